@@ -1,0 +1,82 @@
+// Every way Sextant can fail, in one table, and the one error class that carries a row of it.
+
+/** What a failure means to the outside: an HTTP status, whether trying again can help, and a process exit code. */
+export type FaultKind = {
+  readonly status: number;
+  readonly retry: boolean;
+  readonly exit: number;
+  readonly meaning: string;
+};
+
+// Exit codes follow sysexits(3): 64 usage, 65 data, 69 unavailable, 70 software, 78 configuration.
+export const FAULTS = {
+  INPUT_INVALID: { status: 400, retry: false, exit: 65, meaning: "The request is malformed or out of range." },
+  ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, meaning: "No such path." },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    retry: false,
+    exit: 70,
+    meaning: "The path exists, but not with this method; see the Allow header.",
+  },
+  BODY_TOO_LARGE: { status: 413, retry: false, exit: 70, meaning: "The request body is larger than allowed." },
+  CONTENT_TYPE_UNSUPPORTED: {
+    status: 415,
+    retry: false,
+    exit: 70,
+    meaning: "The request body has a content type that the path does not take.",
+  },
+  INTERNAL: { status: 500, retry: false, exit: 70, meaning: "A defect of ours; it is in the log with its cause." },
+  OVERLOADED: { status: 503, retry: true, exit: 69, meaning: "More work is waiting than we are willing to queue." },
+  SHUTTING_DOWN: { status: 503, retry: true, exit: 69, meaning: "The process is leaving; another one will answer." },
+  TIMED_OUT: { status: 503, retry: true, exit: 69, meaning: "The work did not finish within its time limit." },
+  DATABASE_UNREACHABLE: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "PostgreSQL does not answer or refuses the connection.",
+  },
+  USAGE_INVALID: {
+    status: 400,
+    retry: false,
+    exit: 64,
+    meaning: "The command line names an unknown command or option.",
+  },
+  CONFIG_INVALID: {
+    status: 500,
+    retry: false,
+    exit: 78,
+    meaning: "An environment variable is missing, unknown or has a value that is not allowed.",
+  },
+  PORT_BUSY: { status: 500, retry: false, exit: 69, meaning: "Another process listens on the configured port." },
+} as const satisfies Record<string, FaultKind>;
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** The one error we throw on purpose. The message is a clear sentence, safe to show to whoever caused it. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+
+  constructor(code: FaultCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = "Fault";
+    this.code = code;
+  }
+
+  get status(): number {
+    return FAULTS[this.code].status;
+  }
+
+  get retry(): boolean {
+    return FAULTS[this.code].retry;
+  }
+
+  get exit(): number {
+    return FAULTS[this.code].exit;
+  }
+}
+
+/** Wraps anything thrown into a Fault; what is not ours becomes INTERNAL and shows nothing of its text. */
+export function toFault(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown;
+  return new Fault("INTERNAL", "Something went wrong on our side.", { cause: thrown });
+}

@@ -1,0 +1,39 @@
+// Bounded retry with full jitter, for work that may succeed when tried again.
+import { type Clock, systemClock } from "./clock.ts";
+
+export type RetryPolicy = {
+  /** Tries in all, the first one included. */
+  readonly attemptsMax: number;
+  /** Upper bound of the wait after the first failure; it doubles with every further one. */
+  readonly delayMsBase: number;
+  /** No wait is longer than this, however many failures came before. */
+  readonly delayMsMax: number;
+  readonly isRetryable: (error: unknown) => boolean;
+  /** A wait the other side asked for (Retry-After); null when it asked for none. */
+  readonly delayMsAsked?: (error: unknown) => number | null;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly signal?: AbortSignal;
+};
+
+/** Runs the operation until it succeeds, fails for good, or the attempts are used up; throws the last error. */
+export async function retry<T>(operation: (attempt: number) => Promise<T>, policy: RetryPolicy): Promise<T> {
+  const clock = policy.clock ?? systemClock;
+  for (let attempt = 1; ; attempt += 1) {
+    policy.signal?.throwIfAborted();
+    try {
+      return await operation(attempt);
+    } catch (error) {
+      if (attempt >= policy.attemptsMax || !policy.isRetryable(error)) throw error;
+      await clock.sleep(delayMs(attempt, error, policy), policy.signal);
+    }
+  }
+}
+
+// Full jitter (a uniform draw below the exponential bound) spreads clients that failed together.
+function delayMs(attempt: number, error: unknown, policy: RetryPolicy): number {
+  const bound = Math.min(policy.delayMsMax, policy.delayMsBase * 2 ** Math.min(attempt - 1, 30));
+  const drawn = Math.floor((policy.random ?? Math.random)() * bound);
+  const asked = policy.delayMsAsked?.(error) ?? 0;
+  return Math.max(drawn, Math.min(asked, policy.delayMsMax));
+}
