@@ -10,7 +10,12 @@ export type FaultKind = {
 
 // Exit codes follow sysexits(3): 64 usage, 65 data, 69 unavailable, 70 software, 78 configuration.
 export const FAULTS = {
-  INPUT_INVALID: { status: 400, retry: false, exit: 65, meaning: "The request is malformed or out of range." },
+  INPUT_INVALID: {
+    status: 400,
+    retry: false,
+    exit: 65,
+    meaning: "The request is malformed or out of range.",
+  },
   ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, meaning: "No such path." },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -18,22 +23,115 @@ export const FAULTS = {
     exit: 70,
     meaning: "The path exists, but not with this method; see the Allow header.",
   },
-  BODY_TOO_LARGE: { status: 413, retry: false, exit: 70, meaning: "The request body is larger than allowed." },
+  BODY_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    exit: 70,
+    meaning: "The request body is larger than allowed.",
+  },
   CONTENT_TYPE_UNSUPPORTED: {
     status: 415,
     retry: false,
     exit: 70,
     meaning: "The request body has a content type that the path does not take.",
   },
-  INTERNAL: { status: 500, retry: false, exit: 70, meaning: "A defect of ours; it is in the log with its cause." },
-  OVERLOADED: { status: 503, retry: true, exit: 69, meaning: "More work is waiting than we are willing to queue." },
-  SHUTTING_DOWN: { status: 503, retry: true, exit: 69, meaning: "The process is leaving; another one will answer." },
-  TIMED_OUT: { status: 503, retry: true, exit: 69, meaning: "The work did not finish within its time limit." },
+  INTERNAL: {
+    status: 500,
+    retry: false,
+    exit: 70,
+    meaning: "A defect of ours; it is in the log with its cause.",
+  },
+  OVERLOADED: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "More work is waiting than we are willing to queue.",
+  },
+  SHUTTING_DOWN: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "The process is leaving; another one will answer.",
+  },
+  TIMED_OUT: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "The work did not finish within its time limit.",
+  },
   DATABASE_UNREACHABLE: {
     status: 503,
     retry: true,
     exit: 69,
     meaning: "PostgreSQL does not answer or refuses the connection.",
+  },
+  DATABASE_BUSY: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning:
+      "PostgreSQL gave up this transaction in favour of another one; the same work may succeed when repeated.",
+  },
+  DATABASE_FULL: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "PostgreSQL has no disk space or memory left; nothing was written.",
+  },
+  DATABASE_LOCK_LOST: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning:
+      "The connection that made this process the only writer is gone; another process may have taken over.",
+  },
+  DATABASE_INCOMPATIBLE: {
+    status: 500,
+    retry: false,
+    exit: 78,
+    meaning: "The database is too old, not UTF-8, or has a schema this version of Sextant does not know.",
+  },
+  DATABASE_IN_USE: {
+    status: 500,
+    retry: false,
+    exit: 69,
+    meaning: "Another process runs the embedded database of this folder.",
+  },
+  DATABASE_START_FAILED: {
+    status: 500,
+    retry: false,
+    exit: 69,
+    meaning: "The embedded database is not installed, or could not be initialised or started.",
+  },
+  NODE_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "No configured node gave a usable answer.",
+  },
+  NODE_REFUSED: {
+    status: 500,
+    retry: false,
+    exit: 70,
+    meaning: "A node refused a request as invalid, unsupported or reverted; asking again gives the same.",
+  },
+  BLOCK_MISSING: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "A node does not have a block or transaction that was asked for, yet or any more.",
+  },
+  LOGS_TOO_LARGE: {
+    status: 500,
+    retry: false,
+    exit: 69,
+    meaning: "An answer can not be made smaller and is still more than a node or our own limit allows.",
+  },
+  CHAIN_MISMATCH: {
+    status: 500,
+    retry: false,
+    exit: 78,
+    meaning: "A node serves another chain, or a contract of the deployment has no code there.",
   },
   USAGE_INVALID: {
     status: 400,
@@ -47,7 +145,13 @@ export const FAULTS = {
     exit: 78,
     meaning: "An environment variable is missing, unknown or has a value that is not allowed.",
   },
-  PORT_BUSY: { status: 500, retry: false, exit: 69, meaning: "Another process listens on the configured port." },
+  LISTEN_FAILED: {
+    status: 500,
+    retry: false,
+    exit: 69,
+    meaning:
+      "The configured address or port can not be listened on, mostly because another process holds it.",
+  },
 } as const satisfies Record<string, FaultKind>;
 
 export type FaultCode = keyof typeof FAULTS;

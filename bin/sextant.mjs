@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// The `sextant` command: checks the ground it stands on, then hands over to the doors.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const NODE_MIN = [20, 19];
+
+function refuse(sentence) {
+  process.stderr.write(`sextant: ${sentence}\n`);
+  process.exit(69);
+}
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
+  refuse(
+    `Node ${process.versions.node} is too old; Sextant needs ${NODE_MIN.join(".")} or newer. Install it (for example: nvm install 22) and run the command again.`,
+  );
+}
+if (!existsSync(fileURLToPath(new URL("../node_modules/tsx", import.meta.url)))) {
+  refuse("the dependencies are not installed; run `npm ci` in the project's folder first.");
+}
+
+// The sources are TypeScript: tsx strips the types while loading, so there is no build to forget.
+const { register } = await import("tsx/esm/api");
+register();
+const { main } = await import("../src/doors/cli.ts");
+await main(process);

@@ -1,0 +1,94 @@
+// Compiles every contract of contracts/src with solc, in this process.
+import { compilerSettings, readPinnedVersions, selectedOutput } from "./compiler-settings.ts";
+import { readLibrarySource, type SourceFile } from "./source-files.ts";
+
+export type AbiItem = { readonly type: string; readonly name?: string };
+
+export type CompiledContract = {
+  readonly name: string;
+  readonly file: string;
+  readonly abi: readonly AbiItem[];
+  readonly bytecode: string;
+  // Null when the constructor writes immutables into the code: the bytes the compiler gives would not work.
+  readonly runtimeBytecode: string | null;
+  readonly runtimeBytes: number;
+};
+
+type Diagnostic = {
+  readonly severity: string;
+  readonly formattedMessage: string;
+  readonly sourceLocation?: { readonly file: string };
+};
+type ContractOutput = {
+  readonly abi: readonly AbiItem[];
+  readonly evm: {
+    readonly bytecode: { readonly object: string };
+    readonly deployedBytecode: {
+      readonly object: string;
+      readonly immutableReferences?: Readonly<Record<string, unknown>>;
+    };
+  };
+};
+type CompilerOutput = {
+  readonly errors?: readonly Diagnostic[];
+  readonly contracts?: Readonly<Record<string, Readonly<Record<string, ContractOutput>>>>;
+};
+
+export async function compileContracts(sources: readonly SourceFile[]): Promise<readonly CompiledContract[]> {
+  // Loaded on use: the compiler takes a second to start, and most readers only need the settings.
+  const { default: solc } = await import("solc");
+  requirePinnedCompiler(String(solc.version()));
+  const outputSelection = Object.fromEntries(sources.map(({ name }) => [name, { "*": selectedOutput }]));
+  const input = {
+    language: "Solidity",
+    sources: Object.fromEntries(sources.map(({ name, text }) => [name, { content: text }])),
+    settings: { ...compilerSettings, outputSelection },
+  };
+  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport })) as CompilerOutput;
+  const messages = (output.errors ?? [])
+    .filter(stopsBuild)
+    .map(({ formattedMessage }) => formattedMessage.trim());
+  if (messages.length > 0) throw new Error(`solc refused the contracts\n\n${messages.join("\n\n")}`);
+  return (
+    Object.entries(output.contracts ?? {})
+      .flatMap(([file, contracts]) =>
+        Object.entries(contracts).map(([name, one]) => compiled(file, name, one)),
+      )
+      // Interfaces have no code, and a library of internal functions has no ABI: neither can be deployed to any use.
+      .filter(({ abi, bytecode }) => bytecode !== "0x" && abi.length > 0)
+      .sort((left, right) => (left.name < right.name ? -1 : 1))
+  );
+}
+
+// Warnings about our own sources stop the build as well; those about the library are its authors' to judge.
+function stopsBuild({ severity, sourceLocation }: Diagnostic): boolean {
+  return severity === "error" || sourceLocation === undefined || sourceLocation.file.startsWith("src/");
+}
+
+function compiled(file: string, name: string, { abi, evm }: ContractOutput): CompiledContract {
+  const runtime = evm.deployedBytecode;
+  const hasImmutables = Object.keys(runtime.immutableReferences ?? {}).length > 0;
+  return {
+    name,
+    file,
+    abi,
+    bytecode: `0x${evm.bytecode.object}`,
+    runtimeBytecode: hasImmutables ? null : `0x${runtime.object}`,
+    runtimeBytes: runtime.object.length / 2,
+  };
+}
+
+function requirePinnedCompiler(version: string): void {
+  const pinned = readPinnedVersions().solc;
+  if (!version.startsWith(`${pinned}+`)) {
+    throw new Error(`solc ${version} is installed, ${pinned} is pinned`);
+  }
+}
+
+function findImport(path: string): { contents: string } | { error: string } {
+  try {
+    return { contents: readLibrarySource(path) };
+  } catch (cause) {
+    return { error: String(cause) };
+  }
+}

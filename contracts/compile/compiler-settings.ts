@@ -1,0 +1,29 @@
+// How the contracts are compiled: the pinned versions and every setting that changes the output.
+import { readFileSync } from "node:fs";
+
+const packageFile = new URL("../package.json", import.meta.url);
+
+export type PinnedVersions = { readonly solc: string; readonly openZeppelin: string };
+
+// The pins are read instead of the installed packages: they are there without a development install too.
+export function readPinnedVersions(): PinnedVersions {
+  const { devDependencies } = JSON.parse(readFileSync(packageFile, "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  const solc = devDependencies.solc;
+  const openZeppelin = devDependencies["@openzeppelin/contracts"];
+  if (solc === undefined || openZeppelin === undefined) {
+    throw new Error("contracts/package.json pins neither solc nor @openzeppelin/contracts");
+  }
+  return { solc, openZeppelin };
+}
+
+export const compilerSettings = {
+  // cancun is the newest rule set that every chain we name has had for long.
+  evmVersion: "cancun",
+  optimizer: { enabled: true, runs: 200 },
+  // No metadata in the bytecode: the same sources give the same bytes wherever they are compiled.
+  metadata: { appendCBOR: false, bytecodeHash: "none" },
+} as const;
+
+export const selectedOutput = ["abi", "evm.bytecode.object", "evm.deployedBytecode"] as const;

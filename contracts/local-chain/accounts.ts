@@ -1,0 +1,70 @@
+// Accounts of the local chain: well-known keys of one public mnemonic, worthless anywhere else.
+import { pbkdf2Sync } from "node:crypto";
+import type { Address, Hex } from "viem";
+import { bytesToHex } from "viem";
+import { HDKey, privateKeyToAddress } from "viem/accounts";
+
+/** The mnemonic every local Ethereum tool uses. Its keys are public: never fund them on a real network. */
+export const LOCAL_MNEMONIC = "test test test test test test test test test test test junk";
+
+/** The parts played in the local economy; a name's position is its address index in the mnemonic. */
+export const LOCAL_ACCOUNT_NAMES = [
+  "owner",
+  "agent",
+  "solver",
+  "merchant",
+  "facilitator",
+  "attestor",
+  "guardian",
+  "payer",
+] as const;
+
+export type LocalAccountName = (typeof LOCAL_ACCOUNT_NAMES)[number];
+export type LocalAccount = {
+  readonly index: number;
+  readonly address: Address;
+  readonly privateKey: Hex;
+};
+export type LocalAccounts = Readonly<Record<LocalAccountName, LocalAccount>>;
+
+/** Indexes 0 to 31 own ETH from genesis: the eight names and twenty-four more; deriving more would slow the start. */
+export const PREFUNDED_ACCOUNTS = 32;
+
+/** Non-hardened child indexes end here (BIP-32). */
+const ACCOUNT_INDEX_MAX = 2 ** 31 - 1;
+
+const derived = new Map<number, LocalAccount>();
+let branch: HDKey | undefined;
+
+/** Account `index` at m/44'/60'/0'/0/index; from PREFUNDED_ACCOUNTS on it starts empty and needs a transfer. */
+export function localAccount(index: number): LocalAccount {
+  if (!Number.isInteger(index) || index < 0 || index > ACCOUNT_INDEX_MAX) {
+    throw new RangeError(`Account index must be an integer from 0 to ${ACCOUNT_INDEX_MAX}, not ${index}`);
+  }
+  const known = derived.get(index);
+  if (known) return known;
+  branch ??= deriveBranch();
+  const { privateKey: bytes } = branch.deriveChild(index);
+  if (!bytes) throw new Error(`No private key at account index ${index}`);
+  const privateKey = bytesToHex(bytes);
+  const account = Object.freeze({ index, address: privateKeyToAddress(privateKey), privateKey });
+  derived.set(index, account);
+  return account;
+}
+
+/** BIP-39 done natively: stretching the mnemonic in JavaScript would be a third of the chain's start time. */
+function deriveBranch(): HDKey {
+  const seed = pbkdf2Sync(LOCAL_MNEMONIC, "mnemonic", 2048, 64, "sha512");
+  return HDKey.fromMasterSeed(seed).derive("m/44'/60'/0'/0");
+}
+
+/** The named accounts, in the order of LOCAL_ACCOUNT_NAMES. */
+export function namedAccounts(): LocalAccounts {
+  const entries = LOCAL_ACCOUNT_NAMES.map((name, index) => [name, localAccount(index)] as const);
+  return Object.freeze(Object.fromEntries(entries) as Record<LocalAccountName, LocalAccount>);
+}
+
+/** Every account that owns ETH at genesis. */
+export function prefundedAccounts(): readonly LocalAccount[] {
+  return Array.from({ length: PREFUNDED_ACCOUNTS }, (_, index) => localAccount(index));
+}

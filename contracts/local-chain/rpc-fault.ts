@@ -1,0 +1,39 @@
+// A failure with a JSON-RPC code: thrown in process, written into the error member on the wire.
+import type { Hex } from "viem";
+
+/** Codes of the JSON-RPC 2.0 and EIP-1474 tables, plus 3, which Ethereum nodes use for a reverted call. */
+export const RPC_CODES = {
+  parse: -32700,
+  invalidRequest: -32600,
+  invalidParams: -32602,
+  internal: -32603,
+  server: -32000,
+  methodNotSupported: -32004,
+  limitExceeded: -32005,
+  reverted: 3,
+} as const;
+
+export type RpcErrorBody = { readonly code: number; readonly message: string; readonly data?: Hex };
+
+export class RpcFault extends Error {
+  override readonly name = "RpcFault";
+  readonly code: number;
+  readonly data: Hex | undefined;
+
+  constructor(code: number, message: string, data?: Hex, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.data = data;
+  }
+
+  toBody(): RpcErrorBody {
+    const { code, message, data } = this;
+    return data === undefined ? { code, message } : { code, message, data };
+  }
+}
+
+/** What the wire shows for any thrown value; the reader is the developer who runs the chain, so nothing is hidden. */
+export function toErrorBody(error: unknown): RpcErrorBody {
+  if (error instanceof RpcFault) return error.toBody();
+  return { code: RPC_CODES.internal, message: error instanceof Error ? error.message : String(error) };
+}

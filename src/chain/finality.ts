@@ -1,0 +1,37 @@
+// The newest block that can not be undone any more, never going back within this process.
+import { malformed } from "./bad-answer.ts";
+import { type Header, headerCall, readHeader } from "./blocks.ts";
+import type { CallOptions, PinnedRpc, Rpc } from "./rpc/call.ts";
+import { RpcError } from "./rpc/failure.ts";
+
+export type FinalityOptions = CallOptions & {
+  /** Blocks below the head that count as final where a node does not know the finalized tag. */
+  readonly depthFallback: number;
+};
+
+// What a node without the tag says: unknown method parameter, no such block, or something internal.
+const NO_TAG = new Set(["invalid-request", "unsupported", "internal", "missing"]);
+
+const newest = new WeakMap<Rpc, Header>();
+
+/** The finalized header; an older one than before (another provider, a restarted node) is answered with the newer. */
+export async function readFinalized(rpc: Rpc, options: FinalityOptions): Promise<Header> {
+  const found = await rpc.pinned((node) => finalizedOf(node, options), options);
+  const kept = newest.get(rpc);
+  if (kept && kept.number >= found.number) return kept;
+  newest.set(rpc, found);
+  return found;
+}
+
+async function finalizedOf(node: PinnedRpc, options: FinalityOptions): Promise<Header> {
+  const [final, head] = await node.batch([headerCall("finalized"), headerCall("latest")], options);
+  if (!head || "error" in head) throw head?.error ?? malformed("the head was not answered");
+  if (final && "ok" in final) {
+    if (final.ok.number > head.ok.number) {
+      throw malformed(`block ${final.ok.number} is called final, but the head is ${head.ok.number}`);
+    }
+    return final.ok;
+  }
+  if (final && final.error instanceof RpcError && !NO_TAG.has(final.error.kind)) throw final.error;
+  return readHeader(node, Math.max(0, head.ok.number - options.depthFallback), options);
+}

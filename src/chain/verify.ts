@@ -1,0 +1,61 @@
+// Before anything is indexed: every provider serves the right chain, and the contracts are there.
+import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
+import { readData, readQuantity } from "./quantity.ts";
+import { type CallOptions, type PinnedRpc, type Rpc, valuesOf } from "./rpc/call.ts";
+import { RpcError } from "./rpc/failure.ts";
+
+export type Deployment = {
+  readonly chainId: number;
+  readonly contracts: Readonly<Record<string, Hex>>;
+};
+
+/**
+ * Throws CHAIN_MISMATCH when any provider that answers is on another chain or lacks a contract, and the provider's
+ * own failure when none answers. Gives back the hosts that could not be asked.
+ */
+export async function verifyDeployment(
+  rpc: Rpc,
+  deployment: Deployment,
+  options: CallOptions = {},
+): Promise<{ readonly verified: readonly string[]; readonly unreachable: readonly string[] }> {
+  const verified: string[] = [];
+  const unreachable: string[] = [];
+  let failure: RpcError | null = null;
+  for (const [index, { host }] of rpc.providers().entries()) {
+    try {
+      await rpc.pinned((node) => verifyNode(node, deployment, options), { ...options, only: index });
+      verified.push(host);
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.kind === "wrong-chain") throw error;
+      failure = error;
+      unreachable.push(host);
+    }
+  }
+  if (verified.length === 0 && failure) throw failure;
+  return { verified, unreachable };
+}
+
+async function verifyNode(node: PinnedRpc, { chainId, contracts }: Deployment, options: CallOptions): Promise<void> {
+  const found = await node.request("eth_chainId", [], { ...options, parse: (id) => readQuantity(id, "the chain id") });
+  if (found !== chainId) {
+    const message = `The node at ${node.host} serves chain ${found}, but the deployment is on chain ${chainId}.`;
+    throw new Fault("CHAIN_MISMATCH", message);
+  }
+  const entries = Object.entries(contracts);
+  const codes = await node.batch(
+    entries.map(([, address]) => ({
+      method: "eth_getCode",
+      params: [address, "latest"],
+      parse: (code: unknown) => readData(code, "the code of a contract"),
+    })),
+    options,
+  );
+  for (const [i, code] of valuesOf(codes).entries()) {
+    const [name, address] = entries[i] ?? [];
+    if (code === "0x") {
+      const message = `The node at ${node.host} has no code for ${name} at ${address} on chain ${chainId}.`;
+      throw new Fault("CHAIN_MISMATCH", message);
+    }
+  }
+}

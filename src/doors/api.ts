@@ -1,0 +1,31 @@
+// `sextant api`: the indexing API over the database; any number of them run side by side.
+import { createServer } from "../http/server.ts";
+import { readConfig } from "../kit/config.ts";
+import { aborted, type Command } from "./command.ts";
+import { openConfiguredDatabase } from "./open-database.ts";
+import { apiSettings, databaseSettings, listenSettings, requestSettings } from "./settings.ts";
+
+export const api: Command = {
+  name: "api",
+  summary: "serve the indexing API over the database",
+  about:
+    "Serves the indexing API. It keeps no state of its own: run as many as you like over one PostgreSQL.\n" +
+    "Reads DATABASE_URL, DATABASE_SCHEMA, HOST and API_PORT.",
+  options: {},
+  async run({ environment, log, stop }) {
+    const settings = { ...listenSettings, ...apiSettings, ...databaseSettings, ...requestSettings };
+    const config = readConfig(environment, settings);
+    const database = await openConfiguredDatabase(config, log);
+    const server = createServer({ ...config, log, ready: database.ready });
+    try {
+      server.app.get("/health", async () => ({ status: "ok" }));
+      const url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
+      log.info({ url }, `indexing API on ${url}`);
+      await aborted(stop);
+    } finally {
+      await server.close();
+      await database.close();
+    }
+    return 0;
+  },
+};

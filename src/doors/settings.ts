@@ -1,0 +1,66 @@
+// Every environment variable Sextant reads, grouped by what needs it.
+import { LOG_LEVELS } from "../kit/log.ts";
+import { flag, matching, oneOf, optional, port, secret, setting, text, url } from "../kit/setting.ts";
+
+export const processSettings = {
+  logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "How much is logged."),
+  debug: setting("SEXTANT_DEBUG", flag, false, "Show stack traces when a command fails."),
+};
+
+export const listenSettings = {
+  host: setting(
+    "HOST",
+    text,
+    "127.0.0.1",
+    "Address the services listen on; 0.0.0.0 opens them to the network.",
+  ),
+};
+
+export const apiSettings = {
+  apiPort: setting("API_PORT", port, 3001, "Port of the indexing API; 0 lets the system choose."),
+};
+
+export const portfolioSettings = {
+  portfolioPort: setting(
+    "PORTFOLIO_PORT",
+    port,
+    3002,
+    "Port of the portfolio service; 0 lets the system choose.",
+  ),
+};
+
+export const databaseSettings = {
+  databaseUrl: setting(
+    "DATABASE_URL",
+    optional(secret(url("postgres", "postgresql"))),
+    null,
+    "PostgreSQL 14 or newer. Without it an embedded server runs in the data folder.",
+  ),
+  databaseSchema: setting(
+    "DATABASE_SCHEMA",
+    matching(/^[a-z_][a-z0-9_]{0,47}$/, "a lower-case SQL name of at most 48 characters"),
+    "sextant",
+    "Schema that separates several deployments in one database.",
+  ),
+  dataFolder: setting(
+    "SEXTANT_DATA",
+    text,
+    ".sextant",
+    "Folder of the embedded database and of local state.",
+  ),
+};
+
+/** All of them: what is not here and carries our prefix is a typo. */
+export const allSettings = {
+  ...processSettings,
+  ...listenSettings,
+  ...apiSettings,
+  ...portfolioSettings,
+  ...databaseSettings,
+};
+
+export const variableRules = {
+  prefixes: ["SEXTANT_"],
+  known: Object.values(allSettings).map((each) => each.variable),
+  families: [],
+};

@@ -1,0 +1,114 @@
+// The HTTP server both services stand on: faults as JSON, request ids, health, readiness, graceful leaving.
+import { randomUUID } from "node:crypto";
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
+import { Fault, type FaultCode, toFault } from "../kit/fault.ts";
+import type { Log } from "../kit/log.ts";
+import { createMethodTable } from "./methods.ts";
+
+export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+
+export type ServerOptions = {
+  readonly log: Log;
+  readonly bodyBytesMax: number;
+  readonly requestMsMax: number;
+  readonly ready: () => Promise<Readiness>;
+};
+
+export type ListenAddress = { readonly host: string; readonly port: number; readonly variable: string };
+
+export type Server = {
+  readonly app: FastifyInstance;
+  /** Starts listening and answers with the URL people can open; `variable` is what configures the port. */
+  listen(address: ListenAddress): Promise<string>;
+  /** Takes no new connection, finishes the requests in flight, then resolves. */
+  close(): Promise<void>;
+};
+
+export function createServer(options: ServerOptions): Server {
+  const logger: FastifyBaseLogger = options.log;
+  const app = Fastify({
+    loggerInstance: logger,
+    // Whole-request lines are metrics' business; the log is for what went wrong.
+    disableRequestLogging: true,
+    bodyLimit: options.bodyBytesMax,
+    requestTimeout: options.requestMsMax,
+    // An id of our own making: one taken from a header could be forged into our logs.
+    genReqId: () => randomUUID(),
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => sendFault(reply, request.id, fromFramework(error)),
+  });
+  const methods = createMethodTable(app);
+
+  app.addHook("onRequest", async (request, reply) => void reply.header("x-request-id", request.id));
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const fault = fromFramework(error);
+    if (fault.status >= 500) request.log.error({ err: error }, "request failed");
+    return sendFault(reply, request.id, fault);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methods.allowedFor(request.url);
+    if (allowed.length === 0) throw new Fault("ROUTE_UNKNOWN", "There is nothing at this path.");
+    reply.header("allow", allowed.join(", "));
+    throw new Fault("METHOD_NOT_ALLOWED", `This path answers ${allowed.join(", ")} only.`);
+  });
+  app.get("/ready", async (_request, reply) => {
+    const readiness = await options.ready();
+    return readiness.ready
+      ? { ready: true }
+      : reply.code(503).send({ ready: false, error: readiness.reason });
+  });
+
+  return {
+    app,
+    async listen(address) {
+      try {
+        await app.listen({ host: address.host, port: address.port });
+      } catch (cause) {
+        throw listenFault(cause, address);
+      }
+      return addressOf(app);
+    },
+    close: () => app.close(),
+  };
+}
+
+function sendFault(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {
+  return reply
+    .code(fault.status)
+    .header("x-request-id", requestId)
+    .header("x-error-code", fault.code)
+    .send({ error: fault.message });
+}
+
+// Fastify names the client's mistakes by status; its texts are replaced, because they may quote the input.
+const BY_STATUS: Readonly<Record<number, readonly [FaultCode, string]>> = {
+  400: ["INPUT_INVALID", "The request is malformed."],
+  413: ["BODY_TOO_LARGE", "The request body is larger than allowed."],
+  414: ["INPUT_INVALID", "The path is too long."],
+  415: ["CONTENT_TYPE_UNSUPPORTED", "The request body must be sent as application/json."],
+};
+
+function fromFramework(error: FastifyError): Fault {
+  const known = error instanceof Fault ? undefined : BY_STATUS[error.statusCode ?? 500];
+  return known ? new Fault(known[0], known[1], { cause: error }) : toFault(error);
+}
+
+function listenFault(cause: unknown, { host, port, variable }: ListenAddress): Fault {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const sentence =
+    {
+      EADDRINUSE: `port ${port} is in use; stop what listens there, or set ${variable} to a free port.`,
+      EACCES: `port ${port} needs privileges this process does not have; set ${variable} to one above 1023.`,
+      EADDRNOTAVAIL: `this machine has no address ${host}; set HOST to one it has.`,
+      ENOTFOUND: `the name ${host} does not resolve; set HOST to an address of this machine.`,
+    }[code] ?? `listening on ${host}:${port} failed.`;
+  return new Fault("LISTEN_FAILED", `Cannot listen: ${sentence}`, { cause });
+}
+
+function addressOf(app: FastifyInstance): string {
+  const address = app.server.address();
+  if (address === null || typeof address === "string") throw new Fault("INTERNAL", "The server listens, but has no address.");
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

@@ -1,0 +1,61 @@
+// All domains of the protocol, and the proof that together they cover every event exactly once.
+import type { AbiEvent } from "viem";
+import type { Domain } from "../schema/domain.ts";
+import type { Table } from "../schema/table.ts";
+import { agentsDomain } from "./domains/agents.ts";
+import { attestationsDomain } from "./domains/attestations.ts";
+import { attestorsDomain } from "./domains/attestors.ts";
+import { disputesDomain } from "./domains/disputes.ts";
+import { facilitatorsDomain } from "./domains/facilitators.ts";
+import { intentsDomain } from "./domains/intents.ts";
+import { merchantsDomain } from "./domains/merchants.ts";
+import { policiesDomain } from "./domains/policies.ts";
+import { quotesDomain } from "./domains/quotes.ts";
+import { receiptsDomain } from "./domains/receipts.ts";
+import { servicesDomain } from "./domains/services.ts";
+import { sessionKeysDomain } from "./domains/session-keys.ts";
+import { settlementsDomain } from "./domains/settlements.ts";
+import { solversDomain } from "./domains/solvers.ts";
+import { trustSignalsDomain } from "./domains/trust-signals.ts";
+
+export const domains: readonly Domain[] = covered([
+  agentsDomain,
+  intentsDomain,
+  policiesDomain,
+  sessionKeysDomain,
+  attestationsDomain,
+  solversDomain,
+  attestorsDomain,
+  merchantsDomain,
+  servicesDomain,
+  facilitatorsDomain,
+  quotesDomain,
+  receiptsDomain,
+  disputesDomain,
+  trustSignalsDomain,
+  settlementsDomain,
+]);
+
+export const tables: readonly Table[] = domains.flatMap((each) => each.tables);
+
+/** Refuses to load when an event of a contract has no rule or two, or a rule has no event. */
+export function covered(all: readonly Domain[]): readonly Domain[] {
+  for (const contract of new Set(all.map((each) => each.contract))) {
+    const siblings = all.filter((each) => each.contract === contract);
+    const ruled = siblings.flatMap((each) => Object.keys(each.events)).sort();
+    const declared = eventNames(siblings[0]?.abi ?? []).sort();
+    if (ruled.join() !== declared.join()) {
+      throw new Error(
+        `${contract}: the ABI has ${declared.join()}, the domains have rules for ${ruled.join()}`,
+      );
+    }
+  }
+  const names = all.flatMap((each) => each.tables.map(({ name }) => name));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) throw new Error(`the table ${twice} belongs to two domains`);
+  return all;
+}
+
+function eventNames(abi: Domain["abi"]): string[] {
+  return abi.filter((item): item is AbiEvent => item.type === "event").map(({ name }) => name);
+}

@@ -1,0 +1,80 @@
+// Attestations: who vouches for what. AttestationRegistry → attestations, and how active each attester is.
+import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
+import { add, insert, update } from "../../schema/change.ts";
+import { address, bool, bytes32, uint63, uint256 } from "../../schema/column.ts";
+import { details } from "../../schema/details.ts";
+import { domain, need } from "../../schema/domain.ts";
+import { rollup, table } from "../../schema/table.ts";
+
+export const attestations = table(
+  "attestations",
+  {
+    attestation_id: uint256,
+    attester: address,
+    schema_hash: bytes32,
+    subject: bytes32,
+    data_hash: bytes32,
+    timestamp: uint63,
+    revoked: bool,
+  },
+  {
+    key: ["attestation_id"],
+    index: [
+      ["schema_hash", "attestation_id"],
+      ["subject", "attestation_id"],
+      ["attester", "attestation_id"],
+    ],
+  },
+);
+
+// By address, not by attestor id: an attestor may attest before it registers.
+export const attesterActivity = rollup(
+  "attester_activity",
+  { attester: address, attestations: uint63, revoked_attestations: uint63 },
+  { key: ["attester"], history: "full" },
+);
+
+const submission = details({
+  abi,
+  call: "submitAttestation",
+  fromCall: ([, , dataHash]) => dataHash,
+  view: "getAttestation",
+  viewArgs: ({ id }: { id: bigint }) => [id] as const,
+  fromView: ({ dataHash }) => dataHash,
+});
+
+export const attestationsDomain = domain({
+  contract: "AttestationRegistry",
+  abi,
+  tables: [attestations, attesterActivity],
+  events: {
+    AttestationSubmitted: {
+      details: submission,
+      fold: ({ args, details, timestamp }) => [
+        insert(attestations, {
+          attestation_id: args.id,
+          attester: args.attester,
+          schema_hash: args.schema,
+          subject: args.subject,
+          data_hash: details(submission),
+          timestamp,
+          revoked: false,
+        }),
+        add(attesterActivity, { attester: args.attester }, { attestations: 1n }),
+      ],
+      explain: ({ args }) => `Attestation #${args.id} submitted by ${args.attester} about ${args.subject}`,
+    },
+    AttestationRevoked: {
+      needs: ({ args }) => [need(attestations, { attestation_id: args.id })],
+      fold: ({ args, find }) => {
+        const attestation = find(attestations, { attestation_id: args.id });
+        if (!attestation) throw new Error(`attestation ${args.id} is revoked, but was never submitted`);
+        return [
+          update(attestations, { attestation_id: args.id }, { revoked: true }),
+          add(attesterActivity, { attester: attestation.attester }, { revoked_attestations: 1n }),
+        ];
+      },
+      explain: ({ args }) => `Attestation #${args.id} revoked by its attester`,
+    },
+  },
+});

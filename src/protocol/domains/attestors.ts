@@ -1,0 +1,49 @@
+// Attestors: who offers attestations, under which schemas. AttestorRegistry → attestors.
+import { attestorRegistryAbi as abi } from "@sextant/contracts/generated/attestor-registry";
+import { insert, update } from "../../schema/change.ts";
+import { address, bool, bytes32, text, uint256 } from "../../schema/column.ts";
+import { domain } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+
+export const attestors = table(
+  "attestors",
+  { attestor_id: uint256, operator: address, metadata_uri: text, schemas_hash: bytes32, active: bool },
+  {
+    key: ["attestor_id"],
+    index: [
+      ["operator", "attestor_id"],
+      ["active", "attestor_id"],
+    ],
+  },
+);
+
+export const attestorsDomain = domain({
+  contract: "AttestorRegistry",
+  abi,
+  tables: [attestors],
+  events: {
+    AttestorRegistered: {
+      fold: ({ args }) => [
+        insert(attestors, {
+          attestor_id: args.attestorId,
+          operator: args.operator,
+          metadata_uri: args.metadataURI,
+          schemas_hash: args.schemasHash,
+          active: true,
+        }),
+      ],
+      explain: ({ args }) => `Attestor #${args.attestorId} registered by ${args.operator}`,
+    },
+    AttestorUpdated: {
+      fold: ({ args }) => [
+        update(
+          attestors,
+          { attestor_id: args.attestorId },
+          { metadata_uri: args.metadataURI, schemas_hash: args.schemasHash, active: args.active },
+        ),
+      ],
+      explain: ({ args }) =>
+        `Attestor #${args.attestorId} updated; it is ${args.active ? "active" : "inactive"}`,
+    },
+  },
+});

@@ -1,0 +1,115 @@
+// The commerce rollups: totals that analytics and reputation read, kept by the events that change them.
+import { add, type Change } from "../../schema/change.ts";
+import { address, text, uint16, uint63, uint256 } from "../../schema/column.ts";
+import { rollup, ZERO_ADDRESS } from "../../schema/table.ts";
+
+const volume = { receipts: uint63, settled_volume: uint256, protocol_fees: uint256 };
+const byVolume = "settled_volume";
+
+export const commerceTotals = rollup(
+  "commerce_totals",
+  {
+    scope: text,
+    merchants: uint63,
+    active_merchants: uint63,
+    services: uint63,
+    active_services: uint63,
+    facilitators: uint63,
+    active_facilitators: uint63,
+    quotes: uint63,
+    settled_quotes: uint63,
+    quoted_volume: uint256,
+    quoted_protocol_fees: uint256,
+    receipts: uint63,
+    settled_volume: uint256,
+    settled_protocol_fees: uint256,
+    disputes: uint63,
+    open_disputes: uint63,
+    resolved_disputes: uint63,
+    rejected_disputes: uint63,
+  },
+  { key: ["scope"] },
+);
+
+export const tokenVolumes = rollup(
+  "token_volumes",
+  { token: address, ...volume },
+  { key: ["token"], index: [[byVolume]] },
+);
+
+export const railVolumes = rollup(
+  "rail_volumes",
+  { payment_rail: uint16, ...volume },
+  { key: ["payment_rail"] },
+);
+
+export const facilitatorVolumes = rollup(
+  "facilitator_volumes",
+  { facilitator: address, ...volume },
+  { key: ["facilitator"], index: [[byVolume]] },
+);
+
+export const serviceVolumes = rollup(
+  "service_volumes",
+  { service_numeric_id: uint256, ...volume },
+  { key: ["service_numeric_id"], index: [[byVolume]] },
+);
+
+// Reputation is read at any block, so a merchant's record keeps its whole past.
+export const merchantRecords = rollup(
+  "merchant_records",
+  {
+    merchant_id: uint256,
+    ...volume,
+    fulfilled_receipts: uint63,
+    disputes: uint63,
+    open_disputes: uint63,
+    resolved_disputes: uint63,
+    rejected_disputes: uint63,
+  },
+  { key: ["merchant_id"], index: [[byVolume]], history: "full" },
+);
+
+type Totals = Partial<Record<Exclude<keyof typeof commerceTotals.columns & string, "scope">, bigint>>;
+
+/** Adds to the one row of totals. */
+export function addTotals(amounts: Totals): Change {
+  return add(commerceTotals, { scope: "all" }, amounts);
+}
+
+export type Settled = {
+  readonly token: string;
+  readonly payment_rail: number;
+  readonly facilitator: string;
+  readonly merchant_id: bigint;
+  readonly service_numeric_id: bigint;
+  readonly amount: bigint;
+  readonly protocol_fee_amount: bigint;
+};
+
+/** What one settled receipt adds everywhere; a payment without a facilitator adds to none. */
+export function addSettled(receipt: Settled): Change[] {
+  const amounts = {
+    receipts: 1n,
+    settled_volume: receipt.amount,
+    protocol_fees: receipt.protocol_fee_amount,
+  };
+  const facilitated = receipt.facilitator !== ZERO_ADDRESS;
+  return [
+    addTotals({
+      receipts: 1n,
+      settled_volume: receipt.amount,
+      settled_protocol_fees: receipt.protocol_fee_amount,
+    }),
+    add(tokenVolumes, { token: receipt.token }, amounts),
+    add(railVolumes, { payment_rail: receipt.payment_rail }, amounts),
+    add(merchantRecords, { merchant_id: receipt.merchant_id }, amounts),
+    add(serviceVolumes, { service_numeric_id: receipt.service_numeric_id }, amounts),
+    ...(facilitated ? [add(facilitatorVolumes, { facilitator: receipt.facilitator }, amounts)] : []),
+  ];
+}
+
+/** +1, 0 or -1: what a switch from `before` to `after` does to a count of those that are on. */
+export function switched(before: boolean, after: boolean): bigint {
+  return BigInt(Number(after) - Number(before));
+}

@@ -1,0 +1,93 @@
+// Disputes: receipts that are contested, and how it ended. CommerceRegistry → disputes.
+import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
+import { add, type Change, insert, update } from "../../schema/change.ts";
+import { address, bytes32, orNull, text, uint256 } from "../../schema/column.ts";
+import { domain, need } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+import { addTotals, merchantRecords } from "./commerce-totals.ts";
+import { receipts } from "./receipts.ts";
+
+export const DISPUTE_STATUSES = ["OPEN", "RESOLVED", "REJECTED"] as const;
+
+export const disputes = table(
+  "disputes",
+  {
+    dispute_id: uint256,
+    receipt_id: uint256,
+    // Copied from the receipt, so that resolving finds the merchant's record without a second look.
+    merchant_id: uint256,
+    opener: address,
+    reason_hash: bytes32,
+    status: text,
+    resolution_hash: orNull(bytes32),
+  },
+  { key: ["dispute_id"], index: [["receipt_id", "dispute_id"]] },
+);
+
+type Counts = {
+  disputes?: bigint;
+  open_disputes?: bigint;
+  resolved_disputes?: bigint;
+  rejected_disputes?: bigint;
+};
+
+const COUNTER: Readonly<Record<string, "open_disputes" | "resolved_disputes" | "rejected_disputes">> = {
+  OPEN: "open_disputes",
+  RESOLVED: "resolved_disputes",
+  REJECTED: "rejected_disputes",
+};
+
+function count(merchant_id: bigint, counts: Counts): Change[] {
+  return [addTotals(counts), add(merchantRecords, { merchant_id }, counts)];
+}
+
+/** Moves one dispute between counters; the same status twice moves nothing. */
+function moved(from: string, to: string): Counts {
+  const [left, entered] = [COUNTER[from], COUNTER[to]];
+  if (left === entered) return {};
+  return { ...(left && { [left]: -1n }), ...(entered && { [entered]: 1n }) };
+}
+
+export const disputesDomain = domain({
+  contract: "CommerceRegistry",
+  abi,
+  tables: [disputes],
+  events: {
+    DisputeOpened: {
+      needs: ({ args }) => [need(receipts, { receipt_id: args.receiptId })],
+      fold: ({ args, find }) => {
+        const receipt = find(receipts, { receipt_id: args.receiptId });
+        if (!receipt) throw new Error(`receipt ${args.receiptId} is disputed, but was never recorded`);
+        return [
+          insert(disputes, {
+            dispute_id: args.disputeId,
+            receipt_id: args.receiptId,
+            merchant_id: receipt.merchant_id,
+            opener: args.opener,
+            reason_hash: args.reasonHash,
+            status: "OPEN",
+            resolution_hash: null,
+          }),
+          ...count(receipt.merchant_id, { disputes: 1n, open_disputes: 1n }),
+        ];
+      },
+      explain: ({ args }) =>
+        `Dispute #${args.disputeId} opened by ${args.opener} about receipt #${args.receiptId}`,
+    },
+    // The live deployment lets a dispute be resolved again: the last word counts.
+    DisputeResolved: {
+      needs: ({ args }) => [need(disputes, { dispute_id: args.disputeId })],
+      fold: ({ args, find }) => {
+        const before = find(disputes, { dispute_id: args.disputeId });
+        if (!before) throw new Error(`dispute ${args.disputeId} is resolved, but was never opened`);
+        const status = DISPUTE_STATUSES[args.status] ?? `STATUS_${args.status}`;
+        return [
+          update(disputes, { dispute_id: args.disputeId }, { status, resolution_hash: args.resolutionHash }),
+          ...count(before.merchant_id, moved(before.status, status)),
+        ];
+      },
+      explain: ({ args }) =>
+        `Dispute #${args.disputeId} ${args.status === 2 ? "rejected" : "resolved"} with ${args.resolutionHash}`,
+    },
+  },
+});

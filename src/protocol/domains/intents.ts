@@ -1,0 +1,210 @@
+// Intents: what owners want done, what solvers bid, and how it ended. IntentBook → intents, bids, fills.
+import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
+import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
+import { add, insert, update } from "../../schema/change.ts";
+import { address, bytes32, int257, orNull, text, uint16, uint63, uint256 } from "../../schema/column.ts";
+import { details } from "../../schema/details.ts";
+import { domain, need } from "../../schema/domain.ts";
+import { rollup, table } from "../../schema/table.ts";
+
+export const INTENT_TYPES = ["SWAP_EXACT_IN_MAX_SLIPPAGE"] as const;
+
+// EXPIRED is not stored: it follows from the deadline and the time of the block that is read.
+export const intents = table(
+  "intents",
+  {
+    intent_id: uint256,
+    owner: address,
+    intent_type: text,
+    input_token: address,
+    output_token: address,
+    amount_in_max: uint256,
+    amount_out_min: uint256,
+    deadline: uint256,
+    slippage_bps: uint16,
+    nonce: uint256,
+    status: text,
+    selected_bid_id: orNull(uint256),
+    intent_hash: bytes32,
+    execution_target: address,
+    data_hash: bytes32,
+    required_attestation_subject: bytes32,
+    required_attestation_schema: bytes32,
+    metadata_uri_hash: bytes32,
+  },
+  { key: ["intent_id"], index: [["status", "intent_id"], ["owner", "intent_id"], ["intent_hash"]] },
+);
+
+// SELECTED and REJECTED follow from the intent's selected bid, so that a change of mind touches one row.
+export const bids = table(
+  "bids",
+  {
+    intent_id: uint256,
+    chain_bid_id: uint256,
+    solver: address,
+    amount_in: uint256,
+    amount_out: uint256,
+    fee: uint256,
+    valid_until: uint256,
+    execution_hash: bytes32,
+  },
+  { key: ["intent_id", "chain_bid_id"] },
+);
+
+export const fills = table(
+  "fills",
+  {
+    intent_id: uint256,
+    solver: address,
+    amount_in: uint256,
+    amount_out: uint256,
+    latency_blocks: uint63,
+    surplus_out: int257,
+  },
+  { key: ["intent_id"], index: [["solver", "intent_id"]] },
+);
+
+export const fillProofs = table(
+  "fill_proofs",
+  { intent_id: uint256, result_hash: bytes32, trace_hash: bytes32, attestation_id: uint256 },
+  { key: ["intent_id"] },
+);
+
+// By address, not by solver id: a solver may fill before it registers.
+export const solverActivity = rollup(
+  "solver_activity",
+  { solver: address, fills: uint63, latency_blocks_total: uint63, surplus_out_total: int257 },
+  { key: ["solver"], history: "full" },
+);
+
+type Terms = {
+  readonly owner: `0x${string}`;
+  readonly intentType: number;
+  readonly constraints: { amountInMax: bigint; amountOutMin: bigint; deadline: bigint; slippageBps: number };
+  readonly execution: {
+    target: `0x${string}`;
+    dataHash: `0x${string}`;
+    requiredAttestationSubject: `0x${string}`;
+    requiredAttestationSchema: `0x${string}`;
+    metadataURIHash: `0x${string}`;
+  };
+  readonly inputToken: `0x${string}`;
+  readonly outputToken: `0x${string}`;
+  readonly nonce: bigint;
+};
+
+// The event names only id, owner and nonce; the rest never changes once stored.
+const submission = details({
+  abi,
+  call: "submitIntent",
+  fromCall: ([intent]): Terms => intent,
+  view: "getIntent",
+  viewArgs: ({ intentId }: { intentId: bigint }) => [intentId] as const,
+  fromView: (intent): Terms => intent,
+});
+
+export const intentsDomain = domain({
+  contract: "IntentBook",
+  abi,
+  tables: [intents, bids, fills, fillProofs, solverActivity],
+  events: {
+    IntentSubmitted: {
+      details: submission,
+      fold: ({ args, details }) => {
+        const terms = details(submission);
+        const { constraints, execution } = terms;
+        return [
+          insert(intents, {
+            intent_id: args.intentId,
+            owner: args.owner,
+            intent_type: INTENT_TYPES[terms.intentType] ?? `TYPE_${terms.intentType}`,
+            input_token: terms.inputToken.toLowerCase(),
+            output_token: terms.outputToken.toLowerCase(),
+            amount_in_max: constraints.amountInMax,
+            amount_out_min: constraints.amountOutMin,
+            deadline: constraints.deadline,
+            slippage_bps: constraints.slippageBps,
+            nonce: args.nonce,
+            status: "OPEN",
+            selected_bid_id: null,
+            intent_hash: intentStructHash(terms),
+            execution_target: execution.target.toLowerCase(),
+            data_hash: execution.dataHash,
+            required_attestation_subject: execution.requiredAttestationSubject,
+            required_attestation_schema: execution.requiredAttestationSchema,
+            metadata_uri_hash: execution.metadataURIHash,
+          }),
+        ];
+      },
+      explain: ({ args }) => `Intent #${args.intentId} submitted by ${args.owner}`,
+    },
+    IntentCancelled: {
+      fold: ({ args }) => [update(intents, { intent_id: args.intentId }, { status: "CANCELLED" })],
+      explain: ({ args }) => `Intent #${args.intentId} cancelled by its owner`,
+    },
+    SolverBidSubmitted: {
+      fold: ({ args }) => [
+        insert(bids, {
+          intent_id: args.intentId,
+          chain_bid_id: args.bidId,
+          solver: args.solver,
+          amount_in: args.amountIn,
+          amount_out: args.amountOut,
+          fee: args.fee,
+          valid_until: args.validUntil,
+          execution_hash: args.executionHash,
+        }),
+      ],
+      explain: ({ args }) =>
+        `Solver ${args.solver} bid #${args.bidId} on intent #${args.intentId}: ${args.amountIn} in for ${args.amountOut} out, fee ${args.fee}`,
+    },
+    SolverBidSelected: {
+      fold: ({ args }) => [update(intents, { intent_id: args.intentId }, { selected_bid_id: args.bidId })],
+      explain: ({ args }) =>
+        `Bid #${args.bidId} of solver ${args.solver} selected for intent #${args.intentId}`,
+    },
+    IntentFilled: {
+      needs: ({ args }) => [need(intents, { intent_id: args.intentId })],
+      fold: ({ args, blockNumber, find }) => {
+        const intent = find(intents, { intent_id: args.intentId });
+        if (!intent) throw new Error(`intent ${args.intentId} is filled, but was never submitted`);
+        const latency = blockNumber - intent.block_number;
+        const surplus = args.amountOut - intent.amount_out_min;
+        return [
+          update(intents, { intent_id: args.intentId }, { status: "FILLED" }),
+          insert(fills, {
+            intent_id: args.intentId,
+            solver: args.solver,
+            amount_in: args.amountIn,
+            amount_out: args.amountOut,
+            latency_blocks: latency,
+            surplus_out: surplus,
+          }),
+          add(
+            solverActivity,
+            { solver: args.solver },
+            { fills: 1n, latency_blocks_total: latency, surplus_out_total: surplus },
+          ),
+        ];
+      },
+      explain: ({ args }) =>
+        `Intent #${args.intentId} filled by solver ${args.solver}: ${args.amountIn} in, ${args.amountOut} out`,
+    },
+    IntentFillProof: {
+      fold: ({ args }) => [
+        insert(fillProofs, {
+          intent_id: args.intentId,
+          result_hash: args.resultHash,
+          trace_hash: args.traceHash,
+          attestation_id: args.attestationId,
+        }),
+      ],
+      explain: ({ args }) =>
+        `Proof of the fill of intent #${args.intentId} recorded with result ${args.resultHash}`,
+    },
+    EIP712DomainChanged: {
+      fold: () => [],
+      explain: () => "The intent book's signing domain changed",
+    },
+  },
+});

@@ -1,0 +1,74 @@
+// Quotes: what a merchant commits to sell at which terms. CommerceRegistry → quotes.
+import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
+import { put } from "../../schema/change.ts";
+import { address, bool, bytes32, uint16, uint256 } from "../../schema/column.ts";
+import { domain, need } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+import { addTotals } from "./commerce-totals.ts";
+
+export const quotes = table(
+  "quotes",
+  {
+    quote_hash: bytes32,
+    merchant_id: uint256,
+    service_numeric_id: uint256,
+    agent: address,
+    token: address,
+    facilitator: address,
+    amount: uint256,
+    payment_rail: uint16,
+    protocol_fee_bps: uint16,
+    protocol_fee_amount: uint256,
+    expires_at: uint256,
+    payment_nonce: uint256,
+    resource_hash: bytes32,
+    terms_hash: bytes32,
+    x402_payload_hash: bytes32,
+    settled: bool,
+  },
+  { key: ["quote_hash"] },
+);
+
+export const quotesDomain = domain({
+  contract: "CommerceRegistry",
+  abi,
+  tables: [quotes],
+  events: {
+    // The live deployment lets a merchant commit the same terms again, which makes the quote payable again.
+    QuoteCommitted: {
+      needs: ({ args }) => [need(quotes, { quote_hash: args.quoteHash })],
+      fold: ({ args, find }) => {
+        const before = find(quotes, { quote_hash: args.quoteHash });
+        return [
+          put(quotes, {
+            quote_hash: args.quoteHash,
+            merchant_id: args.merchantId,
+            service_numeric_id: args.serviceNumericId,
+            agent: args.agent,
+            token: args.token,
+            facilitator: args.facilitator,
+            amount: args.amount,
+            payment_rail: args.paymentRail,
+            protocol_fee_bps: args.protocolFeeBps,
+            protocol_fee_amount: args.protocolFeeAmount,
+            expires_at: args.expiresAt,
+            payment_nonce: args.paymentNonce,
+            resource_hash: args.resourceHash,
+            terms_hash: args.termsHash,
+            x402_payload_hash: args.x402PayloadHash,
+            settled: false,
+          }),
+          before
+            ? addTotals({ settled_quotes: before.settled ? -1n : 0n })
+            : addTotals({
+                quotes: 1n,
+                quoted_volume: args.amount,
+                quoted_protocol_fees: args.protocolFeeAmount,
+              }),
+        ];
+      },
+      explain: ({ args }) =>
+        `Quote ${args.quoteHash} committed by merchant #${args.merchantId} for service #${args.serviceNumericId}: ${args.amount} of ${args.token} from ${args.agent}`,
+    },
+  },
+});

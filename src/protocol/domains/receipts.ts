@@ -1,0 +1,91 @@
+// Receipts: quotes that were paid, and what was delivered for them. CommerceRegistry → receipts.
+import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
+import { add, insert, update } from "../../schema/change.ts";
+import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
+import { domain, need } from "../../schema/domain.ts";
+import { table, ZERO_HASH } from "../../schema/table.ts";
+import { addSettled, addTotals, merchantRecords, switched } from "./commerce-totals.ts";
+import { quotes } from "./quotes.ts";
+
+export const receipts = table(
+  "receipts",
+  {
+    receipt_id: uint256,
+    quote_hash: bytes32,
+    agent: address,
+    merchant_id: uint256,
+    service_numeric_id: uint256,
+    token: address,
+    amount: uint256,
+    payment_rail: uint16,
+    protocol_fee_bps: uint16,
+    protocol_fee_amount: uint256,
+    facilitator: address,
+    result_hash: bytes32,
+    resource_hash: bytes32,
+    fulfillment_hash: orNull(bytes32),
+  },
+  {
+    key: ["receipt_id"],
+    index: [
+      ["agent", "receipt_id"],
+      ["merchant_id", "receipt_id"],
+    ],
+  },
+);
+
+/** The zero hash is how the contract says "not fulfilled". */
+const fulfilment = (hash: string): string | null => (hash === ZERO_HASH ? null : hash);
+
+export const receiptsDomain = domain({
+  contract: "CommerceRegistry",
+  abi,
+  tables: [receipts],
+  events: {
+    ReceiptRecorded: {
+      fold: ({ args }) => {
+        const receipt = {
+          receipt_id: args.receiptId,
+          quote_hash: args.quoteHash,
+          agent: args.agent,
+          merchant_id: args.merchantId,
+          service_numeric_id: args.serviceNumericId,
+          token: args.token,
+          amount: args.amount,
+          payment_rail: args.paymentRail,
+          protocol_fee_bps: args.protocolFeeBps,
+          protocol_fee_amount: args.protocolFeeAmount,
+          facilitator: args.facilitator,
+          result_hash: args.resultHash,
+          resource_hash: args.resourceHash,
+          fulfillment_hash: fulfilment(args.fulfillmentHash),
+        };
+        const fulfilled = switched(false, receipt.fulfillment_hash !== null);
+        return [
+          insert(receipts, receipt),
+          update(quotes, { quote_hash: args.quoteHash }, { settled: true }),
+          addTotals({ settled_quotes: 1n }),
+          ...addSettled(receipt),
+          add(merchantRecords, { merchant_id: args.merchantId }, { fulfilled_receipts: fulfilled }),
+        ];
+      },
+      explain: ({ args }) =>
+        `Receipt #${args.receiptId} recorded: ${args.agent} paid merchant #${args.merchantId} ${args.amount} of ${args.token}`,
+    },
+    // Repeatable: the last one counts, and a zero hash takes the fulfilment back.
+    FulfillmentRecorded: {
+      needs: ({ args }) => [need(receipts, { receipt_id: args.receiptId })],
+      fold: ({ args, find }) => {
+        const before = find(receipts, { receipt_id: args.receiptId });
+        if (!before) throw new Error(`receipt ${args.receiptId} is fulfilled, but was never recorded`);
+        const fulfillment_hash = fulfilment(args.fulfillmentHash);
+        const fulfilled_receipts = switched(before.fulfillment_hash !== null, fulfillment_hash !== null);
+        return [
+          update(receipts, { receipt_id: args.receiptId }, { fulfillment_hash }),
+          add(merchantRecords, { merchant_id: before.merchant_id }, { fulfilled_receipts }),
+        ];
+      },
+      explain: ({ args }) => `Fulfilment of receipt #${args.receiptId} recorded as ${args.fulfillmentHash}`,
+    },
+  },
+});

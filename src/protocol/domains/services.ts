@@ -1,0 +1,74 @@
+// Services: what merchants sell. CommerceRegistry → services.
+import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
+import { insert, update } from "../../schema/change.ts";
+import { bool, bytes32, text, uint256 } from "../../schema/column.ts";
+import { domain, need } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+import { addTotals, switched } from "./commerce-totals.ts";
+
+// The numeric id is the key: the live deployment lets two services of a merchant share a service_id.
+export const services = table(
+  "services",
+  {
+    service_numeric_id: uint256,
+    merchant_id: uint256,
+    service_id: text,
+    metadata_uri: text,
+    metadata_hash: bytes32,
+    capability_hash: bytes32,
+    active: bool,
+  },
+  {
+    key: ["service_numeric_id"],
+    index: [
+      ["merchant_id", "service_numeric_id"],
+      ["capability_hash", "service_numeric_id"],
+      ["active", "service_numeric_id"],
+    ],
+  },
+);
+
+export const servicesDomain = domain({
+  contract: "CommerceRegistry",
+  abi,
+  tables: [services],
+  events: {
+    ServiceRegistered: {
+      fold: ({ args }) => [
+        insert(services, {
+          service_numeric_id: args.serviceNumericId,
+          merchant_id: args.merchantId,
+          service_id: args.serviceId,
+          metadata_uri: args.metadataURI,
+          metadata_hash: args.metadataHash,
+          capability_hash: args.capabilityHash,
+          active: true,
+        }),
+        addTotals({ services: 1n, active_services: 1n }),
+      ],
+      explain: ({ args }) =>
+        `Service #${args.serviceNumericId} (${args.serviceId}) registered by merchant #${args.merchantId}`,
+    },
+    ServiceUpdated: {
+      needs: ({ args }) => [need(services, { service_numeric_id: args.serviceNumericId })],
+      fold: ({ args, find }) => {
+        const before = find(services, { service_numeric_id: args.serviceNumericId });
+        return [
+          update(
+            services,
+            { service_numeric_id: args.serviceNumericId },
+            {
+              metadata_uri: args.metadataURI,
+              metadata_hash: args.metadataHash,
+              capability_hash: args.capabilityHash,
+              active: args.active,
+            },
+          ),
+          addTotals({ active_services: switched(before?.active ?? false, args.active) }),
+        ];
+      },
+      explain: ({ args }) =>
+        `Service #${args.serviceNumericId} updated; it is ${args.active ? "active" : "inactive"}`,
+    },
+  },
+});

@@ -1,0 +1,56 @@
+// Session keys: who may act for an account for a while. PolicyAccount → session keys and what they executed.
+import { policyAccountAbi as abi } from "@sextant/contracts/generated/policy-account";
+import { put } from "../../schema/change.ts";
+import { address, bool, uint63, uint256 } from "../../schema/column.ts";
+import { domain } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+
+export const sessionKeys = table(
+  "session_keys",
+  { account: address, session_key: address, expires_at: uint63, active: bool },
+  { key: ["account", "session_key"] },
+);
+
+export const sessionExecutions = table(
+  "session_executions",
+  { account: address, session_key: address, nonce: uint256, target: address, value: uint256 },
+  { key: ["account", "session_key", "nonce"] },
+);
+
+// Anyone can deploy an account, or a contract that only pretends to be one: whatever it emits concerns itself
+// alone, and nothing it repeats may stop the index. Hence put, never insert.
+export const sessionKeysDomain = domain({
+  contract: "PolicyAccount",
+  abi,
+  anyEmitter: true,
+  tables: [sessionKeys, sessionExecutions],
+  events: {
+    SessionKeyUpdated: {
+      fold: ({ args, address: account }) => [
+        put(sessionKeys, {
+          account,
+          session_key: args.sessionKey,
+          expires_at: BigInt(args.expiresAt),
+          active: args.active,
+        }),
+      ],
+      explain: ({ args, address: account }) =>
+        args.active
+          ? `Account ${account} gave session key ${args.sessionKey} access until ${args.expiresAt}`
+          : `Account ${account} withdrew session key ${args.sessionKey}`,
+    },
+    SessionKeyExecuted: {
+      fold: ({ args, address: account }) => [
+        put(sessionExecutions, {
+          account,
+          session_key: args.sessionKey,
+          nonce: args.nonce,
+          target: args.target,
+          value: args.value,
+        }),
+      ],
+      explain: ({ args, address: account }) =>
+        `Session key ${args.sessionKey} called ${args.target} for account ${account} with value ${args.value}`,
+    },
+  },
+});

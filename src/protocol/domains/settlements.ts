@@ -1,0 +1,44 @@
+// Settlements: quotes paid out line by line. SettlementAdapter → settlements.
+import { settlementAdapterAbi as abi } from "@sextant/contracts/generated/settlement-adapter";
+import { insert } from "../../schema/change.ts";
+import { address, bytes32, text, uint256 } from "../../schema/column.ts";
+import { domain } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+
+// Nothing in the event is unique (the same instruction may be executed twice), so its place in the chain is the key.
+export const settlements = table(
+  "settlements",
+  {
+    settlement_id: text,
+    quote_hash: bytes32,
+    settlement_plan_hash: bytes32,
+    payer: address,
+    token: address,
+    gross_amount: uint256,
+    execution_hash: bytes32,
+  },
+  { key: ["settlement_id"], index: [["quote_hash"]] },
+);
+
+export const settlementsDomain = domain({
+  contract: "SettlementAdapter",
+  abi,
+  tables: [settlements],
+  events: {
+    SettlementExecuted: {
+      fold: ({ args, txHash, logIndex }) => [
+        insert(settlements, {
+          settlement_id: `${txHash}-${logIndex}`,
+          quote_hash: args.quoteHash,
+          settlement_plan_hash: args.settlementPlanHash,
+          payer: args.payer,
+          token: args.token,
+          gross_amount: args.grossAmount,
+          execution_hash: args.executionHash,
+        }),
+      ],
+      explain: ({ args }) =>
+        `Quote ${args.quoteHash} settled by ${args.payer}: ${args.grossAmount} of ${args.token}`,
+    },
+  },
+});

@@ -1,0 +1,61 @@
+// Solvers: who fills intents, and the bond behind them. SolverRegistry → solvers.
+import { solverRegistryAbi as abi } from "@sextant/contracts/generated/solver-registry";
+import { insert, update } from "../../schema/change.ts";
+import { address, bool, bytes32, text, uint256 } from "../../schema/column.ts";
+import { domain } from "../../schema/domain.ts";
+import { table } from "../../schema/table.ts";
+
+export const solvers = table(
+  "solvers",
+  {
+    solver_id: uint256,
+    operator: address,
+    metadata_uri: text,
+    capabilities_hash: bytes32,
+    bond: uint256,
+    active: bool,
+  },
+  {
+    key: ["solver_id"],
+    index: [
+      ["operator", "solver_id"],
+      ["active", "solver_id"],
+    ],
+  },
+);
+
+export const solversDomain = domain({
+  contract: "SolverRegistry",
+  abi,
+  tables: [solvers],
+  events: {
+    SolverRegistered: {
+      fold: ({ args }) => [
+        insert(solvers, {
+          solver_id: args.solverId,
+          operator: args.operator,
+          metadata_uri: args.metadataURI,
+          capabilities_hash: args.capabilitiesHash,
+          bond: args.bond,
+          active: true,
+        }),
+      ],
+      explain: ({ args }) =>
+        `Solver #${args.solverId} registered by ${args.operator} with a bond of ${args.bond}`,
+    },
+    SolverUpdated: {
+      fold: ({ args }) => [
+        update(
+          solvers,
+          { solver_id: args.solverId },
+          { metadata_uri: args.metadataURI, capabilities_hash: args.capabilitiesHash, active: args.active },
+        ),
+      ],
+      explain: ({ args }) => `Solver #${args.solverId} updated; it is ${args.active ? "active" : "inactive"}`,
+    },
+    SolverBondChanged: {
+      fold: ({ args }) => [update(solvers, { solver_id: args.solverId }, { bond: args.bond })],
+      explain: ({ args }) => `Bond of solver #${args.solverId} is now ${args.bond}`,
+    },
+  },
+});

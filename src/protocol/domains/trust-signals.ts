@@ -1,0 +1,62 @@
+// Trust signals: what reporters say about merchants, services, facilitators and agents.
+import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
+import { add, insert } from "../../schema/change.ts";
+import { address, bytes32, uint16, uint63, uint256 } from "../../schema/column.ts";
+import { domain } from "../../schema/domain.ts";
+import { rollup, table } from "../../schema/table.ts";
+
+const SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
+const KINDS = ["Verification", "Risk", "Compliance", "Fulfillment"] as const;
+
+export const trustSignals = table(
+  "trust_signals",
+  {
+    signal_id: uint256,
+    subject_type: uint16,
+    subject_id: uint256,
+    kind: uint16,
+    reporter: address,
+    signal_hash: bytes32,
+  },
+  {
+    key: ["signal_id"],
+    index: [
+      ["subject_type", "subject_id", "signal_id"],
+      ["kind", "signal_id"],
+      ["reporter", "signal_id"],
+    ],
+  },
+);
+
+export const signalCounts = rollup("signal_counts", { kind: uint16, signals: uint63 }, { key: ["kind"] });
+
+export const subjectSignalCounts = rollup(
+  "subject_signal_counts",
+  { subject_type: uint16, subject_id: uint256, kind: uint16, signals: uint63 },
+  { key: ["subject_type", "subject_id", "kind"], history: "full" },
+);
+
+export const trustSignalsDomain = domain({
+  contract: "CommerceRegistry",
+  abi,
+  tables: [trustSignals, signalCounts, subjectSignalCounts],
+  events: {
+    TrustSignalRecorded: {
+      fold: ({ args }) => {
+        const subject = { subject_type: args.subjectType, subject_id: args.subjectId, kind: args.kind };
+        return [
+          insert(trustSignals, {
+            signal_id: args.signalId,
+            ...subject,
+            reporter: args.reporter,
+            signal_hash: args.signalHash,
+          }),
+          add(signalCounts, { kind: args.kind }, { signals: 1n }),
+          add(subjectSignalCounts, subject, { signals: 1n }),
+        ];
+      },
+      explain: ({ args }) =>
+        `${KINDS[args.kind] ?? `Kind ${args.kind}`} signal #${args.signalId} about ${SUBJECTS[args.subjectType] ?? `subject type ${args.subjectType}`} #${args.subjectId} recorded by ${args.reporter}`,
+    },
+  },
+});

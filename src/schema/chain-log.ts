@@ -1,0 +1,25 @@
+// What the chain gives us, as plain values: block headers and logs.
+import type { Hex } from "../kit/hex.ts";
+
+export type Header = {
+  readonly number: number;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly logsBloom: Hex;
+};
+
+/** A log as a node reports it; hex is lower case. */
+export type ChainLog = {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly blockNumber: number;
+  readonly blockHash: Hex;
+  /** Unix seconds; null where the node does not say it with the log. */
+  readonly blockTimestamp: number | null;
+  readonly transactionHash: Hex;
+  readonly transactionIndex: number;
+  readonly logIndex: number;
+};

@@ -1,0 +1,66 @@
+// What a domain is: for each event of a contract, what it does to which rows and how to say it in plain words.
+import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
+import type { Change } from "./change.ts";
+import type { DetailsReader } from "./details.ts";
+import type { EventRecord } from "./event.ts";
+import { type Columns, keyText, type Row, type RowOf, type Table } from "./table.ts";
+
+/** What a fold is handed: the event, its details from the call, and the rows it declared to need. */
+export type FoldInput<Args> = EventRecord<Args> & {
+  readonly details: <T>(reader: DetailsReader<T>) => T;
+  /** The row as it stands before this event; null where there is none. It must be among the rule's needs. */
+  readonly find: <C extends Columns, K extends keyof C & string>(
+    table: Table<C, K>,
+    key: Pick<RowOf<C>, K>,
+  ) => RowOf<C> | null;
+};
+
+/** A row that a fold wants to look at before it decides. */
+export type Need = { readonly table: Table; readonly keyText: string; readonly key: Row };
+
+export type EventRule<Args> = {
+  readonly needs?: (event: EventRecord<Args>) => readonly Need[];
+  readonly details?: DetailsReader<unknown>;
+  /** Pure: the same event and rows give the same changes, which is what makes a rebuild possible. */
+  readonly fold: (event: FoldInput<Args>) => readonly Change[];
+  readonly explain: (event: EventRecord<Args>) => string;
+};
+
+export type EventRules<A extends Abi> = {
+  readonly [Name in ContractEventName<A>]?: EventRule<ContractEventArgsFromTopics<A, Name>>;
+};
+
+/** A domain whose event types are forgotten, as the machines handle it. */
+export type Domain = {
+  readonly contract: string;
+  readonly abi: Abi;
+  /** Emitted by contracts that anyone may deploy, so that the emitter proves nothing. */
+  readonly anyEmitter: boolean;
+  readonly tables: readonly Table[];
+  readonly events: Readonly<Record<string, EventRule<never>>>;
+};
+
+type AnyTable = Pick<Table, "name">;
+
+export function domain<const A extends Abi>(declared: {
+  contract: string;
+  abi: A;
+  anyEmitter?: boolean;
+  tables: readonly AnyTable[];
+  events: EventRules<A>;
+}): Domain {
+  return {
+    contract: declared.contract,
+    abi: declared.abi,
+    anyEmitter: declared.anyEmitter ?? false,
+    tables: declared.tables as readonly Table[],
+    events: declared.events as Readonly<Record<string, EventRule<never>>>,
+  };
+}
+
+export function need<C extends Columns, K extends keyof C & string>(
+  table: Table<C, K>,
+  key: Pick<RowOf<C>, K>,
+): Need {
+  return { table: table as unknown as Table, keyText: keyText(table.key, key), key };
+}

@@ -1,0 +1,66 @@
+// What a table of indexed rows is: its columns, its key, what it is listed by, and how long it remembers.
+import { bytes32, type Column, uint16, uint63, type ValueOf } from "./column.ts";
+
+export type Columns = Readonly<Record<string, Column<unknown>>>;
+export type RowOf<C> = { readonly [Name in keyof C]: ValueOf<C[Name]> };
+export type KeyValue = string | number | bigint | boolean;
+
+/** A row of any table: plain values by column name. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * `full` keeps every version for ever, so that the past can be read at any block. `recent` keeps versions only
+ * back to the finalized block: right for rollups that change with almost every event.
+ */
+export type History = "full" | "recent";
+
+export type Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> = {
+  readonly name: string;
+  /** All columns in the order they are written, those of the provenance included. */
+  readonly columns: Columns;
+  readonly key: readonly K[];
+  readonly indexes: readonly (readonly string[])[];
+  readonly history: History;
+  /** Whether rows carry the block, transaction and log that made them. */
+  readonly provenance: boolean;
+  /** Only for the type system: what a row and a key look like. */
+  readonly shape?: { row: RowOf<C>; key: Pick<RowOf<C>, K> };
+};
+
+export const PROVENANCE = { block_number: uint63, tx_hash: bytes32, log_index: uint16 } as const;
+
+export function table<C extends Columns, const K extends keyof C & string>(
+  name: string,
+  columns: C,
+  options: { key: readonly K[]; index?: readonly (readonly (keyof C & string)[])[] },
+): Table<C & typeof PROVENANCE, K> {
+  return {
+    name,
+    columns: { ...columns, ...PROVENANCE },
+    key: options.key,
+    indexes: options.index ?? [],
+    history: "full",
+    provenance: true,
+  };
+}
+
+/** A table of counters: rows come into being at zero and only ever have amounts added. */
+export function rollup<C extends Columns, const K extends keyof C & string>(
+  name: string,
+  columns: C,
+  options: { key: readonly K[]; index?: readonly (readonly (keyof C & string)[])[]; history?: History },
+): Table<C, K> {
+  const { key, index = [], history = "recent" } = options;
+  return { name, columns, key, indexes: index, history, provenance: false };
+}
+
+/** The key as one text: hex, digits and names only, so that a bar can separate its parts. */
+export function keyText(key: readonly string[], row: Row): string {
+  const [first, ...rest] = key;
+  const head = String(row[first ?? ""]);
+  return rest.length === 0 ? head : rest.reduce((text, name) => `${text}|${String(row[name])}`, head);
+}
+
+/** The zero address and hash, which the protocol uses for "none". */
+export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+export const ZERO_HASH = `0x${"0".repeat(64)}`;

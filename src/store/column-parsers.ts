@@ -1,0 +1,25 @@
+// How column values arrive: exactly, as text where JavaScript has no exact type for them.
+import { type CustomTypesConfig, types } from "pg";
+
+const TEXT_ARRAY: number = 1009;
+const TIMESTAMP_ARRAY = 1115;
+const DATE_ARRAY = 1182;
+const NUMERIC_ARRAY = 1231;
+
+const asText = (value: string) => value;
+const asTextArray = types.getTypeParser(TEXT_ARRAY, "text");
+
+// int8 and numeric are text already. But the driver reads arrays of numeric as floats, and dates without a zone as
+// midnight in this machine's zone: both would change values quietly.
+const EXACT: ReadonlyMap<number, (value: string) => unknown> = new Map([
+  [types.builtins.DATE, asText],
+  [types.builtins.TIMESTAMP, asText],
+  [DATE_ARRAY, asTextArray],
+  [TIMESTAMP_ARRAY, asTextArray],
+  [NUMERIC_ARRAY, asTextArray],
+]);
+
+export const columnParsers: CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    (format !== "binary" && EXACT.get(oid)) || types.getTypeParser(oid, format ?? "text"),
+};

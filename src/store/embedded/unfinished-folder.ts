@@ -1,0 +1,41 @@
+// Folders that take long to fill are filled under another name and renamed when complete; crashes leave litter to sweep.
+import { readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing, isTaken } from "./file-error.ts";
+import { isAlive } from "./process-table.ts";
+
+const UNFINISHED = /\.new-(\d+)$/;
+
+/** Fills `<path>.new-<pid>` and renames it to `path`; when another process was first, its folder stays and ours goes. */
+export async function completeFolder(
+  path: string,
+  fill: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  const unfinished = `${path}.new-${process.pid}`;
+  await rm(unfinished, { recursive: true, force: true });
+  try {
+    await fill(unfinished);
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!isTaken(error)) throw error;
+  }
+}
+
+/** Removes what processes that are no longer alive left unfinished. */
+export async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = UNFINISHED.exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+export async function isEmptyOrMissing(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(folder)).length === 0;
+  } catch (error) {
+    if (isMissing(error)) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+// Ends the server when we are killed: a shell that sleeps on a pipe only we hold open, and wakes when it closes.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { Log } from "../../kit/log.ts";
+import { letUsExit } from "./let-us-exit.ts";
+import { SERVER_ENVIRONMENT } from "./server-account.ts";
+import type { ServerHome } from "./server-home.ts";
+
+export type Watchdog = {
+  /** Sends it away: from now on the server's life is somebody else's care. */
+  standDown(): void;
+};
+
+// A word on the pipe means the server was stopped in order. Otherwise the pipe closed because we died: fast
+// shutdown, and after eight seconds the immediate one, which the next start recovers from. The number is checked
+// against postmaster.pid first, because it may long belong to another process.
+const SCRIPT = `
+read -r word && exit 0
+read -r current 2>/dev/null < "$2" || exit 0
+[ "$current" = "$1" ] || exit 0
+kill -INT "$1" 2>/dev/null
+waited=0
+while [ $waited -lt 40 ] && kill -0 "$1" 2>/dev/null; do
+  sleep 0.2 2>/dev/null || sleep 1
+  waited=$((waited + 1))
+done
+[ $waited -lt 40 ] || kill -QUIT "$1" 2>/dev/null
+[ -z "$3" ] || rmdir "$3" 2>/dev/null
+`;
+
+export function startWatchdog(serverPid: number, home: ServerHome, log: Log): Watchdog {
+  const child = spawn(
+    "/bin/sh",
+    [
+      "-c",
+      SCRIPT,
+      "sextant-watchdog",
+      String(serverPid),
+      join(home.dataFolder, "postmaster.pid"),
+      home.socketFolderIsTemporary ? home.socketFolder : "",
+    ],
+    {
+      ...home.account,
+      cwd: "/",
+      env: SERVER_ENVIRONMENT,
+      // Its own session: neither Ctrl-C nor a signal to our process group may end it before us.
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    },
+  );
+  child.unref();
+  letUsExit(child.stdin);
+  child.once("error", (err) =>
+    log.warn({ err }, "Nothing will stop the database should this process be killed"),
+  );
+  // Writing to a watchdog that somebody killed must not take us down; the next start would find the server anyway.
+  child.stdin.on("error", () => child.stdin.destroy());
+  return { standDown: () => child.stdin.end("done\n") };
+}

@@ -1,0 +1,156 @@
+// Being the only one: a lock that the database takes back when its holder dies, and transactions that need it to commit.
+import { createHash } from "node:crypto";
+import type { Client } from "pg";
+import { type Clock, systemClock } from "../kit/clock.ts";
+import { Fault } from "../kit/fault.ts";
+import { createLimit } from "../kit/limit.ts";
+import type { Database } from "./database.ts";
+import { runStatement, runTransaction, type Session, type TransactionOptions } from "./session.ts";
+
+export type Lock = {
+  readonly held: boolean;
+  /**
+   * A transaction on the very connection that holds the lock. The lock belongs to that session: while the session
+   * lives nobody else can have the lock, and when it is gone its transaction is gone with it. So two writers can
+   * never both commit, whatever either of them believes, and no epoch has to be stored and compared.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  release(): Promise<void>;
+};
+
+export type LockOptions = {
+  /** How long to wait for the present holder; Infinity is a standby, 0 asks once. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
+  /** Called once when the lock is lost without being released: stop, and acquire it again before writing. */
+  readonly onLost?: (fault: Fault) => void;
+  readonly clock?: Clock;
+};
+
+// A standby takes over within this time. It asks again and again rather than waiting inside the server, because a
+// statement that waits there for days would keep every dead row of those days from being cleaned up.
+const ASK_EVERY_MS = 500;
+// A silent connection is tried this often, so that a holder behind a dead network learns that it is none.
+const HEARTBEAT_EVERY_MS = 5_000;
+const HEARTBEAT_MS_MAX = 5_000;
+const STATEMENT_MS_MAX = 30_000;
+// The writer works in one transaction at a time; a queue behind it is a defect.
+const WAITING_MAX = 100;
+
+/** Null when somebody else still holds it after `waitMs`. */
+export async function acquireLock(
+  database: Database,
+  key: string,
+  options: LockOptions,
+): Promise<Lock | null> {
+  const clock = options.clock ?? systemClock;
+  const until = clock.nowMs() + options.waitMs;
+  let client: Client | null = null;
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted();
+      try {
+        client ??= await database.connect("lock");
+        if (await tryLock(client, database, key)) {
+          const holder = client;
+          client = null;
+          return hold(holder, database, key, options);
+        }
+      } catch (error) {
+        // A standby outlives a restart of the database; whoever can not wait any longer is told.
+        if (!(error instanceof Fault && error.retry) || clock.nowMs() >= until) throw error;
+        await client?.end();
+        client = null;
+      }
+      const leftMs = until - clock.nowMs();
+      if (leftMs <= 0) return null;
+      await clock.sleep(Math.min(ASK_EVERY_MS, leftMs), options.signal);
+    }
+  } finally {
+    await client?.end();
+  }
+}
+
+async function tryLock(client: Client, database: Database, key: string): Promise<boolean> {
+  // Until somebody waits for an answer, a cut connection would be an unheard event; the next question will tell.
+  if (client.listenerCount("error") === 0) client.on("error", () => undefined);
+  const { rows } = await runStatement<{ locked: boolean }>(
+    client,
+    { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [lockNumber(database.schema, key)] },
+    { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX },
+  );
+  return rows[0]?.locked === true;
+}
+
+function hold(client: Client, database: Database, key: string, options: LockOptions): Lock {
+  const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  const { place } = database;
+  let state: "held" | "released" | "lost" = "held";
+  const heartbeat = setInterval(() => void beat(), HEARTBEAT_EVERY_MS);
+  heartbeat.unref();
+  client.on("error", lose);
+  client.once("end", () => lose(new Error("the connection ended")));
+
+  function lose(cause: unknown): void {
+    if (state !== "held") return;
+    state = "lost";
+    clearInterval(heartbeat);
+    void client.end();
+    options.onLost?.(lostFault(key, cause));
+  }
+
+  async function beat(): Promise<void> {
+    // Whoever uses the connection finds out by itself.
+    if (turn.running > 0) return;
+    try {
+      await turn.run(() => runStatement(client, "SELECT 1", { place, statementTimeoutMs: HEARTBEAT_MS_MAX }));
+    } catch (error) {
+      lose(error);
+    }
+  }
+
+  return {
+    get held() {
+      return state === "held";
+    },
+    async transaction(work, chosen = {}) {
+      return await turn.run(async () => {
+        if (state !== "held") throw lostFault(key, undefined);
+        const limits = { place, statementTimeoutMs: STATEMENT_MS_MAX };
+        try {
+          return await runTransaction(client, work, { ...limits, ...chosen });
+        } catch (error) {
+          // A connection left inside a transaction can not be trusted with the next one: the lock goes with it.
+          if (client.getTransactionStatus() !== "I") lose(error);
+          throw error;
+        }
+      });
+    },
+    async release() {
+      await turn.run(async () => {
+        if (state !== "held") return;
+        state = "released";
+        clearInterval(heartbeat);
+        // Ending the session frees the lock too, but only when the server gets round to it.
+        const statement = {
+          text: "SELECT pg_advisory_unlock($1)",
+          values: [lockNumber(database.schema, key)],
+        };
+        try {
+          await runStatement(client, statement, { place, statementTimeoutMs: HEARTBEAT_MS_MAX });
+        } finally {
+          await client.end();
+        }
+      });
+    },
+  };
+}
+
+function lostFault(key: string, cause: unknown): Fault {
+  return new Fault("DATABASE_LOCK_LOST", `This process no longer holds the lock "${key}".`, { cause });
+}
+
+// The server counts locks by 64-bit numbers in one database; the schema keeps deployments apart.
+function lockNumber(schema: string, key: string): bigint {
+  return createHash("sha256").update(`${schema}\n${key}`).digest().readBigInt64BE(0);
+}

@@ -1,0 +1,105 @@
+// Point reads at full speed: many requests share a few connections, each statement sent without waiting for the last.
+import type { Client } from "pg";
+import { Fault } from "../kit/fault.ts";
+import type { Log } from "../kit/log.ts";
+import type { Database } from "./database.ts";
+import { sqlState } from "./database-fault.ts";
+import { runStatement, type Value } from "./session.ts";
+
+export type NamedStatement = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly Value[];
+};
+
+export type Reader = {
+  /** For short reads only: a slow one holds up those that were sent after it on the same connection. */
+  read<R extends object = Record<string, unknown>>(statement: NamedStatement): Promise<R[]>;
+  close(): Promise<void>;
+};
+
+type Lane = { client: Client | null; opening: Promise<Client> | null; inFlight: number };
+
+// A point read takes well under a millisecond; one that needs seconds does not belong here.
+const STATEMENT_MS_MAX = 5_000;
+// At 8,000 reads a second and connection, this many wait about a tenth of a second.
+const IN_FLIGHT_MAX = 1_000;
+// A migration changed what the statement returns, or the server forgot it: only a new connection prepares it anew.
+const STALE_STATEMENT = new Set(["0A000", "26000"]);
+
+export function openReader(database: Database, options: { connections: number; log: Log }): Reader {
+  const lanes: Lane[] = Array.from({ length: options.connections }, () => ({
+    client: null,
+    opening: null,
+    inFlight: 0,
+  }));
+  let closed = false;
+
+  async function open(lane: Lane): Promise<Client> {
+    const client = await database.connect("reader", { pipeline: true, statementTimeoutMs: STATEMENT_MS_MAX });
+    await client.query("SET default_transaction_read_only TO on");
+    client.once("error", (err) => {
+      options.log.warn({ err }, "A reader's database connection was lost");
+      // Later complaints of the same connection change nothing any more.
+      client.on("error", () => undefined);
+      retire(lane, client);
+    });
+    lane.client = client;
+    return client;
+  }
+
+  // Statements already sent on it are still answered; the next one opens a new connection.
+  function retire(lane: Lane, client: Client): void {
+    if (lane.client !== client) return;
+    lane.client = null;
+    void client.end();
+  }
+
+  function connected(lane: Lane): Client | Promise<Client> {
+    if (lane.client) return lane.client;
+    lane.opening ??= open(lane).finally(() => {
+      lane.opening = null;
+    });
+    return lane.opening;
+  }
+
+  async function readOn<R extends object>(lane: Lane, statement: NamedStatement): Promise<R[]> {
+    const client = await connected(lane);
+    try {
+      const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
+      return (await runStatement<R>(client, statement, limits)).rows;
+    } catch (error) {
+      if (STALE_STATEMENT.has(sqlState(error) ?? "")) retire(lane, client);
+      throw error;
+    }
+  }
+
+  return {
+    async read<R extends object>(statement: NamedStatement) {
+      if (closed) throw new Fault("SHUTTING_DOWN", "The database has been closed.");
+      const lane = lanes.reduce((best, next) => (next.inFlight < best.inFlight ? next : best));
+      if (lane.inFlight >= IN_FLIGHT_MAX) {
+        throw new Fault("OVERLOADED", "Too many reads are waiting; try again in a moment.");
+      }
+      lane.inFlight += 1;
+      try {
+        return await readOn<R>(lane, statement);
+      } catch (error) {
+        if (!STALE_STATEMENT.has(sqlState(error) ?? "")) throw error;
+        return await readOn<R>(lane, statement);
+      } finally {
+        lane.inFlight -= 1;
+      }
+    },
+    async close() {
+      closed = true;
+      await Promise.all(
+        lanes.map(async (lane) => {
+          // A connection that could not be opened has told whoever waited for it.
+          const client = lane.client ?? (await lane.opening?.catch(() => null));
+          await client?.end();
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// One connection in use: statements one after another, and transactions that end in COMMIT or leave no trace.
+import type { ClientBase, QueryResult } from "pg";
+import { Fault } from "../kit/fault.ts";
+import { createLimit } from "../kit/limit.ts";
+import { type CopySource, copyIn } from "./copy-in.ts";
+import { type DatabasePlace, isConnectionBroken, toDatabaseFault } from "./database-fault.ts";
+
+export type Value = string | number | bigint | boolean | null | Uint8Array | Date | readonly Value[];
+
+/** With a name it is prepared once per connection; the same name must always carry the same text. */
+export type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly Value[] };
+
+export type Answer<R> = { readonly rows: R[]; readonly count: number };
+
+export type Session = {
+  query<R extends object = Record<string, unknown>>(statement: string | Statement): Promise<Answer<R>>;
+  /** `sql` is a COPY … FROM STDIN; the source yields lines of its text format, see copyLine. */
+  copyIn(sql: string, source: CopySource): Promise<number>;
+};
+
+export type TransactionOptions = {
+  readonly isolation?: "read committed" | "repeatable read" | "serializable";
+  readonly access?: "read write" | "read only";
+  readonly statementTimeoutMs?: number;
+};
+
+// What one transaction may have waiting on its connection; a loop that forgets to await would pass it soon.
+const WAITING_MAX = 10_000;
+// The server ends a statement by its own clock first; this is for a server that no longer answers at all.
+const ANSWER_MARGIN_MS = 5_000;
+
+/** Runs one statement on a connection; the connection must not be used by anyone else meanwhile. */
+export async function runStatement<R extends object>(
+  client: ClientBase,
+  statement: string | Statement,
+  options: { place: DatabasePlace; statementTimeoutMs: number },
+): Promise<Answer<R>> {
+  const { rows, rowCount } = await send<R>(client, statement, options);
+  return { rows, count: rowCount ?? 0 };
+}
+
+/** The connection may be used again afterwards unless `mustDiscard` says otherwise. */
+export async function runTransaction<T>(
+  client: ClientBase,
+  work: (session: Session) => Promise<T>,
+  options: TransactionOptions & { place: DatabasePlace; statementTimeoutMs: number },
+): Promise<T> {
+  const { place, isolation = "read committed", access = "read write", statementTimeoutMs } = options;
+  // One at a time and in order: work that runs several statements at once still works, and COMMIT comes last.
+  const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  let open = true;
+  const inTurn = async <R>(task: () => Promise<R>): Promise<R> => {
+    if (!open) throw new Error("the transaction of this session has ended");
+    return await turn.run(task);
+  };
+  const session: Session = {
+    query: (statement) => inTurn(() => runStatement(client, statement, { place, statementTimeoutMs })),
+    copyIn: (sql, source) =>
+      inTurn(async () => {
+        try {
+          return await copyIn(client, sql, source);
+        } catch (error) {
+          throw toDatabaseFault(error, place);
+        }
+      }),
+  };
+
+  await runStatement(
+    client,
+    `BEGIN ISOLATION LEVEL ${isolation} ${access}; SET LOCAL statement_timeout TO ${statementTimeoutMs}`,
+    options,
+  );
+  try {
+    const result = await work(session);
+    const { command } = await inTurn(() => send(client, "COMMIT", options));
+    // A transaction in which a statement failed answers COMMIT with ROLLBACK, and no error.
+    if (command !== "COMMIT") {
+      throw new Fault(
+        "INTERNAL",
+        "The transaction was rolled back, because an error inside it was not passed on.",
+      );
+    }
+    return result;
+  } catch (error) {
+    // Should this fail too, the first error is the one to tell, and the connection is discarded: see mustDiscard.
+    if (!isConnectionBroken(error))
+      await inTurn(() => send(client, "ROLLBACK", options)).catch(() => undefined);
+    throw error;
+  } finally {
+    open = false;
+  }
+}
+
+/** After a failure: whether the connection is broken or still inside a transaction. */
+export function mustDiscard(client: ClientBase, error: unknown): boolean {
+  return isConnectionBroken(error) || client.getTransactionStatus() !== "I";
+}
+
+async function send<R extends object>(
+  client: ClientBase,
+  statement: string | Statement,
+  options: { place: DatabasePlace; statementTimeoutMs: number },
+): Promise<QueryResult<R>> {
+  const { name, text, values } = typeof statement === "string" ? { text: statement } : statement;
+  const config = {
+    text,
+    ...(name === undefined ? {} : { name }),
+    ...(values === undefined ? {} : { values: [...values] }),
+    query_timeout: options.statementTimeoutMs === 0 ? 0 : options.statementTimeoutMs + ANSWER_MARGIN_MS,
+  };
+  try {
+    return await client.query<R>(config);
+  } catch (error) {
+    throw toDatabaseFault(error, options.place);
+  }
+}

@@ -1,0 +1,45 @@
+// Only doors read the environment, and every variable they read is shown to the people who set it.
+import { isCode, type Repository, type Rule, type Violation } from "../repository.ts";
+
+const EXAMPLE = ".env.example";
+const PAGE = "docs/configuration.md";
+const SETTINGS = "src/doors/settings.ts";
+
+export const environmentReads: Rule = (repository) =>
+  repository.files
+    .filter((file) => isCode(file) && /^(src|contracts)\//.test(file))
+    .filter((file) => !file.startsWith("src/doors/") && !file.endsWith(".test.ts"))
+    .flatMap((file) => linesMatching(repository, file, /\bprocess\s*\.\s*env\b|\bhost\.env\b/))
+    .map((where) => ({ ...where, message: "reads the environment; only src/doors may" }));
+
+export const environmentVariables: Rule = (repository) => {
+  if (!repository.has(SETTINGS)) return [];
+  const declared = variablesIn(repository.text(SETTINGS), /setting\(\s*"([A-Z0-9_]+)"/g);
+  const shown = (page: string) =>
+    repository.has(page) ? variablesIn(repository.text(page), /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\b/g) : [];
+  const missing = [EXAMPLE, PAGE].flatMap((page) => {
+    const names = new Set(shown(page).map(({ name }) => name));
+    return declared
+      .filter(({ name }) => !names.has(name))
+      .map(({ name, line }) => ({ file: SETTINGS, line, message: `${name} is not described in ${page}` }));
+  });
+  const known = new Set(declared.map(({ name }) => name));
+  const stale = variablesIn(repository.has(EXAMPLE) ? repository.text(EXAMPLE) : "", /^#?\s?([A-Z0-9_]+)=/gm)
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, line }) => ({ file: EXAMPLE, line, message: `${name} is read nowhere` }));
+  return [...missing, ...stale];
+};
+
+function variablesIn(text: string, pattern: RegExp): { name: string; line: number }[] {
+  return [...text.matchAll(pattern)].map((match) => ({
+    name: match[1] ?? "",
+    line: text.slice(0, match.index).split("\n").length,
+  }));
+}
+
+function linesMatching(repository: Repository, file: string, pattern: RegExp): Omit<Violation, "message">[] {
+  return repository
+    .text(file)
+    .split("\n")
+    .flatMap((text, index) => (pattern.test(text) ? [{ file, line: index + 1 }] : []));
+}
