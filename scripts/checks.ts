@@ -1,5 +1,6 @@
 // The fast checks: format and lint, types, house rules.
 import { spawnSync } from "node:child_process";
+import { generatedIsStale } from "../contracts/compile/generated-is-stale.ts";
 import { openRepository } from "../tests/tidy/repository.ts";
 import { tidy } from "../tests/tidy/tidy.ts";
 
@@ -11,6 +12,7 @@ const STEPS: readonly Step[] = [
     run: () => command("biome", ["check", "--error-on-warnings", "--colors=force"]),
   },
   { name: "types", run: () => command("tsc", ["--noEmit", "--pretty"]) },
+  { name: "compiled contracts", run: () => generatedIsStale() },
   { name: "house rules", run: () => tidy(openRepository(".")).join("\n") || null },
 ];
 

@@ -1,4 +1,4 @@
-// Compiles the contracts and writes contracts/generated: npx tsx contracts/compile/run.ts
+// Compiles the contracts and writes contracts/generated (npm run compile).
 import { compileCached } from "./compile-cache.ts";
 import { renderGenerated, writeGenerated } from "./generated-files.ts";
 

@@ -2,9 +2,11 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { openEdrProvider } from "./edr-provider.ts";
 import type { LocalChain } from "./local-chain.ts";
 import { startLocalChain } from "./local-chain.ts";
 import { EMITTER, EMITTER_CODE, emit, readBlock, topicOf } from "./log-emitter.ts";
+import { REFRESH_MS, Subscriptions } from "./subscriptions.ts";
 
 /** The wait ends when the condition holds; this bound is for machines under load. */
 const PATIENT = { timeout: 10_000, interval: 5 };
@@ -156,5 +158,38 @@ describe("subscriptions", () => {
     expect(await chain.request("eth_getFilterChanges", [other.result])).toEqual(expect.any(Array));
     await chain.mine(1);
     expect(await two.waitFor(other.result, 1)).toHaveLength(1);
+  });
+
+  it("polls each subscription well within EDR's five minutes, as long as it is open", async () => {
+    const edr = await openEdrProvider({
+      chainId: 1,
+      instant: true,
+      genesisTimestamp: 1_700_000_000n,
+      accounts: [],
+      code: {},
+      onEvent: () => undefined,
+    });
+    const polled: unknown[] = [];
+    const subscriptions = new Subscriptions({
+      ask: (method, params) => {
+        if (method === "eth_getFilterChanges") polled.push(params[0]);
+        return edr.ask(method, params);
+      },
+    });
+    const sink = () => undefined;
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const heads = await subscriptions.open(sink, ["newHeads"]);
+      const logs = await subscriptions.open(sink, ["logs"]);
+      expect(REFRESH_MS).toBeLessThanOrEqual(150_000);
+      vi.advanceTimersByTime(REFRESH_MS);
+      while (polled.length < 2) await edr.ask("net_version", []);
+      expect(polled).toEqual([heads, logs]);
+      await subscriptions.closeAll(sink);
+      expect(vi.getTimerCount()).toBe(0);
+      await expect(subscriptions.open(sink, ["newHeads"])).rejects.toThrow("The socket is closed");
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -10,12 +10,17 @@ type Subscription = { readonly id: string; readonly sink: Sink; readonly logFilt
 /** Far more than a client needs; a loop that never unsubscribes is stopped before it slows every block. */
 const SUBSCRIPTIONS_PER_SINK_MAX = 1_000;
 
+/** EDR drops a filter that nobody polled for five minutes, subscriptions included, and keeps its events till then. */
+export const REFRESH_MS = 60_000;
+
 const KINDS = new Set(["newHeads", "logs", "newPendingTransactions"]);
 
 export class Subscriptions {
   readonly #edr: EdrProvider;
   readonly #byFilter = new Map<bigint, Subscription>();
   readonly #bySink = new Map<Sink, Set<bigint>>();
+  readonly #gone = new WeakSet<Sink>();
+  #refresher: NodeJS.Timeout | undefined;
 
   constructor(edr: EdrProvider) {
     this.#edr = edr;
@@ -27,6 +32,8 @@ export class Subscriptions {
     if (typeof kind !== "string" || !KINDS.has(kind)) {
       throw new RpcFault(RPC_CODES.invalidParams, `Subscriptions are ${[...KINDS].join(", ")}`);
     }
+    // The rest of a batch may still be running when its socket is long closed.
+    if (this.#gone.has(sink)) throw new RpcFault(RPC_CODES.server, "The socket is closed");
     const own = this.#bySink.get(sink) ?? new Set();
     if (own.size >= SUBSCRIPTIONS_PER_SINK_MAX) {
       throw new RpcFault(
@@ -40,6 +47,7 @@ export class Subscriptions {
     );
     this.#byFilter.set(BigInt(id), { id, sink, logFilter });
     this.#bySink.set(sink, own.add(BigInt(id)));
+    this.#refresher ??= setInterval(() => void this.#refresh(), REFRESH_MS).unref();
     return id;
   }
 
@@ -51,17 +59,19 @@ export class Subscriptions {
     if (own.size === 0) this.#bySink.delete(sink);
     const subscription = this.#byFilter.get(filter);
     this.#byFilter.delete(filter);
+    if (this.#byFilter.size === 0) {
+      clearInterval(this.#refresher);
+      this.#refresher = undefined;
+    }
     if (subscription) await this.#edr.ask("eth_unsubscribe", [subscription.id]);
     return true;
   }
 
+  /** For a socket that went away: it hears nothing more, and can not subscribe again. */
   async closeAll(sink: Sink): Promise<void> {
+    this.#gone.add(sink);
     for (const filter of [...(this.#bySink.get(sink) ?? [])])
       await this.close(sink, `0x${filter.toString(16)}`);
-  }
-
-  get count(): number {
-    return this.#byFilter.size;
   }
 
   deliver(event: SubscriptionEvent): void {
@@ -71,6 +81,10 @@ export class Subscriptions {
     // EDR sends the logs of a block as one array, also when there are none.
     const results = subscription.logFilter && Array.isArray(event.result) ? event.result : [event.result];
     for (const result of results) notify(subscription, result);
+  }
+
+  async #refresh(): Promise<void> {
+    for (const { id } of [...this.#byFilter.values()]) await this.#edr.ask("eth_getFilterChanges", [id]);
   }
 
   /** As nodes do in a reorg: tells log subscribers again, marked removed, what the blocks about to go had told them. */

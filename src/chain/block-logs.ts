@@ -51,10 +51,13 @@ export async function readLogsOfBlock(
   const avoid: number[] = [];
   for (let answer = 1; answer <= answersMax; answer += 1) {
     const before = known;
-    const read = await rpc.pinned(async (node) => {
-      const lists = valuesOf(await node.batch(calls, options));
-      return { provider: node.providerIndex, lists, logs: mergeLogs([before, ...lists]) };
-    }, { ...options, avoid });
+    const read = await rpc.pinned(
+      async (node) => {
+        const lists = valuesOf(await node.batch(calls, options));
+        return { provider: node.providerIndex, lists, logs: mergeLogs([before, ...lists]) };
+      },
+      { ...options, avoid },
+    );
     known = read.logs;
     if (!read.lists.some((logs, i) => hasSilentMatch(header.logsBloom, prepared[i] as Wanted, logs))) break;
     avoid.push(read.provider);
@@ -62,7 +65,8 @@ export async function readLogsOfBlock(
   return known.map((log) => ({ ...log, blockTimestamp: header.timestamp }));
 }
 
-function blockLogsCall(header: Header, wanted: Wanted, bloom: BloomKind): RpcCall<NodeLog[]> {
+/** The call that reads one filter's logs of one block; for callers who put it into a batch of their own. */
+export function blockLogsCall(header: Header, wanted: Wanted, bloom: BloomKind): RpcCall<NodeLog[]> {
   return {
     method: "eth_getLogs",
     params: [{ blockHash: header.hash, ...filterParams(wanted) }],

@@ -49,14 +49,19 @@ export function headerByHashCall(hash: Hex): RpcCall<Header> {
     parse: (answer) => {
       if (answer === null) throw missing(`block ${hash} is not there`);
       const header = parseHeader(answer);
-      if (header.hash !== hash) throw malformed(`asked for block ${hash}, the answer is block ${header.hash}`);
+      if (header.hash !== hash)
+        throw malformed(`asked for block ${hash}, the answer is block ${header.hash}`);
       return header;
     },
   };
 }
 
 /** Throws BLOCK_MISSING, which may be retried, when no node has the block. */
-export async function readHeader(rpc: Rpc, at: BlockTag | number, options: CallOptions = {}): Promise<Header> {
+export async function readHeader(
+  rpc: Rpc,
+  at: BlockTag | number,
+  options: CallOptions = {},
+): Promise<Header> {
   const { method, params, parse } = headerCall(at);
   return rpc.request(method, params, parse ? { ...options, parse } : options);
 }

@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
-import { type Header, parseHeader } from "./blocks.ts";
+import { readObject, readQuantity } from "./quantity.ts";
 import { createEndpoint } from "./rpc/endpoint.ts";
 
 export type HeadSocketOptions = {
@@ -13,7 +13,8 @@ export type HeadSocketOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly onHead: (header: Header) => void;
+  /** Told the block number of each pushed head. */
+  readonly onHead: (number: number) => void;
 };
 
 // A header is a few kilobytes; a node that sends more is not sending headers.
@@ -53,11 +54,11 @@ export async function listenForHeads(options: HeadSocketOptions): Promise<void> 
       });
       socket.on("message", (message) => {
         try {
-          const header = readNotice(String(message));
-          if (!header) return;
+          const number = readNotice(String(message));
+          if (number === null) return;
           heads += 1;
           silence.refresh();
-          options.onHead(header);
+          options.onHead(number);
         } catch (error) {
           end(error instanceof Error ? error.message : "unreadable message");
         }
@@ -78,10 +79,12 @@ export async function listenForHeads(options: HeadSocketOptions): Promise<void> 
   }
 }
 
-/** The header of a newHeads notice; null for the answer to the subscription; throws for anything else. */
-function readNotice(text: string): Header | null {
-  const message = JSON.parse(text) as { id?: unknown; error?: unknown; method?: unknown; params?: { result?: unknown } };
-  if (message.method === "eth_subscription") return parseHeader(message.params?.result);
-  if (message.error !== undefined && message.error !== null) throw new Error("the node refuses subscriptions");
-  return null;
+/** The block number of a newHeads notice; null for the answer to the subscription; throws for anything else. */
+function readNotice(text: string): number | null {
+  const message = readObject(JSON.parse(text), "the message");
+  if (message.error !== undefined && message.error !== null)
+    throw new Error("the node refuses subscriptions");
+  if (message.method !== "eth_subscription") return null;
+  const head = readObject(readObject(message.params, "the notice").result, "the pushed head");
+  return readQuantity(head.number, "the number of the pushed head");
 }

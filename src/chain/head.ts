@@ -1,4 +1,4 @@
-// The newest head, as soon as it is known: pushed by a socket where there is one, polled for otherwise.
+// The newest head, as soon as it is known: a socket says when to look, or looking now and then finds out.
 import { type Clock, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
@@ -24,97 +24,97 @@ const SILENCE_MS_MIN = 5_000;
  * Yields each head that differs from the one before, only the newest when the consumer is slow. A lower number may
  * follow a higher one: after a reorg, or when another provider lags; which of the two it is, hashes tell.
  * Ends when the signal aborts. A failing node never ends it: it is asked again, and its health tells.
+ *
+ * A head pushed by a socket is only a hint to look: the header comes from the providers that the logs will come
+ * from, so a socket that is ahead of them, lies, or belongs to another chain does no harm.
  */
 export async function* followHeads(rpc: Rpc, options: HeadOptions): AsyncGenerator<Header, void, void> {
-  const { signal, log } = options;
+  const { log } = options;
   const clock = options.clock ?? systemClock;
-  const leaving = new AbortController();
-  const leave = () => leaving.abort(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-
-  let newest: Header | null = null;
-  let pushedAtMs = Number.NEGATIVE_INFINITY;
-  let wake: () => void = () => undefined;
-  const offer = (header: Header) => {
-    newest = header;
-    wake();
-  };
-  leaving.signal.addEventListener("abort", () => wake(), { once: true });
-
   const silenceMsMax = Math.max(SILENCE_MS_MIN, options.pollMsMax * SILENCE_POLLS);
-  const wsUrls = options.wsUrls ?? [];
-  const listening =
-    wsUrls.length === 0
-      ? Promise.resolve()
-      : listenForHeads({
-          urls: wsUrls,
-          silenceMsMax,
-          clock,
-          log,
-          signal: leaving.signal,
-          onHead: (header) => {
-            pushedAtMs = clock.nowMs();
-            offer(header);
-          },
-        });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const leave = () => leaving.abort(options.signal.reason);
+  if (options.signal.aborted) leave();
+  options.signal.addEventListener("abort", leave, { once: true });
 
-  /** Asks now and then; hardly ever while the socket speaks, quickly while blocks come, slower while they do not. */
+  const state = { newest: null as Header | null, broken: null as unknown, pushed: 0, heardAtMs: -Infinity };
+  let wakeConsumer: () => void = () => undefined;
+  let wakePoll: () => void = () => undefined;
+  const fail = (error: unknown) => {
+    state.broken = error;
+    wakeConsumer();
+  };
+  signal.addEventListener("abort", () => wakeConsumer(), { once: true });
+
+  const background: Promise<void>[] = [poll().catch(fail)];
+  if (options.wsUrls && options.wsUrls.length > 0) {
+    const onHead = (number: number) => {
+      state.heardAtMs = clock.nowMs();
+      state.pushed = number;
+      wakePoll();
+    };
+    background.push(
+      listenForHeads({ urls: options.wsUrls, silenceMsMax, clock, log, signal, onHead }).catch(fail),
+    );
+  }
+
   async function poll(): Promise<void> {
-    let pauseMs = options.pollMsMin;
-    let seen: string | null = null;
-    while (!leaving.signal.aborted) {
-      if (clock.nowMs() - pushedAtMs > silenceMsMax) {
-        try {
-          const header = await readHeader(rpc, "latest", { signal: leaving.signal });
-          pauseMs = header.hash === seen ? Math.min(options.pollMsMax, Math.ceil(pauseMs * 1.5)) : options.pollMsMin;
-          seen = header.hash;
-          offer(header);
-        } catch (error) {
-          if (leaving.signal.aborted) return;
-          if (!(error instanceof RpcError)) throw error;
-          log.warn({ provider: error.host, kind: error.kind }, error.message);
-          pauseMs = options.pollMsMax;
-        }
-      }
+    let quietMs = options.pollMsMin;
+    let seen: Header | null = null;
+    while (!signal.aborted) {
+      const pushed = state.pushed;
       try {
-        await clock.sleep(pauseMs, leaving.signal);
-      } catch {
-        // Woken early only by leaving.
-        return;
+        const header = await readHeader(rpc, "latest", { signal });
+        quietMs =
+          header.hash === seen?.hash
+            ? Math.min(options.pollMsMax, Math.ceil(quietMs * 1.5))
+            : options.pollMsMin;
+        seen = header;
+        state.newest = header;
+        wakeConsumer();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof RpcError)) throw error;
+        log.warn({ provider: error.host, kind: error.kind }, error.message);
+        quietMs = options.pollMsMax;
       }
+      // While the socket speaks there is no need to ask, unless our providers are behind what it said.
+      const listening = clock.nowMs() - state.heardAtMs < silenceMsMax && (seen?.number ?? 0) >= pushed;
+      if (state.pushed === pushed) await rest(listening ? silenceMsMax : quietMs);
     }
   }
 
-  let broken: unknown = null;
-  const polling = poll().catch((error: unknown) => {
-    broken = error;
-    wake();
-  });
+  async function rest(ms: number): Promise<void> {
+    const waking = new AbortController();
+    wakePoll = () => waking.abort();
+    try {
+      await clock.sleep(ms, AbortSignal.any([waking.signal, signal]));
+    } catch (error) {
+      // Woken early, by a pushed head or by leaving; both are looked at by the loop.
+      if (!waking.signal.aborted && !signal.aborted) throw error;
+    }
+  }
+
   try {
     for (let given: string | null = null; ; ) {
-      if (broken !== null) throw broken;
-      if (leaving.signal.aborted) return;
-      const header = takeNewest();
+      if (state.broken !== null) throw state.broken;
+      if (signal.aborted) return;
+      const header = state.newest;
+      state.newest = null;
       if (header && header.hash !== given) {
         given = header.hash;
         yield header;
         continue;
       }
       await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (newest !== null || broken !== null || leaving.signal.aborted) resolve();
+        wakeConsumer = resolve;
+        if (state.newest !== null || state.broken !== null || signal.aborted) resolve();
       });
     }
   } finally {
-    signal.removeEventListener("abort", leave);
+    options.signal.removeEventListener("abort", leave);
     leaving.abort();
-    await Promise.all([polling, listening]);
-  }
-
-  function takeNewest(): Header | null {
-    const taken = newest;
-    newest = null;
-    return taken;
+    await Promise.all(background);
   }
 }

@@ -22,7 +22,10 @@ export function prepareFilters(filters: readonly LogFilter[]): readonly Wanted[]
   if (filters.length === 0) throw new Fault("INTERNAL", "A log query needs at least one filter.");
   return filters.map(({ addresses, topics0 }) => {
     if (addresses?.length === 0 || topics0?.length === 0 || (addresses === null && topics0 === null)) {
-      throw new Fault("INTERNAL", "A log filter must name at least one address or one topic, and no empty list.");
+      throw new Fault(
+        "INTERNAL",
+        "A log filter must name at least one address or one topic, and no empty list.",
+      );
     }
     return { addresses: lowerCase(addresses), topics0: lowerCase(topics0) };
   });
@@ -67,7 +70,8 @@ export function mergeLogs(lists: readonly (readonly NodeLog[])[]): NodeLog[] {
  * wanted topic beside it, or a topic wanted from anybody.
  */
 export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLog[]): boolean {
-  const topics = wanted.topics0 === null ? null : [...wanted.topics0].filter((topic) => bloomMayContain(bloom, topic));
+  const topics =
+    wanted.topics0 === null ? null : [...wanted.topics0].filter((topic) => bloomMayContain(bloom, topic));
   if (wanted.addresses === null) {
     return (topics ?? []).some((topic) => !logs.some((log) => log.topics[0] === topic));
   }

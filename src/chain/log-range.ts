@@ -1,11 +1,18 @@
 // The logs of one range of finalized blocks: read from one node that has the blocks, checked, and silence confirmed.
 import { malformed } from "./bad-answer.ts";
-import { type BloomKind, requireOfBlock } from "./block-logs.ts";
+import { type BloomKind, blockLogsCall, requireOfBlock } from "./block-logs.ts";
 import { type Header, headerCall, readHeaders } from "./blocks.ts";
 import type { ChainLog, NodeLog } from "./log.ts";
 import { filterParams, mergeLogs, parseLogs, type Wanted } from "./log-filter.ts";
 import { toQuantity } from "./quantity.ts";
-import { type Answer, type CallOptions, type PinnedRpc, type Rpc, type RpcCall, valuesOf } from "./rpc/call.ts";
+import {
+  type Answer,
+  type CallOptions,
+  type PinnedRpc,
+  type Rpc,
+  type RpcCall,
+  valuesOf,
+} from "./rpc/call.ts";
 import { type RangeHint, RpcError } from "./rpc/failure.ts";
 
 export type RangeQuestion = {
@@ -28,11 +35,16 @@ type Reading = { readonly logs: readonly NodeLog[]; readonly last: Header };
  * - The node that gives the logs shows the header of the last block in the same batch: it has the range. A node
  *   that lags would otherwise answer with less, or nothing, and no error.
  * - The header of every block that has logs is read too: hash, time and bloom must agree with each log.
- * - Behind a balancer the batch may still have met two machines. What such a node leaves out is always the end of
- *   the range, so the silent end (everything, when there is no log at all) is asked for a second time, of another
- *   provider where there is one. A log found there convicts the first answer, and the range is read again.
+ * - Behind a balancer, logs and header may still come from two machines, one of which lags. What that one leaves out
+ *   is always the end of the range. So the silent end (everything, when there is no log at all) is looked at a second
+ *   time, by another provider where there is one, together with the logs of the last block by its hash: asked by
+ *   hash, a machine that does not have the block must say so. A log found there convicts the first answer.
  */
-export async function readLogRange(rpc: Rpc, question: RangeQuestion, options: CallOptions): Promise<RangeAnswer> {
+export async function readLogRange(
+  rpc: Rpc,
+  question: RangeQuestion,
+  options: CallOptions,
+): Promise<RangeAnswer> {
   return rpc.pinned(async (node): Promise<RangeAnswer> => {
     try {
       const reading = await read(node, question, options);
@@ -41,7 +53,8 @@ export async function readLogRange(rpc: Rpc, question: RangeQuestion, options: C
       return { provider: node.providerIndex, logs };
     } catch (error) {
       // One block can not be made smaller: there it is a failure like any other.
-      if (!(error instanceof RpcError) || !asksForLess(error) || question.fromBlock === question.toBlock) throw error;
+      if (!(error instanceof RpcError) || !asksForLess(error) || question.fromBlock === question.toBlock)
+        throw error;
       return { provider: node.providerIndex, tooLarge: error, hint: error.range };
     }
   }, options);
@@ -49,12 +62,25 @@ export async function readLogRange(rpc: Rpc, question: RangeQuestion, options: C
 
 function asksForLess({ kind, method }: RpcError): boolean {
   // A slow range and a slow node look the same; a smaller question is right for both.
-  return kind === "range-too-large" || kind === "response-too-large" || (kind === "timeout" && method.includes("eth_getLogs"));
+  return (
+    kind === "range-too-large" ||
+    kind === "response-too-large" ||
+    (kind === "timeout" && method.includes("eth_getLogs"))
+  );
 }
 
-async function read(node: PinnedRpc, question: RangeQuestion, options: CallOptions): Promise<Reading> {
+async function read(
+  node: PinnedRpc,
+  question: RangeQuestion,
+  options: CallOptions,
+  lastKnown: Header | null = null,
+): Promise<Reading> {
+  const byHash = lastKnown
+    ? question.wanted.map((wanted) => blockLogsCall(lastKnown, wanted, question.bloom))
+    : [];
   const calls: RpcCall<NodeLog[] | Header>[] = [
     ...question.wanted.map((wanted) => rangeCall(question, wanted)),
+    ...byHash,
     headerCall(question.toBlock),
   ];
   const answers = await node.batch(calls, options);
@@ -119,14 +145,16 @@ async function confirmSilence(
   // A fallback that only takes small ranges must not force its size on the first provider: that one looks again itself.
   const look = async (node: PinnedRpc) => {
     try {
-      return await read(node, rest, options);
+      return await read(node, rest, options, reading.last);
     } catch (error) {
-      if (!(error instanceof RpcError) || !asksForLess(error) || node.providerIndex === first.providerIndex) throw error;
+      if (!(error instanceof RpcError) || !asksForLess(error) || node.providerIndex === first.providerIndex)
+        throw error;
       question.narrow.add(node.providerIndex);
       return null;
     }
   };
-  const second = (await rpc.pinned(look, { ...options, avoid })) ?? (await read(first, rest, options));
+  const second =
+    (await rpc.pinned(look, { ...options, avoid })) ?? (await read(first, rest, options, reading.last));
   if (second.last.hash !== reading.last.hash) {
     throw malformed(`block ${question.toBlock} has another hash at a second look`);
   }

@@ -25,7 +25,8 @@ export function parseLog(answer: unknown): NodeLog {
   const log = readObject(answer, "a log");
   if (log.removed === true) throw malformed("a log is marked as removed by a reorg");
   const { topics } = log;
-  if (!Array.isArray(topics) || topics.length > TOPICS_MAX) throw malformed("the topics of a log are not a list of four");
+  if (!Array.isArray(topics) || topics.length > TOPICS_MAX)
+    throw malformed("the topics of a log are not a list of four");
   const { blockTimestamp } = log;
   return {
     address: readAddress(log.address, "the address of a log"),

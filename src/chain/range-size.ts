@@ -7,7 +7,11 @@ export type RangeSize = {
   refused(blocks: number, provider: number, stated: number | null): void;
 };
 
-export function createRangeSize(options: { rangeMax: number; rangeFirst: number; logsAim: number }): RangeSize {
+export function createRangeSize(options: {
+  rangeMax: number;
+  rangeFirst: number;
+  logsAim: number;
+}): RangeSize {
   let blocks = Math.max(1, Math.min(options.rangeFirst, options.rangeMax));
   // Above this size growth is slow: not far above it a node has refused before.
   let cautiousFrom = Number.POSITIVE_INFINITY;

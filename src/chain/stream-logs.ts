@@ -111,7 +111,9 @@ function split(slot: Slot, refused: Extract<RangeAnswer, { tooLarge: RpcError }>
   const suggested = refused.hint?.toBlock ?? null;
   const begins = refused.hint?.fromBlock ?? fromBlock;
   const fits = suggested !== null && begins <= fromBlock && suggested >= fromBlock && suggested < toBlock;
-  const first = fits ? suggested : fromBlock + Math.max(1, Math.min(blocks, (toBlock - fromBlock + 1) >> 1)) - 1;
+  const first = fits
+    ? suggested
+    : fromBlock + Math.max(1, Math.min(blocks, (toBlock - fromBlock + 1) >> 1)) - 1;
   const step = Math.max(1, first - fromBlock + 1);
   const pieces: Slot[] = [];
   // A wide range and a tiny size would make a long list: the last piece keeps the rest and is split when its turn comes.
@@ -126,7 +128,12 @@ function split(slot: Slot, refused: Extract<RangeAnswer, { tooLarge: RpcError }>
 // A refusal costs one request, so even one in sixteen is cheap.
 const PIECES_MAX = 16;
 
-function* cut(fromBlock: number, toBlock: number, logs: readonly ChainLog[], logsMax: number): Generator<LogBatch> {
+function* cut(
+  fromBlock: number,
+  toBlock: number,
+  logs: readonly ChainLog[],
+  logsMax: number,
+): Generator<LogBatch> {
   let begin = 0;
   let from = fromBlock;
   while (logs.length - begin > logsMax) {
@@ -146,7 +153,8 @@ function* cut(fromBlock: number, toBlock: number, logs: readonly ChainLog[], log
 
 function explain(error: unknown, { fromBlock, toBlock }: Slot): unknown {
   if (!(error instanceof RpcError) || error.code !== "LOGS_TOO_LARGE") return error;
-  const blocks = fromBlock === toBlock ? `Block ${fromBlock} alone has` : `Blocks ${fromBlock} to ${toBlock} have`;
+  const blocks =
+    fromBlock === toBlock ? `Block ${fromBlock} alone has` : `Blocks ${fromBlock} to ${toBlock} have`;
   const message = `${blocks} more logs than the node at ${error.host} can give; use a node without that limit, or raise ours.`;
   return new Fault("LOGS_TOO_LARGE", message, { cause: error });
 }

@@ -36,8 +36,15 @@ export async function verifyDeployment(
   return { verified, unreachable };
 }
 
-async function verifyNode(node: PinnedRpc, { chainId, contracts }: Deployment, options: CallOptions): Promise<void> {
-  const found = await node.request("eth_chainId", [], { ...options, parse: (id) => readQuantity(id, "the chain id") });
+async function verifyNode(
+  node: PinnedRpc,
+  { chainId, contracts }: Deployment,
+  options: CallOptions,
+): Promise<void> {
+  const found = await node.request("eth_chainId", [], {
+    ...options,
+    parse: (id) => readQuantity(id, "the chain id"),
+  });
   if (found !== chainId) {
     const message = `The node at ${node.host} serves chain ${found}, but the deployment is on chain ${chainId}.`;
     throw new Fault("CHAIN_MISMATCH", message);

@@ -2,6 +2,7 @@
 import { createServer } from "../http/server.ts";
 import { readConfig } from "../kit/config.ts";
 import { aborted, type Command } from "./command.ts";
+import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { apiSettings, databaseSettings, listenSettings, requestSettings } from "./settings.ts";
 
@@ -15,8 +16,8 @@ export const api: Command = {
   async run({ environment, log, stop }) {
     const settings = { ...listenSettings, ...apiSettings, ...databaseSettings, ...requestSettings };
     const config = readConfig(environment, settings);
-    const database = await openConfiguredDatabase(config, log);
-    const server = createServer({ ...config, log, ready: database.ready });
+    const { database, close } = await openConfiguredDatabase(config, log, "api");
+    const server = createServer({ ...config, log, ready: () => indexReadiness(database) });
     try {
       server.app.get("/health", async () => ({ status: "ok" }));
       const url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
@@ -24,7 +25,7 @@ export const api: Command = {
       await aborted(stop);
     } finally {
       await server.close();
-      await database.close();
+      await close();
     }
     return 0;
   },

@@ -1,6 +1,18 @@
 // Every environment variable Sextant reads, grouped by what needs it.
 import { LOG_LEVELS } from "../kit/log.ts";
-import { flag, matching, oneOf, optional, port, secret, setting, text, url } from "../kit/setting.ts";
+import {
+  flag,
+  integer,
+  listOf,
+  matching,
+  oneOf,
+  optional,
+  port,
+  secret,
+  setting,
+  text,
+  url,
+} from "../kit/setting.ts";
 
 export const processSettings = {
   logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "How much is logged."),
@@ -13,6 +25,43 @@ export const listenSettings = {
     text,
     "127.0.0.1",
     "Address the services listen on; 0.0.0.0 opens them to the network.",
+  ),
+};
+
+export const requestSettings = {
+  bodyBytesMax: setting(
+    "SEXTANT_BODY_BYTES_MAX",
+    integer(1_024, 16_777_216),
+    262_144,
+    "Largest request body in bytes.",
+  ),
+  requestMsMax: setting(
+    "SEXTANT_REQUEST_MS_MAX",
+    integer(100, 600_000),
+    30_000,
+    "Longest time for receiving one request, in milliseconds.",
+  ),
+};
+
+export const indexerSettings = {
+  indexerPort: setting("INDEXER_PORT", port, 3003, "Port of the indexer's own /health, /ready and /metrics."),
+  network: setting(
+    "NETWORK",
+    text,
+    "base-sepolia",
+    "Deployment to index: a name under deployments/ or the path of a deployment file.",
+  ),
+  rpcUrls: setting(
+    "RPC_URL",
+    listOf(secret(url("http", "https", "ws", "wss"))),
+    [],
+    "Nodes in order of preference, separated by commas; ws:// ones tell of new heads.",
+  ),
+  logRangeMax: setting(
+    "SEXTANT_LOG_RANGE_MAX",
+    integer(1, 1_000_000),
+    10_000,
+    "Most blocks asked for in one log query; the range adapts below it.",
   ),
 };
 
@@ -54,6 +103,8 @@ export const databaseSettings = {
 export const allSettings = {
   ...processSettings,
   ...listenSettings,
+  ...requestSettings,
+  ...indexerSettings,
   ...apiSettings,
   ...portfolioSettings,
   ...databaseSettings,

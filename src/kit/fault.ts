@@ -133,6 +133,18 @@ export const FAULTS = {
     exit: 78,
     meaning: "A node serves another chain, or a contract of the deployment has no code there.",
   },
+  REORG_TOO_DEEP: {
+    status: 503,
+    retry: false,
+    exit: 65,
+    meaning: "The chain differs from the index below a block that was final; nothing was deleted.",
+  },
+  DEPLOYMENT_MISMATCH: {
+    status: 503,
+    retry: false,
+    exit: 78,
+    meaning: "The database belongs to another chain or to other contracts than the configuration names.",
+  },
   USAGE_INVALID: {
     status: 400,
     retry: false,

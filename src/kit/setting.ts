@@ -1,5 +1,5 @@
 // The kinds of value an environment variable can hold; each kind reads its own text and says what it allows.
-import { parseDecimal } from "./decimal.ts";
+import { parseAmount } from "./amount.ts";
 import { Secret } from "./secret.ts";
 
 /** Reads text or throws; `allowed` completes the sentence "X must be …". */
@@ -66,13 +66,13 @@ export function integer(min: number, max: number): SettingKind<number> {
 // Zero lets the system choose a free port, which tests and second instances want.
 export const port: SettingKind<number> = { ...integer(0, 65_535), allowed: "a port number from 0 to 65535" };
 
+// The smallest unit of the tokens that prices are paid in.
+const USD_DECIMALS = 6;
+
 /** A positive amount of US dollars, kept as the text it was given. */
 export const usd: SettingKind<string> = {
   allowed: "a positive amount of US dollars with at most 6 decimals, such as 0.01",
-  parse: (value) => {
-    const amount = parseDecimal(value, "amount");
-    return amount.units > 0n && amount.scale <= 6 ? value : refuse();
-  },
+  parse: (value) => (parseAmount(value, USD_DECIMALS, "amount") > 0n ? value : refuse()),
 };
 
 export function url(...protocols: readonly string[]): SettingKind<string> {

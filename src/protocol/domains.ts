@@ -36,6 +36,9 @@ export const domains: readonly Domain[] = covered([
   settlementsDomain,
 ]);
 
+/** To be raised with every change of what a fold does: rows of an older version are made again from the stored logs. */
+export const FOLD_VERSION = 1;
+
 export const tables: readonly Table[] = domains.flatMap((each) => each.tables);
 
 /** Refuses to load when an event of a contract has no rule or two, or a rule has no event. */

@@ -17,8 +17,8 @@ export type ChainLog = {
   readonly data: Hex;
   readonly blockNumber: number;
   readonly blockHash: Hex;
-  /** Unix seconds; null where the node does not say it with the log. */
-  readonly blockTimestamp: number | null;
+  /** Unix seconds. */
+  readonly blockTimestamp: number;
   readonly transactionHash: Hex;
   readonly transactionIndex: number;
   readonly logIndex: number;

@@ -8,8 +8,10 @@ export type Origin = { readonly block_number: bigint; readonly tx_hash: string; 
 export type Change = {
   readonly table: Table;
   readonly keyText: string;
-  /** Whether the row as it stands must be known before the change can be made. */
-  readonly needsBefore: boolean;
+  /** A row or a part of one that holds the key columns. */
+  readonly key: Row;
+  /** What the change takes the row before it to be: not there, of no concern, or needed to make the change. */
+  readonly before: "absent" | "ignored" | "needed";
   /** The row after the change; throws where the row should (not) have been there: that is a defect. */
   readonly apply: (before: Row | null, origin: Origin) => Row;
 };
@@ -27,7 +29,8 @@ export function insert<C extends Columns, K extends keyof C & string>(
   return {
     table: table as unknown as Table,
     keyText: text,
-    needsBefore: false,
+    key: row,
+    before: "absent",
     apply: (before, origin) => {
       if (before) throw new Error(`${table.name} ${text} exists already`);
       return { ...row, ...origin };
@@ -43,7 +46,8 @@ export function put<C extends Columns, K extends keyof C & string>(
   return {
     table: table as unknown as Table,
     keyText: keyText(table.key, row),
-    needsBefore: false,
+    key: row,
+    before: "ignored",
     apply: (_before, origin) => ({ ...row, ...origin }),
   };
 }
@@ -58,7 +62,8 @@ export function update<C extends Columns, K extends keyof C & string>(
   return {
     table: table as unknown as Table,
     keyText: text,
-    needsBefore: true,
+    key,
+    before: "needed",
     apply: (before) => {
       if (!before) throw new Error(`${table.name} ${text} is to be updated, but is not there`);
       return { ...before, ...fields };
@@ -75,11 +80,13 @@ export function add<C extends Columns, K extends keyof C & string>(
   return {
     table: table as unknown as Table,
     keyText: keyText(table.key, key),
-    needsBefore: true,
+    key,
+    before: "needed",
     apply: (before) => {
+      const increments = Object.entries(amounts).filter(([, amount]) => amount !== 0n);
+      if (before && increments.length === 0) return before;
       const next: Record<string, unknown> = { ...(before ?? zeroRow(table as unknown as Table, key)) };
-      for (const [name, amount] of Object.entries(amounts))
-        next[name] = (next[name] as bigint) + (amount as bigint);
+      for (const [name, amount] of increments) next[name] = (next[name] as bigint) + (amount as bigint);
       return next;
     },
   };

@@ -1,4 +1,4 @@
-// COPY … FROM STDIN: the fastest way in, with back-pressure, and with the source's error when the source fails.
+// COPY … FROM STDIN: the fastest way in, with back-pressure, and given up in order when the source fails.
 import { once } from "node:events";
 import type { ClientBase, Connection } from "pg";
 
@@ -23,6 +23,9 @@ export function copyLine(values: readonly (string | null)[]): string {
   return `${cells.join("\t")}\n`;
 }
 
+/** The rows could not be produced; the cause is what their source threw. */
+export class CopySourceFailure extends Error {}
+
 /** Resolves with the number of rows the server took. */
 export async function copyIn(client: ClientBase, sql: string, source: CopySource): Promise<number> {
   return await new Promise((resolve, reject) => {
@@ -34,7 +37,7 @@ export async function copyIn(client: ClientBase, sql: string, source: CopySource
 class CopyIn {
   readonly #sql: string;
   readonly #source: CopySource;
-  #sourceError: unknown;
+  #failure: CopySourceFailure | null = null;
   #rows = 0;
   #over = false;
   callback: (error: unknown, rows: number) => void;
@@ -52,9 +55,9 @@ class CopyIn {
   handleCopyInResponse(connection: CopyConnection): void {
     this.#send(connection).then(
       () => connection.endCopyFrom(),
-      (error) => {
-        this.#sourceError = error;
-        connection.sendCopyFail("the source of the rows failed");
+      (cause) => {
+        this.#failure = new CopySourceFailure("the source of the rows failed", { cause });
+        connection.sendCopyFail(this.#failure.message);
       },
     );
   }
@@ -65,7 +68,8 @@ class CopyIn {
 
   handleError(error: unknown): void {
     this.#over = true;
-    this.callback(this.#sourceError ?? error, 0);
+    // The server only repeats that it was told to give up; what the source said is worth more.
+    this.callback(this.#failure ?? error, 0);
   }
 
   handleReadyForQuery(): void {
@@ -74,18 +78,40 @@ class CopyIn {
   }
 
   async #send(connection: CopyConnection): Promise<void> {
-    let pending = "";
-    for await (const text of this.#source) {
+    for await (const chunk of chunks(this.#source)) {
       // The server gave up half-way: whatever more is sent it would throw away.
       if (this.#over) return;
-      pending += text;
-      if (pending.length < CHUNK_LENGTH) continue;
-      connection.sendCopyFromChunk(Buffer.from(pending));
-      pending = "";
+      connection.sendCopyFromChunk(Buffer.from(chunk));
       if (connection.stream.writableNeedDrain) await drained(connection);
     }
-    if (pending && !this.#over) connection.sendCopyFromChunk(Buffer.from(pending));
   }
+}
+
+/** Lines joined to chunks worth a message; lines at hand are not waited for one by one, which would cost the most. */
+function chunks(source: CopySource): Iterable<string> | AsyncIterable<string> {
+  return Symbol.asyncIterator in source ? chunksAwaited(source) : chunksAtHand(source);
+}
+
+function* chunksAtHand(source: Iterable<string>): Generator<string> {
+  let pending = "";
+  for (const line of source) {
+    pending += line;
+    if (pending.length < CHUNK_LENGTH) continue;
+    yield pending;
+    pending = "";
+  }
+  if (pending) yield pending;
+}
+
+async function* chunksAwaited(source: AsyncIterable<string>): AsyncGenerator<string> {
+  let pending = "";
+  for await (const line of source) {
+    pending += line;
+    if (pending.length < CHUNK_LENGTH) continue;
+    yield pending;
+    pending = "";
+  }
+  if (pending) yield pending;
 }
 
 async function drained({ stream }: CopyConnection): Promise<void> {

@@ -58,6 +58,9 @@ const BY_CODE: Readonly<Record<string, readonly [FaultCode, Sentence]>> = {
   "25P0": ["TIMED_OUT", () => "The transaction was open for longer than allowed."],
 };
 
+// A migration changed what a prepared statement returns, or the server forgot it: only a new connection prepares it anew.
+export const STALE_STATEMENT: ReadonlySet<string> = new Set(["0A000", "26000"]);
+
 // The driver has no codes for these.
 const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, Sentence])[] = [
   [
@@ -67,6 +70,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, Sentence])[] = [
   ],
   [/^Query read timeout/, "TIMED_OUT", () => "The database did not answer within its time limit."],
   [/after calling end on the pool|Client was closed/, "SHUTTING_DOWN", () => "The database has been closed."],
+  [/^cached plan must not change/, "DATABASE_BUSY", () => "The schema has just changed; try again."],
   [/connection timeout|^timeout expired/, "DATABASE_UNREACHABLE", away],
   [/^Connection terminated|not queryable/, "DATABASE_UNREACHABLE", cut],
   [/password must be a/, "DATABASE_UNREACHABLE", refused],
@@ -86,11 +90,12 @@ export function toDatabaseFault(error: unknown, place: DatabasePlace): unknown {
   return new Fault(code, sentence(place), { cause: error });
 }
 
-/** Whether the connection it came from must not be used again. */
+/** Whether the connection that threw it must not be used again. */
 export function isConnectionBroken(error: unknown): boolean {
-  const origin = error instanceof Fault && error.cause !== undefined ? error.cause : error;
-  if (origin instanceof DatabaseError) return origin.severity === "FATAL" || origin.severity === "PANIC";
-  return origin instanceof Error && (byCode(origin) ?? byMessage(origin)) !== undefined;
+  if (error instanceof DatabaseError) {
+    return error.severity === "FATAL" || error.severity === "PANIC" || STALE_STATEMENT.has(error.code ?? "");
+  }
+  return error instanceof Error && (byCode(error) ?? byMessage(error)) !== undefined;
 }
 
 /** SQLSTATE of an error of the server, through any Fault around it. */

@@ -1,4 +1,5 @@
 // The database as the rest of Sextant sees it: a checked server, a schema of our own, statements and transactions.
+import { once } from "node:events";
 import { Client, type ClientBase, Pool, type PoolClient } from "pg";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
@@ -41,6 +42,8 @@ export type DatabaseOptions = {
 const STATEMENT_MS_MAX = 30_000;
 // Connections are cheap to keep and 5 ms to open: keep them through a quiet minute, not for ever.
 const POOL_IDLE_MS_MAX = 60_000;
+// Closing is one message each way; a server that is gone never answers it.
+const CLOSE_MS_MAX = 3_000;
 // A name that needs no quoting anywhere, with room for suffixes below PostgreSQL's 63 bytes.
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
 
@@ -64,24 +67,40 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
   });
   // An idle connection was cut; the pool has dropped it already and opens another when one is needed.
-  pool.on("error", (err) => log.warn({ err }, "An idle database connection was lost"));
+  // Only its message is logged: the driver hangs the whole connection on this error, secrets of the session included.
+  pool.on("error", ({ message }) => log.warn({ reason: message }, "An idle database connection was lost"));
+  const connected = new Set<PoolClient>();
+  pool.on("connect", (client) => connected.add(client));
+  pool.on("remove", (client) => connected.delete(client));
 
   async function withClient<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((error) => {
       throw toDatabaseFault(error, place);
     });
     // Between two statements nobody waits for an answer, and a cut connection would be an unheard event.
-    const unheard = (err: Error) => log.warn({ err }, "A database connection in use was lost");
+    const unheard = ({ message }: Error) =>
+      log.warn({ reason: message }, "A database connection in use was lost");
     client.on("error", unheard);
     let discard = false;
     try {
       return await task(client);
     } catch (error) {
-      discard = mustDiscard(client, error);
+      discard = mustDiscard(client);
       throw error;
     } finally {
       client.off("error", unheard);
       client.release(discard);
+    }
+  }
+
+  // The pool calls itself ended when it has said goodbye; the server may only be stopped when it has heard it.
+  async function close(): Promise<void> {
+    await pool.end();
+    const patience = AbortSignal.timeout(CLOSE_MS_MAX);
+    while (connected.size > 0 && !patience.aborted) {
+      await once(pool, "remove", { signal: patience }).catch((error) => {
+        log.warn({ err: error, left: connected.size }, "Some database connections did not close in time");
+      });
     }
   }
 
@@ -108,6 +127,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         application_name: `${options.applicationName} ${purpose}`,
         pipeline: chosen.pipeline ?? false,
       });
+      // Heard here for whoever forgets to listen: an unheard one would end the process.
+      client.on("error", ({ message }) =>
+        log.warn({ reason: message, purpose }, "A database connection was lost"),
+      );
       try {
         await client.connect();
         await client.query(setupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs));
@@ -118,14 +141,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         throw toDatabaseFault(error, place);
       }
     },
-    close: () => pool.end(),
+    close,
   };
 
   try {
     await refuseUnfitServer(database);
     await ensureSchema(database);
   } catch (error) {
-    await pool.end();
+    await close();
     throw error;
   }
   return database;

@@ -6,7 +6,7 @@ import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import { ensureCluster, SUPERUSER } from "./embedded/cluster.ts";
 import { displaceOrphan } from "./embedded/orphan.ts";
-import { installProgram, type Program } from "./embedded/program.ts";
+import { findPackage, installProgram, type Program } from "./embedded/program.ts";
 import { type ServerHome, settleServerHome } from "./embedded/server-home.ts";
 import { type ServerProcess, startServerProcess } from "./embedded/server-process.ts";
 import type { Durability } from "./embedded/server-settings.ts";
@@ -36,7 +36,7 @@ export async function startEmbeddedPostgres(options: {
   const { log, durability = "full" } = options;
   const startedMs = Date.now();
   const home = await settleServerHome(options.folder, log);
-  const program = await installProgram(home.folder, home.account, log);
+  const program = await installProgram(await findPackage(), home.folder, home.account, log);
   let server = await launch(home, program, durability, log);
   log.info(
     { folder: home.folder, serverPid: server.pid, tookMs: Date.now() - startedMs },
@@ -99,7 +99,7 @@ async function launch(
 ): Promise<ServerProcess> {
   for (let start = 1; start <= STARTS_MAX; start += 1) {
     await displaceOrphan(home, log);
-    await ensureCluster(home, program, log);
+    await ensureCluster(home, program, durability, log);
     const server = await startServerProcess(home, program, durability, log, ensureDatabase);
     if (server) return server;
     await sleep(START_AGAIN_MS);

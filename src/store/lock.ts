@@ -5,7 +5,13 @@ import { type Clock, systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
 import type { Database } from "./database.ts";
-import { runStatement, runTransaction, type Session, type TransactionOptions } from "./session.ts";
+import {
+  mustDiscard,
+  runStatement,
+  runTransaction,
+  type Session,
+  type TransactionOptions,
+} from "./session.ts";
 
 export type Lock = {
   readonly held: boolean;
@@ -72,8 +78,6 @@ export async function acquireLock(
 }
 
 async function tryLock(client: Client, database: Database, key: string): Promise<boolean> {
-  // Until somebody waits for an answer, a cut connection would be an unheard event; the next question will tell.
-  if (client.listenerCount("error") === 0) client.on("error", () => undefined);
   const { rows } = await runStatement<{ locked: boolean }>(
     client,
     { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [lockNumber(database.schema, key)] },
@@ -121,7 +125,7 @@ function hold(client: Client, database: Database, key: string, options: LockOpti
           return await runTransaction(client, work, { ...limits, ...chosen });
         } catch (error) {
           // A connection left inside a transaction can not be trusted with the next one: the lock goes with it.
-          if (client.getTransactionStatus() !== "I") lose(error);
+          if (mustDiscard(client)) lose(error);
           throw error;
         }
       });

@@ -1,9 +1,8 @@
 // Point reads at full speed: many requests share a few connections, each statement sent without waiting for the last.
 import type { Client } from "pg";
 import { Fault } from "../kit/fault.ts";
-import type { Log } from "../kit/log.ts";
 import type { Database } from "./database.ts";
-import { sqlState } from "./database-fault.ts";
+import { STALE_STATEMENT, sqlState } from "./database-fault.ts";
 import { runStatement, type Value } from "./session.ts";
 
 export type NamedStatement = {
@@ -24,10 +23,7 @@ type Lane = { client: Client | null; opening: Promise<Client> | null; inFlight: 
 const STATEMENT_MS_MAX = 5_000;
 // At 8,000 reads a second and connection, this many wait about a tenth of a second.
 const IN_FLIGHT_MAX = 1_000;
-// A migration changed what the statement returns, or the server forgot it: only a new connection prepares it anew.
-const STALE_STATEMENT = new Set(["0A000", "26000"]);
-
-export function openReader(database: Database, options: { connections: number; log: Log }): Reader {
+export function openReader(database: Database, options: { connections: number }): Reader {
   const lanes: Lane[] = Array.from({ length: options.connections }, () => ({
     client: null,
     opening: null,
@@ -38,12 +34,7 @@ export function openReader(database: Database, options: { connections: number; l
   async function open(lane: Lane): Promise<Client> {
     const client = await database.connect("reader", { pipeline: true, statementTimeoutMs: STATEMENT_MS_MAX });
     await client.query("SET default_transaction_read_only TO on");
-    client.once("error", (err) => {
-      options.log.warn({ err }, "A reader's database connection was lost");
-      // Later complaints of the same connection change nothing any more.
-      client.on("error", () => undefined);
-      retire(lane, client);
-    });
+    client.once("error", () => retire(lane, client));
     lane.client = client;
     return client;
   }

@@ -2,7 +2,7 @@
 import type { ClientBase, QueryResult } from "pg";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
-import { type CopySource, copyIn } from "./copy-in.ts";
+import { type CopySource, CopySourceFailure, copyIn } from "./copy-in.ts";
 import { type DatabasePlace, isConnectionBroken, toDatabaseFault } from "./database-fault.ts";
 
 export type Value = string | number | bigint | boolean | null | Uint8Array | Date | readonly Value[];
@@ -28,6 +28,9 @@ export type TransactionOptions = {
 const WAITING_MAX = 10_000;
 // The server ends a statement by its own clock first; this is for a server that no longer answers at all.
 const ANSWER_MARGIN_MS = 5_000;
+
+// Told by what the connection itself threw, never by an error that came out of the work done on it.
+const broken = new WeakSet<ClientBase>();
 
 /** Runs one statement on a connection; the connection must not be used by anyone else meanwhile. */
 export async function runStatement<R extends object>(
@@ -55,14 +58,7 @@ export async function runTransaction<T>(
   };
   const session: Session = {
     query: (statement) => inTurn(() => runStatement(client, statement, { place, statementTimeoutMs })),
-    copyIn: (sql, source) =>
-      inTurn(async () => {
-        try {
-          return await copyIn(client, sql, source);
-        } catch (error) {
-          throw toDatabaseFault(error, place);
-        }
-      }),
+    copyIn: (sql, source) => inTurn(() => sendRows(client, sql, source, place)),
   };
 
   await runStatement(
@@ -83,8 +79,7 @@ export async function runTransaction<T>(
     return result;
   } catch (error) {
     // Should this fail too, the first error is the one to tell, and the connection is discarded: see mustDiscard.
-    if (!isConnectionBroken(error))
-      await inTurn(() => send(client, "ROLLBACK", options)).catch(() => undefined);
+    if (!broken.has(client)) await inTurn(() => send(client, "ROLLBACK", options)).catch(() => undefined);
     throw error;
   } finally {
     open = false;
@@ -92,8 +87,22 @@ export async function runTransaction<T>(
 }
 
 /** After a failure: whether the connection is broken or still inside a transaction. */
-export function mustDiscard(client: ClientBase, error: unknown): boolean {
-  return isConnectionBroken(error) || client.getTransactionStatus() !== "I";
+export function mustDiscard(client: ClientBase): boolean {
+  return broken.has(client) || client.getTransactionStatus() !== "I";
+}
+
+async function sendRows(
+  client: ClientBase,
+  sql: string,
+  source: CopySource,
+  place: DatabasePlace,
+): Promise<number> {
+  try {
+    return await copyIn(client, sql, source);
+  } catch (error) {
+    // What the source threw is none of ours to map: its network is not the database's.
+    throw error instanceof CopySourceFailure ? error.cause : toDatabaseFault(error, place);
+  }
 }
 
 async function send<R extends object>(
@@ -109,8 +118,11 @@ async function send<R extends object>(
     query_timeout: options.statementTimeoutMs === 0 ? 0 : options.statementTimeoutMs + ANSWER_MARGIN_MS,
   };
   try {
-    return await client.query<R>(config);
+    const result: QueryResult<R> | QueryResult<R>[] = await client.query<R>(config);
+    // Several statements in one text give several results; the last one is the answer.
+    return Array.isArray(result) ? (result.at(-1) ?? result[0]) : result;
   } catch (error) {
+    if (isConnectionBroken(error)) broken.add(client);
     throw toDatabaseFault(error, options.place);
   }
 }

@@ -46,6 +46,8 @@ export async function attempt<T>(
       if (next === "give-up") throw error;
       if (next === "elsewhere") barred.add(provider);
       if (barred.size === options.providers.length) throw error;
+    } finally {
+      provider.health.leave();
     }
   }
   throw last ?? new Fault("NODE_UNAVAILABLE", "No node is configured.");
@@ -61,7 +63,7 @@ async function choose(
   for (const signal of options.signals) signal.throwIfAborted();
   const candidates = options.providers.filter((provider) => !barred.has(provider));
   const fresh = candidates.find((provider) => !tried.has(provider) && provider.health.ready());
-  if (fresh) return fresh;
+  if (fresh) return taken(fresh);
 
   // Everybody was tried or rests: wait until one may be asked again, and begin a new round.
   tried.clear();
@@ -70,14 +72,21 @@ async function choose(
   const { pauseMsBase, pauseMsMax } = options.limits;
   const bound = Math.min(pauseMsMax, pauseMsBase * 2 ** Math.min(number - 1, 30));
   // A failure that puts nobody to rest (a block not there yet) needs its own pause.
-  const pauseMs = last && FAILURES[last.kind].rests === "no" ? Math.ceil((bound / 2) * (1 + options.random())) : 0;
+  const pauseMs =
+    last && FAILURES[last.kind].rests === "no" ? Math.ceil((bound / 2) * (1 + options.random())) : 0;
   const waitMs = Math.max(restMs, pauseMs);
   if (waitMs > 0) await options.clock.sleep(waitMs, AbortSignal.any([...options.signals]));
 
   const soonest = [...candidates].sort((a, b) => a.health.restMs() - b.health.restMs())[0];
   const chosen = candidates.find((provider) => provider.health.ready()) ?? soonest;
   if (!chosen) throw last ?? new Fault("NODE_UNAVAILABLE", "No node is configured.");
-  return chosen;
+  return taken(chosen);
+}
+
+// In the same turn as the choice, or requests that start together would all choose to be the probe.
+function taken(provider: Provider): Provider {
+  provider.health.take();
+  return provider;
 }
 
 function allResting(candidates: readonly Provider[], restMs: number): RpcError {

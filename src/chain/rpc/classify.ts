@@ -59,7 +59,7 @@ const RANGE_HEX = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i;
 const RANGE_DECIMAL = /range\s+(\d{1,15})\s*-\s*(\d{1,15})\b/i;
 // The first number near a word of limit, unless it counts results instead of blocks.
 const BLOCKS_MAX =
-  /(?:limited to|up to|at most|max(?:imum)?(?: is set to)?|range limit|limit of|greater than|over|than)\D{0,24}?(?:0 - )?(\d[\d,]{0,11})\s?(k\b)?(?!\s*(?:results|logs|bytes))/i;
+  /(?:limited to|up to|at most|max(?:imum)?(?: is set to)?|range limit|limit of|greater than|over|than)\D{0,48}?(?:0 - )?(\d[\d,]{0,11})\s?(k\b)?(?!\s*(?:results|logs|bytes))/i;
 
 function readRange(text: string, data: unknown): RangeHint | null {
   const named = RANGE_HEX.exec(text) ?? RANGE_DECIMAL.exec(text);

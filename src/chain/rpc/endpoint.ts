@@ -42,9 +42,10 @@ function secretsOf(url: URL, whole: string): readonly string[] {
   const pieces = [...url.pathname.split("/"), ...url.searchParams.values(), url.username, url.password];
   const spelled = pieces.flatMap((piece) => [piece, decode(piece)]);
   const long = spelled.filter((piece) => piece.length >= SECRET_LENGTH_MIN);
-  const passwords = [url.password, decode(url.password)].filter((piece) => piece !== "");
+  const short = [url.password, decode(url.password), url.pathname, `${url.pathname}${url.search}`];
+  const named = short.filter((piece) => piece !== "" && piece !== "/");
   // The longest first, so that no piece breaks a longer one before it is found.
-  return [...new Set([whole, url.href, ...long, ...passwords])].sort((a, b) => b.length - a.length);
+  return [...new Set([whole, url.href, ...long, ...named])].sort((a, b) => b.length - a.length);
 }
 
 function decode(piece: string): string {

@@ -22,14 +22,16 @@ export function envelope(method: string, params: readonly unknown[]): Envelope {
 /** The result of one answer, or the failure that it tells of. */
 export function openAnswer(answer: unknown, sent: Envelope, reply: Reply, endpoint: Endpoint): unknown {
   const record = asRecord(answer);
-  if (record?.error !== undefined && record.error !== null) throw refusal(record.error, sent.method, reply, endpoint);
+  if (record?.error !== undefined && record.error !== null)
+    throw refusal(record.error, sent.method, reply, endpoint);
   if (reply.status < 200 || reply.status > 299) throw statusFailure(sent.method, reply, endpoint);
   const at = { host: endpoint.host, method: sent.method };
   if (!record) {
     const what = reply.payload === undefined ? describeText(reply) : "the answer is no JSON-RPC answer";
     throw new RpcError("malformed", `${what}.`, at);
   }
-  if (!sameId(record.id, sent.id)) throw new RpcError("malformed", "the answer belongs to another request.", at);
+  if (!sameId(record.id, sent.id))
+    throw new RpcError("malformed", "the answer belongs to another request.", at);
   if (record.result === undefined) throw new RpcError("malformed", "the answer has no result.", at);
   return record.result;
 }
@@ -58,7 +60,8 @@ export function wholeFailure(method: string, reply: Reply, endpoint: Endpoint): 
 function refusal(error: unknown, method: string, reply: Reply, endpoint: Endpoint): RpcError {
   const record = asRecord(error);
   // A few gateways put the bare text where the error object belongs.
-  const message = typeof error === "string" ? error : typeof record?.message === "string" ? record.message : "";
+  const message =
+    typeof error === "string" ? error : typeof record?.message === "string" ? record.message : "";
   const code = typeof record?.code === "number" ? record.code : null;
   const found = classify({ method, status: reply.status, code, message, data: record?.data });
   const words = endpoint.scrub(message).trim() || "an error without words";
@@ -78,7 +81,9 @@ function statusFailure(method: string, reply: Reply, endpoint: Endpoint): RpcErr
   const found = classify({ method, status: reply.status, code: null, message: text, data: null });
   // A page is never read for words: gateways put "not found" and "try again" on every one of them.
   const page = looksLikePage(text);
-  const kind = page ? classify({ method, status: reply.status, code: null, message: "", data: null }).kind : found.kind;
+  const kind = page
+    ? classify({ method, status: reply.status, code: null, message: "", data: null }).kind
+    : found.kind;
   const words = text === "" || page ? "" : `: ${text}`;
   return new RpcError(kind, `HTTP status ${reply.status}${words}.`, {
     host: endpoint.host,

@@ -12,12 +12,14 @@ export type Health = {
   /** Fit to be preferred: never failed, or rested and not being probed right now. */
   ready(): boolean;
   restMs(): number;
-  /** Marks the start of a request; hand the number back with its outcome. */
+  /** Taken for a request: if it failed before, that request is its probe and others go elsewhere meanwhile. */
+  take(): void;
+  /** The request that took it has ended, however. */
+  leave(): void;
+  /** Marks the sending of a request; hand the number back with its outcome. */
   begin(): number;
   succeeded(began: number): void;
   failed(error: RpcError, began: number): void;
-  /** The request ended without telling anything about the provider. */
-  left(): void;
   readonly failures: number;
   readonly lastFailure: FailureKind | null;
 };
@@ -43,28 +45,26 @@ export function createHealth(options: HealthLimits & { clock: Clock; random: () 
     if (began !== failures) return;
     failures = 0;
     restUntilMs = 0;
-    probing = false;
   }
 
   return {
     restMs,
     ready: () => failures === 0 || (restMs() === 0 && !probing),
-    begin: () => {
-      if (failures > 0) probing = true;
-      return failures;
+    take: () => {
+      probing = failures > 0;
     },
+    leave: () => {
+      probing = false;
+    },
+    begin: () => failures,
     succeeded,
     failed(error, began) {
       lastFailure = error.kind;
       if (FAILURES[error.kind].rests === "no") return succeeded(began);
-      probing = false;
       // Requests that were under way together fail together: they are one failure, not many.
       if (began !== failures) return;
       failures += 1;
       restUntilMs = clock.nowMs() + pauseMs(error);
-    },
-    left: () => {
-      probing = false;
     },
     get failures() {
       return failures;

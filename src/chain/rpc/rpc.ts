@@ -38,7 +38,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const closing = new AbortController();
 
   /** The client over some of the providers: all of them, or the one of a pinned piece of work. */
-  function over(usable: readonly Provider[], bounds: RpcLimits, attemptsBefore: number): Rpc {
+  function over(usable: readonly Provider[], bounds: RpcLimits, troublesBefore: number): Rpc {
     const loop = (signal: AbortSignal | undefined) => ({
       ...shared,
       limits: bounds,
@@ -46,20 +46,28 @@ export function createRpc(options: RpcOptions): Rpc {
       signals: signal ? [signal, closing.signal] : [closing.signal],
     });
 
-    async function batchPart<T>(calls: readonly RpcCall<T>[], signal: AbortSignal | undefined): Promise<Answer<T>[]> {
+    async function batchPart<T>(
+      calls: readonly RpcCall<T>[],
+      signal: AbortSignal | undefined,
+    ): Promise<Answer<T>[]> {
       const answers = new Map<number, Answer<T>>();
       const open = () => calls.map((_, i) => i).filter((i) => !isSettled(answers.get(i)));
       const options = loop(signal);
+      let troubles = troublesBefore;
       try {
-        await attempt(async (provider, number) => {
+        await attempt(async (provider) => {
           const left = open();
-          // What batches have left out twice is asked for alone: some nodes never finish a heavy batch.
-          const manner = attemptsBefore + number > 2 ? "alone" : "batched";
+          const manner = troubles >= BATCH_TROUBLES_MAX ? "alone" : "batched";
           const asked = left.map((i) => calls[i] as RpcCall<T>);
           const got = await provider.callMany(asked, options.signals, manner);
           for (const [at, i] of left.entries()) answers.set(i, got[at] as Answer<T>);
-          const failed = open().map((i) => answers.get(i)).find((answer) => answer !== undefined);
-          if (failed && "error" in failed) throw failed.error;
+          const failed = open()
+            .map((i) => answers.get(i))
+            .find((answer) => answer !== undefined);
+          if (failed && "error" in failed) {
+            troubles += isBatchTrouble(failed.error) ? 1 : 0;
+            throw failed.error;
+          }
         }, options);
       } catch (error) {
         if (!(error instanceof Fault) || closing.signal.aborted) throw error;
@@ -100,12 +108,18 @@ export function createRpc(options: RpcOptions): Rpc {
     const avoid = providers.filter((_, i) => pin.avoid?.includes(i));
     // One try and no waiting: when this provider can not, the loop out here knows where to go on.
     const once = { ...bounds, attemptsMax: 1, waitMsMax: 0 };
+    let troubles = 0;
     return attempt(
-      async (provider, number) => {
-        const node = { ...over([provider], once, number - 1), host: provider.host, providerIndex: providers.indexOf(provider) };
+      async (provider) => {
+        const node = {
+          ...over([provider], once, troubles),
+          host: provider.host,
+          providerIndex: providers.indexOf(provider),
+        };
         try {
           return await work(node);
         } catch (error) {
+          if (isBatchTrouble(error)) troubles += 1;
           if (error instanceof BadAnswer) throw provider.blame(error, "a group of reads");
           throw error;
         }
@@ -115,6 +129,14 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   return over(providers, limits, 0);
+}
+
+// What batches have left out or not finished twice is asked for alone: some nodes never manage a heavy batch. Other
+// failures keep it together, because a balancer sends a batch to one machine, but single requests to many.
+const BATCH_TROUBLES_MAX = 2;
+
+function isBatchTrouble(error: unknown): boolean {
+  return error instanceof RpcError && (error.kind === "malformed" || error.kind === "timeout");
 }
 
 function isSettled(answer: Answer<unknown> | undefined): boolean {

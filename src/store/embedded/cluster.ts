@@ -7,6 +7,7 @@ import { isMissing } from "./file-error.ts";
 import type { Program } from "./program.ts";
 import { runTool } from "./run-tool.ts";
 import { makePrivate, type ServerHome } from "./server-home.ts";
+import type { Durability } from "./server-settings.ts";
 import { startFault } from "./start-fault.ts";
 import { completeFolder, isEmptyOrMissing } from "./unfinished-folder.ts";
 
@@ -14,7 +15,12 @@ export const SUPERUSER = "sextant";
 // About a second on a good disk; slow network disks have been seen to need most of a minute.
 const INITDB_MS_MAX = 180_000;
 
-export async function ensureCluster(home: ServerHome, program: Program, log: Log): Promise<void> {
+export async function ensureCluster(
+  home: ServerHome,
+  program: Program,
+  durability: Durability,
+  log: Log,
+): Promise<void> {
   const { dataFolder } = home;
   if (!(await isEmptyOrMissing(dataFolder)) && !(await isComplete(dataFolder))) {
     const aside = `${dataFolder}.broken-${Date.now()}`;
@@ -32,14 +38,19 @@ export async function ensureCluster(home: ServerHome, program: Program, log: Log
     await completeFolder(dataFolder, async (unfinished) => {
       await mkdir(unfinished);
       await makePrivate(unfinished, home.account);
-      await initialise(unfinished, program, home);
+      await initialise(unfinished, program, home, durability);
     });
   }
   await refuseOtherMajor(dataFolder, program);
   await handOver(dataFolder, home);
 }
 
-async function initialise(folder: string, program: Program, home: ServerHome): Promise<void> {
+async function initialise(
+  folder: string,
+  program: Program,
+  home: ServerHome,
+  durability: Durability,
+): Promise<void> {
   const args = [
     "-D",
     folder,
@@ -53,6 +64,7 @@ async function initialise(folder: string, program: Program, home: ServerHome): P
   ];
   // The socket's folder decides who may connect; over TCP nobody may, should anyone ever switch it on.
   args.push("--auth-local", "trust", "--auth-host", "reject");
+  if (durability === "none") args.push("--no-sync");
   const { succeeded, output } = await runTool(program.initdb, args, {
     account: home.account,
     timeMsMax: INITDB_MS_MAX,

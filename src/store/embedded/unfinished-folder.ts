@@ -1,18 +1,20 @@
 // Folders that take long to fill are filled under another name and renamed when complete; crashes leave litter to sweep.
-import { readdir, rename, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing, isTaken } from "./file-error.ts";
 import { isAlive } from "./process-table.ts";
 
-const UNFINISHED = /\.new-(\d+)$/;
+const UNFINISHED = /\.new-(\d+)-[0-9a-f]+$/;
+// Nothing of ours takes this long to fill; in a container the number of its maker may well be in use again.
+const UNFINISHED_MS_MAX = 3_600_000;
 
-/** Fills `<path>.new-<pid>` and renames it to `path`; when another process was first, its folder stays and ours goes. */
+/** Fills a folder beside `path` and renames it to `path`; when another process was first, its folder stays and ours goes. */
 export async function completeFolder(
   path: string,
   fill: (unfinished: string) => Promise<void>,
 ): Promise<void> {
-  const unfinished = `${path}.new-${process.pid}`;
-  await rm(unfinished, { recursive: true, force: true });
+  const unfinished = `${path}.new-${process.pid}-${randomBytes(4).toString("hex")}`;
   try {
     await fill(unfinished);
     await rename(unfinished, path);
@@ -26,8 +28,10 @@ export async function completeFolder(
 export async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = UNFINISHED.exec(name)?.[1];
-    if (pid === undefined || isAlive(Number(pid))) continue;
-    await rm(join(folder, name), { recursive: true, force: true });
+    if (pid === undefined) continue;
+    const path = join(folder, name);
+    if (isAlive(Number(pid)) && Date.now() - (await lstat(path)).mtimeMs < UNFINISHED_MS_MAX) continue;
+    await rm(path, { recursive: true, force: true });
   }
 }
 

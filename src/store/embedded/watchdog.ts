@@ -1,6 +1,5 @@
 // Ends the server when we are killed: a shell that sleeps on a pipe only we hold open, and wakes when it closes.
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import type { Log } from "../../kit/log.ts";
 import { letUsExit } from "./let-us-exit.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
@@ -12,20 +11,20 @@ export type Watchdog = {
 };
 
 // A word on the pipe means the server was stopped in order. Otherwise the pipe closed because we died: fast
-// shutdown, and after eight seconds the immediate one, which the next start recovers from. The number is checked
-// against postmaster.pid first, because it may long belong to another process.
+// shutdown, and after eight seconds the immediate one, which the next start recovers from. The command line is
+// looked at first, because the number may belong to another process by now.
 const SCRIPT = `
 read -r word && exit 0
-read -r current 2>/dev/null < "$2" || exit 0
-[ "$current" = "$1" ] || exit 0
-kill -INT "$1" 2>/dev/null
+command=$(tr '\\000' ' ' < "/proc/$1/cmdline" || ps -o command= -p "$1")
+case "$command" in *"$2"*) ;; *) exit 0 ;; esac
+kill -INT "$1"
 waited=0
-while [ $waited -lt 40 ] && kill -0 "$1" 2>/dev/null; do
-  sleep 0.2 2>/dev/null || sleep 1
+while [ $waited -lt 40 ] && kill -0 "$1"; do
+  sleep 0.2 || sleep 1
   waited=$((waited + 1))
 done
-[ $waited -lt 40 ] || kill -QUIT "$1" 2>/dev/null
-[ -z "$3" ] || rmdir "$3" 2>/dev/null
+[ $waited -lt 40 ] || kill -QUIT "$1"
+[ -z "$3" ] || rmdir "$3"
 `;
 
 export function startWatchdog(serverPid: number, home: ServerHome, log: Log): Watchdog {
@@ -36,7 +35,7 @@ export function startWatchdog(serverPid: number, home: ServerHome, log: Log): Wa
       SCRIPT,
       "sextant-watchdog",
       String(serverPid),
-      join(home.dataFolder, "postmaster.pid"),
+      home.dataFolder,
       home.socketFolderIsTemporary ? home.socketFolder : "",
     ],
     {

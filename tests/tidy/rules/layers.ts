@@ -14,6 +14,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   protocol: [...WORDS, ...FLOOR],
   documents: [...WORDS, ...FLOOR],
   portfolio: [...WORDS, ...FLOOR],
+  indexing: [...WORDS, ...FLOOR],
 };
 const TOP = "doors";
 

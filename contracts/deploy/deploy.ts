@@ -1,0 +1,146 @@
+// Deploys the protocol and what a local chain needs beside it: one call, transactions pipelined by explicit nonces.
+import type { Abi, Address, Hex } from "viem";
+import { encodeDeployData, getContractAddress, size } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { agentRegistryAbi, agentRegistryBytecode } from "../generated/agent-registry.ts";
+import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
+import { attestorRegistryAbi, attestorRegistryBytecode } from "../generated/attestor-registry.ts";
+import { commerceRegistryAbi, commerceRegistryBytecode } from "../generated/commerce-registry.ts";
+import { demoTargetAbi, demoTargetBytecode } from "../generated/demo-target.ts";
+import { intentBookAbi, intentBookBytecode } from "../generated/intent-book.ts";
+import { multicall3RuntimeBytecode } from "../generated/multicall3.ts";
+import { policyModuleAbi, policyModuleBytecode } from "../generated/policy-module.ts";
+import { priceFeedAbi, priceFeedBytecode } from "../generated/price-feed.ts";
+import { settlementAdapterAbi, settlementAdapterBytecode } from "../generated/settlement-adapter.ts";
+import { solverRegistryAbi, solverRegistryBytecode } from "../generated/solver-registry.ts";
+import { usdCoinAbi, usdCoinBytecode } from "../generated/usd-coin.ts";
+import { vault4626Abi, vault4626Bytecode } from "../generated/vault4626.ts";
+import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ether.ts";
+import type { LocalContract, LocalDeployment, ProtocolContract } from "./deployment.ts";
+import { LOCAL_CONTRACTS, PROTOCOL_CONTRACTS } from "./deployment.ts";
+import { httpRequest, type RpcRequest } from "./rpc-request.ts";
+import { awaitReceipt, currentFees, nextNonce, signCall } from "./transaction.ts";
+
+export type DeployOptions = ({ readonly rpcUrl: string } | { readonly request: RpcRequest }) & {
+  /** Pays for everything and owns the local token and price feeds. */
+  readonly owner: { readonly privateKey: Hex };
+  /** "local" by default. */
+  readonly network?: string;
+};
+
+/** Where client libraries look for it on every chain. */
+export const MULTICALL3_ADDRESS: Address = "0xca11bde05977b3631167028862be2a173976ca11";
+
+/** To be given to a local chain as its genesis code; code placed later would be lost in a reorg. */
+export const LOCAL_GENESIS_CODE: Readonly<Record<Address, Hex>> = {
+  [MULTICALL3_ADDRESS]: multicall3RuntimeBytecode,
+};
+
+/** Price feeds answer in dollars with eight decimals, as the real ones do. */
+const FEED_DECIMALS = 8;
+const ETH_USD = 3_000_00000000n;
+const USDC_USD = 1_00000000n;
+
+/** Creation costs at most 16 gas a byte of calldata, 200 a byte of stored code and 1 a byte of hashing. */
+const GAS_PER_BYTE = 220n;
+/** The base price of a creation, and constructors that store a dozen words. */
+const GAS_BASE = 600_000n;
+
+type Created = ProtocolContract | Exclude<LocalContract, "Multicall3">;
+type AddressOf = (name: Created) => Address;
+type Plan = readonly (readonly [name: Created, initCode: (addressOf: AddressOf) => Hex])[];
+
+// The order is the order of nonces: a constructor may only look at what stands above it.
+const PLAN: Plan = [
+  ["AgentRegistry", () => initCode(agentRegistryAbi, agentRegistryBytecode)],
+  ["AttestationRegistry", () => initCode(attestationRegistryAbi, attestationRegistryBytecode)],
+  ["IntentBook", (at) => initCode(intentBookAbi, intentBookBytecode, [at("AttestationRegistry")])],
+  ["PolicyModule", () => initCode(policyModuleAbi, policyModuleBytecode)],
+  ["SolverRegistry", () => initCode(solverRegistryAbi, solverRegistryBytecode)],
+  ["AttestorRegistry", () => initCode(attestorRegistryAbi, attestorRegistryBytecode)],
+  ["CommerceRegistry", () => initCode(commerceRegistryAbi, commerceRegistryBytecode)],
+  ["SettlementAdapter", () => initCode(settlementAdapterAbi, settlementAdapterBytecode)],
+  ["UsdCoin", () => initCode(usdCoinAbi, usdCoinBytecode)],
+  ["WrappedEther", () => initCode(wrappedEtherAbi, wrappedEtherBytecode)],
+  ["EthUsdFeed", () => initCode(priceFeedAbi, priceFeedBytecode, ["ETH / USD", FEED_DECIMALS, ETH_USD])],
+  ["UsdcUsdFeed", () => initCode(priceFeedAbi, priceFeedBytecode, ["USDC / USD", FEED_DECIMALS, USDC_USD])],
+  [
+    "Vault4626",
+    (at) => initCode(vault4626Abi, vault4626Bytecode, [at("UsdCoin"), "USD Coin Vault", "vUSDC"]),
+  ],
+  ["DemoTarget", () => initCode(demoTargetAbi, demoTargetBytecode)],
+];
+
+export async function deploy(options: DeployOptions): Promise<LocalDeployment> {
+  const request = "request" in options ? options.request : httpRequest(options.rpcUrl);
+  const account = privateKeyToAccount(options.owner.privateKey);
+  const [chainIdHex, firstNonce, fees] = await Promise.all([
+    request("eth_chainId") as Promise<Hex>,
+    nextNonce(request, account.address),
+    currentFees(request),
+  ]);
+  const chainId = Number(chainIdHex);
+
+  const addresses = new Map<Created, Address>(
+    PLAN.map(([name], index) => [
+      name,
+      lowerCase(getContractAddress({ from: account.address, nonce: BigInt(firstNonce + index) })),
+    ]),
+  );
+  const addressOf: AddressOf = (name) => known(addresses, name);
+  const signed = await Promise.all(
+    PLAN.map(([, codeOf], index) => {
+      const data = codeOf(addressOf);
+      const gas = GAS_BASE + GAS_PER_BYTE * BigInt(size(data));
+      return signCall(account, { data, gas }, { ...fees, chainId, nonce: firstNonce + index });
+    }),
+  );
+  const hashes = await Promise.all(
+    signed.map((raw) => request("eth_sendRawTransaction", [raw]) as Promise<Hex>),
+  );
+  const [receipts] = await Promise.all([
+    Promise.all(hashes.map((hash) => awaitReceipt(request, hash))),
+    placeMulticall(request),
+  ]);
+  for (const [index, [name]] of PLAN.entries()) {
+    const receipt = receipts[index];
+    if (receipt?.status !== "0x1" || receipt.contractAddress?.toLowerCase() !== addressOf(name)) {
+      throw new Error(`${name} could not be deployed: transaction ${hashes[index]} failed`);
+    }
+  }
+
+  return {
+    network: options.network ?? "local",
+    chainId,
+    startBlock: Math.min(...receipts.map((receipt) => Number(receipt.blockNumber))),
+    contracts: record(PROTOCOL_CONTRACTS, addressOf),
+    local: record(LOCAL_CONTRACTS, (name) => (name === "Multicall3" ? MULTICALL3_ADDRESS : addressOf(name))),
+  };
+}
+
+/** The address is the outcome of a key nobody here has, so a local chain is told to put the code there. */
+async function placeMulticall(request: RpcRequest): Promise<void> {
+  if ((await request("eth_getCode", [MULTICALL3_ADDRESS, "latest"])) !== "0x") return;
+  await request("hardhat_setCode", [MULTICALL3_ADDRESS, multicall3RuntimeBytecode]);
+}
+
+function initCode(abi: Abi, bytecode: Hex, args: readonly unknown[] = []): Hex {
+  return encodeDeployData({ abi, bytecode, args });
+}
+
+function known(addresses: ReadonlyMap<Created, Address>, name: Created): Address {
+  const address = addresses.get(name);
+  if (address === undefined) throw new Error(`${name} is not part of the deployment`);
+  return address;
+}
+
+function record<Name extends string>(
+  names: readonly Name[],
+  addressOf: (name: Name) => Address,
+): Record<Name, Address> {
+  return Object.fromEntries(names.map((name) => [name, addressOf(name)])) as Record<Name, Address>;
+}
+
+function lowerCase(address: Address): Address {
+  return address.toLowerCase() as Address;
+}

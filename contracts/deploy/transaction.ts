@@ -1,0 +1,71 @@
+// Signed transactions with a nonce of our choosing, and the receipts they end in.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address, Hex, PrivateKeyAccount } from "viem";
+import type { RpcRequest } from "./rpc-request.ts";
+
+export type Call = {
+  /** Left out to create a contract. */
+  readonly to?: Address;
+  readonly data?: Hex;
+  readonly value?: bigint;
+  readonly gas?: bigint;
+};
+
+export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+
+export type ReceiptLog = {
+  readonly address: Address;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+};
+
+/** The part of an RPC receipt that is used here, as the node words it. */
+export type Receipt = {
+  readonly transactionHash: Hex;
+  readonly status: Hex;
+  readonly blockNumber: Hex;
+  readonly contractAddress: Address | null;
+  readonly logs: readonly ReceiptLog[];
+};
+
+/** Also a local chain with slow blocks answers faster than it mines; this costs it nothing. */
+const RECEIPT_POLL_MS = 50;
+
+/** Sixty blocks of a two-second chain: whoever is not included by then will not be. */
+const RECEIPT_WAIT_MS_MAX = 120_000;
+
+/** Room for the base fee to double before the transaction is included. */
+export async function currentFees(request: RpcRequest): Promise<Fees> {
+  const [tip, head] = await Promise.all([
+    request("eth_maxPriorityFeePerGas") as Promise<Hex>,
+    request("eth_getBlockByNumber", ["latest", false]) as Promise<{ baseFeePerGas: Hex }>,
+  ]);
+  const maxPriorityFeePerGas = BigInt(tip);
+  return { maxFeePerGas: 2n * BigInt(head.baseFeePerGas) + maxPriorityFeePerGas, maxPriorityFeePerGas };
+}
+
+/** The nonce after everything the node knows of, mined or not. */
+export async function nextNonce(request: RpcRequest, address: Address): Promise<number> {
+  return Number((await request("eth_getTransactionCount", [address, "pending"])) as Hex);
+}
+
+export function signCall(
+  account: PrivateKeyAccount,
+  call: Call & { readonly gas: bigint },
+  envelope: Fees & { readonly chainId: number; readonly nonce: number },
+): Promise<Hex> {
+  return account.signTransaction({ type: "eip1559", ...envelope, ...call });
+}
+
+/** Waits until the transaction is in a block. */
+export async function awaitReceipt(request: RpcRequest, hash: Hex): Promise<Receipt> {
+  const giveUpAt = performance.now() + RECEIPT_WAIT_MS_MAX;
+  for (;;) {
+    const receipt = (await request("eth_getTransactionReceipt", [hash])) as Receipt | null;
+    if (receipt !== null) return receipt;
+    if (performance.now() > giveUpAt) {
+      throw new Error(`Transaction ${hash} was not mined within ${RECEIPT_WAIT_MS_MAX / 1000} seconds`);
+    }
+    await sleep(RECEIPT_POLL_MS);
+  }
+}

@@ -1,0 +1,30 @@
+// Attestations: vouching for something, and taking it back.
+import { encodeFunctionData, type Hex } from "viem";
+import { attestationRegistryAbi } from "../../generated/attestation-registry.ts";
+import { eventIn } from "../event-in.ts";
+import type { Actor, World } from "../world.ts";
+
+export type Statement = { readonly schema: Hex; readonly subject: Hex; readonly dataHash: Hex };
+
+export async function submitAttestation(
+  world: World,
+  attester: Actor,
+  { schema, subject, dataHash }: Statement,
+): Promise<bigint> {
+  const to = world.contracts.AttestationRegistry;
+  const data = encodeFunctionData({
+    abi: attestationRegistryAbi,
+    functionName: "submitAttestation",
+    args: [schema, subject, dataHash],
+  });
+  return eventIn(await attester.send({ to, data }), to, attestationRegistryAbi, "AttestationSubmitted").id;
+}
+
+export async function revokeAttestation(world: World, attester: Actor, id: bigint): Promise<void> {
+  const data = encodeFunctionData({
+    abi: attestationRegistryAbi,
+    functionName: "revokeAttestation",
+    args: [id],
+  });
+  await attester.send({ to: world.contracts.AttestationRegistry, data });
+}

@@ -1,0 +1,231 @@
+// A real EVM for contract tests: deploys, sends, simulates, and tells why something was refused.
+import {
+  type Abi,
+  type Address,
+  type ContractConstructorArgs,
+  type ContractErrorName,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeErrorResult,
+  decodeEventLog,
+  decodeFunctionResult,
+  type EncodeDeployDataParameters,
+  type EncodeFunctionDataParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  formatTransactionReceipt,
+  getAddress,
+  type Hex,
+  numberToHex,
+  type RpcTransactionReceipt,
+  type TransactionReceipt,
+} from "viem";
+import { afterAll, expect } from "vitest";
+import { type LocalChain, startLocalChain } from "../local-chain/local-chain.ts";
+import { RPC_CODES, RpcFault } from "../local-chain/rpc-fault.ts";
+
+/** A third of a block: room for every call here, and still caught when something loops. */
+const GAS_LIMIT = 10_000_000n;
+
+/** Where chain time starts in every test: far from now, so that nothing passes by the wall clock. */
+export const GENESIS_TIMESTAMP = 2_000_000_000n;
+
+export const EVM_CHAIN_ID = 31_337;
+
+type View = "view" | "pure";
+type Write = "nonpayable" | "payable";
+
+export type Contract<TAbi extends Abi> = {
+  readonly abi: TAbi;
+  readonly address: Address;
+  /** Asks a view at the head. */
+  read<
+    TName extends ContractFunctionName<TAbi, View>,
+    const TArgs extends ContractFunctionArgs<TAbi, View, TName>,
+  >(name: TName, args: TArgs, from?: Address): Promise<ContractFunctionReturnType<TAbi, View, TName, TArgs>>;
+  /** Sends a transaction from a prefunded or impersonated account and mines it; throws Reverted. Gas is free. */
+  send<
+    TName extends ContractFunctionName<TAbi, Write>,
+    const TArgs extends ContractFunctionArgs<TAbi, Write, TName>,
+  >(from: Address, name: TName, args: TArgs, value?: bigint): Promise<TransactionReceipt>;
+  /** What `send` would return in the next block, without changing anything; throws Reverted. */
+  call<
+    TName extends ContractFunctionName<TAbi, Write>,
+    const TArgs extends ContractFunctionArgs<TAbi, Write, TName>,
+  >(
+    from: Address,
+    name: TName,
+    args: TArgs,
+    value?: bigint,
+  ): Promise<ContractFunctionReturnType<TAbi, Write, TName, TArgs>>;
+};
+
+export type Evm = {
+  readonly chain: LocalChain;
+  deploy<const TAbi extends Abi>(
+    abi: TAbi,
+    bytecode: Hex,
+    args: ContractConstructorArgs<TAbi>,
+  ): Promise<Contract<TAbi>>;
+  /** The timestamp of the head. */
+  now(): Promise<bigint>;
+  /** Sends with raw calldata, for inputs that no encoder would produce; throws Reverted. */
+  sendRaw(from: Address, to: Address | null, data: Hex, value?: bigint): Promise<TransactionReceipt>;
+  /** Simulates raw calldata in the next block; throws Reverted. */
+  callRaw(from: Address, to: Address, data: Hex, value?: bigint): Promise<Hex>;
+  /** Runs a task, then puts state, blocks and time back to where they were. */
+  undone<T>(task: () => Promise<T>): Promise<T>;
+};
+
+/** The EVM said no; `data` is what the contract gave as the reason. */
+export class Reverted extends Error {
+  override readonly name = "Reverted";
+  readonly data: Hex;
+
+  constructor(data: Hex, options?: ErrorOptions) {
+    super(`reverted with ${data}`, options);
+    this.data = data;
+  }
+}
+
+/** Starts a chain for the calling test file and stops it when the file is done. */
+export async function startEvm(): Promise<Evm> {
+  const chain = await startLocalChain({
+    chainId: EVM_CHAIN_ID,
+    genesisTimestamp: GENESIS_TIMESTAMP,
+    // No test here reorganises, and a snapshot per block costs time.
+    reorgDepthMax: 0,
+  });
+  afterAll(() => chain.stop());
+
+  const transaction = (from: Address, to: Address | null, data: Hex, value: bigint) => ({
+    from,
+    ...(to === null ? {} : { to }),
+    data,
+    value: numberToHex(value),
+    gas: numberToHex(GAS_LIMIT),
+    // Free, so that balances move by exactly what the contracts move.
+    gasPrice: "0x0",
+  });
+
+  const sendRaw: Evm["sendRaw"] = async (from, to, data, value = 0n) => {
+    const hash = await chain.request("eth_sendTransaction", [transaction(from, to, data, value)]);
+    const raw = (await chain.request("eth_getTransactionReceipt", [hash])) as RpcTransactionReceipt;
+    const receipt = formatTransactionReceipt(raw);
+    if (receipt.status === "success") return receipt;
+    // A receipt does not say why, and asking again by eth_call would ask at another time.
+    const options = { disableStorage: true, disableMemory: true, disableStack: true };
+    const trace = (await chain.request("debug_traceTransaction", [hash, options])) as { returnValue: string };
+    throw new Reverted(
+      trace.returnValue.startsWith("0x") ? (trace.returnValue as Hex) : `0x${trace.returnValue}`,
+    );
+  };
+
+  const ask = async (tag: "latest" | "pending", from: Address, to: Address, data: Hex, value: bigint) => {
+    try {
+      return (await chain.request("eth_call", [transaction(from, to, data, value), tag])) as Hex;
+    } catch (error) {
+      if (error instanceof RpcFault && error.code === RPC_CODES.reverted) {
+        throw new Reverted(error.data ?? "0x", { cause: error });
+      }
+      throw error;
+    }
+  };
+
+  const callRaw: Evm["callRaw"] = (from, to, data, value = 0n) => ask("pending", from, to, data, value);
+
+  return {
+    chain,
+    sendRaw,
+    callRaw,
+    deploy: async (abi, bytecode, args) => {
+      const data = encodeDeployData({ abi, bytecode, args } as EncodeDeployDataParameters);
+      const { contractAddress } = await sendRaw(chain.accounts.owner.address, null, data);
+      if (!contractAddress) throw new Error("The deployment left no contract address");
+      return bind(abi, getAddress(contractAddress));
+    },
+    now: async () => {
+      const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
+      return BigInt(head.timestamp);
+    },
+    undone: async (task) => {
+      const snapshot = await chain.request("evm_snapshot");
+      try {
+        return await task();
+      } finally {
+        await chain.request("evm_revert", [snapshot]);
+      }
+    },
+  };
+
+  function bind<const TAbi extends Abi>(abi: TAbi, address: Address): Contract<TAbi> {
+    const encode = (functionName: string, args: unknown) =>
+      encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters);
+    const decode = (functionName: string, args: unknown, data: Hex) =>
+      decodeFunctionResult({ abi: abi as Abi, functionName, args: args as readonly unknown[], data });
+    const reader = chain.accounts.owner.address;
+    return {
+      abi,
+      address,
+      read: async (name, args, from = reader) =>
+        decode(name, args, await ask("latest", from, address, encode(name, args), 0n)) as never,
+      send: (from, name, args, value) => sendRaw(from, address, encode(name, args), value),
+      call: async (from, name, args, value) =>
+        decode(name, args, await callRaw(from, address, encode(name, args), value)) as never,
+    };
+  }
+}
+
+export type EmittedEvent = { readonly eventName: string; readonly args: unknown };
+
+/** The events of a receipt in order; a log that the ABI does not know fails. Concatenate ABIs for several contracts. */
+export function eventsOf(receipt: TransactionReceipt, abi: Abi): readonly EmittedEvent[] {
+  return receipt.logs.map(({ topics, data }) => {
+    const { eventName, args } = decodeEventLog({ abi, topics, data });
+    if (eventName === undefined) throw new Error("An anonymous event has no name");
+    return { eventName, args };
+  });
+}
+
+/** Expects a custom error of the ABI, or the language's own "Error" (a text) or "Panic" (a code), with all its arguments. */
+export async function expectRevert<const TAbi extends Abi>(
+  promise: Promise<unknown>,
+  abi: TAbi,
+  errorName: ContractErrorName<TAbi> | "Error" | "Panic",
+  args: readonly unknown[] = [],
+): Promise<void> {
+  const data = await revertData(promise);
+  if (data === "0x") throw new Error(`Expected ${errorName}, but the revert gives no reason`);
+  const decoded = decodeErrorResult({ abi: abi as Abi, data });
+  expect({ errorName: decoded.errorName, args: decoded.args ?? [] }).toEqual({ errorName, args });
+}
+
+/** Expects a revert without a reason: what the compiler's own checks of the calldata give. */
+export async function expectBareRevert(promise: Promise<unknown>): Promise<void> {
+  expect(await revertData(promise)).toBe("0x");
+}
+
+async function revertData(promise: Promise<unknown>): Promise<Hex> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (outcome === undefined) throw new Error("Expected a revert, but it succeeded");
+  if (!(outcome instanceof Reverted)) throw outcome;
+  return outcome.data;
+}
+
+export type Refusal = { readonly errorName: string; readonly args: readonly unknown[] };
+
+/** What a contract refused with, null when it did not: for tests that compare it with a model. */
+export async function refusalOf(outcome: Promise<unknown>, abi: Abi): Promise<Refusal | null> {
+  try {
+    await outcome;
+    return null;
+  } catch (error) {
+    if (!(error instanceof Reverted)) throw error;
+    const { errorName, args } = decodeErrorResult({ abi, data: error.data });
+    return { errorName, args: args ?? [] };
+  }
+}

@@ -1,0 +1,14 @@
+// Amounts and jumps in time that find the edges of spend windows and limits.
+import fc from "fast-check";
+import { UINT256_MAX, WINDOW_SECONDS } from "./policy-model.ts";
+
+/** Around the end of a window, where mistakes live, and elsewhere. */
+export const jumpArb = fc.oneof(
+  fc.constantFrom(0n, 1n, WINDOW_SECONDS - 1n, WINDOW_SECONDS, WINDOW_SECONDS + 1n, WINDOW_SECONDS / 2n),
+  fc.bigInt(0n, 3n * WINDOW_SECONDS),
+);
+export const smallArb = fc.bigInt(0n, 12n);
+export const amountArb = fc.oneof(
+  { weight: 9, arbitrary: smallArb },
+  { weight: 1, arbitrary: fc.constantFrom(UINT256_MAX, UINT256_MAX - 5n) },
+);

@@ -1,0 +1,84 @@
+// The policy rules in plain memory, written from the protocol's description, to compare the contracts with.
+import { type Address, type Hex, hexToBigInt, size, slice, zeroAddress } from "viem";
+import type { Refusal } from "./evm.ts";
+
+export const WINDOW_SECONDS = 86_400n;
+export const UINT256_MAX = 2n ** 256n - 1n;
+
+/** What is allowed per window and what was spent in it; `start` is when the window opened. */
+export type Allowance = { maxPerDay: bigint; spentToday: bigint; start: bigint };
+
+export type Call = { readonly target: Address; readonly value: bigint; readonly data: Hex };
+
+export type Rules = {
+  readonly frozen: boolean;
+  readonly targets: ReadonlySet<Address>;
+  readonly functionMode: boolean;
+  /** `${target} ${selector}` of every allowed function. */
+  readonly functions: ReadonlySet<string>;
+  readonly limits: ReadonlyMap<Address, Readonly<Allowance>>;
+};
+
+export function noAllowance(): Allowance {
+  return { maxPerDay: 0n, spentToday: 0n, start: 0n };
+}
+
+export function spentAt({ spentToday, start }: Readonly<Allowance>, now: bigint): bigint {
+  return now - start < WINDOW_SECONDS ? spentToday : 0n;
+}
+
+/** A limit of 0 means that there is none. */
+export function limitRefusal(
+  token: Address,
+  allowance: Readonly<Allowance>,
+  amount: bigint,
+  now: bigint,
+): Refusal | null {
+  const { maxPerDay } = allowance;
+  const total = spentAt(allowance, now) + amount;
+  // A limit may have been lowered below what is already spent; spending nothing is fine even then.
+  if (maxPerDay === 0n || amount === 0n || total <= maxPerDay) return null;
+  return {
+    errorName: "DailySpendLimitExceeded",
+    args: [token, total > UINT256_MAX ? UINT256_MAX : total, maxPerDay],
+  };
+}
+
+/** Adds to the window, or opens a new one when the old is over; returns the new total. */
+export function addSpend(allowance: Allowance, amount: bigint, now: bigint): bigint {
+  const total = spentAt(allowance, now) + amount;
+  if (now - allowance.start >= WINDOW_SECONDS) allowance.start = now;
+  allowance.spentToday = total > UINT256_MAX ? UINT256_MAX : total;
+  return allowance.spentToday;
+}
+
+const SPENDING_CALLS: Readonly<Record<Hex, number>> = {
+  "0xa9059cbb": 68,
+  "0x095ea7b3": 68,
+  "0x23b872dd": 100,
+};
+
+/** How much of the target's token a call spends. */
+export function tokenAmount(data: Hex): bigint {
+  const length = size(data) < 4 ? undefined : SPENDING_CALLS[slice(data, 0, 4)];
+  if (length === undefined || size(data) < length) return 0n;
+  return hexToBigInt(slice(data, length - 32, length));
+}
+
+/** The first rule that says no, in the documented order. */
+export function callRefusal(account: Address, rules: Rules, call: Call, now: bigint): Refusal | null {
+  const { target, value, data } = call;
+  if (rules.frozen) return { errorName: "AccountFrozenError", args: [account] };
+  if (!rules.targets.has(target)) return { errorName: "TargetNotAllowed", args: [target] };
+  if (rules.functionMode && size(data) >= 4) {
+    const selector = slice(data, 0, 4);
+    if (!rules.functions.has(`${target} ${selector}`)) {
+      return { errorName: "FunctionNotAllowed", args: [target, selector] };
+    }
+  }
+  const limitOf = (token: Address) => rules.limits.get(token) ?? noAllowance();
+  return (
+    limitRefusal(zeroAddress, limitOf(zeroAddress), value, now) ??
+    limitRefusal(target, limitOf(target), tokenAmount(data), now)
+  );
+}

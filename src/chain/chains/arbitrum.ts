@@ -1,0 +1,15 @@
+// Arbitrum One.
+import type { ChainFacts } from "./chain-facts.ts";
+
+export const arbitrum: ChainFacts = {
+  slug: "arbitrum",
+  chainId: 42161,
+  name: "Arbitrum One",
+  native: { symbol: "ETH", name: "Ether", decimals: 18 },
+  // About an hour, at four blocks a second.
+  finalityDepth: 14_400,
+  blockTimeMs: 250,
+  logsBloom: "complete",
+  explorerTxUrl: "https://arbiscan.io/tx/{hash}",
+  mainnet: true,
+};

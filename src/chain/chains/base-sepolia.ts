@@ -1,0 +1,15 @@
+// Base Sepolia, the public test chain of Base.
+import type { ChainFacts } from "./chain-facts.ts";
+
+export const baseSepolia: ChainFacts = {
+  slug: "base-sepolia",
+  chainId: 84532,
+  name: "Base Sepolia",
+  native: { symbol: "ETH", name: "Ether", decimals: 18 },
+  // About an hour: a batch has to reach Ethereum and be final there, which takes some twenty minutes.
+  finalityDepth: 1_800,
+  blockTimeMs: 2_000,
+  logsBloom: "complete",
+  explorerTxUrl: "https://sepolia.basescan.org/tx/{hash}",
+  mainnet: false,
+};

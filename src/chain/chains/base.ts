@@ -1,0 +1,15 @@
+// Base, the chain that agents pay on.
+import type { ChainFacts } from "./chain-facts.ts";
+
+export const base: ChainFacts = {
+  slug: "base",
+  chainId: 8453,
+  name: "Base",
+  native: { symbol: "ETH", name: "Ether", decimals: 18 },
+  // About an hour: a batch has to reach Ethereum and be final there, which takes some twenty minutes.
+  finalityDepth: 1_800,
+  blockTimeMs: 2_000,
+  logsBloom: "complete",
+  explorerTxUrl: "https://basescan.org/tx/{hash}",
+  mainnet: true,
+};

@@ -1,0 +1,17 @@
+// What there is to know about a chain itself; one small file per chain holds it.
+import type { BloomKind } from "../block-logs.ts";
+
+export type ChainFacts = {
+  readonly slug: string;
+  readonly chainId: number;
+  readonly name: string;
+  readonly native: { readonly symbol: string; readonly name: string; readonly decimals: number };
+  /** Blocks below the head that count as final where a node does not know the finalized tag. */
+  readonly finalityDepth: number;
+  readonly blockTimeMs: number;
+  readonly logsBloom: BloomKind;
+  /** Address of a transaction's page, with {hash} in it; null when nobody shows this chain. */
+  readonly explorerTxUrl: string | null;
+  /** Whether its coins are worth money. */
+  readonly mainnet: boolean;
+};

@@ -1,0 +1,15 @@
+// The embedded chain of a local run.
+import type { ChainFacts } from "./chain-facts.ts";
+
+export const local: ChainFacts = {
+  slug: "local",
+  chainId: 31337,
+  name: "Local chain",
+  native: { symbol: "ETH", name: "Ether", decimals: 18 },
+  // What the embedded chain itself answers for its finalized tag.
+  finalityDepth: 32,
+  blockTimeMs: 1_000,
+  logsBloom: "complete",
+  explorerTxUrl: null,
+  mainnet: false,
+};

@@ -1,0 +1,15 @@
+// OP Mainnet.
+import type { ChainFacts } from "./chain-facts.ts";
+
+export const optimism: ChainFacts = {
+  slug: "optimism",
+  chainId: 10,
+  name: "OP Mainnet",
+  native: { symbol: "ETH", name: "Ether", decimals: 18 },
+  // About an hour: a batch has to reach Ethereum and be final there, which takes some twenty minutes.
+  finalityDepth: 1_800,
+  blockTimeMs: 2_000,
+  logsBloom: "complete",
+  explorerTxUrl: "https://optimistic.etherscan.io/tx/{hash}",
+  mainnet: true,
+};

@@ -1,0 +1,57 @@
+// How the size of a log query finds its way.
+import { describe, expect, it } from "vitest";
+import { createRangeSize } from "./range-size.ts";
+
+const sizes = (options: Partial<Parameters<typeof createRangeSize>[0]> = {}) =>
+  createRangeSize({ rangeMax: 10_000, rangeFirst: 500, logsAim: 1_000, ...options });
+
+describe("the size of a range", () => {
+  it("doubles with light answers up to its limit", () => {
+    const size = sizes();
+    const seen: number[] = [];
+    for (let i = 0; i < 7; i += 1) {
+      seen.push(size.blocks);
+      size.succeeded(size.blocks, 0, 0);
+    }
+    expect(seen).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+  });
+
+  it("halves when refused, and grows slowly near what was refused", () => {
+    const size = sizes();
+    size.refused(500, 0, null);
+    expect(size.blocks).toBe(250);
+    size.succeeded(250, 0, 0);
+    expect(size.blocks).toBe(282);
+  });
+
+  it("keeps to what a provider states, and forgets it with another provider", () => {
+    const size = sizes({ rangeFirst: 8_000 });
+    size.refused(8_000, 1, 50);
+    expect(size.blocks).toBe(50);
+    size.succeeded(50, 0, 1);
+    expect(size.blocks).toBe(50);
+    size.succeeded(50, 0, 0);
+    expect(size.blocks).toBe(100);
+  });
+
+  it("aims at a number of logs, not of blocks", () => {
+    const size = sizes();
+    size.succeeded(500, 600, 0);
+    expect(size.blocks).toBe(500);
+    size.succeeded(500, 5_000, 0);
+    expect(size.blocks).toBe(100);
+  });
+
+  it("never falls below one block", () => {
+    const size = sizes({ rangeFirst: 1 });
+    size.refused(1, 0, null);
+    size.succeeded(1, 1_000_000, 0);
+    expect(size.blocks).toBe(1);
+  });
+
+  it("ignores the success of a range shorter than it asks for", () => {
+    const size = sizes();
+    size.succeeded(3, 0, 0);
+    expect(size.blocks).toBe(500);
+  });
+});

@@ -1,0 +1,260 @@
+// Finalized history through nodes that refuse, lag, lie and break.
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type FaultyNode, type FaultyNodeOptions, startFaultyNode } from "../../tests/support/faulty-node.ts";
+import type { Call } from "../../tests/support/injections.ts";
+import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
+import { createTestRpc } from "../../tests/support/test-rpc.ts";
+import { readLogsOfBlock } from "./block-logs.ts";
+import { readHeaders } from "./blocks.ts";
+import type { ChainLog } from "./log.ts";
+import type { Rpc } from "./rpc/call.ts";
+import { type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
+
+const HEAD = 60;
+const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
+let logs: LogChain;
+let truth: ChainLog[];
+const nodes: FaultyNode[] = [];
+
+beforeAll(async () => {
+  logs = await startLogChain({ blocks: HEAD, seed: 11 });
+  const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+  const headers = await readHeaders(
+    rpc,
+    Array.from({ length: HEAD + 1 }, (_, i) => i),
+  );
+  truth = (await Promise.all(headers.map((header) => readLogsOfBlock(rpc, header, FILTERS)))).flat();
+});
+afterAll(() => logs.chain.stop());
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()));
+});
+
+async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 1): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerQuestion });
+  nodes.push(started);
+  return started;
+}
+
+async function collect(rpc: Rpc, options: Partial<StreamOptions> = {}): Promise<LogBatch[]> {
+  const batches: LogBatch[] = [];
+  for await (const batch of streamLogs(rpc, { fromBlock: 0, toBlock: HEAD, filters: FILTERS, ...options })) {
+    batches.push(batch);
+  }
+  return batches;
+}
+
+function expectWhole(batches: readonly LogBatch[], fromBlock = 0, toBlock = HEAD) {
+  let next = fromBlock;
+  for (const batch of batches) {
+    expect(batch.fromBlock).toBe(next);
+    for (const log of batch.logs) {
+      expect(log.blockNumber).toBeGreaterThanOrEqual(batch.fromBlock);
+      expect(log.blockNumber).toBeLessThanOrEqual(batch.toBlock);
+    }
+    next = batch.toBlock + 1;
+  }
+  expect(next).toBe(toBlock + 1);
+  const wanted = truth.filter(({ blockNumber }) => blockNumber >= fromBlock && blockNumber <= toBlock);
+  expect(batches.flatMap((batch) => batch.logs)).toEqual(wanted);
+}
+
+type Query = { readonly fromBlock: string; readonly toBlock: string };
+
+const queryOf = (calls: readonly Call[]): Query | null => {
+  const query = calls.find((call) => call.method === "eth_getLogs")?.params[0] as Partial<Query> | undefined;
+  return query?.fromBlock && query.toBlock ? { fromBlock: query.fromBlock, toBlock: query.toBlock } : null;
+};
+
+const widthOf = (calls: readonly Call[]): number => {
+  const query = queryOf(calls);
+  return query ? Number(query.toBlock) - Number(query.fromBlock) + 1 : 0;
+};
+
+describe("a stream of logs", () => {
+  it.each([
+    { rangeFirst: 1, prefetch: 1 },
+    { rangeFirst: 7, prefetch: 3 },
+    { rangeMax: 5, prefetch: 8 },
+    { rangeFirst: 1_000, logsPerBatchMax: 3 },
+    { rangeFirst: 1_000, logsPerBatchMax: 1 },
+  ])("is whole, in order and without overlap with %j", async (options) => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    const batches = await collect(rpc, options);
+    expectWhole(batches);
+    expectWhole(await collect(rpc, { ...options, fromBlock: 13, toBlock: 41 }), 13, 41);
+  });
+
+  it("cuts batches between blocks, and only a single block may be larger", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    for (const { logs: list } of await collect(rpc, { rangeFirst: 1_000, logsPerBatchMax: 2 })) {
+      if (list.length > 2) expect(new Set(list.map((log) => log.blockNumber)).size).toBe(1);
+    }
+  });
+
+  it("merges several filters", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    const filters = EMITTERS.map((address) => ({ addresses: [address], topics0: TOPICS }));
+    expectWhole(await collect(rpc, { filters }));
+  });
+
+  it("is empty where nothing is asked for, and over where there is no block", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    expect(await collect(rpc, { fromBlock: 5, toBlock: 4 })).toEqual([]);
+    const [batch] = await collect(rpc, { filters: [{ addresses: null, topics0: [`0x${"99".repeat(32)}`] }] });
+    expect(batch).toEqual({ fromBlock: 0, toBlock: HEAD, logs: [] });
+  });
+
+  it("learns the range that a node states", async () => {
+    const only = await node((_, calls) =>
+      widthOf(calls) > 9
+        ? { kind: "member-error", code: -32602, message: "eth_getLogs is limited to a 9 blocks range" }
+        : null,
+    );
+    const { rpc } = createTestRpc([only.url]);
+    expectWhole(await collect(rpc, { rangeFirst: 61, prefetch: 1 }));
+    const refusals = only.requests.filter((calls) => widthOf(calls) > 9);
+    expect(refusals).toHaveLength(1);
+  });
+
+  it("takes the range that a node suggests", async () => {
+    const only = await node((_, calls) => {
+      if (widthOf(calls) <= 20) return null;
+      const fromBlock = queryOf(calls)?.fromBlock ?? "0x0";
+      const message = `query returned more than 10000 results. Try with this block range [${fromBlock}, 0x${(Number(fromBlock) + 19).toString(16)}].`;
+      return { kind: "member-error", code: -32005, message };
+    });
+    const { rpc } = createTestRpc([only.url]);
+    const batches = await collect(rpc, { rangeFirst: 61, prefetch: 1 });
+    expectWhole(batches);
+    expect(batches[0]).toMatchObject({ fromBlock: 0, toBlock: 19 });
+  });
+
+  it.each(["block range is too wide", "Query timed out"])("halves when a node says %j", async (message) => {
+    const only = await node((_, calls) =>
+      widthOf(calls) > 4 ? { kind: "member-error", code: -32000, message } : null,
+    );
+    const { rpc } = createTestRpc([only.url]);
+    expectWhole(await collect(rpc, { rangeFirst: 61 }));
+  });
+
+  it("halves when a node does not answer in time", async () => {
+    const only = await node((_, calls) => (widthOf(calls) > 15 ? { kind: "hang" } : null));
+    const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 150 } });
+    expectWhole(await collect(rpc, { rangeFirst: 30, prefetch: 1 }));
+  });
+
+  it("halves when an answer is longer than our limit", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl], { limits: { responseBytesMax: 8_000 } });
+    expectWhole(await collect(rpc, { rangeFirst: 61 }));
+  });
+
+  it("says so when a single block is too much", async () => {
+    const { blockNumber } = truth[0] as ChainLog;
+    const only = await node((_, calls) => {
+      const query = queryOf(calls);
+      const hit = query && Number(query.fromBlock) <= blockNumber && Number(query.toBlock) >= blockNumber;
+      return hit
+        ? { kind: "member-error", code: -32005, message: "query returned more than 10000 results" }
+        : null;
+    });
+    const { rpc } = createTestRpc([only.url]);
+    await expect(collect(rpc)).rejects.toMatchObject({
+      code: "LOGS_TOO_LARGE",
+      message: `Block ${blockNumber} alone has more logs than the node at ${only.host} can give; use a node without that limit, or raise ours.`,
+    });
+  });
+
+  it("does not believe a node that answers nothing", async () => {
+    const only = await node(() => ({ kind: "empty-logs" }));
+    const { rpc } = createTestRpc([only.url]);
+    expectWhole(await collect(rpc, { rangeFirst: 20, prefetch: 2 }));
+  });
+
+  it("does not believe a node that lags and answers with what it has", async () => {
+    // As a balancer does it: logs from a machine that is 30 blocks behind, headers from one that is not.
+    const only = await node((number) => (number < 8 ? { kind: "lagging", head: HEAD - 30 } : null), 99);
+    const { rpc } = createTestRpc([only.url]);
+    expectWhole(await collect(rpc, { rangeFirst: 61, prefetch: 1 }));
+    const behind = await node(() => ({ kind: "lagging", head: HEAD - 30 }), 99);
+    await expect(collect(createTestRpc([behind.url]).rpc)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
+  });
+
+  it("waits for a node that does not have the last block yet, and asks another", async () => {
+    const other = await startLogChain({ blocks: 2, seed: 1 });
+    try {
+      const ahead = await node(() => null);
+      const { rpc } = createTestRpc([other.chain.rpcUrl, ahead.url]);
+      expectWhole(await collect(rpc, { rangeFirst: 61 }));
+      const alone = createTestRpc([other.chain.rpcUrl]).rpc;
+      await expect(collect(alone)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
+    } finally {
+      await other.chain.stop();
+    }
+  });
+
+  it("does not let a narrow fallback set the size for the first provider", async () => {
+    const narrow = await node((_, calls) =>
+      queryOf(calls)
+        ? { kind: "member-error", code: -32602, message: "exceed maximum block range: 2" }
+        : null,
+    );
+    const wide = await node(() => null);
+    const { rpc } = createTestRpc([wide.url, narrow.url]);
+    expectWhole(await collect(rpc, { rangeFirst: 20, prefetch: 1 }));
+    expect(narrow.requests).toHaveLength(1);
+    expect(wide.requests.some((calls) => widthOf(calls) === 20)).toBe(true);
+  });
+
+  it("reads ahead, but not without bound", async () => {
+    const only = await node(() => null);
+    const { rpc } = createTestRpc([only.url]);
+    const stream = streamLogs(rpc, {
+      fromBlock: 0,
+      toBlock: HEAD,
+      filters: FILTERS,
+      rangeMax: 2,
+      rangeFirst: 2,
+      prefetch: 3,
+    });
+    await stream.next();
+    await pause(150);
+    const ranges = new Set(
+      only.requests.map((calls) => queryOf(calls)?.toBlock).filter((to) => to !== undefined),
+    );
+    expect(ranges.size).toBe(4);
+    await stream.return();
+  });
+
+  it("reads no further ahead while unread logs pile up", async () => {
+    const only = await node(() => null);
+    const { rpc } = createTestRpc([only.url]);
+    const stream = streamLogs(rpc, {
+      fromBlock: 0,
+      toBlock: HEAD,
+      filters: FILTERS,
+      rangeMax: 10,
+      rangeFirst: 10,
+      prefetch: 5,
+      logsPerBatchMax: 1,
+    });
+    await stream.next();
+    await pause(150);
+    const before = only.requests.length;
+    await pause(100);
+    expect(only.requests.length).toBe(before);
+    const rest: LogBatch[] = [];
+    for await (const batch of stream) rest.push(batch);
+    expect(rest.at(-1)?.toBlock).toBe(HEAD);
+  });
+
+  it("ends with the caller's reason, and stops reading ahead when the consumer leaves", async () => {
+    const only = await node(() => ({ kind: "hang" }));
+    const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 20_000 } });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error("enough")), 40);
+    await expect(collect(rpc, { signal: controller.signal })).rejects.toThrow("enough");
+    expect(rpc.providers()[0]?.inFlight).toBe(0);
+  });
+});

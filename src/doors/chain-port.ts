@@ -1,0 +1,68 @@
+// A chain as the indexing loop wants it, over the JSON-RPC client.
+
+import { readLogsOfBlock } from "../chain/block-logs.ts";
+import { readHeaders } from "../chain/blocks.ts";
+import { callBatch, readTransactions } from "../chain/calls.ts";
+import type { ChainFacts } from "../chain/chains/chain-facts.ts";
+import { readFinalized } from "../chain/finality.ts";
+import { followHeads } from "../chain/head.ts";
+import type { Rpc } from "../chain/rpc/call.ts";
+import { streamLogs } from "../chain/stream-logs.ts";
+import type { ChainPort } from "../indexing/ports.ts";
+import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+import type { LogDecoder } from "../protocol/decode-logs.ts";
+import type { DetailReads } from "../protocol/read-details.ts";
+
+export type ChainOptions = {
+  readonly facts: Pick<ChainFacts, "finalityDepth" | "blockTimeMs" | "logsBloom">;
+  readonly decoder: LogDecoder;
+  readonly wsUrls: readonly Secret<string>[];
+  readonly rangeMax: number;
+  readonly log: Log;
+};
+
+// Asking a little faster than blocks come finds each one soon after it exists.
+const POLLS_PER_BLOCK = 2;
+const POLL_MS_MIN = 100;
+
+export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
+  const { facts, decoder } = options;
+  const filters = [
+    { addresses: decoder.addresses, topics0: decoder.topics0 },
+    { addresses: null, topics0: decoder.anyEmitterTopics0 },
+  ];
+  return {
+    finalized: (signal) => readFinalized(rpc, { depthFallback: facts.finalityDepth, signal }),
+    heads: (signal) =>
+      followHeads(rpc, {
+        wsUrls: options.wsUrls,
+        pollMsMin: Math.max(POLL_MS_MIN, Math.floor(facts.blockTimeMs / POLLS_PER_BLOCK)),
+        pollMsMax: Math.max(POLL_MS_MIN, facts.blockTimeMs),
+        log: options.log,
+        signal,
+      }),
+    headers: (numbers, signal) => readHeaders(rpc, numbers, { signal }),
+    logsOf: (header, signal) => readLogsOfBlock(rpc, header, filters, { bloom: facts.logsBloom, signal }),
+    history: (fromBlock, toBlock, signal) =>
+      streamLogs(rpc, {
+        fromBlock,
+        toBlock,
+        filters,
+        rangeMax: options.rangeMax,
+        bloom: facts.logsBloom,
+        signal,
+      }),
+  };
+}
+
+export function detailReads(rpc: Rpc): DetailReads {
+  return {
+    transactions: (hashes, signal) => readTransactions(rpc, hashes, { signal }),
+    async calls(calls, signal) {
+      const located = calls.map(({ to, data, blockHash }) => ({ to, data, block: { blockHash } }));
+      const results = await callBatch(rpc, located, { signal });
+      return results.map((result) => ("ok" in result ? result.ok : null));
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// Whether the rows can be trusted, as far as a process can tell that only reads them.
+import type { Readiness } from "../http/server.ts";
+import { toFault } from "../kit/fault.ts";
+import type { Database } from "../store/database.ts";
+import { readIndexerReport } from "../store/indexer-report.ts";
+import type { IndexerReport } from "./indexer-status.ts";
+
+// The indexer reports every second; a few missed ones are a pause, more is an absence.
+const REPORT_AGE_SECONDS_MAX = 30;
+
+export async function indexReadiness(database: Database): Promise<Readiness> {
+  try {
+    const stored = await readIndexerReport(database);
+    if (!stored)
+      return {
+        ready: false,
+        reason: "No indexer has written to this database yet; start `sextant indexer`.",
+      };
+    const { phase, reason } = stored.report as IndexerReport;
+    if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
+      return { ready: false, reason: `The indexer was last heard of ${stored.ageSeconds} seconds ago.` };
+    }
+    if (phase === "live") return { ready: true };
+    return { ready: false, reason: reason ?? "The history is being read." };
+  } catch (error) {
+    return { ready: false, reason: toFault(error).message };
+  }
+}

@@ -1,0 +1,111 @@
+// The indexer put together: a chain, the protocol and a store plugged into the indexing loop, under the lock.
+import { chainById } from "../chain/chains/chains.ts";
+import type { CallObserver } from "../chain/rpc/call.ts";
+import { createRpc } from "../chain/rpc/rpc.ts";
+import { verifyDeployment } from "../chain/verify.ts";
+import { indexChain, type Reporter } from "../indexing/index-chain.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+import { createLogDecoder } from "../protocol/decode-logs.ts";
+import type { Deployment } from "../protocol/deployment.ts";
+import { FOLD_VERSION, tables } from "../protocol/domains.ts";
+import { createProtocol } from "../protocol/fold.ts";
+import type { Database } from "../store/database.ts";
+import { openIndexStore } from "../store/index-store.ts";
+import { acquireLock, type Lock } from "../store/lock.ts";
+import { claimSchema, prepareRows } from "../store/prepare-index.ts";
+import { chainPort, detailReads } from "./chain-port.ts";
+
+export type IndexerOptions = {
+  readonly database: Database;
+  readonly deployment: Deployment;
+  readonly urls: readonly Secret<string>[];
+  readonly logRangeMax: number;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  readonly report: Reporter & { standby(): void; leading(): void };
+  readonly onCall: CallObserver;
+};
+
+/** The lock that makes one indexer the writer of a schema; a rebuild takes the same one. */
+export const INDEXER_LOCK = "indexer";
+
+// Where a chain is not among those we know the facts of.
+const UNKNOWN_CHAIN = { finalityDepth: 64, blockTimeMs: 2_000, logsBloom: "complete" } as const;
+
+/** Runs until `stop`: waits for the lock, indexes, and waits again when the lock is lost. */
+export async function runIndexer(options: IndexerOptions): Promise<void> {
+  const { deployment, log, stop } = options;
+  const isSocket = (each: Secret<string>) => each.reveal().startsWith("ws");
+  const rpc = createRpc({
+    urls: options.urls.filter((each) => !isSocket(each)),
+    chainId: deployment.chainId,
+    log,
+    onCall: options.onCall,
+  });
+  try {
+    const verified = await verifyDeployment(rpc, deployment, { signal: stop });
+    for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
+    const decoder = createLogDecoder(deployment);
+    const chain = chainPort(rpc, {
+      facts: chainById(deployment.chainId) ?? UNKNOWN_CHAIN,
+      decoder,
+      wsUrls: options.urls.filter(isSocket),
+      rangeMax: options.logRangeMax,
+      log,
+    });
+    const protocol = createProtocol(deployment, detailReads(rpc));
+    while (!stop.aborted) {
+      await asTheOnlyOne(options, async (lock, signal) => {
+        const declaration = { tables, foldVersion: FOLD_VERSION };
+        await lock.transaction((session) => claimSchema(session, deployment));
+        await prepareRows(
+          lock,
+          {
+            schema: options.database.schema,
+            declaration,
+            fold: protocol.fold,
+            signal,
+            report: () => undefined,
+          },
+          log,
+        );
+        const store = openIndexStore(options.database, lock, tables);
+        const { startBlock } = deployment;
+        await indexChain({ chain, protocol, store }, { startBlock, signal, report: options.report });
+      });
+    }
+  } finally {
+    rpc.close();
+  }
+}
+
+/** Holds the lock while `work` runs; `work` is told to leave when the lock is lost or the process stops. */
+async function asTheOnlyOne(
+  { database, stop, report, log }: IndexerOptions,
+  work: (lock: Lock, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const lost = new AbortController();
+  report.standby();
+  const lock = await acquireLock(database, INDEXER_LOCK, {
+    waitMs: Number.POSITIVE_INFINITY,
+    signal: stop,
+    onLost: (fault) => lost.abort(fault),
+  }).catch((error) => {
+    if (stop.aborted) return null;
+    throw error;
+  });
+  if (!lock) return;
+  report.leading();
+  try {
+    await work(lock, AbortSignal.any([stop, lost.signal]));
+  } catch (error) {
+    if (stop.aborted) return;
+    // The lock is the only failure that another turn cures.
+    if (!(error instanceof Fault && error.code === "DATABASE_LOCK_LOST")) throw error;
+    log.warn({ err: error }, "The indexer lost its lock and waits for it again");
+  } finally {
+    await lock.release();
+  }
+}

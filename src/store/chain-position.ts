@@ -1,0 +1,89 @@
+// Where the index stands on the chain: block hashes and the checkpoint.
+import type { Hex } from "../kit/hex.ts";
+import type { Header } from "../schema/chain-log.ts";
+import { copyLine } from "./copy-in.ts";
+import { bytea, hexOf } from "./log-rows.ts";
+import type { Session } from "./session.ts";
+
+type Queries = Pick<Session, "query">;
+
+/** The last block whose events are in the rows, and the last one known to be final. */
+export type Checkpoint = {
+  readonly block: Pick<Header, "number" | "hash" | "timestamp">;
+  readonly finalized: number;
+};
+
+export type StoredBlock = Pick<Header, "number" | "hash" | "parentHash" | "timestamp"> & {
+  readonly logCount: number;
+};
+
+export async function readCheckpoint(session: Queries): Promise<Checkpoint | null> {
+  const { rows } = await session.query<{
+    block_number: string;
+    block_hash: Uint8Array;
+    block_timestamp: string;
+    finalized_block: string;
+  }>("select * from checkpoint");
+  const [row] = rows;
+  if (!row) return null;
+  return {
+    block: {
+      number: Number(row.block_number),
+      hash: hexOf(row.block_hash),
+      timestamp: Number(row.block_timestamp),
+    },
+    finalized: Number(row.finalized_block),
+  };
+}
+
+export async function writeCheckpoint(session: Queries, { block, finalized }: Checkpoint): Promise<void> {
+  await session.query({
+    text: `
+      insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values ($1, $2, $3, $4)
+      on conflict (only_row) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
+        block_timestamp = excluded.block_timestamp,
+        finalized_block = greatest(checkpoint.finalized_block, excluded.finalized_block)`,
+    values: [block.number, bytea(block.hash), block.timestamp, finalized],
+  });
+}
+
+export async function writeBlocks(session: Session, blocks: readonly StoredBlock[]): Promise<void> {
+  if (blocks.length === 0) return;
+  await session.copyIn(
+    "copy blocks (number, hash, timestamp, log_count) from stdin",
+    blocks.map((block) =>
+      copyLine([String(block.number), bytea(block.hash), String(block.timestamp), String(block.logCount)]),
+    ),
+  );
+}
+
+/** The newest stored blocks from `number` downwards, newest first. */
+export async function readBlocksDown(
+  session: Queries,
+  number: number,
+  limit: number,
+): Promise<{ number: number; hash: Hex; timestamp: number }[]> {
+  const { rows } = await session.query<{ number: string; hash: Uint8Array; timestamp: string }>({
+    text: "select number, hash, timestamp from blocks where number <= $1 order by number desc limit $2",
+    values: [number, limit],
+  });
+  return rows.map((row) => ({
+    number: Number(row.number),
+    hash: hexOf(row.hash),
+    timestamp: Number(row.timestamp),
+  }));
+}
+
+/** Takes away blocks and logs after a block; the rows are undone by whoever owns them. */
+export async function removeChainAfter(session: Queries, block: number): Promise<void> {
+  await session.query({ text: "delete from logs where block_number > $1", values: [block] });
+  await session.query({ text: "delete from blocks where number > $1", values: [block] });
+}
+
+/** Blocks that are final and empty tell nothing any more, except the one the checkpoint may return to. */
+export async function pruneBlocks(session: Queries, finalized: number): Promise<void> {
+  await session.query({
+    text: "delete from blocks where number < $1 and log_count = 0",
+    values: [finalized],
+  });
+}

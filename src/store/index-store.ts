@@ -1,0 +1,94 @@
+// The index in the database: rows, raw logs, block hashes and checkpoint, changed together or not at all.
+import type { Table } from "../schema/table.ts";
+import {
+  type Checkpoint,
+  pruneBlocks,
+  readBlocksDown,
+  readCheckpoint,
+  removeChainAfter,
+  type StoredBlock,
+  writeBlocks,
+  writeCheckpoint,
+} from "./chain-position.ts";
+import type { Database } from "./database.ts";
+import { pruneTable, rollbackTable, rowLoader, writeVersions } from "./index-tables.ts";
+import type { Lock } from "./lock.ts";
+import { type DetailedLog, writeLogs } from "./log-rows.ts";
+import { createRowVersions, type RowVersions } from "./row-versions.ts";
+import type { Session } from "./session.ts";
+
+export type IndexBatch = {
+  readonly tip: Checkpoint["block"];
+  readonly blocks: readonly StoredBlock[];
+  readonly logs: readonly DetailedLog[];
+  readonly finalized: number;
+};
+
+export type Fold = (logs: readonly DetailedLog[], rows: RowVersions) => Promise<void>;
+
+export type IndexStore = {
+  position(): Promise<Checkpoint | null>;
+  write(batch: IndexBatch, fold: Fold): Promise<void>;
+  blocksDown(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
+  rollback(to: Checkpoint["block"]): Promise<void>;
+};
+
+// A batch of thousands of rows on a busy disk; far above what is ever seen, far below for ever.
+const WRITE_MS_MAX = 300_000;
+
+/** Every write happens on the connection that holds the lock: who has lost it can not write. */
+export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
+  const transaction = <T>(work: (session: Session) => Promise<T>) =>
+    lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
+  return {
+    position: () => readCheckpoint(database),
+    blocksDown: (number, limit) => readBlocksDown(database, number, limit),
+    write: (batch, fold) =>
+      transaction(async (session) => {
+        await refuseGap(session, batch);
+        await foldInto(session, batch, fold);
+        await writeLogs(session, batch.logs);
+        await writeBlocks(session, batch.blocks);
+        await writeCheckpoint(session, {
+          block: batch.tip,
+          finalized: Math.min(batch.finalized, batch.tip.number),
+        });
+        if (batch.tip.number > batch.finalized) await prune(session, tables, batch.finalized);
+      }),
+    rollback: (to) =>
+      transaction(async (session) => {
+        for (const table of tables) await rollbackTable(session, table, to.number);
+        await removeChainAfter(session, to.number);
+        const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
+        await writeCheckpoint(session, { block: to, finalized });
+      }),
+  };
+}
+
+/** Folds a batch and writes the versions of the rows it touched. */
+export async function foldInto(
+  session: Session,
+  batch: Pick<IndexBatch, "logs" | "finalized" | "tip">,
+  fold: Fold,
+): Promise<void> {
+  const rows = createRowVersions(rowLoader(session));
+  await fold(batch.logs, rows);
+  const final = batch.tip.number <= batch.finalized;
+  for (const versions of await rows.finish()) await writeVersions(session, versions, { final });
+}
+
+// The same batch written twice, or one that does not follow, would double counters: the last guard against it.
+async function refuseGap(session: Session, batch: IndexBatch): Promise<void> {
+  const position = await readCheckpoint(session);
+  const first = batch.blocks[0]?.number ?? batch.tip.number;
+  if (position && first <= position.block.number) {
+    throw new Error(
+      `blocks from ${first} are to be written, but the index is at ${position.block.number} already`,
+    );
+  }
+}
+
+async function prune(session: Session, tables: readonly Table[], finalized: number): Promise<void> {
+  for (const table of tables) await pruneTable(session, table, finalized);
+  await pruneBlocks(session, finalized);
+}

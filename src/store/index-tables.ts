@@ -1,0 +1,85 @@
+// Writing and undoing versions of indexed rows, and loading the current ones.
+import { keyText, type Row, type Table } from "../schema/table.ts";
+import { copyLine } from "./copy-in.ts";
+import type { RowLoader, TableVersions, Touched } from "./row-versions.ts";
+import type { Session } from "./session.ts";
+import { closeSql, columnOf, copySql, loadSql, removeSql, reopenSql, unbornSql } from "./table-sql.ts";
+
+/** `final`: the blocks can not be undone any more, so tables that keep only the recent past keep no versions. */
+export type WriteMode = { readonly final: boolean };
+
+/** Loads current rows within the transaction that will change them. */
+export function rowLoader(session: Session): RowLoader {
+  return async (table, keys) => {
+    const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
+      text: loadSql(table),
+      values: keyColumns(table, keys),
+    });
+    return new Map(
+      rows.map((stored) => {
+        const row = fromStored(table, stored);
+        return [keyText(table.key, row), row];
+      }),
+    );
+  };
+}
+
+export async function writeVersions(
+  session: Session,
+  versions: TableVersions,
+  mode: WriteMode,
+): Promise<void> {
+  const { table, ended, begun } = versions;
+  const collapse = mode.final && table.history === "recent";
+  if (ended.length > 0) {
+    const ends = collapse ? [] : [ended.map(({ at }) => at)];
+    const text = collapse ? removeSql(table) : closeSql(table);
+    await session.query({ text, values: [...keyColumns(table, ended), ...ends] });
+  }
+  const written = collapse ? begun.filter(({ to }) => to === null) : begun;
+  await session.copyIn(copySql(table), linesOf(table, written));
+}
+
+/** Undoes everything after a block: what was born later goes, what ended later lives on. */
+export async function rollbackTable(session: Session, table: Table, block: number): Promise<void> {
+  const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
+    text: unbornSql(table),
+    values: [block],
+  });
+  if (rows.length === 0) return;
+  const keys = table.key.map((name) => rows.map((row) => String(row[name])));
+  await session.query({ text: reopenSql(table), values: [...keys, rows.map((row) => String(row.born))] });
+}
+
+/** Drops versions that ended at or before a block that can not be undone, where no past is kept. */
+export async function pruneTable(session: Session, table: Table, finalized: number): Promise<void> {
+  if (table.history !== "recent") return;
+  await session.query({ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] });
+}
+
+function keyColumns(table: Table, keys: readonly Touched[]): string[][] {
+  return table.key.map((name) => {
+    const column = columnOf(table, name);
+    return keys.map(({ key }) => column.toSql(key[name] as NonNullable<unknown>));
+  });
+}
+
+function fromStored(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
+  return Object.fromEntries(
+    Object.entries(table.columns).map(([name, column]) => {
+      const value = stored[name];
+      return [name, value === null || value === undefined ? null : column.fromSql(value)];
+    }),
+  );
+}
+
+function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string> {
+  const columns = Object.entries(table.columns);
+  for (const { row, from, to } of begun) {
+    const values = columns.map(([name, column]) => {
+      const value = row[name];
+      return value === null || value === undefined ? null : column.toSql(value);
+    });
+    yield copyLine([...values, String(from), to === null ? null : String(to)]);
+  }
+}

@@ -1,0 +1,95 @@
+// Raw logs in and out of the database: exact, compact, and enough to make every row again.
+import type { Hex } from "../kit/hex.ts";
+import type { ChainLog } from "../schema/chain-log.ts";
+import { copyLine } from "./copy-in.ts";
+import type { Session } from "./session.ts";
+
+/** A log with what its event leaves out: null where it leaves out nothing. */
+export type DetailedLog = { readonly log: ChainLog; readonly details: Hex | null };
+
+const TOPIC_DIGITS = 64;
+
+export async function writeLogs(session: Session, logs: readonly DetailedLog[]): Promise<void> {
+  if (logs.length === 0) return;
+  await session.copyIn(
+    "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin",
+    lines(logs),
+  );
+}
+
+function* lines(logs: readonly DetailedLog[]): Generator<string> {
+  for (const { log, details } of logs) {
+    yield copyLine([
+      String(log.blockNumber),
+      String(log.logIndex),
+      String(log.transactionIndex),
+      bytea(log.transactionHash),
+      bytea(log.address),
+      `\\x${log.topics.map((topic) => topic.slice(2)).join("")}`,
+      bytea(log.data),
+      details === null ? null : bytea(details),
+    ]);
+  }
+}
+
+/** PostgreSQL's text form of bytes. */
+export function bytea(hex: Hex): string {
+  return `\\x${hex.slice(2)}`;
+}
+
+export function hexOf(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
+}
+
+type StoredLog = {
+  block_number: string;
+  log_index: number;
+  tx_index: number;
+  tx_hash: Uint8Array;
+  address: Uint8Array;
+  topics: Uint8Array;
+  data: Uint8Array;
+  details: Uint8Array | null;
+  hash: Uint8Array;
+  timestamp: string;
+};
+
+/** The next logs after a block, at most about `logsMax` but always whole blocks; empty at the end. */
+export async function readLogs(
+  session: Pick<Session, "query">,
+  range: { afterBlock: number; toBlock: number; logsMax: number },
+): Promise<DetailedLog[]> {
+  const { rows } = await session.query<StoredLog>({
+    text: `
+      with last as (
+        select block_number from logs where block_number > $1 and block_number <= $2
+        order by block_number, log_index offset $3 limit 1
+      )
+      select l.*, b.hash, b.timestamp from logs l join blocks b on b.number = l.block_number
+      where l.block_number > $1 and l.block_number <= coalesce((select block_number from last), $2)
+      order by l.block_number, l.log_index`,
+    values: [range.afterBlock, range.toBlock, range.logsMax - 1],
+  });
+  return rows.map(fromStored);
+}
+
+function fromStored(row: StoredLog): DetailedLog {
+  const topics = hexOf(row.topics).slice(2);
+  return {
+    details: row.details === null ? null : hexOf(row.details),
+    log: {
+      address: hexOf(row.address),
+      topics: Array.from(
+        { length: topics.length / TOPIC_DIGITS },
+        (_, index): Hex => `0x${topics.slice(index * TOPIC_DIGITS, (index + 1) * TOPIC_DIGITS)}`,
+      ),
+      data: hexOf(row.data),
+      blockNumber: Number(row.block_number),
+      blockHash: hexOf(row.hash),
+      blockTimestamp: Number(row.timestamp),
+      transactionHash: hexOf(row.tx_hash),
+      transactionIndex: row.tx_index,
+      logIndex: row.log_index,
+    },
+  };
+}

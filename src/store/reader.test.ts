@@ -1,0 +1,106 @@
+// Many reads over few connections: each gets its own answer, and a failing one harms no other.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
+import { createLog } from "../kit/log.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { openReader, type Reader } from "./reader.ts";
+
+const log = createLog({ level: "silent", terminal: false, name: "test" });
+let server: TestDatabase;
+let database: Database;
+let reader: Reader;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  database = await openDatabase({
+    connection: server.connection,
+    schema: "sextant",
+    poolMax: 2,
+    log,
+    applicationName: "test",
+  });
+  await database.query("CREATE TABLE things (n integer PRIMARY KEY, name text NOT NULL)");
+  await database.query("INSERT INTO things SELECT n, 'thing ' || n FROM generate_series(1, 1000) n");
+  reader = openReader(database, { connections: 2 });
+});
+
+afterAll(async () => {
+  await reader.close();
+  await database.close();
+  await server.drop();
+});
+
+const byNumber = (n: number) => ({
+  name: "thing_by_number",
+  text: "SELECT n, name FROM things WHERE n = $1",
+  values: [n],
+});
+const quotient = (n: number) => ({ name: "quotient", text: "SELECT 6 / $1::int AS q", values: [n] });
+
+describe("a reader", () => {
+  it("answers each of a thousand reads at once with its own row", async () => {
+    const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);
+    const answers = await Promise.all(numbers.map((n) => reader.read(byNumber(n))));
+    expect(answers).toEqual(numbers.map((n) => [{ n, name: `thing ${n}` }]));
+  });
+
+  it("fails only the read that fails, among hundreds in flight", async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 300 }, (_, index) => reader.read(quotient(index % 3))),
+    );
+    outcomes.forEach((outcome, index) => {
+      expect(outcome.status).toBe(index % 3 === 0 ? "rejected" : "fulfilled");
+      if (outcome.status === "fulfilled") expect(outcome.value).toEqual([{ q: index % 3 === 1 ? 6 : 3 }]);
+    });
+    const broken = { name: "broken", text: "SELECT nothing FROM nowhere", values: [] };
+    const mixed = await Promise.allSettled([
+      reader.read(broken),
+      reader.read(broken),
+      reader.read(byNumber(1)),
+    ]);
+    expect(mixed.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    await expect(reader.read(broken)).rejects.toMatchObject({ code: "42P01" });
+  });
+
+  it("goes on with new connections after its own were cut", async () => {
+    const slow = reader.read({ name: "slow", text: "SELECT pg_sleep(3)", values: [] });
+    const outcome = expect(slow).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
+    let cut = 0;
+    while (cut === 0) {
+      const { rows } = await database.query<{ cut: number }>(
+        `SELECT count(pg_terminate_backend(pid))::int AS cut FROM pg_stat_activity
+         WHERE application_name = 'test reader' AND datname = current_database() AND query LIKE '%pg_sleep%'`,
+      );
+      cut = rows[0]?.cut ?? 0;
+    }
+    await outcome;
+    const answers = await Promise.all([1, 2, 3, 4].map((n) => reader.read(byNumber(n))));
+    expect(answers.flat()).toHaveLength(4);
+  });
+
+  it("prepares its statements anew when the schema changed under them", async () => {
+    const all = { name: "all_of_changing", text: "SELECT * FROM changing", values: [] };
+    await database.query("CREATE TABLE changing (a integer)");
+    expect(await Promise.all([reader.read(all), reader.read(all)])).toEqual([[], []]);
+    await database.query("ALTER TABLE changing ADD b text; INSERT INTO changing VALUES (1, 'b')");
+    const answers = await Promise.all([1, 2, 3, 4].map(() => reader.read(all)));
+    for (const rows of answers) expect(rows).toEqual([{ a: 1, b: "b" }]);
+  });
+
+  it("only reads, and only for a short time", async () => {
+    const write = { name: "write", text: "DELETE FROM things", values: [] };
+    await expect(reader.read(write)).rejects.toMatchObject({ code: "25006" });
+    expect(await reader.read({ name: "limit", text: "SHOW statement_timeout", values: [] })).toEqual([
+      { statement_timeout: "5s" },
+    ]);
+  });
+
+  it("refuses when too many wait, and after it was closed", async () => {
+    const small = openReader(database, { connections: 1 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 1_200 }, () => small.read(byNumber(1))));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1_000);
+    expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
+    await small.close();
+    await expect(small.read(byNumber(1))).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  });
+});

@@ -1,0 +1,104 @@
+// Row tables made again from the stored logs, without a node, beside the old ones until the moment they are swapped.
+import type { Table } from "../schema/table.ts";
+import { type Checkpoint, readCheckpoint } from "./chain-position.ts";
+import { type Fold, foldInto } from "./index-store.ts";
+import type { Lock } from "./lock.ts";
+import { readLogs } from "./log-rows.ts";
+import {
+  createRowIndexes,
+  createRowTables,
+  madeRowTables,
+  type RowDeclaration,
+  recordRowTables,
+} from "./row-tables.ts";
+import type { Session } from "./session.ts";
+
+export type RebuildOptions = {
+  readonly schema: string;
+  readonly declaration: RowDeclaration;
+  readonly fold: Fold;
+  readonly signal: AbortSignal;
+  /** Called after each part with how far it is. */
+  readonly report: (progress: {
+    readonly block: number;
+    readonly toBlock: number;
+    readonly logs: number;
+  }) => void;
+};
+
+// Memory stays flat however long the history is; larger parts gain nothing more.
+const LOGS_PER_PART = 10_000;
+const STATEMENT_MS_MAX = 3_600_000;
+
+/** Readers see the old rows until everything is ready, then the new ones. Returns the number of logs folded. */
+export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<number> {
+  const { schema, declaration } = options;
+  const shadow = `${schema}_rebuild`;
+  const inShadow = <T>(work: (session: Session) => Promise<T>) =>
+    lock.transaction(
+      async (session) => {
+        await session.query(`set local search_path to ${shadow}, ${schema}`);
+        return work(session);
+      },
+      { statementTimeoutMs: STATEMENT_MS_MAX },
+    );
+
+  await lock.transaction(async (session) => {
+    // A rebuild that was interrupted leaves its shadow; it is of no use to anyone.
+    await session.query(`drop schema if exists ${shadow} cascade`);
+    await session.query(`create schema ${shadow}`);
+  });
+  await inShadow((session) => createRowTables(session, declaration.tables));
+  await inShadow((session) => createRowIndexes(session, declaration.tables));
+  const checkpoint = await inShadow(readCheckpoint);
+  const logs = checkpoint ? await refold(checkpoint, options, inShadow) : 0;
+  await inShadow(async (session) => {
+    await swap(session, declaration.tables, schema, shadow);
+    await recordRowTables(session, declaration);
+  });
+  return logs;
+}
+
+async function refold(
+  checkpoint: Checkpoint,
+  options: RebuildOptions,
+  inShadow: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+): Promise<number> {
+  const toBlock = checkpoint.block.number;
+  // Final blocks first, on their own: tables that keep only the recent past keep no versions of those.
+  const parts = [
+    { after: -1, to: checkpoint.finalized },
+    { after: checkpoint.finalized, to: toBlock },
+  ];
+  let folded = 0;
+  for (const { after, to } of parts) {
+    for (let afterBlock = after; ; ) {
+      options.signal.throwIfAborted();
+      const part = await inShadow(async (session) => {
+        const logs = await readLogs(session, { afterBlock, toBlock: to, logsMax: LOGS_PER_PART });
+        const last = logs.at(-1)?.log;
+        if (!last) return null;
+        const tip = { number: last.blockNumber, hash: last.blockHash, timestamp: last.blockTimestamp };
+        await foldInto(session, { logs, tip, finalized: checkpoint.finalized }, options.fold);
+        return { block: last.blockNumber, logs: logs.length };
+      });
+      if (part === null) break;
+      afterBlock = part.block;
+      folded += part.logs;
+      options.report({ block: part.block, toBlock, logs: folded });
+    }
+  }
+  return folded;
+}
+
+async function swap(
+  session: Session,
+  tables: readonly Table[],
+  schema: string,
+  shadow: string,
+): Promise<void> {
+  for (const name of await madeRowTables(session))
+    await session.query(`drop table if exists ${schema}.${name}`);
+  for (const { name } of tables) await session.query(`alter table ${shadow}.${name} set schema ${schema}`);
+  await session.query(`drop schema ${shadow}`);
+}

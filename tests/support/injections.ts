@@ -1,0 +1,90 @@
+// The faults that a faulty node knows: each changes an honest answer, or replaces it.
+
+export type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+export type CallAnswer = Record<string, unknown>;
+
+export type Injection =
+  /** An HTTP status with a text, before any node is asked. */
+  | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly body?: string }
+  /** A gateway's web page where JSON is expected. */
+  | { readonly kind: "page" }
+  /** The honest answer, ended too early. */
+  | { readonly kind: "truncated" }
+  /** The connection dies in the middle of the answer, or before it. */
+  | { readonly kind: "cut-connection" }
+  | { readonly kind: "reset" }
+  | { readonly kind: "hang" }
+  /** A JSON-RPC error, with HTTP 200 unless told otherwise; in place of a whole batch, or of its first member. */
+  | {
+      readonly kind: "error" | "member-error";
+      readonly code: number;
+      readonly message: string;
+      readonly data?: unknown;
+      readonly status?: number;
+    }
+  | { readonly kind: "wrong-id" | "reversed" | "left-out" | "doubled" }
+  | { readonly kind: "null-result" | "garbage" | "empty-logs" | "wrong-hash" | "other-block" }
+  /** Logs as a machine behind a balancer has them whose head is this block: less by range, unknown by hash. */
+  | { readonly kind: "lagging"; readonly head: number };
+
+/** Lies about content: the node sounds healthy. Told only so often per question, as one bad machine among good ones would. */
+export const LIES: ReadonlySet<string> = new Set([
+  "null-result",
+  "garbage",
+  "empty-logs",
+  "wrong-hash",
+  "other-block",
+  "lagging",
+]);
+
+export const PAGE = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
+
+/** Changes the list of answers, in the order of the calls. */
+export function changeEnvelopes(kind: Injection["kind"], answers: CallAnswer[]): CallAnswer[] {
+  if (kind === "reversed") return [...answers].reverse();
+  if (kind === "left-out") return answers.length > 1 ? answers.slice(1) : answers;
+  if (kind === "doubled") return answers.length > 1 ? [...answers, answers[0] as CallAnswer] : answers;
+  if (kind === "wrong-id") return answers.map((answer) => ({ ...answer, id: 999_999_999 }));
+  return answers;
+}
+
+/** Changes what one answer says. */
+export function changeResult(injection: Injection, call: Call, result: unknown): unknown {
+  const { kind } = injection;
+  if (kind === "lagging") {
+    if (call.method !== "eth_getLogs" || !Array.isArray(result)) return result;
+    return result.filter((log: { blockNumber: string }) => Number(log.blockNumber) <= injection.head);
+  }
+  if (kind === "null-result") return null;
+  if (kind === "garbage") return Array.isArray(result) ? [{ address: "0x12", topics: "none" }] : "0xnonsense";
+  if (kind === "empty-logs") return call.method === "eth_getLogs" ? [] : result;
+  if (kind === "wrong-hash") return withWrongHash(call, result);
+  if (kind === "other-block") return withOtherNumber(call, result);
+  return result;
+}
+
+/** What a machine that lags says when it is asked by hash. */
+export function refusesHash(injection: Injection, call: Call): boolean {
+  const [filter] = call.params;
+  return injection.kind === "lagging" && call.method === "eth_getLogs" && "blockHash" in (filter as object);
+}
+
+const WRONG_HASH = `0x${"ab".repeat(32)}`;
+
+function withWrongHash(call: Call, result: unknown): unknown {
+  if (call.method === "eth_getLogs" && Array.isArray(result)) {
+    return result.map((log: object) => ({ ...log, blockHash: WRONG_HASH }));
+  }
+  if (call.method.startsWith("eth_getBlockBy") && result !== null)
+    return { ...(result as object), hash: WRONG_HASH };
+  return result;
+}
+
+function withOtherNumber(call: Call, result: unknown): unknown {
+  if (call.method === "eth_getLogs" && Array.isArray(result)) {
+    return result.map((log: object) => ({ ...log, blockNumber: "0xfffff" }));
+  }
+  if (call.method === "eth_getBlockByNumber" && result !== null)
+    return { ...(result as object), number: "0xfffff" };
+  return result;
+}

@@ -1,0 +1,30 @@
+// A process that holds a lock and writes under it when told to, for tests that stop, kill or cut it.
+import { createInterface } from "node:readline";
+import { createLog } from "../../src/kit/log.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { acquireLock } from "../../src/store/lock.ts";
+
+const [host = "", user = "", name = ""] = process.argv.slice(2);
+const say = (what: object) => process.stdout.write(`${JSON.stringify(what)}\n`);
+
+const database = await openDatabase({
+  connection: { host, user, database: name },
+  schema: "sextant",
+  poolMax: 2,
+  log: createLog({ level: "silent", terminal: false, name: "child" }),
+  applicationName: "lock child",
+});
+const lock = await acquireLock(database, "writer", {
+  waitMs: Number.POSITIVE_INFINITY,
+  onLost: ({ code }) => say({ state: "lost", code }),
+});
+say({ state: "held" });
+
+createInterface({ input: process.stdin }).on("line", async () => {
+  try {
+    await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('child')"));
+    say({ state: "written" });
+  } catch (error) {
+    say({ state: "refused", error: String(error) });
+  }
+});

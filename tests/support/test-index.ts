@@ -1,0 +1,110 @@
+// An index of a local chain in a test database, put together as the indexer's door does it.
+import type { LocalDeployment } from "../../contracts/deploy/deployment.ts";
+import { createIndexerStatus, type IndexerStatus } from "../../src/doors/indexer-status.ts";
+import { runIndexer } from "../../src/doors/run-indexer.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { type Deployment, parseDeployment } from "../../src/protocol/deployment.ts";
+import { tables } from "../../src/protocol/domains.ts";
+import { readCheckpoint } from "../../src/store/chain-position.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { digestTables } from "../../src/store/digest.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { migrations } from "../../src/store/migrations.ts";
+import { createTestDatabase } from "./test-database.ts";
+
+export type TestIndex = {
+  readonly database: Database;
+  readonly status: IndexerStatus;
+  /** Waits until the index has the chain's head, by number and hash. */
+  reach(head: { readonly number: number; readonly hash: string }): Promise<void>;
+  digest(finalized?: number): Promise<Readonly<Record<string, string>>>;
+  /** Stops the indexer and leaves the database open. */
+  stopIndexing(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const REACH_MS_MAX = 60_000;
+const LOOK_MS = 20;
+
+const quiet = createLog({ level: "silent", terminal: false, name: "test" });
+
+export function deploymentOf({ network, chainId, startBlock, contracts }: LocalDeployment): Deployment {
+  return parseDeployment({ network, chainId, startBlock, contracts }, "test");
+}
+
+export async function openTestDatabase(
+  schema = "sextant",
+): Promise<{ database: Database; drop(): Promise<void> }> {
+  const place = await createTestDatabase();
+  const database = await openDatabase({
+    connection: place.connection,
+    schema,
+    poolMax: 4,
+    log: quiet,
+    applicationName: "test",
+  });
+  await migrate(database, migrations, quiet);
+  return {
+    database,
+    async drop() {
+      await database.close();
+      await place.drop();
+    },
+  };
+}
+
+/** Starts indexing at once. */
+export async function startTestIndex(options: {
+  readonly urls: readonly string[];
+  readonly deployment: Deployment;
+  readonly logRangeMax?: number;
+}): Promise<TestIndex> {
+  const { database, drop } = await openTestDatabase();
+  const status = createIndexerStatus(quiet, systemClock);
+  const stop = new AbortController();
+  let failure: unknown = null;
+  const running = runIndexer({
+    database,
+    deployment: options.deployment,
+    urls: options.urls.map((url) => new Secret(url)),
+    logRangeMax: options.logRangeMax ?? 10_000,
+    log: quiet,
+    stop: stop.signal,
+    report: status,
+    onCall: status.onCall,
+  }).catch((error) => {
+    failure = error;
+  });
+  const stopIndexing = async () => {
+    stop.abort();
+    await running;
+    if (failure) throw failure;
+  };
+  return {
+    database,
+    status,
+    async reach(head) {
+      const until = Date.now() + REACH_MS_MAX;
+      for (;;) {
+        if (failure) throw failure;
+        const position = await readCheckpoint(database);
+        if (position?.block.number === head.number && position.block.hash === head.hash) return;
+        if (Date.now() > until) {
+          const where = `at ${position?.block.number} instead of ${head.number}`;
+          throw new Error(`the index is ${where}: ${JSON.stringify(status.report())}`);
+        }
+        await systemClock.sleep(LOOK_MS);
+      }
+    },
+    async digest(finalized) {
+      return digestTables(database, tables, finalized ?? (await readCheckpoint(database))?.finalized ?? 0);
+    },
+    stopIndexing,
+    async close() {
+      await stopIndexing();
+      await drop();
+    },
+  };
+}
