@@ -98,9 +98,7 @@ export class Outbox {
   }
 
   async #deliver(batch: readonly Waiting[]): Promise<void> {
-    const signed: Hex[] = [];
-    for (const { account, call } of batch) signed.push(await this.#sign(account, call));
-    const receipts = await this.#options.timeline.include(signed);
+    const receipts = await this.#options.timeline.include(this.#signed(batch));
     for (const [index, waiting] of batch.entries()) {
       const receipt = receipts[index];
       if (receipt === undefined) throw new Error("The timeline returned fewer receipts than transactions");
@@ -108,6 +106,10 @@ export class Outbox {
       if (receipt.status === "0x1") waiting.resolve(receipt);
       else waiting.reject(await this.#reverted(waiting, receipt));
     }
+  }
+
+  async *#signed(batch: readonly Waiting[]): AsyncGenerator<Hex> {
+    for (const { account, call } of batch) yield await this.#sign(account, call);
   }
 
   async #sign(account: PrivateKeyAccount, call: Call): Promise<Hex> {

@@ -39,7 +39,8 @@ export class Random {
   between(min: bigint, max: bigint): bigint {
     // 64 bits more than the span needs make the bias of the remainder too small to matter.
     let bits = 0n;
-    for (let have = 1n; have <= (max - min + 1n) << 64n; have <<= 32n) bits = (bits << 32n) | BigInt(this.word());
+    for (let have = 1n; have <= (max - min + 1n) << 64n; have <<= 32n)
+      bits = (bits << 32n) | BigInt(this.word());
     return min + (bits % (max - min + 1n));
   }
 

@@ -6,8 +6,8 @@ import { awaitReceipt, type Receipt } from "../deploy/transaction.ts";
 export type Timeline = {
   /** A time the next block is not before, in seconds. */
   now(): Promise<bigint>;
-  /** Sends the transactions in this order and resolves once all are in blocks. */
-  include(transactions: readonly Hex[]): Promise<readonly Receipt[]>;
+  /** Takes signed transactions in the order they come and resolves once all are in blocks. */
+  include(transactions: AsyncIterable<Hex>): Promise<readonly Receipt[]>;
   /** Only where blocks are ours to make. */
   readonly control?: {
     /** Mines blocks without transactions. */
@@ -31,12 +31,14 @@ const BLOCKS_PER_BATCH_MAX = 20;
 /** The rhythm of the networks the protocol lives on. */
 const SECONDS_PER_BLOCK = 2n;
 
-/** Takes over mining: every block, its transactions and its timestamp follow from what is asked, never from the wall clock. */
+/** Takes over mining on a chain asked in process: every block, its transactions and its timestamp follow from what is asked, never from the wall clock. */
 export async function scriptedTimeline(request: RpcRequest, options: ScriptedOptions): Promise<Timeline> {
   const { secondsPerBlock = SECONDS_PER_BLOCK } = options;
   const head = (await request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
   if (options.start <= BigInt(head.timestamp)) {
-    throw new RangeError(`The script starts at ${options.start}, but the chain is already at ${BigInt(head.timestamp)}`);
+    throw new RangeError(
+      `The script starts at ${options.start}, but the chain is already at ${BigInt(head.timestamp)}`,
+    );
   }
   const wasAutomatic = (await request("hardhat_getAutomine")) === true;
   await request("evm_setAutomine", [false]);
@@ -49,7 +51,7 @@ export async function scriptedTimeline(request: RpcRequest, options: ScriptedOpt
   return {
     now: async () => next,
     include: async (transactions) => {
-      const hashes = await submit(request, transactions);
+      const hashes = await submitPipelined(request, transactions);
       let receipts: (Receipt | null)[] = [];
       for (let blocks = 0; blocks < BLOCKS_PER_BATCH_MAX; blocks += 1) {
         await mine();
@@ -58,7 +60,9 @@ export async function scriptedTimeline(request: RpcRequest, options: ScriptedOpt
         )) as (Receipt | null)[];
         if (receipts.every((receipt) => receipt !== null)) return receipts;
       }
-      throw new Error(`Transaction ${hashes[receipts.indexOf(null)]} fits into none of ${BLOCKS_PER_BATCH_MAX} blocks`);
+      throw new Error(
+        `Transaction ${hashes[receipts.indexOf(null)]} fits into none of ${BLOCKS_PER_BATCH_MAX} blocks`,
+      );
     },
     control: {
       idle: async (blocks) => {
@@ -82,17 +86,29 @@ export function chainTimeline(request: RpcRequest): Timeline {
       return BigInt(pending.timestamp);
     },
     include: async (transactions) => {
-      const hashes = await submit(request, transactions);
+      const hashes = await submitOneByOne(request, transactions);
       return Promise.all(hashes.map((hash) => awaitReceipt(request, hash)));
     },
     end: async () => undefined,
   };
 }
 
-/** One after the other: over HTTP, requests sent together may arrive in any order. */
-async function submit(request: RpcRequest, transactions: readonly Hex[]): Promise<Hex[]> {
+/** In process the order of asking is the order of arrival: the next is signed while the chain looks at this one. */
+async function submitPipelined(request: RpcRequest, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
+  const answers: Promise<Hex>[] = [];
+  for await (const transaction of transactions) {
+    const answer = request("eth_sendRawTransaction", [transaction]) as Promise<Hex>;
+    // Looked at below, together with the others; until then a refusal must not count as unhandled.
+    answer.catch(() => undefined);
+    answers.push(answer);
+  }
+  return Promise.all(answers);
+}
+
+/** Over HTTP, requests sent together may arrive in any order. */
+async function submitOneByOne(request: RpcRequest, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
   const hashes: Hex[] = [];
-  for (const transaction of transactions) {
+  for await (const transaction of transactions) {
     hashes.push((await request("eth_sendRawTransaction", [transaction])) as Hex);
   }
   return hashes;

@@ -1,5 +1,5 @@
 // A funded policy account with a token, a target and a puppet around it, for tests of the account and its session keys.
-import { type Address, encodeFunctionData, type Hex, hashMessage, hexToBigInt } from "viem";
+import { type Address, encodeFunctionData, type Hex, hashMessage } from "viem";
 import { sign } from "viem/accounts";
 import { demoTargetAbi, demoTargetBytecode } from "../generated/demo-target.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
@@ -63,8 +63,4 @@ export function setValue(value: bigint): Hex {
 
 export function transferData(to: Address, amount: bigint): Hex {
   return encodeFunctionData({ abi: plainTokenAbi, functionName: "transfer", args: [to, amount] });
-}
-
-export async function nativeBalance(evm: Evm, address: Address): Promise<bigint> {
-  return hexToBigInt((await evm.chain.request("eth_getBalance", [address, "latest"])) as Hex);
 }

@@ -17,6 +17,7 @@ import {
   formatTransactionReceipt,
   getAddress,
   type Hex,
+  hexToBigInt,
   numberToHex,
   type RpcTransactionReceipt,
   type TransactionReceipt,
@@ -228,4 +229,9 @@ export async function refusalOf(outcome: Promise<unknown>, abi: Abi): Promise<Re
     const { errorName, args } = decodeErrorResult({ abi, data: error.data });
     return { errorName, args: args ?? [] };
   }
+}
+
+/** Native coin of an address at the head. */
+export async function nativeBalance({ chain }: Evm, address: Address): Promise<bigint> {
+  return hexToBigInt((await chain.request("eth_getBalance", [address, "latest"])) as Hex);
 }

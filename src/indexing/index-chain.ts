@@ -75,7 +75,7 @@ async function catchUp(parts: IndexParts, options: IndexOptions): Promise<void> 
     const [theirs] = await parts.chain.headers([position.block.number], options.signal);
     if (theirs?.hash !== position.block.hash) {
       const step = await rollBack(parts, position, position.block.number, options.signal);
-      if (step.kind === "rolled back") options.report.rolledBack(step.to, step.depth);
+      if (step?.kind === "rolled back") options.report.rolledBack(step.to, step.depth);
       continue;
     }
     options.report.backfilling({ from, to: finalized.number });

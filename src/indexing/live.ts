@@ -23,14 +23,18 @@ export async function stepTowards(
   const { block } = position;
   // A head behind ours is a node that lags or restarts, until a hash says otherwise.
   if (head.number <= block.number) {
-    return (await isOurs(parts.store, head))
-      ? { kind: "level" }
-      : rollBack(parts, position, head.number, signal);
+    if (await isOurs(parts.store, head)) return { kind: "level" };
+    // The head may itself be orphaned by now: then the chain still has our block, and another head is on its way.
+    return (await rollBack(parts, position, head.number, signal)) ?? { kind: "level" };
   }
   const count = Math.min(GROUP_BLOCKS_MAX, head.number - block.number);
   const numbers = Array.from({ length: count }, (_, index) => block.number + 1 + index);
   const headers = await parts.chain.headers(numbers, signal);
-  if (headers[0]?.parentHash !== block.hash) return rollBack(parts, position, block.number, signal);
+  if (headers[0]?.parentHash !== block.hash) {
+    const step = await rollBack(parts, position, block.number, signal);
+    if (step) return step;
+    throw new Fault("NODE_UNAVAILABLE", `The node answered from two branches about block ${block.number}.`);
+  }
   return { kind: "written", written: await write(parts, headers, finalized, signal) };
 }
 
@@ -61,13 +65,16 @@ async function isOurs(store: StorePort, head: Header): Promise<boolean> {
   return ours === undefined || ours.number !== head.number || ours.hash === head.hash;
 }
 
-/** Walks back from a block to the last one that the chain still has, and undoes everything after it. */
+/**
+ * Walks back from a block to the last one that the chain still has, and undoes everything after it; null when the
+ * chain has the block it started from.
+ */
 export async function rollBack(
   { chain, store }: IndexParts,
   position: Position,
   from: number,
   signal: AbortSignal,
-): Promise<Step> {
+): Promise<Step | null> {
   for (let top = from; ; ) {
     const ours = await store.blocksDown(top, GROUP_BLOCKS_MAX);
     const candidates = ours.filter(({ number }) => number >= position.finalized);
@@ -76,6 +83,7 @@ export async function rollBack(
       signal,
     );
     const shared = candidates.find(({ hash }, index) => theirs[index]?.hash === hash);
+    if (shared && shared.number === from) return null;
     if (shared) {
       await store.rollback(shared);
       return { kind: "rolled back", to: shared, depth: position.block.number - shared.number };

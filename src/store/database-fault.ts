@@ -59,7 +59,7 @@ const BY_CODE: Readonly<Record<string, readonly [FaultCode, Sentence]>> = {
 };
 
 // A migration changed what a prepared statement returns, or the server forgot it: only a new connection prepares it anew.
-export const STALE_STATEMENT: ReadonlySet<string> = new Set(["0A000", "26000"]);
+const STALE_STATEMENT: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
 // The driver has no codes for these.
 const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, Sentence])[] = [

@@ -64,7 +64,7 @@ function keyColumns(table: Table, keys: readonly Touched[]): string[][] {
   });
 }
 
-function fromStored(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
+export function fromStored(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
   return Object.fromEntries(
     Object.entries(table.columns).map(([name, column]) => {
       const value = stored[name];

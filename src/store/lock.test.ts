@@ -54,11 +54,10 @@ async function writers(): Promise<string[]> {
 }
 
 function startHolder() {
-  if ("url" in server.connection) {
-    const { hostname, username } = new URL(server.connection.url.reveal());
-    return startNodeChild(CHILD, [hostname, username, server.name]);
-  }
-  return startNodeChild(CHILD, [server.connection.host, server.connection.user, server.name]);
+  const { connection } = server;
+  return startNodeChild(CHILD, [
+    JSON.stringify("url" in connection ? { url: connection.url.reveal() } : connection),
+  ]);
 }
 
 describe("a lock", () => {

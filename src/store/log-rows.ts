@@ -41,7 +41,7 @@ export function hexOf(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 }
 
-type StoredLog = {
+export type StoredLog = {
   block_number: string;
   log_index: number;
   tx_index: number;
@@ -73,7 +73,7 @@ export async function readLogs(
   return rows.map(fromStored);
 }
 
-function fromStored(row: StoredLog): DetailedLog {
+export function fromStored(row: StoredLog): DetailedLog {
   const topics = hexOf(row.topics).slice(2);
   return {
     details: row.details === null ? null : hexOf(row.details),

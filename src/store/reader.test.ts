@@ -62,9 +62,9 @@ describe("a reader", () => {
     await expect(reader.read(broken)).rejects.toMatchObject({ code: "42P01" });
   });
 
-  it("goes on with new connections after its own were cut", async () => {
-    const slow = reader.read({ name: "slow", text: "SELECT pg_sleep(3)", values: [] });
-    const outcome = expect(slow).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
+  it("repeats what was in flight on a connection that was cut", async () => {
+    const slow = reader.read({ name: "slow", text: "SELECT 1 AS answer FROM pg_sleep(0.5)", values: [] });
+    const behind = Promise.all(Array.from({ length: 20 }, (_, index) => reader.read(byNumber(index + 1))));
     let cut = 0;
     while (cut === 0) {
       const { rows } = await database.query<{ cut: number }>(
@@ -73,7 +73,17 @@ describe("a reader", () => {
       );
       cut = rows[0]?.cut ?? 0;
     }
-    await outcome;
+    expect(await slow).toEqual([{ answer: 1 }]);
+    expect((await behind).flat()).toHaveLength(20);
+  });
+
+  it("gives up on a read that breaks its connection twice, and only on that one", async () => {
+    const text = "SELECT pg_terminate_backend(pg_backend_pid())";
+    const deadly = expect(reader.read({ name: "deadly", text, values: [] })).rejects.toMatchObject({
+      code: "DATABASE_UNREACHABLE",
+      retry: true,
+    });
+    await deadly;
     const answers = await Promise.all([1, 2, 3, 4].map((n) => reader.read(byNumber(n))));
     expect(answers.flat()).toHaveLength(4);
   });

@@ -2,8 +2,7 @@
 import type { Client } from "pg";
 import { Fault } from "../kit/fault.ts";
 import type { Database } from "./database.ts";
-import { STALE_STATEMENT, sqlState } from "./database-fault.ts";
-import { runStatement, type Value } from "./session.ts";
+import { mustDiscard, runStatement, type Value } from "./session.ts";
 
 export type NamedStatement = {
   readonly name: string;
@@ -54,14 +53,26 @@ export function openReader(database: Database, options: { connections: number })
     return lane.opening;
   }
 
-  async function readOn<R extends object>(lane: Lane, statement: NamedStatement): Promise<R[]> {
-    const client = await connected(lane);
+  async function send<R extends object>(lane: Lane, client: Client, statement: NamedStatement): Promise<R[]> {
     try {
       const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
       return (await runStatement<R>(client, statement, limits)).rows;
     } catch (error) {
-      if (STALE_STATEMENT.has(sqlState(error) ?? "")) retire(lane, client);
+      if (mustDiscard(client)) retire(lane, client);
       throw error;
+    }
+  }
+
+  async function readOn<R extends object>(lane: Lane, statement: NamedStatement): Promise<R[]> {
+    const client = await connected(lane);
+    try {
+      return await send(lane, client, statement);
+    } catch (error) {
+      // A connection can break under many reads that are not to blame, or know a statement as it was before a
+      // migration. A read may be repeated; one that used up its time may not, and no other failure is passing.
+      const timedOut = error instanceof Fault && error.code === "TIMED_OUT";
+      if (timedOut || !mustDiscard(client)) throw error;
+      return await send(lane, await connected(lane), statement);
     }
   }
 
@@ -74,9 +85,6 @@ export function openReader(database: Database, options: { connections: number })
       }
       lane.inFlight += 1;
       try {
-        return await readOn<R>(lane, statement);
-      } catch (error) {
-        if (!STALE_STATEMENT.has(sqlState(error) ?? "")) throw error;
         return await readOn<R>(lane, statement);
       } finally {
         lane.inFlight -= 1;

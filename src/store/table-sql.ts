@@ -67,7 +67,7 @@ export function reopenSql(table: Table): string {
   return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table)} and t.valid_to = k.born`;
 }
 
-function keyList(table: Table): string {
+export function keyList(table: Table): string {
   return `unnest(${keyParameters(table)}) as k(${table.key.join(", ")})`;
 }
 

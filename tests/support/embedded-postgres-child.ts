@@ -16,7 +16,6 @@ try {
   await client.connect();
   await client.query("CREATE TABLE IF NOT EXISTS kept (writer integer)");
   await client.query("INSERT INTO kept VALUES ($1)", [process.pid]);
-  say({ state: "ready", serverPid: server.pid, connection: server.connection });
   process.on("SIGINT", async () => {
     const { rows } = await client.query("SELECT count(*)::int AS rows FROM kept");
     say({ state: "interrupted", ...rows[0] });
@@ -27,6 +26,7 @@ try {
     say({ state: "stopped" });
     process.exit(0);
   });
+  say({ state: "ready", serverPid: server.pid, connection: server.connection });
 } catch (error) {
   const { code, message } = toFault(error);
   say({ state: "failed", code, message, cause: String(error) });

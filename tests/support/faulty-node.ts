@@ -19,6 +19,8 @@ export type FaultyNode = {
   readonly host: string;
   /** Every HTTP request so far, as the calls it carried. */
   readonly requests: readonly (readonly Call[])[];
+  /** The most requests that were under way at once. */
+  readonly runningMost: number;
   stop(): Promise<void>;
 };
 
@@ -39,11 +41,19 @@ export function planOf(injections: readonly (Injection | null)[]): (number: numb
 export async function startFaultyNode(options: FaultyNodeOptions): Promise<FaultyNode> {
   const requests: (readonly Call[])[] = [];
   const lies = new Map<string, number>();
+  let running = 0;
+  let runningMost = 0;
   const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      response.statusCode = 599;
-      response.end(String(error));
-    });
+    running += 1;
+    runningMost = Math.max(runningMost, running);
+    handle(request, response)
+      .catch((error: unknown) => {
+        response.statusCode = 599;
+        response.end(String(error));
+      })
+      .finally(() => {
+        running -= 1;
+      });
   });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -106,6 +116,9 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     url: `http://${host}${options.path ?? "/"}`,
     host,
     requests,
+    get runningMost() {
+      return runningMost;
+    },
     stop: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,14 +1,16 @@
 // A process that holds a lock and writes under it when told to, for tests that stop, kill or cut it.
 import { createInterface } from "node:readline";
 import { createLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { acquireLock } from "../../src/store/lock.ts";
 
-const [host = "", user = "", name = ""] = process.argv.slice(2);
+// A socket's folder, user and database, or a URL, as JSON.
+const given = JSON.parse(process.argv[2] ?? "");
 const say = (what: object) => process.stdout.write(`${JSON.stringify(what)}\n`);
 
 const database = await openDatabase({
-  connection: { host, user, database: name },
+  connection: "url" in given ? { url: new Secret<string>(given.url) } : given,
   schema: "sextant",
   poolMax: 2,
   log: createLog({ level: "silent", terminal: false, name: "child" }),

@@ -43,9 +43,8 @@ export async function createTestDatabase(options: { template?: string } = {}): P
 
 function connectionTo(server: TestServer, database: string): DatabaseConnection {
   if (server.kind === "embedded") return { host: server.host, user: server.user, database };
-  const url = new URL(server.url);
-  url.pathname = `/${database}`;
-  return { url: new Secret(url.href) };
+  // By hand, because URL does not read those that name a socket and no host.
+  return { url: new Secret(server.url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${database}`)) };
 }
 
 async function administer(server: TestServer, sql: string): Promise<void> {

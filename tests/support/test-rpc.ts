@@ -28,7 +28,7 @@ export function createTestRpc(
     log,
     clock,
     random: seededRandom(options.seed ?? 1),
-    limits: { requestTimeoutMs: 400, ...options.limits },
+    limits: { requestTimeoutMs: 5_000, ...options.limits },
     onCall: (call) => calls.push(call),
     ...(options.chainId === undefined ? {} : { chainId: options.chainId }),
   });

@@ -1,4 +1,4 @@
-// Disputes and trust signals: what people say about each other.
+// Disputes: opening one over a receipt, and ending it.
 import { encodeFunctionData, type Hex } from "viem";
 import { commerceRegistryAbi } from "../../generated/commerce-registry.ts";
 import { eventIn } from "../event-in.ts";
@@ -6,12 +6,6 @@ import type { Actor, World } from "../world.ts";
 
 /** How a dispute ends, by the protocol's number. */
 export const DISPUTE_OUTCOME = { resolved: 1, rejected: 2 } as const;
-
-/** What a signal is about, in the order of the protocol's numbers. */
-export const SIGNAL_SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
-
-/** What a signal says, in the order of the protocol's numbers. */
-export const SIGNAL_KINDS = ["verification", "risk", "compliance", "fulfillment"] as const;
 
 /** By the agent, the merchant's owner or the facilitator of the receipt. */
 export async function openDispute(
@@ -37,20 +31,4 @@ export async function resolveDispute(
   const args = [disputeId, DISPUTE_OUTCOME[outcome], resolutionHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "resolveDispute", args });
   await seller.send({ to: world.contracts.CommerceRegistry, data });
-}
-
-export async function recordTrustSignal(
-  world: World,
-  reporter: Actor,
-  subject: { readonly type: (typeof SIGNAL_SUBJECTS)[number]; readonly id: bigint },
-  kind: (typeof SIGNAL_KINDS)[number],
-  signalHash: Hex,
-): Promise<bigint> {
-  const to = world.contracts.CommerceRegistry;
-  const data = encodeFunctionData({
-    abi: commerceRegistryAbi,
-    functionName: "recordTrustSignal",
-    args: [SIGNAL_SUBJECTS.indexOf(subject.type), subject.id, SIGNAL_KINDS.indexOf(kind), signalHash],
-  });
-  return eventIn(await reporter.send({ to, data }), to, commerceRegistryAbi, "TrustSignalRecorded").signalId;
 }

@@ -50,7 +50,8 @@ export async function registerService(
   const to = world.contracts.CommerceRegistry;
   const args = [merchantId, serviceId, metadataURI, metadataHash, capabilityHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "registerService", args });
-  return eventIn(await owner.send({ to, data }), to, commerceRegistryAbi, "ServiceRegistered").serviceNumericId;
+  return eventIn(await owner.send({ to, data }), to, commerceRegistryAbi, "ServiceRegistered")
+    .serviceNumericId;
 }
 
 export async function updateService(

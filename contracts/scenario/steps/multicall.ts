@@ -37,7 +37,10 @@ export async function registerAndUpdateAgent(
   const to = world.contracts.AgentRegistry;
   const register = registerAgentData(profile);
   // The id it will get is what the call returns now; where others register too, the update may miss and may fail.
-  const foreseen = (await world.request("eth_call", [{ from: world.local.Multicall3, to, data: register }, "latest"])) as Hex;
+  const foreseen = (await world.request("eth_call", [
+    { from: world.local.Multicall3, to, data: register },
+    "latest",
+  ])) as Hex;
   const change = updateAgentData(BigInt(foreseen), update);
   const data = encodeFunctionData({
     abi: multicall3Abi,

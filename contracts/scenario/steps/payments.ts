@@ -20,7 +20,14 @@ export async function setPaymentPolicy(
   const data = encodeFunctionData({
     abi: policyModuleAbi,
     functionName: "setPaymentPolicy",
-    args: [route.merchant, route.token, route.facilitator, terms.maxPerPayment, terms.maxPerDay, terms.allowed],
+    args: [
+      route.merchant,
+      route.token,
+      route.facilitator,
+      terms.maxPerPayment,
+      terms.maxPerDay,
+      terms.allowed,
+    ],
   });
   await account.send({ to: world.contracts.PolicyModule, data });
 }
@@ -50,6 +57,10 @@ export async function recordSpend(
   amount: bigint,
 ): Promise<bigint | undefined> {
   const to = world.contracts.PolicyModule;
-  const data = encodeFunctionData({ abi: policyModuleAbi, functionName: "recordSpend", args: [token, amount] });
+  const data = encodeFunctionData({
+    abi: policyModuleAbi,
+    functionName: "recordSpend",
+    args: [token, amount],
+  });
   return eventsIn(await account.send({ to, data }), to, policyModuleAbi, "SpendRecorded")[0]?.dailyTotal;
 }

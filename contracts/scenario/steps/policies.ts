@@ -22,7 +22,10 @@ export async function setSpendLimit(
   maxPerDay: bigint,
 ): Promise<void> {
   const args = [token, maxPerDay] as const;
-  await sender.send({ to: at, data: encodeFunctionData({ abi: policyModuleAbi, functionName: "setSpendLimit", args }) });
+  await sender.send({
+    to: at,
+    data: encodeFunctionData({ abi: policyModuleAbi, functionName: "setSpendLimit", args }),
+  });
 }
 
 export async function setTargetAllowed(
@@ -60,7 +63,10 @@ export async function setFunctionMode({ sender, at }: PolicyHolder, enabled: boo
 
 export async function setGuardian({ sender, at }: PolicyHolder, guardian: Address): Promise<void> {
   const args = [guardian] as const;
-  await sender.send({ to: at, data: encodeFunctionData({ abi: policyModuleAbi, functionName: "setGuardian", args }) });
+  await sender.send({
+    to: at,
+    data: encodeFunctionData({ abi: policyModuleAbi, functionName: "setGuardian", args }),
+  });
 }
 
 /** By the account itself or its guardian. */

@@ -35,7 +35,11 @@ export function throughAccount(signer: Actor, account: Address): Actor {
 }
 
 export async function setAccountFrozen(signer: Actor, account: Address, frozen: boolean): Promise<void> {
-  const data = encodeFunctionData({ abi: policyAccountAbi, functionName: "setAccountFrozen", args: [frozen] });
+  const data = encodeFunctionData({
+    abi: policyAccountAbi,
+    functionName: "setAccountFrozen",
+    args: [frozen],
+  });
   await signer.send({ to: account, data });
 }
 

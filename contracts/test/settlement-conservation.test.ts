@@ -1,0 +1,179 @@
+// Nothing is lost in a settlement: whatever the lines, a payer pays the gross amount, recipients get their lines, or nothing moves.
+import fc from "fast-check";
+import { type Address, decodeErrorResult, encodeFunctionData, zeroAddress, zeroHash } from "viem";
+import { describe, expect, it } from "vitest";
+import { plainTokenAbi } from "../generated/plain-token.ts";
+import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
+import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
+import { EVM_CHAIN_ID, eventsOf, nativeBalance, Reverted, startEvm } from "./evm.ts";
+import {
+  instruction,
+  line,
+  NATIVE,
+  openSettlementWorld,
+  PAYER_TOKENS,
+  recipient,
+  refusingContract,
+} from "./settlement-world.ts";
+
+const evm = await startEvm();
+const { payer, adapter, token, puppet } = await openSettlementWorld(evm);
+const refusing = await refusingContract(evm);
+const recipients = [recipient(1), recipient(2), recipient(3), payer, puppet.address, refusing] as const;
+const everybody = [...recipients, adapter.address];
+const tokenArb = fc.constantFrom<Address>(NATIVE, token.address);
+
+const lineArb = fc.record({
+  to: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom<Address>(...recipients.slice(0, 5)) },
+    { weight: 1, arbitrary: fc.constant<Address>(refusing) },
+  ),
+  amount: fc.oneof(fc.bigInt(1n, 1_000n), fc.constant(PAYER_TOKENS / 3n)),
+  kind: fc.integer({ min: 0, max: 9 }),
+});
+const linesArb = fc.array(lineArb, { minLength: 1, maxLength: 6 });
+
+type Spoil = {
+  readonly errorName: string;
+  readonly apply: (one: SettlementInstruction) => SettlementInstruction;
+};
+
+function replaceLine(
+  index: number,
+  changes: Partial<SettlementInstruction["lines"][number]>,
+): Spoil["apply"] {
+  return (one) => ({
+    ...one,
+    lines: one.lines.map((each, at) => (at === index % one.lines.length ? { ...each, ...changes } : each)),
+  });
+}
+
+const spoilArb = fc
+  .nat({ max: 5 })
+  .chain((index) =>
+    fc.constantFrom<Spoil>(
+      { errorName: "EmptyQuoteHash", apply: (one) => ({ ...one, quoteHash: zeroHash }) },
+      { errorName: "EmptySettlementPlanHash", apply: (one) => ({ ...one, settlementPlanHash: zeroHash }) },
+      { errorName: "DeadlineExpired", apply: (one) => ({ ...one, deadline: 1n }) },
+      { errorName: "PayerMismatch", apply: (one) => ({ ...one, payer: recipient(1) }) },
+      { errorName: "NoSettlementLines", apply: (one) => ({ ...one, lines: [] }) },
+      { errorName: "InvalidRecipient", apply: replaceLine(index, { recipient: zeroAddress }) },
+      { errorName: "InvalidRecipient", apply: replaceLine(index, { recipient: adapter.address }) },
+      { errorName: "InvalidLineToken", apply: replaceLine(index, { token: recipient(9) }) },
+      { errorName: "InvalidLineAmount", apply: replaceLine(index, { amount: 0n }) },
+      { errorName: "LineTotalMismatch", apply: replaceLine(index, { amount: 2n ** 256n - 1n }) },
+      { errorName: "LineTotalMismatch", apply: (one) => ({ ...one, grossAmount: one.grossAmount + 1n }) },
+      { errorName: "LineTotalMismatch", apply: (one) => ({ ...one, grossAmount: one.grossAmount - 1n }) },
+    ),
+  );
+
+async function balances(): Promise<readonly bigint[]> {
+  const native = everybody.map((address) => nativeBalance(evm, address));
+  const tokens = everybody.map((address) => token.read("balanceOf", [address]));
+  return Promise.all([...native, ...tokens]);
+}
+
+/** What everybody owns afterwards if every line is paid and nothing else happens. */
+function settled(before: readonly bigint[], one: SettlementInstruction): readonly bigint[] {
+  const offset = one.token === NATIVE ? 0 : everybody.length;
+  const after = [...before];
+  const move = (address: Address, amount: bigint) => {
+    const at = offset + everybody.indexOf(address);
+    after[at] = (after[at] ?? 0n) + amount;
+  };
+  move(payer, -one.grossAmount);
+  for (const { recipient: to, amount } of one.lines) move(to, amount);
+  return after;
+}
+
+const send = (one: SettlementInstruction, value: bigint) =>
+  adapter.send(payer, "executeSettlement", [one], value);
+
+async function errorOf(outcome: Promise<unknown>): Promise<string | null> {
+  try {
+    await outcome;
+    return null;
+  } catch (error) {
+    if (!(error instanceof Reverted)) throw error;
+    return decodeErrorResult({ abi: [...abi, ...plainTokenAbi], data: error.data }).errorName;
+  }
+}
+
+describe("any settlement", () => {
+  it("that is right moves the lines' amounts and nothing else, or, when a recipient refuses, nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(tokenArb, linesArb, fc.boolean(), (paidIn, drawn, reenters) =>
+        evm.undone(async () => {
+          const lines = drawn.map(({ to, amount, kind }) => line(to, paidIn, amount, kind));
+          const one = instruction(payer, paidIn, lines);
+          const native = paidIn === NATIVE;
+          if (reenters) {
+            const own = instruction(puppet.address, NATIVE, [line(recipient(1), NATIVE, 1n)]);
+            const again = encodeFunctionData({ abi, functionName: "executeSettlement", args: [own] });
+            await puppet.send(payer, "rehearse", [adapter.address, 1n, again, false]);
+          }
+          const before = await balances();
+          const refused = await errorOf(send(one, native ? one.grossAmount : 0n));
+          // A refusing contract can refuse coin but not tokens, which only the token's ledger knows of.
+          const refuses = native && lines.some((each) => each.recipient === refusing);
+          const tooMuch = !native && one.grossAmount > PAYER_TOKENS;
+          expect(refused).toBe(
+            refuses ? "NativeTransferFailed" : tooMuch ? "ERC20InsufficientAllowance" : null,
+          );
+          expect(await balances()).toEqual(refused === null ? settled(before, one) : before);
+          expect(
+            (await balances()).filter((_, at) => at % everybody.length === everybody.length - 1),
+          ).toEqual([0n, 0n]);
+        }),
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  it("that is wrong in one place moves nothing, and says what is wrong", async () => {
+    const before = await balances();
+    await fc.assert(
+      fc.asyncProperty(tokenArb, linesArb, spoilArb, (paidIn, drawn, { errorName, apply }) =>
+        evm.undone(async () => {
+          const lines = drawn.map(({ to, amount, kind }) => line(to, paidIn, amount, kind));
+          const one = apply(instruction(payer, paidIn, lines));
+          expect(await errorOf(send(one, paidIn === NATIVE ? one.grossAmount : 0n))).toBe(errorName);
+          expect(await balances()).toEqual(before);
+        }),
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  it("sent with another value than it needs moves nothing", async () => {
+    const before = await balances();
+    await fc.assert(
+      fc.asyncProperty(tokenArb, linesArb, fc.bigInt(0n, 2_000n), async (paidIn, drawn, value) => {
+        const lines = drawn.map(({ to, amount, kind }) => line(to, paidIn, amount, kind));
+        const one = instruction(payer, paidIn, lines);
+        fc.pre(value !== (paidIn === NATIVE ? one.grossAmount : 0n));
+        const expected = paidIn === NATIVE ? "InvalidNativeValue" : "InvalidERC20Value";
+        expect(await errorOf(send(one, value))).toBe(expected);
+        expect(await balances()).toEqual(before);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("is announced under the hash that clients compute", async () => {
+    await fc.assert(
+      fc.asyncProperty(linesArb, fc.bigInt(2n ** 32n, 2n ** 256n - 1n), (drawn, deadline) =>
+        evm.undone(async () => {
+          const lines = drawn.map(({ amount, kind }, at) =>
+            line(recipient(at), token.address, (amount % 1_000n) + 1n, kind),
+          );
+          const one = instruction(payer, token.address, lines, { deadline });
+          const executionHash = settlementExecutionHash(one, BigInt(EVM_CHAIN_ID), adapter.address);
+          const [announced] = eventsOf(await send(one, 0n), [...abi, ...plainTokenAbi]);
+          expect(announced).toMatchObject({ eventName: "SettlementExecuted", args: { executionHash } });
+        }),
+      ),
+      { numRuns: 25 },
+    );
+  });
+});

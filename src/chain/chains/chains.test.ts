@@ -1,0 +1,24 @@
+// The facts of all chains, held to the same rules.
+import { describe, expect, it } from "vitest";
+import { CHAINS, chainById, chainBySlug, explorerTxUrl } from "./chains.ts";
+
+describe("the chains", () => {
+  it("have slugs and ids of their own", () => {
+    expect(new Set(CHAINS.map((chain) => chain.slug)).size).toBe(CHAINS.length);
+    expect(new Set(CHAINS.map((chain) => chain.chainId)).size).toBe(CHAINS.length);
+    expect(chainBySlug("base")?.chainId).toBe(8453);
+    expect(chainById(84532)?.slug).toBe("base-sepolia");
+    expect(chainBySlug("nowhere")).toBeNull();
+    expect(chainById(0)).toBeNull();
+  });
+
+  it.each(CHAINS)("$slug is described plausibly", (chain) => {
+    expect(chain.slug).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+    expect(chain.native.decimals).toBe(18);
+    expect(chain.finalityDepth).toBeGreaterThan(0);
+    expect(chain.blockTimeMs).toBeGreaterThan(0);
+    const page = explorerTxUrl(chain, "0x12");
+    if (page !== null) expect(page).toMatch(/^https:\/\/[^{}]+\/tx\/0x12$/);
+    if (chain.mainnet) expect(page).not.toBeNull();
+  });
+});

@@ -1,0 +1,91 @@
+// The local chain with the protocol on it and people who use it; made of development packages, loaded only here.
+import type { LocalChain } from "@sextant/contracts/local-chain/local-chain";
+import { Fault } from "../kit/fault.ts";
+import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
+
+export type EconomyTally = { readonly steps: number };
+
+export type LocalEconomy = {
+  readonly deployment: Deployment;
+  readonly rpcUrl: string;
+  readonly wsUrl: string;
+  tally(): EconomyTally;
+  /** Goes on at an easy pace until the signal aborts. Rejects when a step fails. */
+  play(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const LOCAL_CHAIN_ID = 31_337;
+// Enough that every kind of record exists, few enough to be there in a few seconds.
+const SEED_STEPS = 300;
+// Lively to watch, gentle on a laptop.
+const STEPS_PER_SECOND = 2;
+
+/** Starts a chain, deploys, and plays enough to look at. */
+export async function startLocalEconomy(options: {
+  seed: number;
+  signal: AbortSignal;
+}): Promise<LocalEconomy> {
+  const parts = await loadParts();
+  const chain = await parts.startLocalChain({ chainId: LOCAL_CHAIN_ID, code: parts.LOCAL_GENESIS_CODE });
+  try {
+    return await populate(chain, parts, options);
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+async function populate(
+  chain: LocalChain,
+  parts: Parts,
+  { seed, signal }: { seed: number; signal: AbortSignal },
+): Promise<LocalEconomy> {
+  const { request } = chain;
+  const { network, chainId, startBlock, contracts, ...rest } = await parts.deploy({
+    request,
+    owner: chain.accounts.owner,
+  });
+  const deployment = { network, chainId, startBlock, contracts, ...rest };
+  const world = await parts.openWorld({ request, deployment, seed });
+  let steps = 0;
+  const onStep = () => {
+    steps += 1;
+  };
+  await parts.playEconomy({ world, seed, steps: SEED_STEPS, signal, onStep });
+  return {
+    deployment: parseDeployment({ network, chainId, startBlock, contracts }, network),
+    rpcUrl: chain.rpcUrl,
+    wsUrl: chain.wsUrl,
+    tally: () => ({ steps }),
+    // People of its own: the first economy's know things that this one would have to learn.
+    play: async (signal) => {
+      const pace = { stepsPerSecond: STEPS_PER_SECOND, firstCastIndex: SECOND_CAST_INDEX };
+      await parts.playEconomy({ world, seed: seed + 1, signal, onStep, ...pace });
+    },
+    stop: () => chain.stop(),
+  };
+}
+
+const SECOND_CAST_INDEX = 2_000;
+
+type Parts = Awaited<ReturnType<typeof loadParts>>;
+
+async function loadParts() {
+  try {
+    const [{ startLocalChain }, { deploy, LOCAL_GENESIS_CODE }, { openWorld }, { playEconomy }] =
+      await Promise.all([
+        import("@sextant/contracts/local-chain/local-chain"),
+        import("@sextant/contracts/deploy/deploy"),
+        import("@sextant/contracts/scenario/world"),
+        import("@sextant/contracts/scenario/economy"),
+      ]);
+    return { startLocalChain, deploy, LOCAL_GENESIS_CODE, openWorld, playEconomy };
+  } catch (cause) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "A local run needs the development packages; install them with `npm ci` (without --omit=dev).",
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,149 @@
+// `sextant local`: everything on this machine, with a chain, a database and an economy of its own.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createServer } from "../http/server.ts";
+import { systemClock } from "../kit/clock.ts";
+import { type Config, readConfig } from "../kit/config.ts";
+import type { Log } from "../kit/log.ts";
+import { Secret } from "../kit/secret.ts";
+import { parseUint } from "../kit/uint.ts";
+import type { Database } from "../store/database.ts";
+import { aborted, type Command, type CommandContext } from "./command.ts";
+import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
+import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
+import { localBanner, localStatusLine } from "./local-screen.ts";
+import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
+import { runIndexer } from "./run-indexer.ts";
+import {
+  apiSettings,
+  databaseSettings,
+  indexerSettings,
+  listenSettings,
+  requestSettings,
+} from "./settings.ts";
+import { addStatusRoutes } from "./status-routes.ts";
+
+const localSettings = {
+  ...listenSettings,
+  ...requestSettings,
+  ...apiSettings,
+  ...databaseSettings,
+  ...indexerSettings,
+};
+
+// A terminal shows a living line; a log file wants a line now and then.
+const LINE_MS_TERMINAL = 1_000;
+const LINE_MS_FILE = 15_000;
+
+export const local: Command = {
+  name: "local",
+  summary: "run everything here, with a chain and an economy of its own (npm start)",
+  about:
+    "Starts an embedded chain with the protocol on it, an embedded PostgreSQL, an economy that keeps both busy, the\n" +
+    "indexer and the API. Needs no key, no account and no network; everything is gone when it stops.",
+  options: {
+    seed: {
+      type: "string",
+      value: "N",
+      meaning: "which economy is played; the same seed plays the same one (default 1)",
+    },
+    still: { type: "boolean", meaning: "stop the economy once there is something to look at" },
+  },
+  async run(context) {
+    const { environment, options, stop, say } = context;
+    const config = readConfig(environment, localSettings);
+    // The screen is for the person who started it; the machinery speaks up only when asked, or when in trouble.
+    const log = environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
+    const seed = Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n));
+    const status = createIndexerStatus(log, systemClock);
+    const server = createServer({ ...config, log, ready: async () => status.readiness() });
+    addStatusRoutes(server.app, status.registry);
+    const closers: (() => Promise<void>)[] = [() => server.close()];
+    try {
+      const api = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
+      say("Starting a chain, a database and an economy …\n");
+      // Both take seconds and neither needs the other.
+      const [opened, populated] = await Promise.allSettled([
+        openLocalDatabase(config, log),
+        startLocalEconomy({ seed, signal: stop }),
+      ]);
+      if (opened.status === "fulfilled") closers.push(opened.value.close);
+      if (populated.status === "fulfilled") closers.push(populated.value.stop);
+      const { database } = settled(opened);
+      const economy = settled(populated);
+      const indexing = startIndexing(database, economy, config.logRangeMax, status, { ...context, log });
+      closers.push(indexing.close);
+      const playing = options.still === true ? aborted(stop) : economy.play(stop);
+      say(localBanner({ api, economy }));
+      const screen = showStatus(context, economy, status);
+      try {
+        await Promise.race([aborted(stop), indexing.failed, playing.then(() => aborted(stop))]);
+      } finally {
+        clearInterval(screen);
+        say("\nStopping …\n");
+      }
+    } finally {
+      // The last thing started is the first to go.
+      for (const close of closers.reverse()) await close();
+    }
+    return 0;
+  },
+};
+
+/** The chain begins anew with every start, so the rows of the last one are of no use and these will be of none. */
+async function openLocalDatabase(config: Config<typeof localSettings>, log: Log): Promise<OpenDatabase> {
+  const folder = join(config.dataFolder, `local-${config.apiPort || process.pid}`);
+  await rm(folder, { recursive: true, force: true });
+  const { database, close } = await openConfiguredDatabase({ ...config, dataFolder: folder }, log, "local");
+  return {
+    database,
+    async close() {
+      await close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function startIndexing(
+  database: Database,
+  economy: LocalEconomy,
+  logRangeMax: number,
+  status: IndexerStatus,
+  { log, stop }: CommandContext,
+): { failed: Promise<never>; close(): Promise<void> } {
+  const leaving = new AbortController();
+  const indexing = runIndexer({
+    database,
+    deployment: economy.deployment,
+    urls: [new Secret(economy.rpcUrl), new Secret(economy.wsUrl)],
+    logRangeMax,
+    log,
+    stop: AbortSignal.any([stop, leaving.signal]),
+    report: status,
+    onCall: status.onCall,
+  });
+  return {
+    // Ends only by failing, or because it was told to.
+    failed: indexing.then(() => new Promise<never>(() => undefined)),
+    async close() {
+      leaving.abort();
+      await indexing.catch(() => undefined);
+    },
+  };
+}
+
+function settled<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === "rejected") throw result.reason;
+  return result.value;
+}
+
+function showStatus({ say }: CommandContext, economy: LocalEconomy, status: IndexerStatus): NodeJS.Timeout {
+  const terminal = process.stdout.isTTY === true;
+  return setInterval(
+    () => {
+      const line = localStatusLine(economy.tally(), status.report());
+      say(terminal ? `\r\x1b[K${line}` : `${line}\n`);
+    },
+    terminal ? LINE_MS_TERMINAL : LINE_MS_FILE,
+  );
+}

@@ -1,0 +1,62 @@
+// Rows as they were at a block: all of them page by page in the order of their keys, or some of them spread evenly.
+import type { Row, Table } from "../schema/table.ts";
+import { fromStored } from "./index-tables.ts";
+import type { Session } from "./session.ts";
+
+type Queries = Pick<Session, "query">;
+
+/** Which versions held at a block; the parameter is the block's number. */
+export function heldAt(parameter: string): string {
+  return `valid_from <= ${parameter} and (valid_to is null or valid_to > ${parameter})`;
+}
+
+export async function countAsOf(session: Queries, table: Table, block: number): Promise<number> {
+  const { rows } = await session.query<{ count: string }>({
+    text: `select count(*) from ${table.name} where ${heldAt("$1")}`,
+    values: [block],
+  });
+  return Number(rows[0]?.count);
+}
+
+export type RowsAsOf = {
+  readonly block: number;
+  /** How many rows there are at that block. */
+  readonly count: number;
+  /** At most so many of them, spread evenly over the order of the keys; null for all. */
+  readonly sample: number | null;
+};
+
+// Large enough to hide round trips, small enough that a page of the widest rows is a few hundred kilobytes.
+const PAGE_ROWS = 500;
+
+/** Pages of rows; needs a transaction, whose snapshot all pages share. One at a time per table. */
+export async function* rowsAsOf(
+  session: Queries,
+  table: Table,
+  { block, count, sample }: RowsAsOf,
+): AsyncGenerator<readonly Row[], void, void> {
+  const cursor = `rows_of_${table.name}`;
+  const held = `select * from ${table.name} where ${heldAt("$1")}`;
+  const order = `order by ${table.key.join(", ")}`;
+  const every = sample === null || sample >= count;
+  const text = every
+    ? `${held} ${order}`
+    : `select * from (select held.*, row_number() over (${order}) as place from (${held}) held) placed
+       where place * $2::bigint / $3::bigint > (place - 1) * $2::bigint / $3::bigint order by place`;
+  await session.query({
+    text: `declare ${cursor} no scroll cursor for ${text}`,
+    values: every ? [block] : [block, sample, count],
+  });
+  try {
+    for (;;) {
+      const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>(
+        `fetch ${PAGE_ROWS} from ${cursor}`,
+      );
+      if (rows.length > 0) yield rows.map((row) => fromStored(table, row));
+      if (rows.length < PAGE_ROWS) break;
+    }
+  } finally {
+    // In a transaction that has failed the cursor is gone already, and the failure is what is to be told.
+    await session.query(`close ${cursor}`).catch(() => undefined);
+  }
+}

@@ -1,0 +1,208 @@
+// An index of sample tables in a real database, beside the plain history it must agree with.
+import { randomBytes } from "node:crypto";
+import type { Hex } from "../../src/kit/hex.ts";
+import { keyText, type Row, type Table } from "../../src/schema/table.ts";
+import type { Checkpoint, StoredBlock } from "../../src/store/chain-position.ts";
+import type { Database } from "../../src/store/database.ts";
+import { digestTables } from "../../src/store/digest.ts";
+import { type IndexStore, openIndexStore } from "../../src/store/index-store.ts";
+import { acquireLock } from "../../src/store/lock.ts";
+import { rebuildRows } from "../../src/store/rebuild.ts";
+import { createRowIndexes, createRowTables, recordRowTables } from "../../src/store/row-tables.ts";
+import { openTestDatabase } from "../support/test-index.ts";
+import { asStored, PlainHistory, type Rows } from "./plain-history.ts";
+import { type Act, logOf, SAMPLE_TABLES, sampleFold, sampleOf } from "./sample-tables.ts";
+
+export type Block = readonly Act[];
+export type Version = { readonly row: Row; readonly from: number; readonly to: number | null };
+
+export type SampleIndex = {
+  readonly database: Database;
+  readonly store: IndexStore;
+  /** The plain history, as long as only `write` and `rollback` are used. */
+  readonly history: PlainHistory;
+  readonly finalized: number;
+  /** Writes blocks on top of the head, of which all but the last `unsettled` are final; changes are made possible first. */
+  write(blocks: readonly Block[], unsettled: number): Promise<void>;
+  /** The same without the plain history: what must fail. */
+  attempt(blocks: readonly Block[], unsettled: number): Promise<void>;
+  rollback(block: number): Promise<void>;
+  versions(table: Table): Promise<Version[]>;
+  digest(): Promise<Readonly<Record<string, string>>>;
+  /** Makes the rows again from the stored logs. */
+  rebuild(): Promise<void>;
+  /** Empties everything. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const DECLARATION = { tables: SAMPLE_TABLES, foldVersion: 1 };
+const FIRST_BLOCK = 0;
+
+export async function openSampleIndex(): Promise<SampleIndex> {
+  const { database, drop } = await openTestDatabase();
+  const lock = await acquireLock(database, "sample", { waitMs: 0 });
+  if (!lock) throw new Error("nobody else should hold this lock");
+  await lock.transaction(async (session) => {
+    await createRowTables(session, SAMPLE_TABLES);
+    await createRowIndexes(session, SAMPLE_TABLES);
+    await recordRowTables(session, DECLARATION);
+  });
+  const store = openIndexStore(database, lock, SAMPLE_TABLES);
+  let history = new PlainHistory(FIRST_BLOCK);
+  let finalized = FIRST_BLOCK;
+  let branch = new Map<number, Checkpoint["block"]>();
+
+  const blockRef = (number: number): Checkpoint["block"] => {
+    const known = branch.get(number);
+    if (known) return known;
+    const made = {
+      number,
+      hash: `0x${randomBytes(32).toString("hex")}` as Hex,
+      timestamp: 1_700_000_000 + number,
+    };
+    branch.set(number, made);
+    return made;
+  };
+
+  const send = async (
+    first: number,
+    blocks: readonly Block[],
+    unsettled: number,
+    saw: (row: Row | null) => void,
+  ): Promise<void> => {
+    const refs = blocks.map((_, index) => blockRef(first + index));
+    const tip = blockRef(first + blocks.length - 1);
+    const logs = blocks.flatMap((acts, at) =>
+      acts.map((act, index) => {
+        const block = first + at;
+        return { log: logOf(act, { block, blockHash: blockRef(block).hash, index }), details: null };
+      }),
+    );
+    // Final history comes as it does from a backfill: empty blocks are not mentioned, except the last one.
+    const kept = refs.filter(
+      ({ number }) => unsettled > 0 || number === tip.number || blocks[number - first]?.length !== 0,
+    );
+    await store.write(
+      {
+        tip,
+        blocks: kept.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
+        logs,
+        finalized: tip.number - unsettled,
+      },
+      sampleFold(saw),
+    );
+    finalized = Math.max(finalized, Math.min(tip.number, tip.number - unsettled));
+  };
+
+  const begin = async () => {
+    const tip = blockRef(FIRST_BLOCK);
+    const batch = { tip, blocks: [storedBlock(tip, 0)], logs: [], finalized: FIRST_BLOCK };
+    await store.write(batch, sampleFold());
+  };
+  await begin();
+
+  return {
+    database,
+    store,
+    get history() {
+      return history;
+    },
+    get finalized() {
+      return finalized;
+    },
+    async write(blocks, unsettled) {
+      const first = history.head + 1;
+      const expected: (Row | null)[] = [];
+      const made = blocks.map((acts) => {
+        history.begin();
+        return acts.map((wanted, index) => {
+          const before = history.find(wanted);
+          const act = possible(wanted, before);
+          if (act.looks) expected.push(before);
+          const { transactionHash } = logOf(act, { block: history.head, blockHash: "0x", index });
+          history.change(act, { tx_hash: transactionHash, log_index: index });
+          return act;
+        });
+      });
+      const seen: (Row | null)[] = [];
+      await send(first, made, unsettled, (row) => seen.push(row));
+      sameLooks(seen, expected);
+    },
+    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined),
+    async rollback(block) {
+      await store.rollback(blockRef(block));
+      history.rollback(block);
+      for (const number of branch.keys()) if (number > block) branch.delete(number);
+    },
+    async versions(table) {
+      const { rows } = await database.query<Record<string, unknown>>(
+        `select * from ${table.name} order by ${[...table.key, "valid_from"].join(", ")}`,
+      );
+      return rows.map(({ valid_from, valid_to, ...row }) => ({
+        row,
+        from: Number(valid_from),
+        to: valid_to === null ? null : Number(valid_to),
+      }));
+    },
+    digest: () => digestTables(database, SAMPLE_TABLES, finalized),
+    async rebuild() {
+      await rebuildRows(lock, {
+        schema: database.schema,
+        declaration: DECLARATION,
+        fold: sampleFold(),
+        signal: new AbortController().signal,
+        report: () => undefined,
+      });
+    },
+    async reset() {
+      const names = [...SAMPLE_TABLES.map(({ name }) => name), "logs", "blocks", "checkpoint"];
+      await database.query(`truncate ${names.join(", ")}`);
+      history = new PlainHistory(FIRST_BLOCK);
+      finalized = FIRST_BLOCK;
+      branch = new Map();
+      await begin();
+    },
+    async close() {
+      await lock.release();
+      await drop();
+    },
+  };
+}
+
+function storedBlock(ref: Checkpoint["block"], logCount: number): StoredBlock {
+  return { ...ref, parentHash: ref.hash, logCount };
+}
+
+function sameLooks(seen: readonly (Row | null)[], expected: readonly (Row | null)[]): void {
+  const text = (rows: readonly (Row | null)[]) => JSON.stringify(rows.map((row) => row && sorted(row)));
+  if (text(seen) !== text(expected))
+    throw new Error(`a fold saw ${text(seen)}, but there was ${text(expected)}`);
+}
+
+function sorted(row: Row): Row {
+  return Object.fromEntries(Object.entries(asStored(row)).sort(([a], [b]) => a.localeCompare(b)));
+}
+
+/** The rows that hold at a block, by key: how everybody reads versions. */
+export function rowsAt(table: Table, versions: readonly Version[], block: number): Map<string, Row> {
+  const valid = versions.filter(({ from, to }) => from <= block && (to === null || block < to));
+  return new Map(valid.map(({ row }) => [keyText(table.key, row), row]));
+}
+
+/** The plain rows of one table in the form the database gives them. */
+export function plainRows(table: Table, rows: Rows): Map<string, Row> {
+  return new Map([...(rows.get(table.name) ?? [])].map(([key, row]) => [key, asStored(row)]));
+}
+
+/** The change as it is possible where the history stands: an insert of what is there becomes a replacement, and so on. */
+function possible(act: Act, before: Row | null): Act {
+  const { counts } = sampleOf(act);
+  const verb = before
+    ? ({ insert: "put", put: "put", update: "update", add: counts ? "add" : "update" } as const)[act.verb]
+    : ({ insert: "insert", put: "put", update: "insert", add: counts ? "add" : "insert" } as const)[act.verb];
+  const left = verb === "add" ? ((before?.times ?? 0n) as bigint) + BigInt(act.value % 4) : 0n;
+  // Counters count things: they never go below zero, on any branch.
+  const value = verb === "add" && left >= 0n ? act.value : Math.abs(act.value);
+  return { ...act, verb, value };
+}
