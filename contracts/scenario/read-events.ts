@@ -40,13 +40,18 @@ const BY_SOURCE_AND_TOPIC = new Map<string, AbiEvent>(
   EVENTS.map((entry) => [`${entry.contract} ${entry.topic}`, entry.item] as const),
 );
 
-export async function readEvents(request: RpcRequest, deployment: Deployment): Promise<ProtocolEvent[]> {
+/** From a block on, by default the first one of the deployment. */
+export async function readEvents(
+  request: RpcRequest,
+  deployment: Deployment,
+  fromBlock = deployment.startBlock,
+): Promise<ProtocolEvent[]> {
   const head = Number((await request("eth_blockNumber")) as Hex);
   const sources = new Map(
     Object.entries(deployment.contracts).map(([name, address]) => [address, name as EventSource]),
   );
   const events: ProtocolEvent[] = [];
-  for (let from = deployment.startBlock; from <= head; from += BLOCKS_PER_REQUEST) {
+  for (let from = fromBlock; from <= head; from += BLOCKS_PER_REQUEST) {
     const to = Math.min(head, from + BLOCKS_PER_REQUEST - 1);
     const filter = { fromBlock: numberToHex(from), toBlock: numberToHex(to), topics: [[...PROTOCOL_TOPICS]] };
     for (const log of (await request("eth_getLogs", [filter])) as RpcLog[]) {

@@ -1,12 +1,9 @@
 // Command line: plays the economy on a fresh local chain and prints how often each event of the protocol occurred.
 import { parseArgs } from "node:util";
-import { deploy, LOCAL_GENESIS_CODE } from "../deploy/deploy.ts";
-import { startLocalChain } from "../local-chain/local-chain.ts";
 import { MOVES, playEconomy } from "./economy.ts";
 import { reportProgress } from "./progress.ts";
 import { countEvents, type EventCount, missingEvents, readEvents } from "./read-events.ts";
-import { scriptedTimeline } from "./timeline.ts";
-import { openWorld } from "./world.ts";
+import { openStage } from "./stage.ts";
 
 const USAGE = `Usage: npm run economy -- [--steps 2000] [--seed 1]
 
@@ -21,11 +18,6 @@ of each contract occurred. The same seed gives the same history and the same tab
 /** A run of a million keeps a few gigabytes of chain in memory; more belongs on a real node. */
 const STEPS_MAX = 1_000_000;
 const SEED_MAX = 2 ** 32 - 1;
-
-/** 2026-01-01, so that no run depends on the day it happens. */
-const GENESIS = 1_767_225_600n;
-/** Deploying takes seconds of chain time, never an hour. */
-const START = GENESIS + 3_600n;
 
 function readInteger(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -44,25 +36,15 @@ function table(counts: readonly EventCount[]): string {
 }
 
 async function run(steps: number, seed: number): Promise<void> {
-  const chain = await startLocalChain({
-    chainId: 31_337,
-    genesisTimestamp: GENESIS,
-    // Nobody reorganises this chain, and a snapshot after each block would cost a third of the time.
-    reorgDepthMax: 0,
-    code: LOCAL_GENESIS_CODE,
-  });
   const stop = new AbortController();
   // A second Ctrl-C finds no handler and ends the process at once.
   process.once("SIGINT", () => stop.abort());
+  const { chain, deployment, world } = await openStage();
   try {
-    const { request } = chain;
-    const deployment = await deploy({ request, owner: chain.accounts.owner });
-    const timeline = await scriptedTimeline(request, { start: START });
-    const world = await openWorld({ request, deployment, timeline });
     const progress = reportProgress(process.stderr, world.tally);
     const played = await playEconomy({ world, seed, steps, signal: stop.signal, onStep: progress.step });
     progress.end();
-    const counts = countEvents(await readEvents(request, deployment));
+    const counts = countEvents(await readEvents(chain.request, deployment));
     process.stdout.write(`${played} steps of seed ${seed}, ${world.tally.block} blocks\n\n${table(counts)}`);
     const missing = missingEvents(counts);
     if (missing.length > 0) throw new Error(`These events did not occur: ${missing.join(", ")}`);

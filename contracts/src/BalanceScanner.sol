@@ -43,7 +43,10 @@ contract BalanceScanner is IBalanceScanner {
         }
         holdings = new Holding[](held);
         for (uint256 i = 0; i < held; ++i) {
-            holdings[i] = Holding({index: indices[i], balance: balances[i]});
+            // The new array already holds empty structs: filling them takes no memory, new ones would.
+            Holding memory holding = holdings[i];
+            holding.index = indices[i];
+            holding.balance = balances[i];
         }
     }
 

@@ -194,8 +194,9 @@ describe("multicall", () => {
       ]),
     ).toEqual([success, failure]);
     expect(await multicall.call(payer, "tryAggregate", [false, [bad, good]])).toEqual([failure, success]);
-    const [, returned] = await multicall.call(payer, "aggregate", [[good, good]]);
+    const [blockNumber, returned] = await multicall.call(payer, "aggregate", [[good, good]]);
     expect(returned).toEqual([six, six]);
+    expect(blockNumber).toBe((await multicall.read("getBlockNumber", [])) + 1n);
     const [, hash, results] = await multicall.call(payer, "tryBlockAndAggregate", [false, [bad]]);
     expect([hash, results]).toEqual([zeroHash, [failure]]);
     const [, , both] = await multicall.call(payer, "blockAndAggregate", [[good]]);

@@ -242,8 +242,8 @@ describe("a stream of logs", () => {
       fromBlock: 0,
       toBlock: HEAD,
       filters: FILTERS,
-      rangeMax: 10,
-      rangeFirst: 10,
+      rangeMax: 4,
+      rangeFirst: 4,
       prefetch: 5,
       logsPerBatchMax: 1,
     });

@@ -1,81 +1,20 @@
 // The command as people meet it: help, refusals in one sentence, exit codes, and leaving on a signal.
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createTestDatabase } from "../../tests/support/test-database.ts";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { databaseEnvironment, startSextant } from "../../tests/support/sextant-process.ts";
 
-const BIN = resolve("bin/sextant.mjs");
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
-const running = new Set<ChildProcess>();
-
-afterEach(() => {
-  for (const child of running) child.kill("SIGKILL");
-  running.clear();
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-type Run = {
-  readonly child: ChildProcess;
-  readonly ended: Promise<{ code: number | null; out: string; err: string }>;
-  /** Resolves with the text so far once standard error or output matches. */
-  saw(pattern: RegExp): Promise<string>;
-};
-
-function sextant(
+const sextant = (
   args: readonly string[],
   environment: Record<string, string> = {},
   cwd = folder,
   node: string[] = [],
-): Run {
-  const child = spawn(process.execPath, [...node, BIN, ...args], {
-    cwd,
-    // Nothing of the surroundings may leak in, but for what a process needs to run at all.
-    env: { PATH: process.env.PATH ?? "", HOME: folder, ...environment },
-  });
-  running.add(child);
-  let out = "";
-  let err = "";
-  const watchers = new Set<() => void>();
-  child.stdout.on("data", (chunk) => {
-    out += chunk;
-    for (const look of watchers) look();
-  });
-  child.stderr.on("data", (chunk) => {
-    err += chunk;
-    for (const look of watchers) look();
-  });
-  const ended = new Promise<{ code: number | null; out: string; err: string }>((done) => {
-    child.on("close", (code) => {
-      running.delete(child);
-      done({ code, out, err });
-    });
-  });
-  const saw = (pattern: RegExp) =>
-    new Promise<string>((done, fail) => {
-      const look = () => {
-        if (pattern.test(out + err)) done(out + err);
-      };
-      watchers.add(look);
-      look();
-      ended.then(() => fail(new Error(`ended before it said ${pattern}: ${out}${err}`)));
-    });
-  return { child, ended, saw };
-}
+) => startSextant(args, { environment, cwd, node });
 
-async function databaseEnvironment(): Promise<{
-  environment: Record<string, string>;
-  drop(): Promise<void>;
-}> {
-  const { connection, drop } = await createTestDatabase();
-  const url =
-    "url" in connection
-      ? connection.url.reveal()
-      : `postgres://${connection.user}@localhost/${connection.database}?host=${encodeURIComponent(connection.host)}`;
-  return { environment: { DATABASE_URL: url }, drop };
-}
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("help", () => {
   it.each([[[]], [["--help"]], [["help"]]])("is shown for %j", async (args) => {

@@ -1,6 +1,7 @@
 // The indexer put together: a chain, the protocol and a store plugged into the indexing loop, under the lock.
 import { chainById } from "../chain/chains/chains.ts";
 import type { CallObserver } from "../chain/rpc/call.ts";
+import type { RpcLimits } from "../chain/rpc/limits.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { verifyDeployment } from "../chain/verify.ts";
 import { indexChain, type Reporter } from "../indexing/index-chain.ts";
@@ -26,6 +27,7 @@ export type IndexerOptions = {
   readonly stop: AbortSignal;
   readonly report: Reporter & { standby(): void; leading(): void };
   readonly onCall: CallObserver;
+  readonly rpcLimits?: Partial<RpcLimits>;
 };
 
 /** The lock that makes one indexer the writer of a schema; a rebuild takes the same one. */
@@ -43,6 +45,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     chainId: deployment.chainId,
     log,
     onCall: options.onCall,
+    limits: options.rpcLimits ?? {},
   });
   try {
     const verified = await verifyDeployment(rpc, deployment, { signal: stop });

@@ -1,6 +1,6 @@
 // The indexing loop: history first, then the head, for as long as it is wanted; every failure is met with patience.
 import { type Clock, systemClock } from "../kit/clock.ts";
-import { Fault } from "../kit/fault.ts";
+import { Fault, type FaultCode } from "../kit/fault.ts";
 import type { Header } from "../schema/chain-log.ts";
 import { backfill } from "./backfill.ts";
 import { GROUP_BLOCKS_MAX, rollBack, stepTowards } from "./live.ts";
@@ -56,12 +56,20 @@ export async function indexChain(parts: IndexParts, options: IndexOptions): Prom
   }
 }
 
-// An error that is no Fault is a defect of ours: it stays at the failing block, says so, and tries again, because
-// the next version or an operator may cure it. Skipping is never an answer.
+// Waiting cures none of these: somebody has to look, or (for the lock) somebody else writes now.
+const FINAL: ReadonlySet<FaultCode> = new Set([
+  "CHAIN_MISMATCH",
+  "DEPLOYMENT_MISMATCH",
+  "DATABASE_INCOMPATIBLE",
+  "DATABASE_LOCK_LOST",
+]);
+
+// Everything else stays at the failing block, says so and tries again, even a defect of ours: an operator, a better
+// node or the next version may cure it. Skipping is never an answer.
 function isCurable(error: unknown, failures: number): boolean {
   if (!(error instanceof Fault)) return true;
   if (error.code === "REORG_TOO_DEEP") return failures < TOO_DEEP_ANSWERS;
-  return error.retry || error.code === "INTERNAL";
+  return !FINAL.has(error.code);
 }
 
 /** Brings the index to the finalized block. */

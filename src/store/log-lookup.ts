@@ -40,9 +40,7 @@ export async function countLogs(
       where block_number <= $1 and address = any($2::bytea[]) group by 1, 2`,
     values: [block, addresses.map(bytea)],
   });
-  const counts = new Map(
-    rows.map((row) => [`${hexOf(row.address)}${hexOf(row.topic0)}`, Number(row.count)]),
-  );
+  const counts = new Map(rows.map((row) => [`${hexOf(row.address)}${hexOf(row.topic0)}`, Number(row.count)]));
   return { of: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
 }
 

@@ -197,12 +197,13 @@ export function plainRows(table: Table, rows: Rows): Map<string, Row> {
 
 /** The change as it is possible where the history stands: an insert of what is there becomes a replacement, and so on. */
 function possible(act: Act, before: Row | null): Act {
-  const { counts } = sampleOf(act);
-  const verb = before
-    ? ({ insert: "put", put: "put", update: "update", add: counts ? "add" : "update" } as const)[act.verb]
-    : ({ insert: "insert", put: "put", update: "insert", add: counts ? "add" : "insert" } as const)[act.verb];
-  const left = verb === "add" ? ((before?.times ?? 0n) as bigint) + BigInt(act.value % 4) : 0n;
-  // Counters count things: they never go below zero, on any branch.
-  const value = verb === "add" && left >= 0n ? act.value : Math.abs(act.value);
-  return { ...act, verb, value };
+  if (sampleOf(act).counts) {
+    // Counters count things: they never go below zero, on any branch.
+    const left = ((before?.times ?? 0n) as bigint) + BigInt(act.value % 4);
+    return { ...act, verb: "add", value: left < 0n ? -act.value : act.value };
+  }
+  const verbs = before
+    ? ({ insert: "put", put: "put", update: "update", add: "update" } as const)
+    : ({ insert: "insert", put: "put", update: "insert", add: "insert" } as const);
+  return { ...act, verb: verbs[act.verb], value: Math.abs(act.value) };
 }

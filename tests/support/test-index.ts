@@ -1,5 +1,6 @@
 // An index of a local chain in a test database, put together as the indexer's door does it.
 import type { LocalDeployment } from "../../contracts/deploy/deployment.ts";
+import type { RpcLimits } from "../../src/chain/rpc/limits.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../src/doors/indexer-status.ts";
 import { runIndexer } from "../../src/doors/run-indexer.ts";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -20,6 +21,8 @@ export type TestIndex = {
   /** Waits until the index has the chain's head, by number and hash. */
   reach(head: { readonly number: number; readonly hash: string }): Promise<void>;
   digest(finalized?: number): Promise<Readonly<Record<string, string>>>;
+  /** What ended the indexer, if something did. */
+  failure(): unknown;
   /** Stops the indexer and leaves the database open. */
   stopIndexing(): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +63,7 @@ export async function startTestIndex(options: {
   readonly urls: readonly string[];
   readonly deployment: Deployment;
   readonly logRangeMax?: number;
+  readonly rpcLimits?: Partial<RpcLimits>;
 }): Promise<TestIndex> {
   const { database, drop } = await openTestDatabase();
   const status = createIndexerStatus(quiet, systemClock);
@@ -74,13 +78,13 @@ export async function startTestIndex(options: {
     stop: stop.signal,
     report: status,
     onCall: status.onCall,
+    rpcLimits: options.rpcLimits ?? {},
   }).catch((error) => {
     failure = error;
   });
   const stopIndexing = async () => {
     stop.abort();
     await running;
-    if (failure) throw failure;
   };
   return {
     database,
@@ -101,6 +105,7 @@ export async function startTestIndex(options: {
     async digest(finalized) {
       return digestTables(database, tables, finalized ?? (await readCheckpoint(database))?.finalized ?? 0);
     },
+    failure: () => failure,
     stopIndexing,
     async close() {
       await stopIndexing();

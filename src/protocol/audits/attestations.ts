@@ -7,9 +7,7 @@ const registry = { contract: "AttestationRegistry", abi } as const;
 
 export const attestationsAudit = tableAudit(attestations, {
   ids: "attestation_id",
-  births: [
-    born(attestations, registry, "AttestationSubmitted", ({ args }) => ({ attestation_id: args.id })),
-  ],
+  births: [born(attestations, registry, "AttestationSubmitted", ({ args }) => ({ attestation_id: args.id }))],
   views: [
     view(attestations, registry, "getAttestation", {
       args: ({ attestation_id }) => [attestation_id],

@@ -8,9 +8,7 @@ const registry = { contract: "CommerceRegistry", abi } as const;
 
 export const trustSignalsAudit = tableAudit(trustSignals, {
   ids: "signal_id",
-  births: [
-    born(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId })),
-  ],
+  births: [born(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId }))],
   views: [
     view(trustSignals, registry, "getTrustSignal", {
       args: ({ signal_id }) => [signal_id],

@@ -1,0 +1,93 @@
+// What an audit reads at its block: contract calls from the node, events from the stored logs.
+import { callBatch } from "../chain/calls.ts";
+import type { Rpc } from "../chain/rpc/call.ts";
+import { type FailureKind, RpcError } from "../chain/rpc/failure.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
+import type { AuditCall, AuditReads } from "../protocol/audits/compare-rows.ts";
+import { createLogDecoder } from "../protocol/decode-logs.ts";
+import type { Deployment } from "../protocol/deployment.ts";
+import { readLogsAt } from "../store/log-lookup.ts";
+import type { Session } from "../store/session.ts";
+import type { AuditedBlock } from "./audit-block.ts";
+
+export type AuditSources = {
+  readonly rpc: Rpc;
+  readonly session: Session;
+  readonly deployment: Deployment;
+  readonly block: AuditedBlock;
+  readonly signal: AbortSignal;
+};
+
+// What a contract can do to a node by running for ever, or by answering more than fits.
+const STRANGER_FAILURES: ReadonlySet<FailureKind> = new Set([
+  "timeout",
+  "internal",
+  "malformed",
+  "invalid-request",
+  "response-too-large",
+]);
+
+export function auditReads({ rpc, session, deployment, block, signal }: AuditSources): AuditReads {
+  const contracts: Readonly<Record<string, Hex>> = deployment.contracts;
+  const decoder = createLogDecoder(deployment);
+
+  const ask = async (calls: readonly AuditCall[]): Promise<(Hex | null)[]> => {
+    const at = { blockHash: block.hash };
+    const located = calls.map(({ to, data }) => ({ to, data, block: at }));
+    const results = await callBatch(rpc, located, { signal }).catch((error) => {
+      throw withoutState(error, block.number);
+    });
+    return results.map((result) => ("ok" in result ? result.ok : null));
+  };
+
+  /** One hostile contract must spoil neither the audit nor the answers of others. */
+  const askStranger = async (call: AuditCall): Promise<Hex | null> => {
+    try {
+      const [answer = null] = await ask([call]);
+      return answer;
+    } catch (error) {
+      if (error instanceof RpcError && STRANGER_FAILURES.has(error.kind)) return null;
+      throw error;
+    }
+  };
+
+  return {
+    timestamp: BigInt(block.timestamp),
+    addressOf(contract) {
+      const address = contracts[contract];
+      if (!address) throw new Error(`the deployment has no ${contract}`);
+      return address;
+    },
+    async calls(calls) {
+      if (calls.length === 0) return [];
+      try {
+        return await ask(calls);
+      } catch (error) {
+        if (!(error instanceof RpcError) || !calls.some(({ stranger }) => stranger)) throw error;
+      }
+      const answers: (Hex | null)[] = [];
+      for (const call of calls) answers.push(await askStranger(call));
+      return answers;
+    },
+    async events(rows) {
+      const places = rows.map((row) => ({
+        block: Number(row.block_number),
+        logIndex: Number(row.log_index),
+      }));
+      const logs = await readLogsAt(session, places);
+      return logs.map((log) => log && decoder.decode(log, BigInt(log.blockTimestamp)));
+    },
+  };
+}
+
+/** A node that keeps only recent state says so in many ways; ours is one sentence. */
+function withoutState(error: unknown, block: number): unknown {
+  if (!(error instanceof RpcError) || (error.kind !== "missing" && error.kind !== "unsupported"))
+    return error;
+  return new Fault(
+    "BLOCK_MISSING",
+    `The node at ${error.host} does not have the state of block ${block} any more; an old block can only be audited with an archive node in RPC_URL.`,
+    { cause: error },
+  );
+}

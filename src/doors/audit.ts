@@ -1,0 +1,64 @@
+// `sextant audit`: holds the rows against the contracts, the stored events and each other, and tells what differs.
+import { createRpc } from "../chain/rpc/rpc.ts";
+import { verifyDeployment } from "../chain/verify.ts";
+import { readConfig } from "../kit/config.ts";
+import { Fault } from "../kit/fault.ts";
+import { describeAudit, differencesOf } from "./audit-report.ts";
+import type { Command } from "./command.ts";
+import { openConfiguredDatabase } from "./open-database.ts";
+import { readDeployment } from "./read-deployment.ts";
+import { runAudit } from "./run-audit.ts";
+import { databaseSettings, indexerSettings } from "./settings.ts";
+
+export const audit: Command = {
+  name: "audit",
+  summary: "compare the rows with the contracts at a block",
+  about:
+    "Compares every row with what the contracts answer at a block, with the event it comes from, and counters with\n" +
+    "what they count; prints a table of differences. Exit code 0: none, 1: some. The indexer may go on meanwhile.\n" +
+    "A block that is not recent needs an archive node in RPC_URL. Reads NETWORK, RPC_URL, DATABASE_URL, DATABASE_SCHEMA.",
+  options: {
+    block: {
+      type: "string",
+      value: "N",
+      meaning: "the block to compare at; the newest final one by default",
+    },
+    sample: {
+      type: "string",
+      value: "n",
+      meaning:
+        "compare at most n rows of each table, spread evenly; counters and versions are always checked",
+    },
+  },
+  async run({ environment, options, log, stop, say }) {
+    const block = wholeNumber("--block", options.block, 0);
+    const sample = wholeNumber("--sample", options.sample, 1);
+    const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+    if (config.rpcUrls.length === 0) {
+      throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
+    }
+    const deployment = await readDeployment(config.network);
+    const urls = config.rpcUrls.filter((each) => !each.reveal().startsWith("ws"));
+    const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+    try {
+      await verifyDeployment(rpc, deployment, { signal: stop });
+      const { database, close } = await openConfiguredDatabase(config, log, "audit");
+      try {
+        const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
+        say(describeAudit(report));
+        return differencesOf(report) === 0 ? 0 : 1;
+      } finally {
+        await close();
+      }
+    } finally {
+      rpc.close();
+    }
+  },
+};
+
+function wholeNumber(option: string, value: string | boolean | undefined, min: number): number | null {
+  if (value === undefined) return null;
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= min) return number;
+  throw new Fault("USAGE_INVALID", `${option} must be a whole number from ${min}; it is "${value}".`);
+}

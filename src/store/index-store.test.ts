@@ -1,0 +1,114 @@
+// The store takes every block once, remembers which blocks it has, and forgets only what can not be undone.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openSampleIndex, type SampleIndex } from "../../tests/model/sample-index.ts";
+import { type Act, sampleFold } from "../../tests/model/sample-tables.ts";
+
+let index: SampleIndex;
+
+beforeAll(async () => {
+  index = await openSampleIndex();
+});
+afterEach(() => index.reset());
+afterAll(() => index.close());
+
+const TALLIES = 3;
+const count: Act = { table: TALLIES, verb: "add", key: 1, value: 1, looks: false };
+
+async function newest(): Promise<{ number: number; hash: `0x${string}`; timestamp: number }> {
+  const [block] = await index.store.blocksDown(Number.MAX_SAFE_INTEGER, 1);
+  if (!block) throw new Error("there is no block");
+  return block;
+}
+
+describe("the same block twice", () => {
+  it("is refused and changes nothing", async () => {
+    await index.write([[count], [count]], 5);
+    const before = [await index.digest(), await index.store.position()];
+    const tip = await newest();
+    const again = { tip, blocks: [{ ...tip, parentHash: tip.hash, logCount: 1 }], logs: [], finalized: 0 };
+    await expect(index.store.write(again, sampleFold())).rejects.toThrow(
+      "blocks from 2 are to be written, but the index is at 2 already",
+    );
+    expect([await index.digest(), await index.store.position()]).toEqual(before);
+  });
+
+  it("is refused inside a batch that also brings new blocks", async () => {
+    await index.write([[count], [count]], 5);
+    const old = await newest();
+    const tip = { ...old, number: 3 };
+    const blocks = [old, tip].map((block) => ({ ...block, parentHash: old.hash, logCount: 0 }));
+    await expect(index.store.write({ tip, blocks, logs: [], finalized: 0 }, sampleFold())).rejects.toThrow(
+      "already",
+    );
+    expect(await index.store.position()).toMatchObject({ block: { number: 2 } });
+  });
+
+  it("is refused for empty final blocks, of which only the tip is told", async () => {
+    await index.write([[count], [count]], 0);
+    const tip = await newest();
+    await expect(
+      index.store.write({ tip, blocks: [], logs: [], finalized: 2 }, sampleFold()),
+    ).rejects.toThrow("blocks from 2 are to be written");
+  });
+
+  it("is welcome again after a rollback", async () => {
+    await index.write([[count], [count]], 5);
+    await index.rollback(1);
+    await index.write([[count]], 5);
+    expect(await index.store.position()).toMatchObject({ block: { number: 2 }, finalized: 0 });
+    const { rows } = await index.database.query("select times from tallies where valid_to is null");
+    expect(rows).toEqual([{ times: "2" }]);
+  });
+});
+
+describe("a fold that fails", () => {
+  it("leaves neither rows nor logs nor a position behind", async () => {
+    await index.write([[count]], 5);
+    const before = [await index.digest(), await index.store.position(), await newest()];
+    const tip = { ...(await newest()), number: 2 };
+    const batch = { tip, blocks: [{ ...tip, parentHash: tip.hash, logCount: 0 }], logs: [], finalized: 0 };
+    const failing = index.store.write(batch, async () => {
+      throw new Error("this event makes no sense");
+    });
+    await expect(failing).rejects.toThrow("this event makes no sense");
+    expect([await index.digest(), await index.store.position(), await newest()]).toEqual(before);
+  });
+});
+
+describe("the position", () => {
+  it("never takes back what was final", async () => {
+    await index.write([[], [], []], 1);
+    expect(await index.store.position()).toMatchObject({ block: { number: 3 }, finalized: 2 });
+    await index.write([[]], 4);
+    expect(await index.store.position()).toMatchObject({ block: { number: 4 }, finalized: 2 });
+  });
+
+  it("does not call final what is not there yet", async () => {
+    await index.write([[], []], -50);
+    expect(await index.store.position()).toMatchObject({ block: { number: 2 }, finalized: 2 });
+  });
+});
+
+describe("blocks", () => {
+  it("are remembered where they have logs or can be undone, newest first", async () => {
+    await index.write([[count], [], [], [count], []], 1);
+    const numbers = async () => (await index.store.blocksDown(100, 100)).map(({ number }) => number);
+    expect(await numbers()).toEqual([5, 4, 1]);
+    await index.write([[], []], 4);
+    expect(await numbers()).toEqual([7, 6, 5, 4, 1]);
+    expect((await index.store.blocksDown(6, 2)).map(({ number }) => number)).toEqual([6, 5]);
+    await index.rollback(4);
+    expect(await numbers()).toEqual([4, 1]);
+  });
+
+  it("keep their hashes until they are replaced", async () => {
+    await index.write([[], []], 5);
+    const [second, first] = await index.store.blocksDown(2, 2);
+    await index.rollback(1);
+    await index.write([[]], 5);
+    const [replaced, kept] = await index.store.blocksDown(2, 2);
+    expect(kept).toEqual(first);
+    expect(replaced?.hash).not.toBe(second?.hash);
+    expect(await index.store.position()).toMatchObject({ block: replaced });
+  });
+});
