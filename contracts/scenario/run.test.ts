@@ -19,15 +19,15 @@ async function run(...args: string[]) {
 describe("the economy command", () => {
   it("prints the same table for the same seed, with no event at zero", { timeout: 120_000 }, async () => {
     const [first, again] = await Promise.all([
-      run("--steps", "400", "--seed", "7"),
-      run("--steps", "400", "--seed", "7"),
+      run("--steps", "350", "--seed", "7"),
+      run("--steps", "350", "--seed", "7"),
     ]);
     expect(first.code).toBe(0);
-    expect(first.stdout).toMatch(/^400 steps of seed 7, \d+ blocks\n\nAgentRegistry\.AgentRegistered +\d+\n/);
+    expect(first.stdout).toMatch(/^350 steps of seed 7, \d+ blocks\n\nAgentRegistry\.AgentRegistered +\d+\n/);
     expect(first.stdout).toMatch(/\nIntentBook\.EIP712DomainChanged +never: .+\n/);
     expect(first.stdout).toMatch(/\nall events +\d+\n$/);
     expect(first.stdout).not.toMatch(/ 0\n/);
-    expect(first.stderr).toMatch(/400 steps, \d+ events, \d+ blocks, \d+ steps\/s\n$/);
+    expect(first.stderr).toMatch(/350 steps, \d+ events, \d+ blocks, \d+ steps\/s\n$/);
     expect(again.stdout).toBe(first.stdout);
   });
 
@@ -46,11 +46,10 @@ describe("the economy command", () => {
 
   it.each([
     ["--steps", "0"],
-    ["--seed", "4294967296"],
     ["--sede", "1"],
   ])("refuses %s %s in one line", async (...args) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^[^\n]*(--steps|--seed|--sede)[^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]*(--steps|--sede)[^\n]*\n$/);
   });
 });

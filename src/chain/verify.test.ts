@@ -38,6 +38,16 @@ describe("a deployment", () => {
     });
   });
 
+  it("is refused when only a fallback is on another chain", async () => {
+    const other = await startLogChain({ blocks: 1, seed: 1, chainId: 8453 });
+    try {
+      const { rpc } = createTestRpc([logs.chain.rpcUrl, other.chain.rpcUrl]);
+      await expect(verifyDeployment(rpc, deployment)).rejects.toThrow("serves chain 8453");
+    } finally {
+      await other.chain.stop();
+    }
+  });
+
   it("without code is refused, with the name and the address", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const contracts = { AgentRegistry, IntentBook: NOBODY };

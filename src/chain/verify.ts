@@ -19,21 +19,30 @@ export async function verifyDeployment(
   deployment: Deployment,
   options: CallOptions = {},
 ): Promise<{ readonly verified: readonly string[]; readonly unreachable: readonly string[] }> {
-  const verified: string[] = [];
-  const unreachable: string[] = [];
-  let failure: RpcError | null = null;
-  for (const [index, { host }] of rpc.providers().entries()) {
-    try {
-      await rpc.pinned((node) => verifyNode(node, deployment, options), { ...options, only: index });
-      verified.push(host);
-    } catch (error) {
-      if (!(error instanceof RpcError) || error.kind === "wrong-chain") throw error;
-      failure = error;
-      unreachable.push(host);
-    }
-  }
-  if (verified.length === 0 && failure) throw failure;
-  return { verified, unreachable };
+  const hosts = rpc.providers().map(({ host }) => host);
+  // A fallback that is down must not hold up the start; a single provider may just be starting, too.
+  const patience = hosts.length > 1 ? { attemptsMax: 2 } : {};
+  const failures = await Promise.all(
+    hosts.map(async (_, index): Promise<RpcError | null> => {
+      try {
+        await rpc.pinned((node) => verifyNode(node, deployment, options), {
+          ...options,
+          ...patience,
+          only: index,
+        });
+        return null;
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.kind === "wrong-chain") throw error;
+        return error;
+      }
+    }),
+  );
+  const [failure] = failures;
+  if (failure && !failures.includes(null)) throw failure;
+  return {
+    verified: hosts.filter((_, i) => failures[i] === null),
+    unreachable: hosts.filter((_, i) => failures[i] !== null),
+  };
 }
 
 async function verifyNode(

@@ -9,8 +9,6 @@ import { apiSettings, databaseSettings, listenSettings, requestSettings } from "
 import { addStatusRoutes } from "./status-routes.ts";
 
 export const api: Command = {
-  name: "api",
-  summary: "serve the indexing API over the database",
   about:
     "Serves the indexing API. It keeps no state of its own: run as many as you like over one PostgreSQL.\n" +
     "Reads DATABASE_URL, DATABASE_SCHEMA, HOST and API_PORT.",

@@ -1,12 +1,13 @@
 // The command line: which command, which options, and the help that describes both.
 import { parseArgs } from "node:util";
 import { Fault } from "../kit/fault.ts";
-import type { Command, CommandOption } from "./command.ts";
+import type { Command, CommandEntry, CommandOption } from "./command.ts";
 
 export type Invocation =
   | { readonly kind: "help"; readonly text: string }
   | {
       readonly kind: "run";
+      readonly name: string;
       readonly command: Command;
       readonly options: Record<string, string | boolean | undefined>;
     };
@@ -16,23 +17,30 @@ const EVERYWHERE: Record<string, CommandOption> = {
   debug: { type: "boolean", meaning: "show stack traces when something fails" },
 };
 
-export function readArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
+export async function readArguments(
+  argv: readonly string[],
+  commands: readonly CommandEntry[],
+): Promise<Invocation> {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     return { kind: "help", text: overview(commands) };
   }
-  const command = commands.find((each) => each.name === name);
-  if (!command) {
+  const entry = commands.find((each) => each.name === name);
+  if (!entry) {
     throw new Fault(
       "USAGE_INVALID",
       `There is no command "${name}"; run \`sextant --help\` to see those there are.`,
     );
   }
-  const options = readOptions(command, rest);
-  return options.help ? { kind: "help", text: manual(command) } : { kind: "run", command, options };
+  const command = await entry.load();
+  const options = readOptions(name, command, rest);
+  return options.help
+    ? { kind: "help", text: manual(name, command) }
+    : { kind: "run", name, command, options };
 }
 
 function readOptions(
+  name: string,
   command: Command,
   argv: readonly string[],
 ): Record<string, string | boolean | undefined> {
@@ -47,12 +55,12 @@ function readOptions(
   } catch (cause) {
     // parseArgs explains itself in its first sentence; the rest advises about "--", which we do not use.
     const [sentence] = cause instanceof Error ? cause.message.split(/\. |\n/) : [];
-    const hint = `run \`sextant ${command.name} --help\` to see its options.`;
+    const hint = `run \`sextant ${name} --help\` to see its options.`;
     throw new Fault("USAGE_INVALID", `${sentence ?? "The options are not valid"}; ${hint}`, { cause });
   }
 }
 
-function overview(commands: readonly Command[]): string {
+function overview(commands: readonly CommandEntry[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
@@ -68,12 +76,12 @@ function overview(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-function manual(command: Command): string {
+function manual(name: string, command: Command): string {
   const entries = Object.entries({ ...command.options, ...EVERYWHERE }).map(([key, option]) => ({
     left: `--${key}${option.value ? ` ${option.value}` : ""}`,
     meaning: option.meaning,
   }));
   const width = Math.max(...entries.map(({ left }) => left.length));
   const rows = entries.map(({ left, meaning }) => `  ${left.padEnd(width)}  ${meaning}`);
-  return [`Usage: sextant ${command.name} [options]`, "", command.about, "", ...rows, ""].join("\n");
+  return [`Usage: sextant ${name} [options]`, "", command.about, "", ...rows, ""].join("\n");
 }

@@ -11,8 +11,6 @@ import { runAudit } from "./run-audit.ts";
 import { databaseSettings, indexerSettings } from "./settings.ts";
 
 export const audit: Command = {
-  name: "audit",
-  summary: "compare the rows with the contracts at a block",
   about:
     "Compares every row with what the contracts answer at a block, with the event it comes from, and counters with\n" +
     "what they count; prints a table of differences. Exit code 0: none, 1: some. The indexer may go on meanwhile.\n" +

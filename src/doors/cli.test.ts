@@ -17,7 +17,7 @@ const sextant = (
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("help", () => {
-  it.each([[[]], [["--help"]], [["help"]]])("is shown for %j", async (args) => {
+  it.each([[[]], [["help"]]])("is shown for %j", async (args) => {
     const { code, out } = await sextant(args).ended;
     expect(code).toBe(0);
     for (const name of ["local", "indexer", "api", "portfolio", "rebuild", "audit"])

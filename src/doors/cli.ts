@@ -4,16 +4,43 @@ import { parseEnv } from "node:util";
 import { type Environment, readConfig, refuseUnknownVariables } from "../kit/config.ts";
 import { type Fault, toFault } from "../kit/fault.ts";
 import { createLog } from "../kit/log.ts";
-import { api } from "./api.ts";
 import { readArguments } from "./arguments.ts";
-import { audit } from "./audit.ts";
-import { indexer } from "./indexer.ts";
-import { local } from "./local.ts";
-import { portfolio } from "./portfolio.ts";
-import { rebuild } from "./rebuild.ts";
+import type { CommandEntry } from "./command.ts";
 import { processSettings, variableRules } from "./settings.ts";
 
-const COMMANDS = [local, indexer, api, portfolio, rebuild, audit];
+// A door is loaded when it is entered: help and refusals should not wait for databases and chains to be parsed.
+const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "local",
+    summary: "run everything here, with a chain and an economy of its own (npm start)",
+    load: async () => (await import("./local.ts")).local,
+  },
+  {
+    name: "indexer",
+    summary: "follow the chain and write the rows",
+    load: async () => (await import("./indexer.ts")).indexer,
+  },
+  {
+    name: "api",
+    summary: "serve the indexing API over the database",
+    load: async () => (await import("./api.ts")).api,
+  },
+  {
+    name: "portfolio",
+    summary: "serve the wallet snapshot service",
+    load: async () => (await import("./portfolio.ts")).portfolio,
+  },
+  {
+    name: "rebuild",
+    summary: "make the rows again from the stored logs, without a node",
+    load: async () => (await import("./rebuild.ts")).rebuild,
+  },
+  {
+    name: "audit",
+    summary: "compare the rows with the contracts",
+    load: async () => (await import("./audit.ts")).audit,
+  },
+];
 
 // Orchestrators send SIGKILL after 10 to 30 s; leaving on our own terms must come first.
 const LEAVE_MS_MAX = 10_000;
@@ -33,7 +60,7 @@ export async function main(host: NodeJS.Process): Promise<void> {
 }
 
 async function run(host: NodeJS.Process): Promise<number> {
-  const invocation = readArguments(host.argv.slice(2), COMMANDS);
+  const invocation = await readArguments(host.argv.slice(2), COMMANDS);
   if (invocation.kind === "help") {
     host.stdout.write(invocation.text);
     return 0;
@@ -41,7 +68,7 @@ async function run(host: NodeJS.Process): Promise<number> {
   const environment = readEnvironment(host);
   refuseUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
-  const name = invocation.command.name;
+  const { name } = invocation;
   const log = createLog({ name, level: config.logLevel, terminal: host.stderr.isTTY === true });
   return invocation.command.run({
     environment,

@@ -19,9 +19,14 @@ export type CommandContext = {
   readonly stop: AbortSignal;
 };
 
-export type Command = {
+/** What is known of a command before it is loaded. */
+export type CommandEntry = {
   readonly name: string;
   readonly summary: string;
+  readonly load: () => Promise<Command>;
+};
+
+export type Command = {
   /** A few sentences for `sextant <command> --help`. */
   readonly about: string;
   readonly options: Readonly<Record<string, CommandOption>>;

@@ -18,8 +18,6 @@ import { addStatusRoutes } from "./status-routes.ts";
 const REPORT_MS = 1_000;
 
 export const indexer: Command = {
-  name: "indexer",
-  summary: "follow the chain and write the rows",
   about:
     "Indexes the deployment that NETWORK names from the nodes in RPC_URL into the database, and keeps following\n" +
     "the chain. Start as many as you like: one writes, the others stand by and take over within seconds.\n" +

@@ -36,8 +36,6 @@ const LINE_MS_TERMINAL = 1_000;
 const LINE_MS_FILE = 15_000;
 
 export const local: Command = {
-  name: "local",
-  summary: "run everything here, with a chain and an economy of its own (npm start)",
   about:
     "Starts an embedded chain with the protocol on it, an embedded PostgreSQL, an economy that keeps both busy, the\n" +
     "indexer and the API. Needs no key, no account and no network; everything is gone when it stops.",

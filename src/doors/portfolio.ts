@@ -6,8 +6,6 @@ import { openConfiguredDatabase } from "./open-database.ts";
 import { databaseSettings, listenSettings, portfolioSettings, requestSettings } from "./settings.ts";
 
 export const portfolio: Command = {
-  name: "portfolio",
-  summary: "serve the wallet snapshot service",
   about:
     "Serves the portfolio service on PORTFOLIO_PORT. This version answers /health and /ready; the paid snapshot\n" +
     "comes with a later one.",

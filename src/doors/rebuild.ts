@@ -18,8 +18,6 @@ const LOCK_MS_MAX = 15_000;
 const PROGRESS_MS = 2_000;
 
 export const rebuild: Command = {
-  name: "rebuild",
-  summary: "make the rows again from the stored logs, without a node",
   about:
     "Folds the logs in the database again into fresh tables and swaps them in at the end; readers notice nothing.\n" +
     "Stop the indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA.",

@@ -21,9 +21,15 @@ export async function startLogChain(options: {
   blocks: number;
   seed: number;
   logsPerBlockMax?: number;
+  chainId?: number;
 }): Promise<LogChain> {
   const code = Object.fromEntries([...EMITTERS, STRANGER].map((address) => [address, EMITTER_CODE]));
-  const chain = await startLocalChain({ chainId: 31337, blockTimeMs: 0, code, reorgDepthMax: 8 });
+  const chain = await startLocalChain({
+    chainId: options.chainId ?? 31337,
+    blockTimeMs: 0,
+    code,
+    reorgDepthMax: 8,
+  });
   const random = seededRandom(options.seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   for (let block = 0; block < options.blocks; block += 1) {

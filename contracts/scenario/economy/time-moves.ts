@@ -1,12 +1,12 @@
 // Moves of the clock: quiet blocks, and hours in which nothing happens. Only where time is ours.
-import type { Move } from "./turn.ts";
+import type { Move, Turn } from "./turn.ts";
 
 const HOUR_SECONDS = 3_600n;
 
 export const timeMoves: readonly Move[] = [
   {
     name: "let blocks pass",
-    weight: 3,
+    weight: 5,
     alone: true,
     prepare: ({ world, random }) => {
       const { control } = world.timeline;
@@ -16,18 +16,25 @@ export const timeMoves: readonly Move[] = [
   },
   {
     name: "let hours pass",
-    weight: 1,
+    weight: 4,
     alone: true,
-    prepare: ({ world, random }) => {
-      const { control } = world.timeline;
-      const seconds = random.between(HOUR_SECONDS, 30n * HOUR_SECONDS);
-      return (
-        control &&
-        (async () => {
-          control.skip(seconds);
-          await control.idle(1);
-        })
-      );
-    },
+    prepare: (turn) => letPass(turn, 1n, 20n),
+  },
+  {
+    // Longer than a spend window.
+    name: "let a day pass",
+    weight: 4,
+    alone: true,
+    prepare: (turn) => letPass(turn, 25n, 40n),
   },
 ];
+
+function letPass({ world, random }: Turn, minHours: bigint, maxHours: bigint) {
+  const { control } = world.timeline;
+  const seconds = random.between(minHours * HOUR_SECONDS, maxHours * HOUR_SECONDS);
+  if (control === undefined) return undefined;
+  return async (): Promise<void> => {
+    control.skip(seconds);
+    await control.idle(1);
+  };
+}

@@ -57,6 +57,7 @@ export type PinOptions = CallOptions & {
   readonly avoid?: readonly number[];
   /** This provider and no other. */
   readonly only?: number;
+  readonly attemptsMax?: number;
 };
 
 /** The values of a batch of which every member is needed; the first failure is thrown. */

@@ -104,6 +104,7 @@ export function createRpc(options: RpcOptions): Rpc {
   ): Promise<T> {
     const only = pin.only === undefined ? null : providers[pin.only];
     if (only === undefined) throw new Fault("INTERNAL", `There is no provider ${pin.only}.`);
+    const limits = { ...bounds, attemptsMax: pin.attemptsMax ?? bounds.attemptsMax };
     const signals = pin.signal ? [pin.signal, closing.signal] : [closing.signal];
     const avoid = providers.filter((_, i) => pin.avoid?.includes(i));
     // One try and no waiting: when this provider can not, the loop out here knows where to go on.
@@ -124,7 +125,7 @@ export function createRpc(options: RpcOptions): Rpc {
           throw error;
         }
       },
-      { ...shared, limits: bounds, providers: only ? [only] : usable, signals, avoid },
+      { ...shared, limits, providers: only ? [only] : usable, signals, avoid },
     );
   }
 

@@ -25,8 +25,7 @@ export type Reply = {
 export async function exchange(options: Exchange): Promise<Reply> {
   const { endpoint, method } = options;
   const controller = new AbortController();
-  const timedOut = new Error(`no answer within ${options.timeoutMs} ms`);
-  const timer = setTimeout(() => controller.abort(timedOut), options.timeoutMs);
+  const timer = setTimeout(() => controller.abort(), options.timeoutMs);
   // Forwarded by hand and taken off again: AbortSignal.any would tie every request to a long-lived signal.
   const forward = (event: Event) => controller.abort((event.target as AbortSignal).reason);
   for (const signal of options.signals) {
@@ -59,20 +58,30 @@ export async function exchange(options: Exchange): Promise<Reply> {
     for (const signal of options.signals) if (signal.aborted) throw signal.reason;
     if (error instanceof RpcError) throw error;
     if (controller.signal.aborted) {
-      throw new RpcError("timeout", `${timedOut.message}.`, { host: endpoint.host, method });
+      throw new RpcError("timeout", `no answer within ${options.timeoutMs} ms.`, {
+        host: endpoint.host,
+        method,
+      });
     }
     const cause = scrubbed(error, endpoint);
     throw new RpcError("transient", `${reasonOf(cause)}.`, { host: endpoint.host, method, cause });
   } finally {
     clearTimeout(timer);
     for (const signal of options.signals) signal.removeEventListener("abort", forward);
-    // Frees the connection of an answer that was not read to its end.
-    controller.abort();
   }
 }
 
 async function readBody(response: Response, options: Exchange): Promise<string> {
   if (!response.body) return "";
+  // A stated and small length needs no counting; the connection itself ends at it. Packed bodies state another length.
+  const stated = response.headers.get("content-length");
+  if (
+    stated !== null &&
+    Number(stated) <= options.responseBytesMax &&
+    !response.headers.has("content-encoding")
+  ) {
+    return response.text();
+  }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
