@@ -1,0 +1,237 @@
+// The scanner: thousands of tokens in one call, a hostile token costs only itself, and low gas ends the scan early.
+import fc from "fast-check";
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  numberToHex,
+  pad,
+  zeroAddress,
+} from "viem";
+import { describe, expect, it } from "vitest";
+import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
+import { bombTokenRuntimeBytecode } from "../generated/bomb-token.ts";
+import { gasBurnerTokenRuntimeBytecode } from "../generated/gas-burner-token.ts";
+import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
+import { revertingTokenRuntimeBytecode } from "../generated/reverting-token.ts";
+import { silentTokenRuntimeBytecode } from "../generated/silent-token.ts";
+import { BLOCK_GAS_LIMIT } from "../local-chain/edr-provider.ts";
+import { startEvm } from "./evm.ts";
+
+const evm = await startEvm();
+const wallet = evm.chain.accounts.payer.address;
+const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
+
+/** Nothing is deployed there: the node lends the address the scanner's code for one call. */
+const SCANNER = numbered(0x5ca77e4);
+const GAS_PER_TOKEN = 100_000n;
+
+/** Answers with the given number; PUSH32, MSTORE, RETURN. */
+const answering = (balance: bigint): Hex => `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260205ff3`;
+
+type Scan = { readonly gasPerToken?: bigint; readonly gas?: bigint };
+
+async function scan(
+  tokens: readonly Address[],
+  { gasPerToken = GAS_PER_TOKEN, gas = BLOCK_GAS_LIMIT }: Scan = {},
+) {
+  const data = encodeFunctionData({ abi, functionName: "scan", args: [wallet, tokens, gasPerToken] });
+  const call = { to: SCANNER, data, gas: numberToHex(gas) };
+  const lent = { [SCANNER]: { code: balanceScannerRuntimeBytecode } };
+  const answer = (await evm.chain.request("eth_call", [call, "latest", lent])) as Hex;
+  const [holdings, failed, next] = decodeFunctionResult({ abi, functionName: "scan", data: answer });
+  return { holdings, failed, next, bytes: { asked: data.length / 2 - 1, answered: answer.length / 2 - 1 } };
+}
+
+/** Every way a token can be, by name; null has no code. */
+const characters = {
+  empty: answering(0n),
+  held: answering(7n),
+  rich: answering(2n ** 256n - 1n),
+  reverting: revertingTokenRuntimeBytecode,
+  burner: gasBurnerTokenRuntimeBytecode,
+  bomb: bombTokenRuntimeBytecode,
+  silent: silentTokenRuntimeBytecode,
+  // 31 and 33 bytes of answer: not a number.
+  short: "0x601f5ff3",
+  long: "0x60215ff3",
+  // Loops until its gas is gone.
+  loop: "0x5b5f56",
+  nobody: null,
+} as const satisfies Record<string, Hex | null>;
+type Character = keyof typeof characters;
+
+const balances: Partial<Record<Character, bigint>> = { empty: 0n, held: 7n, rich: 2n ** 256n - 1n };
+const tokenOf = Object.fromEntries(
+  Object.keys(characters).map((name, index) => [name, numbered(0xbeef00 + index)]),
+) as Record<Character, Address>;
+for (const [name, code] of Object.entries(characters)) {
+  if (code !== null) await evm.chain.setCode(tokenOf[name as Character], code);
+}
+
+/** What a scan of the first `next` tokens must have found. */
+function expected(list: readonly Character[], next: number) {
+  const asked = list.slice(0, next).map((name, index) => ({ index: BigInt(index), balance: balances[name] }));
+  return {
+    holdings: asked.filter(({ balance }) => balance !== undefined && balance > 0n),
+    failed: asked.filter(({ balance }) => balance === undefined).map(({ index }) => index),
+  };
+}
+
+describe("a scan", () => {
+  it("reads real tokens, in order, leaving out what is not held", async () => {
+    const tokens = [];
+    for (const amount of [5n, 0n, 9n]) {
+      const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
+      await token.send(evm.chain.accounts.owner.address, "mint", [wallet, amount]);
+      tokens.push(token.address);
+    }
+    expect(await scan(tokens)).toMatchObject({
+      holdings: [
+        { index: 0n, balance: 5n },
+        { index: 2n, balance: 9n },
+      ],
+      failed: [],
+      next: 3n,
+    });
+    expect(await scan([])).toMatchObject({ holdings: [], failed: [], next: 0n });
+  });
+
+  it("asks a token as often as it is listed", async () => {
+    expect(await scan([tokenOf.held, tokenOf.held])).toMatchObject({
+      holdings: [
+        { index: 0n, balance: 7n },
+        { index: 1n, balance: 7n },
+      ],
+    });
+  });
+
+  it.each(Object.keys(characters) as Character[])(
+    "loses nothing but the token itself when it is %s",
+    async (name) => {
+      const list = ["held", name, "rich"] as const;
+      expect(await scan(list.map((one) => tokenOf[one]))).toMatchObject({ ...expected(list, 3), next: 3n });
+    },
+  );
+
+  it("names an address without code as failed, also the zero address and the wallet itself", async () => {
+    const tokens = [zeroAddress, wallet, numbered(0xdead)];
+    expect(await scan(tokens)).toMatchObject({ holdings: [], failed: [0n, 1n, 2n], next: 3n });
+  });
+
+  it("reads 5,000 tokens with 10 held and every hostile kind among them in one call", async () => {
+    const first = 0x1000000;
+    const hostile = (Object.keys(characters) as Character[]).filter((name) => balances[name] === undefined);
+    const list = Array.from({ length: 5_000 }, (_, index): Character => {
+      if (index % 500 === 499) return "held";
+      const name = index % 600 === 100 ? hostile[index / 600 - (index % 600) / 600] : undefined;
+      return name ?? "empty";
+    });
+    expect(new Set(list)).toEqual(new Set(["empty", "held", ...hostile]));
+    for (const [index, name] of list.entries()) {
+      const code = characters[name];
+      if (code !== null) await evm.chain.setCode(numbered(first + index), code);
+    }
+    const found = await scan(list.map((_, index) => numbered(first + index)));
+    expect(found).toMatchObject({ ...expected(list, 5_000), next: 5_000n });
+    expect(found.holdings).toHaveLength(10);
+    expect(found.failed).toHaveLength(hostile.length);
+    expect(found.bytes.asked).toBeLessThan(170_000);
+    expect(found.bytes.answered).toBeLessThan(1_200);
+  });
+});
+
+describe("the gas of a token", () => {
+  it("is capped: one that needs more fails, and costs no more than the cap", async () => {
+    const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
+    await token.send(evm.chain.accounts.owner.address, "mint", [wallet, 1n]);
+    const list = [token.address, tokenOf.held];
+    expect(await scan(list, { gasPerToken: 1_000n })).toMatchObject({ failed: [0n], next: 2n });
+    expect(await scan(list, { gasPerToken: 10_000n })).toMatchObject({ failed: [], next: 2n });
+    expect(await scan(list, { gasPerToken: 0n })).toMatchObject({ holdings: [], failed: [0n, 1n], next: 2n });
+    // Twenty burners of 100,000 gas each fit into 3 million only if none can take more.
+    const burners = Array.from({ length: 20 }, () => tokenOf.burner);
+    const found = await scan([...burners, tokenOf.held], { gas: 3_000_000n });
+    expect(found).toMatchObject({ holdings: [{ index: 20n, balance: 7n }], next: 21n });
+    expect(found.failed).toHaveLength(20);
+  });
+
+  it("is given whole or not at all, down to the last token that is asked", async () => {
+    // Answers with the gas it has when it starts, less 2 for asking.
+    const meter = numbered(0x6a5);
+    await evm.chain.setCode(meter, "0x5a5f5260205ff3");
+    const list = Array.from({ length: 400 }, () => meter);
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt(100n, 200_000n), fc.bigInt(300_000n, 900_000n), async (gasPerToken, gas) => {
+        const { holdings, failed, next } = await scan(list, { gasPerToken, gas });
+        expect(failed).toEqual([]);
+        expect(holdings).toHaveLength(Number(next));
+        expect(holdings.filter(({ balance }) => balance !== gasPerToken - 2n)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("larger than all there is asks nobody and still answers", async () => {
+    for (const gasPerToken of [40_000_000n, 2n ** 255n, 2n ** 256n - 1n]) {
+      expect(await scan([tokenOf.held], { gasPerToken })).toMatchObject({
+        holdings: [],
+        failed: [],
+        next: 0n,
+      });
+    }
+  });
+});
+
+describe("a scan with little gas", () => {
+  const characterArb = fc.constantFrom(...(Object.keys(characters) as Character[]));
+
+  it("ends early with a right answer for what it asked, and the rest can be asked next", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(characterArb, { minLength: 1, maxLength: 150 }),
+        fc.bigInt(3_000n, 60_000n),
+        fc.bigInt(300_000n, 2_000_000n),
+        async (list, gasPerToken, gas) => {
+          const found = new Set<number>();
+          let start = 0;
+          for (let rounds = 0; start < list.length && rounds <= list.length; rounds += 1) {
+            const rest = list.slice(start);
+            const { holdings, failed, next } = await scan(
+              rest.map((name) => tokenOf[name]),
+              { gasPerToken, gas },
+            );
+            expect({ holdings, failed }).toEqual(expected(rest, Number(next)));
+            expect(next).toBeGreaterThan(0n);
+            for (const { index } of holdings) found.add(start + Number(index));
+            start += Number(next);
+          }
+          const held = list.flatMap((name, index) => ((balances[name] ?? 0n) > 0n ? [index] : []));
+          expect([...found]).toEqual(held);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  // The answer's memory grows with the square of what is held: the reserve must know, or the scan dies at its end.
+  it.each([
+    ["held", 5_000, 10_000_000n],
+    ["held", 20_000, 30_000_000n],
+    ["reverting", 20_000, 30_000_000n],
+  ] as const)(
+    "keeps enough for its answer when every token is %s (%s tokens, %s gas)",
+    async (name, count, gas) => {
+      const list = Array.from({ length: count }, () => name);
+      const { holdings, failed, next } = await scan(
+        list.map((one) => tokenOf[one]),
+        { gasPerToken: 50_000n, gas },
+      );
+      expect(Number(next)).toBeGreaterThan(500);
+      expect(Number(next)).toBeLessThan(count);
+      expect({ holdings, failed }).toEqual(expected(list, Number(next)));
+    },
+  );
+});

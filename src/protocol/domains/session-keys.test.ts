@@ -1,0 +1,62 @@
+// Session keys: events of accounts that anyone may deploy, which may say anything and must stop nothing.
+import { describe, expect, it } from "vitest";
+import { ACCOUNT, addressOf, DEPLOYMENT, Story } from "../../../tests/support/memory-index.ts";
+import { sessionExecutions, sessionKeys } from "./session-keys.ts";
+
+const KEY = addressOf("4e");
+const OTHER_ACCOUNT = addressOf("ad");
+
+class Account extends Story {
+  key(expiresAt: number, active: boolean, emitter = ACCOUNT): this {
+    return this.say(
+      "PolicyAccount",
+      "SessionKeyUpdated",
+      { sessionKey: KEY, expiresAt, active },
+      { emitter },
+    );
+  }
+  execution(nonce: bigint, value: bigint): this {
+    const args = { sessionKey: KEY, target: addressOf("70"), value, nonce };
+    return this.say("PolicyAccount", "SessionKeyExecuted", args);
+  }
+}
+
+describe("session keys", () => {
+  it("belong to whoever emitted the event", async () => {
+    const rows = await new Account().key(100, true).key(200, true, OTHER_ACCOUNT).rows();
+    expect(rows.of(sessionKeys).map((row) => [row.account, row.expires_at, row.active])).toEqual([
+      [ACCOUNT, 100n, true],
+      [OTHER_ACCOUNT, 200n, true],
+    ]);
+  });
+
+  it("may even come from a contract of the deployment", async () => {
+    const rows = await new Account().key(100, true, DEPLOYMENT.contracts.AgentRegistry).rows();
+    expect(rows.one(sessionKeys).account).toBe(DEPLOYMENT.contracts.AgentRegistry);
+  });
+
+  it("have one row per account and key, whatever is repeated", async () => {
+    const rows = await new Account()
+      .key(100, true)
+      .key(100, true)
+      .key(2 ** 48 - 1, false)
+      .rows();
+    expect(rows.one(sessionKeys)).toMatchObject({
+      expires_at: 2n ** 48n - 1n,
+      active: false,
+      block_number: 3n,
+    });
+  });
+
+  it("execute once per nonce, and an account that lies about it stops nothing", async () => {
+    const rows = await new Account()
+      .execution(7n, 1n)
+      .execution(2n ** 256n - 1n, 2n ** 256n - 1n)
+      .execution(7n, 3n)
+      .rows();
+    expect(rows.of(sessionExecutions).map((row) => [row.nonce, row.value])).toEqual([
+      [7n, 3n],
+      [2n ** 256n - 1n, 2n ** 256n - 1n],
+    ]);
+  });
+});
