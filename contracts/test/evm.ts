@@ -90,9 +90,10 @@ export class Reverted extends Error {
   }
 }
 
-/** Starts a chain for the calling test file and stops it when the file is done. */
-export async function startEvm(): Promise<Evm> {
+/** Starts a chain for the calling test file, with code in its genesis, and stops it when the file is done. */
+export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promise<Evm> {
   const chain = await startLocalChain({
+    code,
     chainId: EVM_CHAIN_ID,
     genesisTimestamp: GENESIS_TIMESTAMP,
     // No test here reorganises, and a snapshot per block costs time.

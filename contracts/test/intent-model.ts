@@ -24,7 +24,6 @@ type Entry = {
   readonly bids: Bid[];
   status: Status;
   selected: number;
-  fills: number;
 };
 
 /** The name of the error, or undefined when the step is accepted. */
@@ -51,7 +50,7 @@ export class IntentModel {
     if (this.#nonces.has(nonce)) return "InvalidNonce";
     if (signer !== intent.owner) return "InvalidSignature";
     this.#nonces.add(nonce);
-    this.entries.push({ intent, bids: [], status: "OPEN", selected: 0, fills: 0 });
+    this.entries.push({ intent, bids: [], status: "OPEN", selected: 0 });
     return undefined;
   }
 
@@ -93,7 +92,6 @@ export class IntentModel {
     const { requiredAttestationSubject: subject, requiredAttestationSchema: schema } = execution;
     if (!this.#attested(claim.attestationId, subject, schema)) return "RequiredAttestationMissing";
     entry.status = "FILLED";
-    entry.fills += 1;
     return undefined;
   }
 

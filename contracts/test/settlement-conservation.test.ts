@@ -126,7 +126,7 @@ describe("any settlement", () => {
           ).toEqual([0n, 0n]);
         }),
       ),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 

@@ -51,6 +51,8 @@ export type ContractCall = {
   readonly data: Hex;
   /** By hash where a reorg could slip another block under the number (EIP-1898). */
   readonly block: number | { readonly blockHash: Hex };
+  /** For contracts that anyone may have deployed: without a limit one of them can keep a node busy for seconds. */
+  readonly gasMax?: number;
 };
 
 /** A revert is an answer of the contract, not a failure of the node; the data is null where the node drops it. */
@@ -63,9 +65,12 @@ export async function callBatch(
   options: CallOptions = {},
 ): Promise<CallResult[]> {
   const answers = await rpc.batch(
-    calls.map(({ to, data, block }) => ({
+    calls.map(({ to, data, block, gasMax }) => ({
       method: "eth_call",
-      params: [{ to, data }, typeof block === "number" ? toQuantity(block) : block],
+      params: [
+        gasMax === undefined ? { to, data } : { to, data, gas: toQuantity(gasMax) },
+        typeof block === "number" ? toQuantity(block) : block,
+      ],
       parse: (answer: unknown) => readData(answer, "the result of a call"),
     })),
     options,

@@ -5,6 +5,7 @@ import { readConfig } from "../kit/config.ts";
 import { aborted, type Command } from "./command.ts";
 import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
+import { serveApi } from "./serve-api.ts";
 import { apiSettings, databaseSettings, listenSettings, requestSettings } from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 
@@ -18,6 +19,7 @@ export const api: Command = {
     const config = readConfig(environment, settings);
     const { database, close } = await openConfiguredDatabase(config, log, "api");
     const server = createServer({ ...config, log, ready: () => indexReadiness(database) });
+    const api = serveApi(server.app, { database, log });
     try {
       addStatusRoutes(server.app, new Registry());
       const url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
@@ -25,6 +27,7 @@ export const api: Command = {
       await aborted(stop);
     } finally {
       await server.close();
+      await api.close();
       await close();
     }
     return 0;

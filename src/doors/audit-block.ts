@@ -41,7 +41,7 @@ export async function indexedPosition(session: Session, { startBlock }: Deployme
 
 function nothingIndexed(): Fault {
   return new Fault(
-    "INPUT_INVALID",
+    "INDEX_EMPTY",
     "The database holds no block of this deployment yet; run `sextant indexer` first.",
   );
 }

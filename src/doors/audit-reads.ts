@@ -5,8 +5,9 @@ import { type FailureKind, RpcError } from "../chain/rpc/failure.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { AuditCall, AuditReads } from "../protocol/audits/compare-rows.ts";
-import { createLogDecoder } from "../protocol/decode-logs.ts";
+import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
+import type { ChainLog } from "../schema/chain-log.ts";
 import { readLogsAt } from "../store/log-lookup.ts";
 import type { Session } from "../store/session.ts";
 import type { AuditedBlock } from "./audit-block.ts";
@@ -28,13 +29,21 @@ const STRANGER_FAILURES: ReadonlySet<FailureKind> = new Set([
   "response-too-large",
 ]);
 
+// An account reads one word of its storage, perhaps behind a proxy: a few thousand gas.
+const STRANGER_GAS_MAX = 200_000;
+
 export function auditReads({ rpc, session, deployment, block, signal }: AuditSources): AuditReads {
   const contracts: Readonly<Record<string, Hex>> = deployment.contracts;
   const decoder = createLogDecoder(deployment);
 
   const ask = async (calls: readonly AuditCall[]): Promise<(Hex | null)[]> => {
     const at = { blockHash: block.hash };
-    const located = calls.map(({ to, data }) => ({ to, data, block: at }));
+    const located = calls.map(({ to, data, stranger }) => ({
+      to,
+      data,
+      block: at,
+      ...(stranger && { gasMax: STRANGER_GAS_MAX }),
+    }));
     const results = await callBatch(rpc, located, { signal }).catch((error) => {
       throw withoutState(error, block.number);
     });
@@ -72,13 +81,22 @@ export function auditReads({ rpc, session, deployment, block, signal }: AuditSou
     },
     async events(rows) {
       const places = rows.map((row) => ({
-        block: Number(row.block_number),
-        logIndex: Number(row.log_index),
+        block: row.block_number as bigint,
+        logIndex: row.log_index as number,
       }));
       const logs = await readLogsAt(session, places);
-      return logs.map((log) => log && decoder.decode(log, BigInt(log.blockTimestamp)));
+      return logs.map((log) => log && decodeStored(decoder, log));
     },
   };
+}
+
+/** A stored log that is damaged is no event: the row that names it is told of. */
+function decodeStored(decoder: LogDecoder, log: ChainLog): DecodedEvent | null {
+  try {
+    return decoder.decode(log, BigInt(log.blockTimestamp));
+  } catch {
+    return null;
+  }
 }
 
 /** A node that keeps only recent state says so in many ways; ours is one sentence. */

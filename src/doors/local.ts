@@ -1,7 +1,7 @@
 // `sextant local`: everything on this machine, with a chain, a database and an economy of its own.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer } from "../http/server.ts";
+import { createServer, type ListenAddress, type Server } from "../http/server.ts";
 import { systemClock } from "../kit/clock.ts";
 import { type Config, readConfig } from "../kit/config.ts";
 import type { Log } from "../kit/log.ts";
@@ -14,6 +14,7 @@ import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
 import { localBanner, localStatusLine } from "./local-screen.ts";
 import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
 import { runIndexer } from "./run-indexer.ts";
+import { serveApi } from "./serve-api.ts";
 import {
   apiSettings,
   databaseSettings,
@@ -54,11 +55,11 @@ export const local: Command = {
     const log = environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
     const seed = Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n));
     const status = createIndexerStatus(log, systemClock);
-    const server = createServer({ ...config, log, ready: async () => status.readiness() });
-    addStatusRoutes(server.app, status.registry);
-    const closers: (() => Promise<void>)[] = [() => server.close()];
+    const address = { host: config.host, port: config.apiPort, variable: "API_PORT" };
+    const newServer = () => createServer({ ...config, log, ready: async () => status.readiness() });
+    await refuseBusyPort(newServer(), address);
+    const closers: (() => Promise<void>)[] = [];
     try {
-      const api = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
       say("Starting a chain, a database and an economy …\n");
       // Both take seconds and neither needs the other.
       const [opened, populated] = await Promise.allSettled([
@@ -71,8 +72,13 @@ export const local: Command = {
       const economy = settled(populated);
       const indexing = startIndexing(database, economy, config.logRangeMax, status, { ...context, log });
       closers.push(indexing.close);
+      const server = newServer();
+      addStatusRoutes(server.app, status.registry);
+      const api = serveApi(server.app, { database, log });
+      closers.push(api.close, server.close);
+      const url = await server.listen(address);
       const playing = options.still === true ? aborted(stop) : economy.play(stop);
-      say(localBanner({ api, economy }));
+      say(localBanner({ api: url, economy }));
       const screen = showStatus(context, economy, status);
       try {
         await Promise.race([aborted(stop), indexing.failed, playing.then(() => aborted(stop))]);
@@ -87,6 +93,12 @@ export const local: Command = {
     return 0;
   },
 };
+
+/** A taken port is better told at once than after everything else has started. */
+async function refuseBusyPort(probe: Server, address: ListenAddress): Promise<void> {
+  await probe.listen(address);
+  await probe.close();
+}
 
 /** The chain begins anew with every start, so the rows of the last one are of no use and these will be of none. */
 async function openLocalDatabase(config: Config<typeof localSettings>, log: Log): Promise<OpenDatabase> {

@@ -16,6 +16,7 @@ export const FAULTS = {
     exit: 65,
     meaning: "The request is malformed or out of range.",
   },
+  NOT_FOUND: { status: 404, retry: false, exit: 70, meaning: "There is no record of that name." },
   ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, meaning: "No such path." },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -133,6 +134,7 @@ export const FAULTS = {
     exit: 78,
     meaning: "A node serves another chain, or a contract of the deployment has no code there.",
   },
+  INDEX_EMPTY: { status: 503, retry: true, exit: 69, meaning: "Nothing is indexed yet." },
   REORG_TOO_DEEP: {
     status: 503,
     retry: false,

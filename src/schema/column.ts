@@ -33,6 +33,8 @@ function integerColumn(sql: string): Column<bigint> {
 export const uint256 = integerColumn("numeric(78,0)");
 /** A difference of two uint256. */
 export const int257 = integerColumn("numeric(79,0)");
+/** A sum of such values. It has no limit, because anyone may log the largest amount again and again. */
+export const total = integerColumn("numeric");
 /** Unix seconds, block numbers and counts: far below 2^63. */
 export const uint63 = integerColumn("bigint");
 

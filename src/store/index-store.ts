@@ -16,6 +16,7 @@ import type { Lock } from "./lock.ts";
 import { type DetailedLog, writeLogs } from "./log-rows.ts";
 import { createRowVersions, type RowVersions } from "./row-versions.ts";
 import type { Session } from "./session.ts";
+import { tellChange } from "./watch-changes.ts";
 
 export type IndexBatch = {
   readonly tip: Checkpoint["block"];
@@ -54,6 +55,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
           finalized: Math.min(batch.finalized, batch.tip.number),
         });
         if (batch.tip.number > batch.finalized) await prune(session, tables, batch.finalized);
+        await tellChange(session, database.schema);
       }),
     rollback: (to) =>
       transaction(async (session) => {
@@ -61,6 +63,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
         await removeChainAfter(session, to.number);
         const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
         await writeCheckpoint(session, { block: to, finalized });
+        await tellChange(session, database.schema);
       }),
   };
 }

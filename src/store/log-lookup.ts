@@ -6,7 +6,7 @@ import type { Session } from "./session.ts";
 
 type Queries = Pick<Session, "query">;
 
-export type LogPlace = { readonly block: number; readonly logIndex: number };
+export type LogPlace = { readonly block: bigint; readonly logIndex: number };
 
 /** In the order of the places; null where no log is stored. */
 export async function readLogsAt(

@@ -12,6 +12,7 @@ import {
   recordRowTables,
 } from "./row-tables.ts";
 import type { Session } from "./session.ts";
+import { tellChange } from "./watch-changes.ts";
 
 export type RebuildOptions = {
   readonly schema: string;
@@ -55,6 +56,7 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   await inShadow(async (session) => {
     await swap(session, declaration.tables, schema, shadow);
     await recordRowTables(session, declaration);
+    await tellChange(session, schema);
   });
   return logs;
 }

@@ -1,8 +1,15 @@
 // Damage to indexed rows, made by SQL behind the indexer's back and undone afterwards.
+import { tables } from "../../src/protocol/domains.ts";
 import type { Column } from "../../src/schema/column.ts";
 import { keyText, PROVENANCE, type Row, type Table } from "../../src/schema/table.ts";
 import type { Database } from "../../src/store/database.ts";
 import { fromStored } from "../../src/store/index-tables.ts";
+
+export function tableOf(name: string): Table {
+  const found = tables.find((table) => table.name === name);
+  if (!found) throw new Error(`there is no table ${name}`);
+  return found;
+}
 
 /** Columns that can be changed without making it another row. */
 export function plainColumns(table: Table): string[] {
@@ -34,7 +41,9 @@ export async function whileCorrupt<T>(
         where valid_to is null and ${table.key.map((name, index) => `${name} = $${columns.length + index + 1}`).join(" and ")}`,
       values: [...columns, ...table.key].map((name) => sqlOf(table, name, values[name])),
     });
-  const damaged = columns.map((name) => [name, another(table.columns[name], row[name])] as const);
+  const damaged = columns.map(
+    (name, place) => [name, another(table.columns[name], row[name], BigInt(place + 1))] as const,
+  );
   await write({ ...row, ...Object.fromEntries(damaged) });
   try {
     return await work(keyText(table.key, row));
@@ -47,11 +56,11 @@ function sqlOf(table: Table, name: string, value: unknown): string | null {
   return value === null || value === undefined ? null : (table.columns[name]?.toSql(value) ?? null);
 }
 
-/** A value of the same kind that nobody has. */
-function another(column: Column<unknown> | undefined, value: unknown): unknown {
+/** A value of the same kind that nobody has; numbers move by different steps, so that no sum stays what it was. */
+function another(column: Column<unknown> | undefined, value: unknown, step: bigint): unknown {
   if (value === null || value === undefined) return ofKind(column?.sql ?? "");
   if (typeof value === "boolean") return !value;
-  if (typeof value === "bigint") return value + 1_000_000n;
+  if (typeof value === "bigint") return value + step * 1_000_000n;
   if (typeof value === "number") return value + 1;
   const text = String(value);
   if (!/^0x[0-9a-f]+$/.test(text)) return `${text}!`;

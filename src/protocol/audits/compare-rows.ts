@@ -1,4 +1,5 @@
 // Rows held against what the contracts answer at a block and against the events they say they come from.
+import { BaseError } from "viem";
 import type { Hex } from "../../kit/hex.ts";
 import { keyText, type Row } from "../../schema/table.ts";
 import type { DecodedEvent } from "../decode-logs.ts";
@@ -45,7 +46,7 @@ export async function compareRows(
     audit.views.filter((view) => view.applies(row)).map((view) => ({ row, view })),
   );
   const [answers, events] = await Promise.all([
-    reads.calls(checks.map(({ row, view }) => callOf(view, row, reads))),
+    ask(checks, reads),
     audit.births.length > 0 ? reads.events(rows) : [],
   ]);
   const found = new Map<Row, Difference[]>(rows.map((row) => [row, []]));
@@ -74,7 +75,10 @@ export async function areKnown(
   rows: readonly Row[],
   reads: AuditReads,
 ): Promise<readonly boolean[]> {
-  const answers = await reads.calls(rows.map((row) => callOf(view, row, reads)));
+  const answers = await ask(
+    rows.map((row) => ({ row, view })),
+    reads,
+  );
   return answers.map((answer) => isAnswer(answer) && !view.isUnknown(view.read(answer)));
 }
 
@@ -83,10 +87,26 @@ function isAnswer(answer: Hex | null): answer is Hex {
   return answer !== null && answer !== "0x";
 }
 
-function callOf(view: ViewCheck, row: Row, reads: AuditReads): AuditCall {
+/** In the order of the checks; null also where a damaged row asks what can not be asked. */
+async function ask(
+  checks: readonly { readonly row: Row; readonly view: ViewCheck }[],
+  reads: AuditReads,
+): Promise<readonly (Hex | null)[]> {
+  const calls = checks.map(({ row, view }) => callOf(view, row, reads));
+  const answers = await reads.calls(calls.filter((call) => call !== null));
+  let next = 0;
+  return calls.map((call) => (call === null ? null : (answers[next++] ?? null)));
+}
+
+function callOf(view: ViewCheck, row: Row, reads: AuditReads): AuditCall | null {
   const stranger = view.account !== null;
   const to = view.account === null ? reads.addressOf(view.contract) : (row[view.account] as Hex);
-  return { to, data: view.callData(row), stranger };
+  try {
+    return { to, data: view.callData(row), stranger };
+  } catch (cause) {
+    if (cause instanceof BaseError) return null;
+    throw cause;
+  }
 }
 
 function judgeAnswer(

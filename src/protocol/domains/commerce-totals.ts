@@ -1,9 +1,9 @@
 // The commerce rollups: totals that analytics and reputation read, kept by the events that change them.
 import { add, type Change } from "../../schema/change.ts";
-import { address, text, uint16, uint63, uint256 } from "../../schema/column.ts";
+import { address, text, total, uint16, uint63, uint256 } from "../../schema/column.ts";
 import { rollup, ZERO_ADDRESS } from "../../schema/table.ts";
 
-const volume = { receipts: uint63, settled_volume: uint256, protocol_fees: uint256 };
+const volume = { receipts: uint63, settled_volume: total, protocol_fees: total };
 const byVolume = "settled_volume";
 
 export const commerceTotals = rollup(
@@ -18,11 +18,11 @@ export const commerceTotals = rollup(
     active_facilitators: uint63,
     quotes: uint63,
     settled_quotes: uint63,
-    quoted_volume: uint256,
-    quoted_protocol_fees: uint256,
+    quoted_volume: total,
+    quoted_protocol_fees: total,
     receipts: uint63,
-    settled_volume: uint256,
-    settled_protocol_fees: uint256,
+    settled_volume: total,
+    settled_protocol_fees: total,
     disputes: uint63,
     open_disputes: uint63,
     resolved_disputes: uint63,

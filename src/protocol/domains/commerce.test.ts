@@ -232,7 +232,7 @@ describe("a receipt", () => {
 });
 
 describe("a fulfilment", () => {
-  const after = async (...hashes: string[]) => {
+  const outcomeOf = async (...hashes: string[]) => {
     const story = new Shop().quote().receipt(1n);
     for (const hash of hashes) story.fulfilled(1n, hash);
     const rows = await story.rows();
@@ -240,19 +240,19 @@ describe("a fulfilment", () => {
   };
 
   it("of zero is none", async () => {
-    expect(await after()).toEqual([null, 0n]);
-    expect(await after(ZERO_HASH)).toEqual([null, 0n]);
+    expect(await outcomeOf()).toEqual([null, 0n]);
+    expect(await outcomeOf(ZERO_HASH)).toEqual([null, 0n]);
   });
 
   it("counts once, however often it is repeated", async () => {
-    expect(await after(hashOf("aa"))).toEqual([hashOf("aa"), 1n]);
-    expect(await after(hashOf("aa"), hashOf("bb"))).toEqual([hashOf("bb"), 1n]);
+    expect(await outcomeOf(hashOf("aa"))).toEqual([hashOf("aa"), 1n]);
+    expect(await outcomeOf(hashOf("aa"), hashOf("bb"))).toEqual([hashOf("bb"), 1n]);
   });
 
   it("is taken back by a zero hash, and may come again", async () => {
-    expect(await after(hashOf("aa"), ZERO_HASH)).toEqual([null, 0n]);
-    expect(await after(hashOf("aa"), ZERO_HASH, ZERO_HASH)).toEqual([null, 0n]);
-    expect(await after(hashOf("aa"), ZERO_HASH, hashOf("cc"))).toEqual([hashOf("cc"), 1n]);
+    expect(await outcomeOf(hashOf("aa"), ZERO_HASH)).toEqual([null, 0n]);
+    expect(await outcomeOf(hashOf("aa"), ZERO_HASH, ZERO_HASH)).toEqual([null, 0n]);
+    expect(await outcomeOf(hashOf("aa"), ZERO_HASH, hashOf("cc"))).toEqual([hashOf("cc"), 1n]);
   });
 });
 

@@ -2,7 +2,17 @@
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import { add, insert, update } from "../../schema/change.ts";
-import { address, bytes32, int257, orNull, text, uint16, uint63, uint256 } from "../../schema/column.ts";
+import {
+  address,
+  bytes32,
+  int257,
+  orNull,
+  text,
+  total,
+  uint16,
+  uint63,
+  uint256,
+} from "../../schema/column.ts";
 import { details } from "../../schema/details.ts";
 import { domain, need } from "../../schema/domain.ts";
 import { rollup, table } from "../../schema/table.ts";
@@ -73,7 +83,7 @@ export const fillProofs = table(
 // By address, not by solver id: a solver may fill before it registers.
 export const solverActivity = rollup(
   "solver_activity",
-  { solver: address, fills: uint63, latency_blocks_total: uint63, surplus_out_total: int257 },
+  { solver: address, fills: uint63, latency_blocks_total: uint63, surplus_out_total: total },
   { key: ["solver"], history: "full" },
 );
 

@@ -27,7 +27,7 @@ describe("an agent", () => {
   const register = encodeFunctionData({
     abi: agentRegistryAbi,
     functionName: "registerAgent",
-    args: ["ipfs://a", "0x04ABCDEF".toLowerCase() as `0x${string}`, hashOf("CA".toLowerCase())],
+    args: ["ipfs://a", "0x04abcdef", hashOf("ca")],
   });
 
   it("has key and capabilities from the call, then what updates say", async () => {

@@ -1,0 +1,14 @@
+// Every action of a history by its name.
+import type { ActionName } from "../mix.ts";
+import type { Action } from "../world.ts";
+import * as agents from "./agents.ts";
+import * as commerce from "./commerce.ts";
+import * as intents from "./intents.ts";
+import * as policies from "./policies.ts";
+
+export const ACTIONS: Readonly<Record<ActionName, Action>> = {
+  ...agents,
+  ...intents,
+  ...policies,
+  ...commerce,
+};

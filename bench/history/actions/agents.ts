@@ -1,0 +1,152 @@
+// Agents, solvers and attestors as they register and change, and what attestors vouch for.
+import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
+import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
+import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-registry";
+import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
+import { toFunctionSelector } from "viem";
+import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
+import type { Action } from "../world.ts";
+
+const agentLog = eventEncoder(agentRegistryAbi);
+const attestationLog = eventEncoder(attestationRegistryAbi);
+const attestorLog = eventEncoder(attestorRegistryAbi);
+const solverLog = eventEncoder(solverRegistryAbi);
+
+const REGISTER_AGENT = toFunctionSelector("registerAgent(string,bytes,bytes32)");
+const REGISTER_AGENT_INPUTS = [{ type: "string" }, { type: "bytes" }, { type: "bytes32" }];
+const SUBMIT_ATTESTATION = toFunctionSelector("submitAttestation(bytes32,bytes32,bytes32)");
+const HASHES = [{ type: "bytes32" }, { type: "bytes32" }, { type: "bytes32" }];
+// Most attestations are made under the schemas that everybody knows.
+const SCHEMAS = 12;
+
+export const registerAgent: Action = (world) => {
+  const { contracts, entropy } = world;
+  const n = world.next("agent");
+  const owner = world.agentOwner(n);
+  const uri = `https://agents.example/${n}/card.json`;
+  world.agents.add(BigInt(n));
+  const args = [
+    uri,
+    `${entropy.hash("pubkey", n)}${entropy.hash("pubkey end", n).slice(2)}`,
+    world.anyHash(),
+  ];
+  return {
+    logs: [
+      agentLog(contracts.AgentRegistry, "AgentRegistered", { agentId: BigInt(n), owner, metadataURI: uri }),
+    ],
+    call: {
+      from: owner,
+      to: contracts.AgentRegistry,
+      input: `${REGISTER_AGENT}${encodeArguments(REGISTER_AGENT_INPUTS, args)}`,
+    },
+  };
+};
+
+export const updateAgent: Action = (world) => {
+  const agentId = world.agents.pick();
+  if (agentId === null) return null;
+  const args = {
+    agentId,
+    metadataURI: `https://agents.example/${agentId}/card-${world.next("revision")}.json`,
+    capabilitiesHash: world.anyHash(),
+  };
+  return { logs: [agentLog(world.contracts.AgentRegistry, "AgentUpdated", args)], call: null };
+};
+
+export const revokeAgent: Action = (world) => {
+  const agentId = world.agents.take();
+  if (agentId === null) return null;
+  return { logs: [agentLog(world.contracts.AgentRegistry, "AgentRevoked", { agentId })], call: null };
+};
+
+export const submitAttestation: Action = (world) => {
+  const { contracts, dice, entropy } = world;
+  if (world.count("attestor") === 0) return null;
+  const id = BigInt(world.next("attestation"));
+  const attester = world.attester(1 + dice.skewed(world.count("attestor")));
+  const schema = entropy.hash("schema", dice.skewed(SCHEMAS));
+  const subject = entropy.hash("subject", dice.skewed(Math.max(1, world.count("agent"))));
+  world.attestations.add(id);
+  return {
+    logs: [
+      attestationLog(contracts.AttestationRegistry, "AttestationSubmitted", {
+        id,
+        attester,
+        schema,
+        subject,
+      }),
+    ],
+    call: {
+      from: attester,
+      to: contracts.AttestationRegistry,
+      input: `${SUBMIT_ATTESTATION}${encodeArguments(HASHES, [schema, subject, world.anyHash()])}`,
+    },
+  };
+};
+
+export const revokeAttestation: Action = (world) => {
+  const id = world.attestations.take();
+  if (id === null) return null;
+  return {
+    logs: [attestationLog(world.contracts.AttestationRegistry, "AttestationRevoked", { id })],
+    call: null,
+  };
+};
+
+export const registerSolver: Action = (world) => {
+  const n = world.next("solver");
+  const args = {
+    solverId: BigInt(n),
+    operator: world.solver(n),
+    metadataURI: `https://solvers.example/${n}.json`,
+    capabilitiesHash: world.anyHash(),
+    bond: world.amount(),
+  };
+  return { logs: [solverLog(world.contracts.SolverRegistry, "SolverRegistered", args)], call: null };
+};
+
+export const updateSolver: Action = (world) => {
+  if (world.count("solver") === 0) return null;
+  const solverId = 1 + world.dice.skewed(world.count("solver"));
+  const args = {
+    solverId: BigInt(solverId),
+    metadataURI: `https://solvers.example/${solverId}-${world.next("revision")}.json`,
+    capabilitiesHash: world.anyHash(),
+    active: world.dice.chance(0.9),
+  };
+  return { logs: [solverLog(world.contracts.SolverRegistry, "SolverUpdated", args)], call: null };
+};
+
+export const addBond: Action = (world) => {
+  if (world.count("solver") === 0) return null;
+  // A bond only grows, and this number does.
+  const bond = BigInt(world.next("bond")) * 2_000_000_000n;
+  const solverId = BigInt(1 + world.dice.skewed(world.count("solver")));
+  return {
+    logs: [solverLog(world.contracts.SolverRegistry, "SolverBondChanged", { solverId, bond })],
+    call: null,
+  };
+};
+
+export const registerAttestor: Action = (world) => {
+  const n = world.next("attestor");
+  const args = {
+    attestorId: BigInt(n),
+    operator: world.attester(n),
+    metadataURI: `https://attestors.example/${n}.json`,
+    schemasHash: world.anyHash(),
+  };
+  return { logs: [attestorLog(world.contracts.AttestorRegistry, "AttestorRegistered", args)], call: null };
+};
+
+export const updateAttestor: Action = (world) => {
+  if (world.count("attestor") === 0) return null;
+  const attestorId = 1 + world.dice.skewed(world.count("attestor"));
+  const args = {
+    attestorId: BigInt(attestorId),
+    metadataURI: `https://attestors.example/${attestorId}-${world.next("revision")}.json`,
+    schemasHash: world.anyHash(),
+    active: world.dice.chance(0.9),
+  };
+  return { logs: [attestorLog(world.contracts.AttestorRegistry, "AttestorUpdated", args)], call: null };
+};

@@ -1,0 +1,125 @@
+// Reads of the index as GET routes: parameters in, one statement, an answer with its validators out.
+import { createHash } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Fault } from "../kit/fault.ts";
+import { parseUint } from "../kit/uint.ts";
+import type { Read, ReadInput } from "../schema/read.ts";
+import type { SqlText } from "../schema/statement.ts";
+import type { Answer, AnswerCache } from "./answer-cache.ts";
+import { readQuery } from "./query.ts";
+
+export type Head = {
+  readonly number: bigint;
+  readonly hash: string;
+  readonly finalized: bigint;
+  readonly start: bigint;
+};
+
+/** Runs a statement and tells at which head; a door plugs in the store. */
+export type RunRead = (
+  statement: SqlText,
+) => Promise<{ readonly head: Head; readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
+
+export type ReadRouteOptions = {
+  readonly run: RunRead;
+  readonly cache: AnswerCache;
+};
+
+const BLOCK_MAX = 2n ** 63n - 1n;
+
+export function addReadRoutes(app: FastifyInstance, reads: readonly Read[], options: ReadRouteOptions): void {
+  for (const read of reads) {
+    app.get(read.path, (request, reply) => answer(read, request, reply, options));
+  }
+}
+
+async function answer(
+  read: Read,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: ReadRouteOptions,
+): Promise<FastifyReply> {
+  const { cache } = options;
+  const kept = cache.get(request.url);
+  if (kept) return send(kept, request, reply);
+  const { generation } = cache;
+  const made = await make(read, request, options);
+  cache.set(request.url, made, generation);
+  return send(made, request, reply);
+}
+
+async function make(read: Read, request: FastifyRequest, { run }: ReadRouteOptions): Promise<Answer> {
+  const input = readInput(read, request);
+  const plan = read.plan(input);
+  const { head, rows } = await run(plan.sql);
+  refuseUnreadable(input, head, read);
+  const body = plan.assemble(rows);
+  if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
+  return toAnswer(body, head);
+}
+
+function readInput(read: Read, request: FastifyRequest): ReadInput {
+  const query = readQuery(request.url);
+  const path = request.params as Readonly<Record<string, string>>;
+  const values: Record<string, unknown> = {};
+  for (const { name, place, required, kind } of read.parameters) {
+    const text = place === "path" ? path[name] : query.get(name);
+    if (text !== undefined) values[name] = kind.parse(text, name);
+    else if (required) throw new Fault("INPUT_INVALID", `${name} is required.`);
+  }
+  const block = query.get("block");
+  const include = query.get("include");
+  if (include !== undefined && include !== "provenance") {
+    throw new Fault("INPUT_INVALID", "include must be provenance.");
+  }
+  return {
+    values,
+    asOf: block === undefined ? null : parseUint(block, "block", BLOCK_MAX),
+    provenance: include === "provenance" && read.provenance,
+  };
+}
+
+function refuseUnreadable({ asOf }: ReadInput, head: Head, read: Read): void {
+  if (asOf === null) return;
+  const sentence =
+    asOf > head.number
+      ? `block ${asOf} is not indexed yet; the index is at ${head.number}.`
+      : asOf < head.start
+        ? `block ${asOf} is before the deployment, which begins at ${head.start}.`
+        : read.recent && asOf < head.finalized
+          ? `This answer is kept only from block ${head.finalized} on.`
+          : null;
+  if (sentence !== null) throw new Fault("INPUT_INVALID", sentence);
+}
+
+export function toAnswer(body: unknown, head: Head): Answer {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return {
+    status: 200,
+    body: bytes,
+    etag: `"${createHash("sha1").update(bytes).digest("base64url")}"`,
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-indexed-block": head.number.toString(),
+      "x-indexed-block-hash": head.hash,
+    },
+  };
+}
+
+function send(
+  { status, body, etag, headers }: Answer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.headers(headers).header("etag", etag);
+  if (matches(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  return reply.code(status).send(body);
+}
+
+/** If-None-Match compares weakly, and may list several validators or `*`. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag || header.trim() === "*") return true;
+  return header.split(",").some((part) => part.trim().replace(/^W\//, "") === etag);
+}

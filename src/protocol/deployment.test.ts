@@ -1,0 +1,81 @@
+// A deployment file is taken whole or refused with the reason.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DEPLOYMENT } from "../../tests/support/memory-index.ts";
+import { Fault } from "../kit/fault.ts";
+import { CONTRACT_NAMES, parseDeployment } from "./deployment.ts";
+
+const good = { network: "somewhere", chainId: 84_532, startBlock: 0, contracts: { ...DEPLOYMENT.contracts } };
+const parse = (change: Record<string, unknown>) => parseDeployment({ ...good, ...change }, "file.json");
+const withContracts = (change: Record<string, unknown>) => ({ contracts: { ...good.contracts, ...change } });
+
+describe("a deployment", () => {
+  it("is read, with addresses in lower case, and can not be changed", () => {
+    const upper = `0x${good.contracts.IntentBook.slice(2).toUpperCase()}`;
+    const deployment = parse(withContracts({ IntentBook: upper }));
+    expect(deployment).toEqual(good);
+    expect(Object.isFrozen(deployment) && Object.isFrozen(deployment.contracts)).toBe(true);
+  });
+
+  it("may say more than we need: a local one names its tokens", () => {
+    expect(parse({ local: { UsdCoin: "0x12" } })).toEqual(good);
+  });
+
+  it("of every file we ship can be read", () => {
+    const files = readdirSync("deployments").filter((name) => name.endsWith(".json"));
+    expect(files).not.toEqual([]);
+    for (const name of files) {
+      const deployment = parseDeployment(JSON.parse(readFileSync(join("deployments", name), "utf8")), name);
+      expect(Object.keys(deployment.contracts).sort()).toEqual([...CONTRACT_NAMES].sort());
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ["null", null],
+    ["a list", []],
+    ["text", "{}"],
+    ["nothing", undefined],
+  ])("is not %s", (_, json) => {
+    expect(() => parseDeployment(json, "file.json")).toThrow(
+      "file.json can not be used: the file must be a JSON object",
+    );
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["without contracts", { contracts: undefined }, "contracts must be a JSON object"],
+    ["with a list of contracts", { contracts: [] }, "contracts must be a JSON object"],
+    ["without a name", { network: "" }, "network must be a name"],
+    ["with a number as its name", { network: 7 }, "network must be a name"],
+    ["of chain 0", { chainId: 0 }, "chainId must be a whole number from 1"],
+    ["of a chain in text", { chainId: "84532" }, "chainId must be a whole number from 1"],
+    ["of half a chain", { chainId: 1.5 }, "chainId must be a whole number from 1"],
+    ["of a chain beyond exact numbers", { chainId: 2 ** 53 }, "chainId must be a whole number from 1"],
+    ["that starts before the chain", { startBlock: -1 }, "startBlock must be a whole number from 0"],
+    ["that never starts", { startBlock: undefined }, "startBlock must be a whole number from 0"],
+    [
+      "with a contract too many",
+      withContracts({ Casino: good.contracts.IntentBook }),
+      "contracts names Casino",
+    ],
+    [
+      "with two contracts at one address",
+      withContracts({ IntentBook: good.contracts.AgentRegistry }),
+      "two contracts share an address",
+    ],
+    [
+      "with a contract too few",
+      withContracts({ IntentBook: undefined }),
+      "contracts.IntentBook must be an address",
+    ],
+    [
+      "with half an address",
+      withContracts({ IntentBook: "0x1234" }),
+      "contracts.IntentBook must be an address",
+    ],
+  ])("is refused %s", (_, change, reason) => {
+    expect(() => parse(change)).toThrow(reason);
+    expect(() => parse(change)).toThrow("file.json");
+    expect(() => parse(change)).toThrow(Fault);
+  });
+});

@@ -1,0 +1,267 @@
+// The domains cover every event once, their tables can hold whatever is logged, and every event has plain words.
+import fc from "fast-check";
+import type { Abi, AbiEvent, AbiParameter } from "viem";
+import { describe, expect, it } from "vitest";
+import type { EventSource } from "../../contracts/scenario/protocol-abis.ts";
+import { addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/memory-index.ts";
+import { uint256 } from "../schema/column.ts";
+import { type Domain, domain } from "../schema/domain.ts";
+import { table } from "../schema/table.ts";
+import { createLogDecoder } from "./decode-logs.ts";
+import { covered, domains, tables } from "./domains.ts";
+
+const decoder = createLogDecoder(DEPLOYMENT);
+
+describe("domains", () => {
+  const event = (name: string): AbiEvent => ({ type: "event", name, inputs: [] });
+  const abi: Abi = [event("Born"), event("Died"), { type: "error", name: "Nope", inputs: [] }];
+  const rule = { fold: () => [], explain: () => "It happened" };
+  const lives = table("lives", { id: uint256 }, { key: ["id"] });
+  const made = (names: readonly string[], tables: Parameters<typeof domain>[0]["tables"] = []): Domain =>
+    domain({
+      contract: "Life",
+      abi,
+      tables,
+      events: Object.fromEntries(names.map((name) => [name, rule])) as never,
+    });
+
+  it("may share a contract as long as each event has one rule", () => {
+    const good = [made(["Born"], [lives]), made(["Died"])];
+    expect(covered(good)).toBe(good);
+  });
+
+  it("are refused when an event has no rule", () => {
+    expect(() => covered([made(["Born"])])).toThrow(
+      "Life: the ABI has Born,Died, the domains have rules for Born",
+    );
+  });
+
+  it("are refused when an event has two rules", () => {
+    expect(() => covered([made(["Born", "Died"]), made(["Died"])])).toThrow("rules for Born,Died,Died");
+  });
+
+  it("are refused when a rule has no event", () => {
+    expect(() => covered([made(["Born", "Died", "Nope"])])).toThrow("rules for Born,Died,Nope");
+  });
+
+  it("are refused when a table is in two of them", () => {
+    expect(() => covered([made(["Born"], [lives]), made(["Died"], [lives])])).toThrow(
+      "the table lives belongs to two domains",
+    );
+  });
+});
+
+describe("tables", () => {
+  it("have keys that are always known, and indexes over columns they have", () => {
+    for (const { name, columns, key, indexes } of tables) {
+      for (const column of key) expect(columns[column]?.nullable, `${name}.${column}`).toBe(false);
+      for (const column of indexes.flat()) expect(columns[column], `${name}.${column}`).toBeDefined();
+    }
+  });
+
+  it("index no text that is as long as its author likes: an entry of an index has a limit", () => {
+    const ours = ["status", "policy_type", "policy_subject", "scope", "settlement_id"];
+    for (const { name, columns, key, indexes } of tables) {
+      const unbounded = [...key, ...indexes.flat()].filter(
+        (column) =>
+          columns[column]?.sql === 'text collate "C"' && columns[column]?.json.pattern === undefined,
+      );
+      expect(
+        unbounded.filter((column) => !ours.includes(column)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it("put no limit on sums, because anyone may log the largest amount again and again", () => {
+    for (const { name, columns, key } of tables.filter(({ provenance }) => !provenance)) {
+      const amounts = Object.entries(columns).filter(([column]) => !key.includes(column));
+      const limited = amounts.filter(([, column]) => column.sql.startsWith("numeric("));
+      expect(
+        limited.map(([column]) => column),
+        name,
+      ).toEqual([]);
+    }
+  });
+});
+
+const bytesOf = (length: number) =>
+  fc
+    .uint8Array({ minLength: length, maxLength: length })
+    .map((bytes) => `0x${Buffer.from(bytes).toString("hex")}`);
+
+function anyOf({ type }: AbiParameter): fc.Arbitrary<unknown> {
+  if (type === "address") return bytesOf(20);
+  if (type === "bool") return fc.boolean();
+  if (type === "string") return fc.string({ unit: "grapheme" });
+  const bits = Number(/^uint(\d+)$/.exec(type)?.[1] ?? 0);
+  if (bits > 0) {
+    const range = fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n });
+    return bits <= 48 ? range.map(Number) : range;
+  }
+  const length = /^bytes(\d+)$/.exec(type)?.[1];
+  if (length) return bytesOf(Number(length));
+  throw new Error(`no event has ${type}`);
+}
+
+const EVENTS = domains.flatMap((each) =>
+  Object.keys(each.events).map((name) => {
+    const item = each.abi.find((entry) => entry.type === "event" && entry.name === name) as AbiEvent;
+    return { contract: each.contract as EventSource, name, item };
+  }),
+);
+
+function explain(contract: EventSource, name: string, args: Readonly<Record<string, unknown>>): string {
+  const decoded = decoder.decode(logOf(contract, name, args), 0n);
+  if (!decoded) throw new Error(`${name} was not decoded`);
+  return decoded.rule.explain(decoded);
+}
+
+describe("explanations", () => {
+  it.each(EVENTS)("say what $name of $contract did, whatever its arguments", ({ contract, name, item }) => {
+    const args = fc.record(
+      Object.fromEntries(item.inputs.map((input) => [input.name ?? "", anyOf(input)] as const)),
+    );
+    fc.assert(
+      fc.property(args, (values) => {
+        const told = explain(contract, name, values);
+        expect(told).toMatch(/^[A-Z]/);
+        expect(told.length).toBeGreaterThan(10);
+        // Free text is quoted as it is; what we add must be words.
+        const ours = Object.values(values).reduce<string>(
+          (text, value) => (typeof value === "string" && value ? text.replaceAll(value, "") : text),
+          told,
+        );
+        expect(ours).not.toMatch(/undefined|null|NaN|\[object|=>/);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  const account = addressOf("a1");
+  const target = addressOf("70");
+  const document = { metadataURI: "", metadataHash: hashOf("01") };
+  const flags: readonly [EventSource, string, Record<string, unknown>, string, string, string][] = [
+    [
+      "PolicyModule",
+      "TargetAllowlistUpdated",
+      { account, target },
+      "allowed",
+      "is allowed",
+      "is no longer allowed",
+    ],
+    [
+      "PolicyModule",
+      "FunctionAllowlistUpdated",
+      { account, target, selector: "0xa9059cbb" },
+      "allowed",
+      "is allowed",
+      "is no longer allowed",
+    ],
+    [
+      "PolicyModule",
+      "PaymentPolicySet",
+      { account, merchant: target, token: target, facilitator: target, maxPerPayment: 1n, maxPerDay: 1n },
+      "allowed",
+      "are allowed",
+      "are no longer allowed",
+    ],
+    [
+      "PolicyModule",
+      "FunctionAllowlistModeUpdated",
+      { account },
+      "enabled",
+      "turned its function allowlist on",
+      "off",
+    ],
+    ["PolicyModule", "AccountFrozen", { account }, "frozen", "was frozen", "was unfrozen"],
+    [
+      "PolicyAccount",
+      "SessionKeyUpdated",
+      { sessionKey: target, expiresAt: 5 },
+      "active",
+      "gave session key",
+      "withdrew",
+    ],
+    [
+      "CommerceRegistry",
+      "MerchantUpdated",
+      { merchantId: 1n, payoutAddress: account, ...document },
+      "active",
+      "is active",
+      "is inactive",
+    ],
+    [
+      "CommerceRegistry",
+      "ServiceUpdated",
+      { serviceNumericId: 1n, ...document, capabilityHash: hashOf("01") },
+      "active",
+      "is active",
+      "is inactive",
+    ],
+    [
+      "CommerceRegistry",
+      "FacilitatorUpdated",
+      { facilitatorId: 1n, facilitator: account, ...document },
+      "active",
+      "is active",
+      "is inactive",
+    ],
+    [
+      "SolverRegistry",
+      "SolverUpdated",
+      { solverId: 1n, metadataURI: "", capabilitiesHash: hashOf("01") },
+      "active",
+      "is active",
+      "is inactive",
+    ],
+    [
+      "AttestorRegistry",
+      "AttestorUpdated",
+      { attestorId: 1n, metadataURI: "", schemasHash: hashOf("01") },
+      "active",
+      "is active",
+      "is inactive",
+    ],
+  ];
+
+  it.each(flags)("of %s.%s never read a flag the wrong way round", (contract, name, args, flag, yes, no) => {
+    const [on, off] = [true, false].map((value) => explain(contract, name, { ...args, [flag]: value }));
+    expect(on).toContain(yes);
+    expect(on).not.toMatch(/no longer|removed|inactive|unfrozen|withdrew| off$/);
+    expect(off).toContain(no);
+    expect(off).not.toContain(yes);
+  });
+
+  it("cover every flag there is", () => {
+    const known = flags.map(([contract, name, , flag]) => `${contract}.${name} ${flag}`);
+    const all = EVENTS.flatMap(({ contract, name, item }) =>
+      item.inputs.filter(({ type }) => type === "bool").map((input) => `${contract}.${name} ${input.name}`),
+    );
+    expect(all.sort()).toEqual(known.sort());
+  });
+
+  it("tell a rejected dispute from a resolved one", () => {
+    const told = [1, 2].map((status) =>
+      explain("CommerceRegistry", "DisputeResolved", { disputeId: 4n, status, resolutionHash: hashOf("77") }),
+    );
+    expect(told).toEqual([
+      `Dispute #4 resolved with ${hashOf("77")}`,
+      `Dispute #4 rejected with ${hashOf("77")}`,
+    ]);
+  });
+
+  it("name subjects and kinds of signals, and number those we do not know", () => {
+    const signal = (subjectType: number, kind: number) =>
+      explain("CommerceRegistry", "TrustSignalRecorded", {
+        signalId: 1n,
+        subjectType,
+        subjectId: 2n,
+        kind,
+        reporter: account,
+        signalHash: hashOf("99"),
+      });
+    expect(signal(3, 1)).toBe(`Risk signal #1 about agent #2 recorded by ${account}`);
+    expect(signal(9, 8)).toBe(`Kind 8 signal #1 about subject type 9 #2 recorded by ${account}`);
+  });
+});

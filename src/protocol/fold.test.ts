@@ -1,0 +1,108 @@
+// The fold as a whole: order, one look at the rows for a batch, and errors that say which log they come from.
+import { describe, expect, it } from "vitest";
+import {
+  addressOf,
+  DEPLOYMENT,
+  hashOf,
+  MemoryRows,
+  readsOf,
+  Story,
+  ZERO_HASH,
+} from "../../tests/support/memory-index.ts";
+import type { Need } from "../schema/domain.ts";
+import { receipts } from "./domains/receipts.ts";
+import { services } from "./domains/services.ts";
+import { createProtocol } from "./fold.ts";
+
+const protocol = createProtocol(DEPLOYMENT, readsOf({}));
+const signal = new AbortController().signal;
+
+const updated = (serviceNumericId: bigint, active: boolean) => ({
+  serviceNumericId,
+  metadataURI: "",
+  metadataHash: hashOf("01"),
+  capabilityHash: hashOf("02"),
+  active,
+});
+const registered = (serviceNumericId: bigint) => ({
+  ...updated(serviceNumericId, true),
+  merchantId: 1n,
+  serviceId: "s",
+});
+
+describe("a fold", () => {
+  it("asks for all rows it needs at once, before it changes any", async () => {
+    const story = new Story()
+      .say("CommerceRegistry", "ServiceRegistered", registered(1n))
+      .say("CommerceRegistry", "ServiceUpdated", updated(1n, false))
+      .say("CommerceRegistry", "ServiceUpdated", updated(1n, true));
+    const rows = new MemoryRows();
+    const batch = rows.batch();
+    const steps: string[] = [];
+    await protocol.fold(await protocol.detail(story.logs, signal), {
+      load: (needs: readonly Need[]) => {
+        steps.push(`load ${needs.map(({ table, keyText }) => `${table.name} ${keyText}`).join()}`);
+        return batch.load(needs);
+      },
+      find: batch.find,
+      change: (change, origin) => {
+        steps.push(`${change.table.name} ${origin.block_number}`);
+        batch.change(change, origin);
+      },
+    });
+    expect(steps).toEqual([
+      "load services 1,services 1",
+      "services 1",
+      "commerce_totals 1",
+      "services 2",
+      "commerce_totals 2",
+      "services 3",
+      "commerce_totals 3",
+    ]);
+    expect(rows.one(services).active).toBe(true);
+  });
+
+  it("gives the same rows for the same logs, again and again", async () => {
+    const story = new Story()
+      .say("CommerceRegistry", "ServiceRegistered", registered(1n))
+      .say("CommerceRegistry", "ServiceUpdated", updated(1n, false));
+    const detailed = await protocol.detail(story.logs, signal);
+    const runs = [new MemoryRows(), new MemoryRows()];
+    for (const rows of runs) await protocol.fold(detailed, rows.batch());
+    expect(String(runs[0])).toBe(String(runs[1]));
+  });
+
+  it("marks rows with the block, transaction and log that made them, and keeps that through updates", async () => {
+    const tx = hashOf("e7");
+    const rows = await new Story()
+      .say("CommerceRegistry", "ServiceRegistered", registered(4n), { block: 5, tx, index: 3 })
+      .say("CommerceRegistry", "ServiceUpdated", updated(4n, false), { block: 6 })
+      .rows();
+    expect(rows.one(services)).toMatchObject({ block_number: 5n, tx_hash: tx, log_index: 3, active: false });
+  });
+
+  it("says which log could not be folded, and why", async () => {
+    const story = new Story().say("CommerceRegistry", "FulfillmentRecorded", {
+      receiptId: 8n,
+      fulfillmentHash: ZERO_HASH,
+    });
+    const error: unknown = await story.rows().catch((failure: unknown) => failure);
+    expect(error).toMatchObject({
+      message: "CommerceRegistry.FulfillmentRecorded, log 0 of block 1, could not be folded",
+      cause: { message: "receipt 8 is fulfilled, but was never recorded" },
+    });
+  });
+
+  it("passes over logs that are none of ours", async () => {
+    const story = new Story().say("CommerceRegistry", "ServiceRegistered", registered(1n), {
+      emitter: addressOf("66"),
+    });
+    expect(await protocol.detail(story.logs, signal)).toEqual([]);
+    const rows = new MemoryRows();
+    await protocol.fold(
+      story.logs.map((log) => ({ log, details: null })),
+      rows.batch(),
+    );
+    expect([...rows.of(services), ...rows.of(receipts)]).toEqual([]);
+  });
+});

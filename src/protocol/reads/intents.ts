@@ -1,0 +1,86 @@
+// Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
+
+import { list } from "../../schema/list.ts";
+import { uintParameter, wordParameter } from "../../schema/parameter.ts";
+import type { AsOf } from "../../schema/read.ts";
+import { columns, computed, one, record, timeAt } from "../../schema/record.ts";
+import { type SqlText, sql } from "../../schema/statement.ts";
+import { fills, intents } from "../domains/intents.ts";
+
+const FILL = {
+  type: "object",
+  properties: {
+    solver: { type: "string" },
+    amount_in: { type: "string" },
+    amount_out: { type: "string" },
+    tx_hash: { type: "string" },
+    block_number: { type: "string" },
+  },
+  required: ["solver", "amount_in", "amount_out", "tx_hash", "block_number"],
+  additionalProperties: false,
+};
+
+const STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
+
+const fields = {
+  ...columns(intents, [
+    "intent_id",
+    "owner",
+    "intent_type",
+    "input_token",
+    "output_token",
+    "amount_in_max",
+    "amount_out_min",
+    "deadline",
+  ]),
+  slippage_bps: computed("t.slippage_bps::text", { type: "string" }),
+  ...columns(intents, ["nonce"]),
+  status: {
+    // The contract keeps such an intent open; nothing can be done with it any more.
+    sql: (asOf: AsOf) =>
+      sql`case when t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)} then 'EXPIRED' else t.status end`,
+    json: { type: "string", enum: STATUSES },
+  },
+  ...columns(intents, ["block_number"]),
+  fill: computed(
+    "case when f.intent_id is null then null else json_build_object('solver', f.solver, 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', f.tx_hash, 'block_number', f.block_number::text) end",
+    { anyOf: [FILL, { type: "null" }] },
+  ),
+};
+
+const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
+
+const intent = record({ name: "Intent", table: intents, joins, fields });
+
+const CONDITIONS: Readonly<Record<string, (asOf: AsOf) => SqlText>> = {
+  open: (asOf) => sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`,
+  expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)}`,
+  filled: () => sql`t.status = 'FILLED'`,
+  cancelled: () => sql`t.status = 'CANCELLED'`,
+};
+
+export const intentReads = [
+  one("/intents/:id", intent, {
+    operation: "getIntent",
+    summary: "One intent",
+    tag: "Intents",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "intent_id",
+    missing: "There is no intent with this id.",
+  }),
+  list("/intents", intent, {
+    operation: "listIntents",
+    summary: "Intents, newest first",
+    tag: "Intents",
+    key: "intents",
+    order: { direction: "desc", keys: [{ sql: "t.intent_id", cast: "numeric" }] },
+    filters: {
+      status: {
+        kind: wordParameter(["open", "filled", "cancelled", "expired"]),
+        meaning: "Only intents in this state, in any case.",
+        where: (value, asOf) => CONDITIONS[String(value)]?.(asOf) ?? sql`false`,
+      },
+    },
+  }),
+];

@@ -1,0 +1,83 @@
+// What each kind of change makes of the row before it, and what it refuses.
+import { describe, expect, it } from "vitest";
+import { add, insert, type Origin, put, update } from "./change.ts";
+import { address, orNull, text, uint63, uint256 } from "./column.ts";
+import { rollup, table } from "./table.ts";
+
+const things = table("things", { id: uint256, owner: address, note: orNull(text) }, { key: ["id"] });
+const counts = rollup(
+  "counts",
+  { who: address, day: uint63, times: uint63, sum: uint256 },
+  { key: ["who", "day"] },
+);
+
+const origin: Origin = { block_number: 9n, tx_hash: "0xe1", log_index: 4 };
+const later: Origin = { block_number: 10n, tx_hash: "0xe2", log_index: 0 };
+const row = { id: 1n, owner: "0xa", note: null };
+const stored = { ...row, ...origin };
+
+describe("insert", () => {
+  it("makes a row with its origin", () => {
+    const change = insert(things, row);
+    expect(change).toMatchObject({ keyText: "1", before: "absent" });
+    expect(change.apply(null, origin)).toEqual(stored);
+  });
+
+  it("refuses a row that is there", () => {
+    expect(() => insert(things, row).apply(stored, later)).toThrow("things 1 exists already");
+  });
+});
+
+describe("put", () => {
+  it("makes the row anew, whatever was there", () => {
+    const change = put(things, { ...row, note: "new" });
+    expect(change.before).toBe("ignored");
+    const made = { ...row, note: "new", ...later };
+    expect(change.apply(null, later)).toEqual(made);
+    expect(change.apply(stored, later)).toEqual(made);
+  });
+});
+
+describe("update", () => {
+  it("changes some columns and keeps the others, the origin included", () => {
+    const change = update(things, { id: 1n }, { note: "new" });
+    expect(change.before).toBe("needed");
+    expect(change.apply(stored, later)).toEqual({ ...stored, note: "new" });
+    expect(stored.note).toBeNull();
+  });
+
+  it("refuses a row that is not there", () => {
+    expect(() => update(things, { id: 1n }, { note: "x" }).apply(null, later)).toThrow(
+      "things 1 is to be updated, but is not there",
+    );
+  });
+});
+
+describe("add", () => {
+  const key = { who: "0xa", day: 3n };
+
+  it("starts at zero", () => {
+    expect(add(counts, key, { times: 1n }).apply(null, origin)).toEqual({ ...key, times: 1n, sum: 0n });
+    expect(add(counts, key, {}).apply(null, origin)).toEqual({ ...key, times: 0n, sum: 0n });
+  });
+
+  it("adds and takes away", () => {
+    const before = { ...key, times: 5n, sum: 2n ** 256n };
+    expect(add(counts, key, { times: -2n, sum: 1n }).apply(before, origin)).toEqual({
+      ...key,
+      times: 3n,
+      sum: 2n ** 256n + 1n,
+    });
+    expect(before.times).toBe(5n);
+  });
+
+  it("is the very same row when there is nothing to add, so that no version is made", () => {
+    const before = { ...key, times: 5n, sum: 7n };
+    expect(add(counts, key, { times: 0n, sum: 0n }).apply(before, origin)).toBe(before);
+    expect(add(counts, key, {}).apply(before, origin)).toBe(before);
+  });
+
+  it("names its row by all columns of the key", () => {
+    expect(add(counts, key, {}).keyText).toBe("0xa|3");
+  });
+});

@@ -1,0 +1,113 @@
+// Every kind of value goes into a real database and comes back as it was, at its limits too.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTestDatabase } from "../../tests/support/test-index.ts";
+import type { Database } from "../store/database.ts";
+import {
+  address,
+  bool,
+  bytes,
+  bytes4,
+  bytes32,
+  type Column,
+  int257,
+  orNull,
+  text,
+  total,
+  uint16,
+  uint63,
+  uint256,
+} from "./column.ts";
+
+let database: Database;
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ database, drop } = await openTestDatabase());
+});
+afterAll(() => drop());
+
+const UINT256_MAX = 2n ** 256n - 1n;
+const hex = (length: number) =>
+  fc
+    .uint8Array({ minLength: length, maxLength: length })
+    .map((value) => `0x${Buffer.from(value).toString("hex")}`);
+// What is not well-formed, or NUL, never reaches a column.
+const texts = fc
+  .string({ unit: "binary", maxLength: 60 })
+  .filter((value) => !value.includes("\0") && Buffer.from(value).toString() === value);
+
+const KINDS: readonly {
+  name: string;
+  column: Column<unknown>;
+  values: fc.Arbitrary<unknown>;
+  edges: unknown[];
+}[] = [
+  {
+    name: "uint256",
+    column: uint256,
+    values: fc.bigInt({ min: 0n, max: UINT256_MAX }),
+    edges: [0n, UINT256_MAX],
+  },
+  {
+    name: "int257",
+    column: int257,
+    values: fc.bigInt({ min: -UINT256_MAX, max: UINT256_MAX }),
+    edges: [-UINT256_MAX, UINT256_MAX],
+  },
+  {
+    name: "total",
+    column: total,
+    values: fc.bigInt({ min: -(10n ** 200n), max: 10n ** 200n }),
+    edges: [UINT256_MAX * 10n ** 12n],
+  },
+  {
+    name: "uint63",
+    column: uint63,
+    values: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+    edges: [2n ** 63n - 1n],
+  },
+  { name: "uint16", column: uint16, values: fc.nat(65_535), edges: [0, 65_535] },
+  { name: "address", column: address, values: hex(20), edges: [`0x${"0".repeat(40)}`] },
+  { name: "bytes32", column: bytes32, values: hex(32), edges: [`0x${"f".repeat(64)}`] },
+  { name: "bytes4", column: bytes4, values: hex(4), edges: ["0x00000000"] },
+  { name: "bytes", column: bytes, values: fc.nat(99).chain(hex), edges: ["0x"] },
+  { name: "text", column: text, values: texts, edges: ["", "\\N", "\t\n\r", "NULL", "🧭", "'\"{}"] },
+  { name: "bool", column: bool, values: fc.boolean(), edges: [true, false] },
+];
+
+/** Through a parameter, as keys travel, and through a column of the kind. */
+async function through(column: Column<unknown>, values: readonly unknown[]): Promise<unknown[]> {
+  const written = values.map((value) =>
+    value === null ? null : column.toSql(value as NonNullable<unknown>),
+  );
+  const { rows } = await database.query<{ value: NonNullable<unknown> | null }>({
+    text: `select v::${column.sql.replace(' collate "C"', "")} as value from unnest($1::text[]) with ordinality as t(v, n) order by n`,
+    values: [written],
+  });
+  return rows.map(({ value }) => (value === null ? null : column.fromSql(value)));
+}
+
+describe("a column", () => {
+  it.each(KINDS)("of $name gives back what it was given", async ({ column, values, edges }) => {
+    const samples = [...edges, ...fc.sample(values, 50)];
+    expect(await through(column, samples)).toEqual(samples);
+  });
+
+  it.each(KINDS)("of $name says in JSON Schema what it holds", ({ column, values, edges }) => {
+    for (const value of [...edges, ...fc.sample(values, 20)]) {
+      const { type, pattern } = column.json;
+      const shown = typeof value === "bigint" ? String(value) : value;
+      expect(typeof shown).toBe(type === "integer" ? "number" : type);
+      if (typeof pattern === "string") expect(shown).toMatch(new RegExp(pattern));
+    }
+  });
+
+  it.each(KINDS)("of $name can be unknown", async ({ column, edges }) => {
+    const nullable = orNull(column);
+    expect(column.nullable).toBe(false);
+    expect(nullable.nullable).toBe(true);
+    expect(nullable.json).toEqual({ anyOf: [column.json, { type: "null" }] });
+    expect(await through(nullable, [null, ...edges])).toEqual([null, ...edges]);
+  });
+});

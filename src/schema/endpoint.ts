@@ -1,0 +1,35 @@
+// What an endpoint is that is no plain read of the index: a method, a path, a body, and what it does.
+import type { JsonSchema } from "./column.ts";
+import type { Parameter } from "./parameter.ts";
+
+export type EndpointRequest = {
+  /** Path and query parameters, parsed, by name. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The body as it was sent, byte for byte; empty where there is none. */
+  readonly bytes: Buffer;
+  /** The same, parsed strictly and found to follow the endpoint's schema; undefined where it takes none. */
+  readonly body: unknown;
+  /** Lower-case names. A header given several times is its values joined by commas. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+};
+
+export type EndpointAnswer = {
+  readonly status: number;
+  /** JSON, or bytes that are sent as they are. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Endpoint = {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly parameters: readonly Parameter[];
+  /** JSON Schema 2020-12 of the body; null where there is none. Unknown keys are allowed unless it forbids them. */
+  readonly body: JsonSchema | null;
+  /** What it answers, by status; errors are the same everywhere and need not be named. */
+  readonly answers: Readonly<Record<number, JsonSchema>>;
+  readonly handle: (request: EndpointRequest) => Promise<EndpointAnswer>;
+};

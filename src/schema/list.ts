@@ -1,0 +1,231 @@
+// Lists: records in pages, by offset or by cursor, narrowed by filters.
+import { Fault } from "../kit/fault.ts";
+import type { JsonSchema } from "./column.ts";
+import type { Parameter, ParameterKind } from "./parameter.ts";
+import type { AnswerRow, AsOf, Read, ReadInput } from "./read.ts";
+import { type RecordShape, schemaOf, selectRecords } from "./record.ts";
+import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
+
+/** What a list can be narrowed by. */
+export type Filter = {
+  readonly kind: ParameterKind<SqlValue>;
+  readonly meaning: string;
+  readonly required?: boolean;
+  readonly where: (value: SqlValue, asOf: AsOf) => SqlText;
+};
+
+/** Equality with a column of the main table, which an index must begin with. */
+export function equals(
+  column: string,
+  kind: ParameterKind<SqlValue>,
+  meaning: string,
+  required = false,
+): Filter {
+  return { kind, meaning, required, where: (value) => sql`t.${name(column)} = ${value}` };
+}
+
+/** The expressions a list is ordered by; together they are unique. All ascend or all descend. */
+export type Order = {
+  readonly direction: "asc" | "desc";
+  readonly keys: readonly { readonly sql: string; readonly cast: string }[];
+};
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+// What a cursor of ours can be at the most: a handful of ids, or a policy's subject of three addresses.
+const CURSOR_LENGTH_MAX = 1_024;
+
+const pageParameters: readonly Parameter[] = [
+  {
+    name: "limit",
+    place: "query",
+    required: false,
+    meaning: `Records per page; above ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
+    kind: { json: { type: "integer", minimum: 1, default: LIMIT_DEFAULT }, parse: parseLimit },
+  },
+  {
+    name: "offset",
+    place: "query",
+    required: false,
+    meaning: "Records to skip. A cursor does the same at the cost of the first page.",
+    kind: { json: { type: "integer", minimum: 0, default: 0 }, parse: parseOffset },
+  },
+  {
+    name: "cursor",
+    place: "query",
+    required: false,
+    meaning: "The next_cursor of the page before; goes with the same filters.",
+    kind: { json: { type: "string" }, parse: parseCursor },
+  },
+];
+
+export function list(
+  path: string,
+  shape: RecordShape,
+  options: {
+    operation: string;
+    summary: string;
+    tag: string;
+    key: string;
+    order: Order;
+    filters: Readonly<Record<string, Filter>>;
+    /** Path parameters and conditions that always hold. */
+    within?: Readonly<Record<string, Filter>>;
+    /** Other keys of the body beside the records and the pagination. */
+    around?: (values: ReadInput["values"]) => Readonly<Record<string, unknown>>;
+    aroundSchema?: Readonly<Record<string, JsonSchema>>;
+    present?: (row: AnswerRow) => unknown;
+    item?: JsonSchema;
+  },
+): Read {
+  const {
+    operation,
+    summary,
+    tag,
+    key,
+    order,
+    filters,
+    within = {},
+    around = () => ({}),
+    aroundSchema = {},
+  } = options;
+  const described = (place: Parameter["place"], set: Readonly<Record<string, Filter>>): Parameter[] =>
+    Object.entries(set).map(([each, filter]) => ({
+      name: each,
+      place,
+      required: place === "path" || filter.required === true,
+      kind: filter.kind,
+      meaning: filter.meaning,
+    }));
+  const all = { ...within, ...filters };
+  return {
+    path,
+    operation,
+    summary,
+    tag,
+    parameters: [...described("path", within), ...described("query", filters), ...pageParameters],
+    provenance: true,
+    answer: pageSchema(key, options.item ?? schemaOf(shape), aroundSchema),
+    missing: null,
+    plan: (input) => {
+      const limit = (input.values.limit as number | undefined) ?? LIMIT_DEFAULT;
+      const offset = (input.values.offset as string | undefined) ?? "0";
+      const cursor = input.values.cursor as readonly string[] | undefined;
+      const where = Object.entries(all).flatMap(([each, filter]) =>
+        input.values[each] === undefined ? [] : [filter.where(input.values[each] as SqlValue, input.asOf)],
+      );
+      const after = cursor === undefined ? [] : [beyond(order, cursor)];
+      const hidden = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
+      const selected = selectRecords(shape, input, [...where, ...after], hidden);
+      const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
+      // One more than asked for tells whether there is a next page.
+      return {
+        sql: sql`${selected} order by ${name(ordering)} limit ${limit + 1} offset ${offset}`,
+        assemble: (rows) =>
+          page(rows, { limit, offset, key, order, around: around(input.values), present: options.present }),
+      };
+    },
+  };
+}
+
+function beyond(order: Order, cursor: readonly string[]): SqlText {
+  if (cursor.length !== order.keys.length) throw badCursor();
+  const keys = order.keys.map(({ sql: expression }) => expression).join(", ");
+  const values = joined(
+    order.keys.map(({ cast }, index) => sql`${castable(cursor[index] ?? "", cast)}::${name(cast)}`),
+    ", ",
+  );
+  return sql`(${name(keys)}) ${name(order.direction === "asc" ? ">" : "<")} (${values})`;
+}
+
+// What the cast would refuse is refused here: a forged cursor is the client's mistake, not a failure of ours.
+function castable(value: string, cast: string): string {
+  if (cast === "text" ? value.includes("\0") : !/^-?[0-9]{1,78}$/.test(value)) throw badCursor();
+  return value;
+}
+
+type PageOptions = {
+  readonly limit: number;
+  readonly offset: string;
+  readonly key: string;
+  readonly order: Order;
+  readonly around: Readonly<Record<string, unknown>>;
+  readonly present: ((row: AnswerRow) => unknown) | undefined;
+};
+
+function page(
+  rows: readonly AnswerRow[],
+  { limit, offset, key, order, around, present }: PageOptions,
+): unknown {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const more = rows.length > limit && last ? { next_cursor: cursorOf(last, order) } : {};
+  const records = shown.map((row) => {
+    const visible = Object.fromEntries(Object.entries(row).filter(([name]) => !/^_[0-9]+$/.test(name)));
+    return present ? present(visible) : visible;
+  });
+  return {
+    ...around,
+    [key]: records,
+    pagination: { limit, offset: Number(offset), count: shown.length, ...more },
+  };
+}
+
+function cursorOf(row: AnswerRow, order: Order): string {
+  return Buffer.from(JSON.stringify(order.keys.map((_, index) => row[`_${index}`]))).toString("base64url");
+}
+
+function parseCursor(text: string): readonly string[] {
+  try {
+    if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text))
+      throw new TypeError("not base64url");
+    const parsed: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (Array.isArray(parsed) && parsed.every((part) => typeof part === "string")) return parsed;
+  } catch {
+    // Told below, in the words of whoever sent it.
+  }
+  throw badCursor();
+}
+
+function badCursor(): Fault {
+  return new Fault("INPUT_INVALID", "cursor must be the next_cursor of an earlier page of the same list.");
+}
+
+function parseLimit(text: string): number {
+  if (!/^[0-9]{1,15}$/.test(text) || Number(text) < 1) {
+    throw new Fault("INPUT_INVALID", "limit must be a whole number from 1; more than 100 counts as 100.");
+  }
+  return Math.min(Number(text), LIMIT_MAX);
+}
+
+// PostgreSQL counts rows in 64 bits, JSON numbers are exact up to 2^53: no list is longer than either.
+function parseOffset(text: string): string {
+  if (!/^[0-9]{1,15}$/.test(text)) {
+    throw new Fault("INPUT_INVALID", "offset must be a whole number from 0, of at most 15 digits.");
+  }
+  return String(Number(text));
+}
+
+export function pageSchema(
+  key: string,
+  item: JsonSchema,
+  around: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
+  const pagination = {
+    type: "object",
+    properties: {
+      limit: { type: "integer" },
+      offset: { type: "integer" },
+      count: { type: "integer" },
+      next_cursor: { type: "string" },
+    },
+    required: ["limit", "offset", "count"],
+    additionalProperties: false,
+  };
+  return {
+    type: "object",
+    properties: { ...around, [key]: { type: "array", items: item }, pagination },
+    required: [...Object.keys(around), key, "pagination"],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,58 @@
+// What a request may carry in its path or query: how it is read, and how it is described.
+import { Fault } from "../kit/fault.ts";
+import { parseAddress, parseHash } from "../kit/hex.ts";
+import { parseUint, UINT256_MAX } from "../kit/uint.ts";
+import type { JsonSchema } from "./column.ts";
+
+export type ParameterKind<T> = {
+  readonly json: JsonSchema;
+  /** The value, or a Fault that names the parameter. */
+  readonly parse: (text: string, name: string) => T;
+};
+
+export type Parameter<T = unknown> = {
+  readonly name: string;
+  readonly place: "path" | "query";
+  readonly required: boolean;
+  readonly kind: ParameterKind<T>;
+  readonly meaning: string;
+};
+
+export const addressParameter: ParameterKind<string> = {
+  json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
+  parse: parseAddress,
+};
+
+export const hashParameter: ParameterKind<string> = {
+  json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
+  parse: parseHash,
+};
+
+/** An id or another whole number, as PostgreSQL and JSON carry it: decimal text. */
+export function uintParameter(max: bigint = UINT256_MAX): ParameterKind<string> {
+  return {
+    json: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
+    parse: (text, name) => parseUint(text, name, max).toString(),
+  };
+}
+
+export const boolParameter: ParameterKind<boolean> = {
+  json: { type: "string", enum: ["true", "false"] },
+  parse: (text, name) => {
+    if (text !== "true" && text !== "false")
+      throw new Fault("INPUT_INVALID", `${name} must be true or false.`);
+    return text === "true";
+  },
+};
+
+/** One of some words, in any case; the answer is the word as listed. */
+export function wordParameter<const T extends string>(words: readonly T[]): ParameterKind<T> {
+  return {
+    json: { type: "string", enum: words },
+    parse: (text, name) => {
+      const word = words.find((candidate) => candidate === text.toLowerCase());
+      if (word === undefined) throw new Fault("INPUT_INVALID", `${name} must be one of ${words.join(", ")}.`);
+      return word;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// What a read of the index is: a path, its parameters, one statement, and the answer made of its rows.
+import type { JsonSchema } from "./column.ts";
+import type { Parameter } from "./parameter.ts";
+import type { SqlText } from "./statement.ts";
+
+/** The block a read looks at; null is the newest indexed one. */
+export type AsOf = bigint | null;
+
+export type ReadInput = {
+  /** Parsed parameters by name; those not given are absent. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly asOf: AsOf;
+  readonly provenance: boolean;
+};
+
+/** Rows as the driver gives them: numbers as text, booleans, JSON as objects. */
+export type AnswerRow = Readonly<Record<string, unknown>>;
+
+export type ReadPlan = {
+  readonly sql: SqlText;
+  /** The body; null means there is nothing of that name. */
+  readonly assemble: (rows: readonly AnswerRow[]) => unknown;
+};
+
+export type Read = {
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly parameters: readonly Parameter[];
+  /** Whether the rows come from the indexed tables, so that `block` and `include` have a meaning. */
+  readonly provenance: boolean;
+  /** Whether it reads rollups that remember only back to the finalized block. */
+  readonly recent?: boolean;
+  readonly answer: JsonSchema;
+  /** The sentence of a 404; null where the answer always exists. */
+  readonly missing: string | null;
+  readonly plan: (input: ReadInput) => ReadPlan;
+};

@@ -1,0 +1,141 @@
+// Records: what an answer shows of the rows, and one of them by its path.
+import type { Column, JsonSchema } from "./column.ts";
+import type { ParameterKind } from "./parameter.ts";
+import type { AsOf, Read, ReadInput } from "./read.ts";
+import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
+import type { Table } from "./table.ts";
+
+export type Field = { readonly sql: (asOf: AsOf) => SqlText; readonly json: JsonSchema };
+
+/** A record's main table has the alias `t`; joined ones have their own. */
+export type RecordShape = {
+  readonly name: string;
+  readonly table: Table;
+  readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
+  readonly fields: Readonly<Record<string, Field>>;
+};
+
+type AnyTable = Pick<Table, "name">;
+
+export function record(declared: {
+  name: string;
+  table: AnyTable;
+  joins?: readonly { table: AnyTable; alias: string; on: string }[];
+  fields: Readonly<Record<string, Field>>;
+}): RecordShape {
+  return { joins: [], ...declared } as RecordShape;
+}
+
+/** Columns of a table as they are, under their own names. */
+export function columns(table: AnyTable, names: readonly string[], alias = "t"): Record<string, Field> {
+  return Object.fromEntries(
+    names.map((each) => {
+      const column = (table as Table).columns[each] as Column<unknown> | undefined;
+      if (!column) throw new Error(`${table.name} has no column ${each}`);
+      return [each, { sql: () => sql`${name(`${alias}.${each}`)}`, json: column.json }];
+    }),
+  );
+}
+
+/** A value computed from the aliases of the record. */
+export function computed(expression: string, json: JsonSchema): Field {
+  return { sql: () => sql`${name(expression)}`, json };
+}
+
+/** Whether a version of a row holds at the block looked at. */
+export function valid(alias: string, asOf: AsOf): SqlText {
+  if (asOf === null) return sql`${name(alias)}.valid_to is null`;
+  const block = asOf.toString();
+  return sql`${name(alias)}.valid_from <= ${block} and (${name(alias)}.valid_to is null or ${name(alias)}.valid_to > ${block})`;
+}
+
+/** The chain's time at the block looked at: that of the last block with events, where older ones are forgotten. */
+export function timeAt(asOf: AsOf): SqlText {
+  if (asOf === null) return sql`h.block_timestamp`;
+  return sql`(select b.timestamp from blocks b where b.number <= ${asOf.toString()} order by b.number desc limit 1)`;
+}
+
+const PROVENANCE_FIELDS: Readonly<Record<string, Field>> = {
+  tx_hash: computed("t.tx_hash", { type: "string" }),
+  log_index: computed("t.log_index", { type: "integer" }),
+  block_hash: computed("'0x' || encode(p.hash, 'hex')", { type: "string" }),
+  block_timestamp: computed("p.timestamp", { type: "string" }),
+};
+
+function fieldsOf(shape: RecordShape, input: ReadInput): [string, Field][] {
+  return Object.entries(input.provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields);
+}
+
+/** select … from … where …, without order or limit. */
+export function selectRecords(
+  shape: RecordShape,
+  input: ReadInput,
+  where: readonly SqlText[],
+  hidden: readonly SqlText[] = [],
+): SqlText {
+  const { asOf } = input;
+  const shown = fieldsOf(shape, input).map(([key, field]) => sql`${field.sql(asOf)} as ${name(`"${key}"`)}`);
+  const keys = hidden.map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);
+  const joins = shape.joins.map(
+    ({ table, alias, on }) =>
+      sql` left join ${name(table.name)} ${name(alias)} on ${name(on)} and ${valid(alias, asOf)}`,
+  );
+  const provenance = input.provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
+  const conditions = joined([valid("t", asOf), ...where], " and ");
+  return sql`select ${joined([...shown, ...keys], ", ")} from ${name(shape.table.name)} t${joined([...joins, ...provenance], "")} where ${conditions}`;
+}
+
+export function schemaOf(shape: RecordShape): JsonSchema {
+  const fields = Object.entries(shape.fields);
+  const properties = Object.fromEntries([
+    ...fields.map(([key, field]) => [key, field.json]),
+    ...Object.entries(PROVENANCE_FIELDS).map(([key, field]) => [
+      key,
+      { ...field.json, description: "With include=provenance." },
+    ]),
+  ]);
+  return {
+    title: shape.name,
+    type: "object",
+    properties,
+    required: fields.map(([key]) => key),
+    additionalProperties: false,
+  };
+}
+
+/** One record by the parameter in its path. */
+export function one(
+  path: string,
+  shape: RecordShape,
+  options: {
+    operation: string;
+    summary: string;
+    tag: string;
+    parameter: string;
+    kind: ParameterKind<SqlValue>;
+    column: string;
+    missing: string;
+  },
+): Read {
+  const { operation, summary, tag, parameter, kind, column, missing } = options;
+  return {
+    path,
+    operation,
+    summary,
+    tag,
+    parameters: [
+      { name: parameter, place: "path", required: true, kind, meaning: missingMeaning(shape, parameter) },
+    ],
+    provenance: true,
+    answer: schemaOf(shape),
+    missing,
+    plan: (input) => ({
+      sql: selectRecords(shape, input, [sql`t.${name(column)} = ${input.values[parameter] as SqlValue}`]),
+      assemble: (rows) => rows[0] ?? null,
+    }),
+  };
+}
+
+function missingMeaning(shape: RecordShape, parameter: string): string {
+  return `Which ${shape.name.toLowerCase()}: its ${parameter}.`;
+}

@@ -1,0 +1,47 @@
+// Hearing that something was committed: whoever keeps answers in memory must know when they are old.
+import type { Client } from "pg";
+import { type Clock, systemClock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import type { Database } from "./database.ts";
+import type { Session } from "./session.ts";
+
+// One channel per schema: several deployments may share a database.
+const channelOf = (schema: string) => `${schema}_changed`;
+
+const RECONNECT_MS = 500;
+
+/** To be called inside the transaction that changes what readers see; heard when it commits, and only then. */
+export async function tellChange(session: Pick<Session, "query">, schema: string): Promise<void> {
+  await session.query({ text: "select pg_notify($1, '')", values: [channelOf(schema)] });
+}
+
+/**
+ * Calls `onChange` for every commit that tells, and once whenever listening (re)starts, since nobody knows what
+ * happened before. `onDeaf` is called when the connection is lost: until the next onChange nothing may be believed.
+ */
+export async function watchChanges(
+  database: Database,
+  options: { onChange: () => void; onDeaf: () => void; log: Log; signal: AbortSignal; clock?: Clock },
+): Promise<void> {
+  const { onChange, onDeaf, log, signal, clock = systemClock } = options;
+  while (!signal.aborted) {
+    let client: Client | null = null;
+    try {
+      client = await database.connect("changes");
+      const lost = new Promise<void>((resolve) => {
+        client?.once("error", () => resolve());
+        client?.once("end", () => resolve());
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      client.on("notification", onChange);
+      await client.query(`listen "${channelOf(database.schema)}"`);
+      onChange();
+      await lost;
+    } catch (err) {
+      log.debug({ err }, "Listening for changes failed and is tried again");
+    }
+    onDeaf();
+    await client?.end().catch(() => undefined);
+    if (!signal.aborted) await clock.sleep(RECONNECT_MS, signal).catch(() => undefined);
+  }
+}
