@@ -164,9 +164,11 @@ describe("the gas of a token", () => {
     const meter = numbered(0x6a5);
     await evm.chain.setCode(meter, "0x5a5f5260205ff3");
     const list = Array.from({ length: 400 }, () => meter);
+    // A call may take 63/64 of the gas left: with large shares the last part is worth more than all reserves.
+    const shareArb = fc.oneof(fc.bigInt(100n, 200_000n), fc.bigInt(4_000_000n, 20_000_000n));
     await fc.assert(
-      fc.asyncProperty(fc.bigInt(100n, 200_000n), fc.bigInt(300_000n, 900_000n), async (gasPerToken, gas) => {
-        const { holdings, failed, next } = await scan(list, { gasPerToken, gas });
+      fc.asyncProperty(shareArb, fc.bigInt(300_000n, 900_000n), async (gasPerToken, spare) => {
+        const { holdings, failed, next } = await scan(list, { gasPerToken, gas: gasPerToken + spare });
         expect(failed).toEqual([]);
         expect(holdings).toHaveLength(Number(next));
         expect(holdings.filter(({ balance }) => balance !== gasPerToken - 2n)).toEqual([]);

@@ -119,24 +119,30 @@ describe("checkTransaction", () => {
   const selectors = ["0xa9059cbb", "0x095ea7b3", "0x23b872dd", "0xdeadbeef"] as const;
   const targetArb = fc.constantFrom<Address>(...targets);
   const selectorArb = fc.constantFrom<Hex>(...selectors);
+  const wordsArb = fc.array(amountArb, { minLength: 1, maxLength: 4 });
+  const spendingArb = fc
+    .tuple(selectorArb, wordsArb, fc.constantFrom(0, 0, 1, 5))
+    .map(([selector, words, cut]): Hex => {
+      const whole = concat([selector, ...words.map((word) => numberToHex(word, { size: 32 }))]);
+      return `0x${whole.slice(2, whole.length - 2 * cut)}`;
+    });
+  const bytesArb = fc.uint8Array({ maxLength: 5 });
   const dataArb = fc.oneof(
-    fc
-      .tuple(selectorArb, fc.array(amountArb, { minLength: 1, maxLength: 4 }), fc.integer({ min: 0, max: 5 }))
-      .map(([selector, words, cut]): Hex => {
-        const whole = concat([selector, ...words.map((word) => numberToHex(word, { size: 32 }))]);
-        return `0x${whole.slice(2, whole.length - 2 * cut)}`;
-      }),
-    fc.uint8Array({ maxLength: 5 }).map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`),
+    { weight: 5, arbitrary: spendingArb },
+    { weight: 1, arbitrary: bytesArb.map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`) },
   );
+  const limitArb = fc.record({ token: targetArb, maxPerDay: smallArb, spent: smallArb });
+  // Mostly permissive, or the first rules would hide the last ones.
   const policyArb = fc.record({
     frozen: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
-    targets: fc.subarray([...targets], { minLength: 1 }),
-    functionMode: fc.boolean(),
+    targets: fc.subarray([...targets], { minLength: 2 }),
+    functionMode: fc.integer({ min: 0, max: 2 }).map((n) => n === 0),
     functions: fc.array(fc.tuple(targetArb, selectorArb), { maxLength: 8 }),
-    limits: fc.array(fc.record({ token: targetArb, maxPerDay: smallArb, spent: smallArb }), { maxLength: 3 }),
+    limits: fc.array(limitArb, { minLength: 2, maxLength: 4 }),
     jump: jumpArb,
   });
-  const callArb = fc.record({ target: targetArb, value: amountArb, data: dataArb });
+  const valueArb = fc.oneof(fc.constant(0n), amountArb);
+  const callArb = fc.record({ target: targetArb, value: valueArb, data: dataArb });
 
   it("refuses what the rules refuse, for the reason that comes first", async () => {
     await fc.assert(

@@ -1,4 +1,5 @@
 // The logs of one block: complete or a Fault, whatever the node says.
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   type FaultyNode,
@@ -16,9 +17,9 @@ import {
 } from "../../tests/support/log-chain.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { Hex } from "../kit/hex.ts";
+import type { ChainLog, Header } from "../schema/chain-log.ts";
 import { readLogsOfBlock } from "./block-logs.ts";
-import { type Header, readHeaders } from "./blocks.ts";
-import type { ChainLog } from "./log.ts";
+import { readHeaders } from "./blocks.ts";
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;

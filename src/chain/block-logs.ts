@@ -1,8 +1,8 @@
 // The logs of one block near the head, read by its hash and held against its bloom.
+import type { ChainLog, Header } from "../schema/chain-log.ts";
 import { malformed } from "./bad-answer.ts";
-import type { Header } from "./blocks.ts";
 import { bloomFalsePositiveRate } from "./bloom.ts";
-import type { ChainLog, NodeLog } from "./log.ts";
+import type { NodeLog } from "./log.ts";
 import {
   bloomKnows,
   filterParams,

@@ -1,16 +1,9 @@
 // Block headers, read by number, tag or hash, and never another block than the one asked for.
 import type { Hex } from "../kit/hex.ts";
+import type { Header } from "../schema/chain-log.ts";
 import { malformed, missing } from "./bad-answer.ts";
 import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./quantity.ts";
 import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "./rpc/call.ts";
-
-export type Header = {
-  readonly number: number;
-  readonly hash: Hex;
-  readonly parentHash: Hex;
-  readonly timestamp: number;
-  readonly logsBloom: Hex;
-};
 
 export type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 

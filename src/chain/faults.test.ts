@@ -1,4 +1,5 @@
 // Under any plan of faults, what is read from the chain is exactly what is on it, or a Fault is thrown.
+
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FaultyNode, planOf, startFaultyNode } from "../../tests/support/faulty-node.ts";
@@ -6,9 +7,9 @@ import type { Injection } from "../../tests/support/injections.ts";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import { Fault } from "../kit/fault.ts";
+import type { ChainLog, Header } from "../schema/chain-log.ts";
 import { readLogsOfBlock } from "./block-logs.ts";
-import { type Header, readHeaders } from "./blocks.ts";
-import type { ChainLog } from "./log.ts";
+import { readHeaders } from "./blocks.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { streamLogs } from "./stream-logs.ts";
 

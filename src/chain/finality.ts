@@ -1,6 +1,7 @@
 // The newest block that can not be undone any more, never going back within this process.
+import type { Header } from "../schema/chain-log.ts";
 import { malformed } from "./bad-answer.ts";
-import { type Header, headerCall, readHeader } from "./blocks.ts";
+import { headerCall, readHeader } from "./blocks.ts";
 import type { CallOptions, PinnedRpc, Rpc } from "./rpc/call.ts";
 import { RpcError } from "./rpc/failure.ts";
 

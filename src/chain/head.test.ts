@@ -1,4 +1,5 @@
 // The head, followed by polling and by socket, through silence, failure and slow consumers.
+
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -8,7 +9,7 @@ import { createFastClock } from "../../tests/support/fast-clock.ts";
 import { type FaultyNode, type FaultyNodeOptions, startFaultyNode } from "../../tests/support/faulty-node.ts";
 import { createTestLog } from "../../tests/support/test-rpc.ts";
 import { Secret } from "../kit/secret.ts";
-import type { Header } from "./blocks.ts";
+import type { Header } from "../schema/chain-log.ts";
 import { followHeads, type HeadOptions } from "./head.ts";
 import { createRpc } from "./rpc/rpc.ts";
 

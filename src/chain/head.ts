@@ -1,8 +1,10 @@
 // The newest head, as soon as it is known: a socket says when to look, or looking now and then finds out.
+
 import { type Clock, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
-import { type Header, readHeader } from "./blocks.ts";
+import type { Header } from "../schema/chain-log.ts";
+import { readHeader } from "./blocks.ts";
 import { listenForHeads } from "./head-socket.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { RpcError } from "./rpc/failure.ts";

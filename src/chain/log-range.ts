@@ -1,8 +1,9 @@
 // The logs of one range of finalized blocks: read from one node that has the blocks, checked, and silence confirmed.
+import type { ChainLog, Header } from "../schema/chain-log.ts";
 import { malformed } from "./bad-answer.ts";
 import { type BloomKind, blockLogsCall, requireOfBlock } from "./block-logs.ts";
-import { type Header, headerCall, readHeaders } from "./blocks.ts";
-import type { ChainLog, NodeLog } from "./log.ts";
+import { headerCall, readHeaders } from "./blocks.ts";
+import type { NodeLog } from "./log.ts";
 import { filterParams, mergeLogs, parseLogs, type Wanted } from "./log-filter.ts";
 import { toQuantity } from "./quantity.ts";
 import {

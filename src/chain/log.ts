@@ -1,19 +1,8 @@
 // One log as the rest of Sextant knows it, read strictly from what a node sent.
 import type { Hex } from "../kit/hex.ts";
+import type { ChainLog } from "../schema/chain-log.ts";
 import { malformed } from "./bad-answer.ts";
 import { readAddress, readData, readHash, readObject, readQuantity } from "./quantity.ts";
-
-export type ChainLog = {
-  readonly address: Hex;
-  readonly topics: readonly Hex[];
-  readonly data: Hex;
-  readonly blockNumber: number;
-  readonly blockHash: Hex;
-  readonly blockTimestamp: number;
-  readonly transactionHash: Hex;
-  readonly transactionIndex: number;
-  readonly logIndex: number;
-};
 
 /** A log before its block's header is known: not every node sends the timestamp along. */
 export type NodeLog = Omit<ChainLog, "blockTimestamp"> & { readonly blockTimestamp: number | null };

@@ -1,13 +1,14 @@
 // Finalized history through nodes that refuse, lag, lie and break.
+
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type FaultyNode, type FaultyNodeOptions, startFaultyNode } from "../../tests/support/faulty-node.ts";
 import type { Call } from "../../tests/support/injections.ts";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
+import type { ChainLog } from "../schema/chain-log.ts";
 import { readLogsOfBlock } from "./block-logs.ts";
 import { readHeaders } from "./blocks.ts";
-import type { ChainLog } from "./log.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
 

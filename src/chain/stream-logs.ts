@@ -1,7 +1,8 @@
 // The logs of finalized history, in order, in batches of bounded size, read ahead while the consumer works.
+
 import { Fault } from "../kit/fault.ts";
+import type { ChainLog } from "../schema/chain-log.ts";
 import type { BloomKind } from "./block-logs.ts";
-import type { ChainLog } from "./log.ts";
 import { type LogFilter, prepareFilters } from "./log-filter.ts";
 import { type RangeAnswer, readLogRange } from "./log-range.ts";
 import { createRangeSize } from "./range-size.ts";

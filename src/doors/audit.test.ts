@@ -54,7 +54,7 @@ async function run(options: Record<string, string>, more: Record<string, string>
 }
 
 describe("an index that is right", () => {
-  it("differs nowhere, at the index.head and at older blocks", async () => {
+  it("differs nowhere, at the head and at older blocks", async () => {
     const blocks = [1, 2, 3, 4].map((quarter) => Math.floor((index.head * quarter) / 4));
     for (const block of [index.deployment.startBlock, ...blocks, index.head - FINALITY, index.head - 1]) {
       const report = await index.audit({ block });

@@ -39,7 +39,8 @@ export const audit: Command = {
     const urls = config.rpcUrls.filter((each) => !each.reveal().startsWith("ws"));
     const rpc = createRpc({ urls, chainId: deployment.chainId, log });
     try {
-      await verifyDeployment(rpc, deployment, { signal: stop });
+      const verified = await verifyDeployment(rpc, deployment, { signal: stop });
+      for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
       const { database, close } = await openConfiguredDatabase(config, log, "audit");
       try {
         const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
