@@ -1,0 +1,78 @@
+// The indexer as a process of its own, so that its memory and time are its own: backfills a history and leaves.
+import { runIndexer } from "../../src/doors/run-indexer.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { historyChain } from "../history/history.ts";
+import { createProgress, say } from "../tell.ts";
+import { type BenchPlace, openBenchDatabase, quietLog } from "./bench-database.ts";
+
+export type BackfillTask = BenchPlace & {
+  readonly url: string;
+  readonly seed: number;
+  readonly events: number;
+  readonly head: number;
+};
+
+export type BackfillReport = {
+  readonly events: number;
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly rssBytesMax: number;
+  readonly batches: number;
+  /** After each batch: how many events are in, and how long it took since the beginning. */
+  readonly marks: readonly { readonly events: number; readonly ms: number }[];
+};
+
+// As SEXTANT_LOG_RANGE_MAX is when nobody sets it.
+const LOG_RANGE_MAX = 10_000;
+
+const task = JSON.parse(process.argv[2] ?? "") as BackfillTask;
+const database = await openBenchDatabase(task);
+const done = new AbortController();
+const progress = createProgress();
+const nothing = () => undefined;
+const marks: { events: number; ms: number }[] = [];
+let startedMs = 0;
+let startedCpu = process.cpuUsage();
+let events = 0;
+
+await runIndexer({
+  database,
+  deployment: historyChain(task.seed).deployment,
+  urls: [new Secret(task.url)],
+  logRangeMax: LOG_RANGE_MAX,
+  log: quietLog,
+  stop: done.signal,
+  onCall: nothing,
+  report: {
+    standby: nothing,
+    leading: nothing,
+    head: nothing,
+    level: nothing,
+    rolledBack: nothing,
+    backfilling() {
+      startedMs = performance.now();
+      startedCpu = process.cpuUsage();
+    },
+    written({ tip, logs }) {
+      events += logs;
+      marks.push({ events, ms: performance.now() - startedMs });
+      progress(() => `${events} of ${task.events} events`);
+      if (tip.number === task.head) done.abort();
+    },
+    failed(error) {
+      done.abort();
+      throw error;
+    },
+  },
+});
+const { user, system } = process.cpuUsage(startedCpu);
+const report: BackfillReport = {
+  events,
+  ms: marks.at(-1)?.ms ?? 0,
+  cpuMs: (user + system) / 1000,
+  rssBytesMax: process.resourceUsage().maxRSS * 1024,
+  batches: marks.length,
+  marks,
+};
+await database.close();
+say(report);

@@ -1,0 +1,57 @@
+// The second ceiling: the same rows and raw logs copied into the same tables and indexes, and nothing computed.
+import { readFile } from "node:fs/promises";
+import { tables } from "../../src/protocol/domains.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
+import { createProgress, say } from "../tell.ts";
+import { type BenchPlace, openBenchDatabase } from "./bench-database.ts";
+
+/** A table's rows as COPY wrote them out. */
+export type DumpedTable = { readonly name: string; readonly file: string };
+
+export type CopyTask = BenchPlace & {
+  readonly dumped: readonly DumpedTable[];
+  /** In how many transactions: as many as the backfill needed. */
+  readonly batches: number;
+};
+
+export type CopyReport = { readonly rows: number; readonly ms: number };
+
+const NEWLINE = 10;
+
+const task = JSON.parse(process.argv[2] ?? "") as CopyTask;
+const database = await openBenchDatabase(task);
+await database.transaction(async (session) => {
+  await createRowTables(session, tables);
+  await createRowIndexes(session, tables);
+});
+// Cut beforehand: only the copying counts.
+const parts = await Promise.all(
+  task.dumped.map(async ({ name, file }) => ({ name, ...cut(await readFile(file), task.batches) })),
+);
+const progress = createProgress();
+const startedMs = performance.now();
+for (let batch = 0; batch < task.batches; batch += 1) {
+  await database.transaction(async (session) => {
+    for (const { name, pieces } of parts) {
+      const piece = pieces[batch];
+      if (piece) await session.copyIn(`copy ${name} from stdin`, [piece]);
+    }
+  });
+  progress(() => `${batch + 1} of ${task.batches} batches`);
+}
+const report: CopyReport = {
+  rows: parts.reduce((sum, { rows }) => sum + rows, 0),
+  ms: performance.now() - startedMs,
+};
+await database.close();
+say(report);
+
+function cut(bytes: Buffer, count: number): { rows: number; pieces: string[] } {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at + 1);
+  const endOf = (batch: number): number => ends[Math.floor((batch * ends.length) / count) - 1] ?? 0;
+  const pieces = Array.from({ length: count }, (_, batch) =>
+    bytes.subarray(endOf(batch), endOf(batch + 1)).toString("utf8"),
+  );
+  return { rows: ends.length, pieces };
+}

@@ -1,0 +1,44 @@
+// `npm run bench [-- <names> --events N --seed N --full --profile <folder>]`: runs the benchmarks and prints one table.
+import { parseArgs } from "node:util";
+import { backfillBench } from "./backfill.ts";
+import { type Bench, tableOf } from "./measurement.ts";
+import { tell } from "./tell.ts";
+
+const BENCHES: readonly Bench[] = [backfillBench];
+// The least that says something about a backfill.
+const EVENTS = 200_000;
+const SEED = 7;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    events: { type: "string", default: String(EVENTS) },
+    seed: { type: "string", default: String(SEED) },
+    full: { type: "boolean", default: false },
+    profile: { type: "string" },
+  },
+});
+const whole = (name: "events" | "seed"): number => {
+  const value = Number(values[name]);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`);
+  return value;
+};
+const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  throw new Error(
+    `there is no ${unknown.join(", ")}; there is ${BENCHES.map(({ name }) => name).join(", ")}`,
+  );
+}
+const chosen = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const options = {
+  events: whole("events"),
+  seed: whole("seed"),
+  full: values.full,
+  profileFolder: values.profile ?? null,
+};
+const results = [];
+for (const bench of chosen) {
+  tell(`${bench.name} begins`);
+  results.push({ bench: bench.name, measurements: await bench.run(options) });
+}
+process.stdout.write(tableOf(results));
