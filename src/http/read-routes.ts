@@ -6,7 +6,9 @@ import { parseUint } from "../kit/uint.ts";
 import type { Read, ReadInput } from "../schema/read.ts";
 import type { SqlText } from "../schema/statement.ts";
 import type { Answer, AnswerCache } from "./answer-cache.ts";
+import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
+import { matches } from "./validators.ts";
 
 export type Head = {
   readonly number: bigint;
@@ -60,13 +62,7 @@ async function make(read: Read, request: FastifyRequest, { run }: ReadRouteOptio
 
 function readInput(read: Read, request: FastifyRequest): ReadInput {
   const query = readQuery(request.url);
-  const path = request.params as Readonly<Record<string, string>>;
-  const values: Record<string, unknown> = {};
-  for (const { name, place, required, kind } of read.parameters) {
-    const text = place === "path" ? path[name] : query.get(name);
-    if (text !== undefined) values[name] = kind.parse(text, name);
-    else if (required) throw new Fault("INPUT_INVALID", `${name} is required.`);
-  }
+  const values = readParameters(read.parameters, request, query);
   const block = query.get("block");
   const include = query.get("include");
   if (include !== undefined && include !== "provenance") {
@@ -115,11 +111,4 @@ function send(
   reply.headers(headers).header("etag", etag);
   if (matches(request.headers["if-none-match"], etag)) return reply.code(304).send();
   return reply.code(status).send(body);
-}
-
-/** If-None-Match compares weakly, and may list several validators or `*`. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header === etag || header.trim() === "*") return true;
-  return header.split(",").some((part) => part.trim().replace(/^W\//, "") === etag);
 }

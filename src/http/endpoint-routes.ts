@@ -1,0 +1,76 @@
+// Endpoints as routes: parameters and a strict JSON body in, whatever the endpoint answers out.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Fault } from "../kit/fault.ts";
+import { parseStrictJson } from "../kit/strict-json.ts";
+import type { Endpoint, EndpointAnswer, EndpointRequest } from "../schema/endpoint.ts";
+import { type BodyCheck, compileBodySchema } from "./body-schema.ts";
+import { readParameters } from "./parameters.ts";
+import { readQuery } from "./query.ts";
+import { matches } from "./validators.ts";
+
+/** The routes appear when the app is ready; schemas that do not compile throw here. */
+export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
+  const checked = endpoints.map((endpoint) => ({
+    endpoint,
+    check: endpoint.body === null ? null : compileBodySchema(endpoint.body),
+  }));
+  // A scope of its own, because here bodies stay bytes: what is hashed and signed must be what was sent.
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    for (const { endpoint, check } of checked) {
+      scope.route({
+        method: endpoint.method,
+        url: endpoint.path,
+        // Before the body is read: whoever sends the wrong kind need not send it whole.
+        onRequest: async (request) => {
+          if (check !== null) requireJson(request.headers["content-type"]);
+        },
+        handler: async (request, reply) => {
+          const answer = await endpoint.handle(toRequest(endpoint, check, request));
+          return send(answer, request, reply);
+        },
+      });
+    }
+  });
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
+
+function requireJson(contentType: string | undefined): void {
+  if (contentType !== undefined && JSON_TYPE.test(contentType)) return;
+  throw new Fault("CONTENT_TYPE_UNSUPPORTED", "The request body must be sent as application/json, in UTF-8.");
+}
+
+function toRequest(endpoint: Endpoint, check: BodyCheck | null, request: FastifyRequest): EndpointRequest {
+  const values = readParameters(endpoint.parameters, request, readQuery(request.url));
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  let body: unknown;
+  if (check !== null) {
+    body = parseStrictJson(bytes, "The body");
+    check(body);
+  }
+  return { values, bytes, body, headers: singleHeaders(request.headers) };
+}
+
+function singleHeaders(headers: FastifyRequest["headers"]): EndpointRequest["headers"] {
+  return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, [value].flat().join(", ")]));
+}
+
+function send(
+  { status, body, headers = {} }: EndpointAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.code(status).headers(headers);
+  const etag = headers.etag;
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (isRead && etag !== undefined && matches(request.headers["if-none-match"], etag)) {
+    return reply.code(304).send();
+  }
+  if (body instanceof Uint8Array) return reply.send(body);
+  const text = JSON.stringify(body);
+  if (text === undefined) throw new Fault("INTERNAL", "The answer has no body.");
+  if (headers["content-type"] === undefined) reply.type("application/json; charset=utf-8");
+  return reply.send(text);
+}

@@ -1,0 +1,91 @@
+// The read model written a second time, plainly, from the description of the protocol: rows in maps, events in order.
+import type { ModelEvent } from "./model-events.ts";
+
+/** A row as the database gives it: integers as text, except those of at most sixteen bits. */
+export type PlainRow = Readonly<Record<string, string | number | boolean | null>>;
+type Input = Readonly<Record<string, unknown>>;
+
+export type Rule = (model: ReadModel, event: ModelEvent) => void;
+/** By contract and event, as in "AgentRegistry.AgentRevoked". */
+export type Rules = Readonly<Record<string, Rule>>;
+
+export class ReadModel {
+  readonly #tables = new Map<string, Map<string, PlainRow>>();
+  readonly #rules: Rules;
+
+  constructor(rules: Rules) {
+    this.#rules = rules;
+  }
+
+  apply(event: ModelEvent): void {
+    const rule = this.#rules[`${event.contract}.${event.event}`];
+    if (!rule) throw new Error(`the model does not know ${event.contract}.${event.event}`);
+    rule(this, event);
+  }
+
+  rows(table: string): PlainRow[] {
+    return [...(this.#tables.get(table)?.values() ?? [])];
+  }
+
+  get(table: string, key: unknown): PlainRow {
+    const row = this.#tables.get(table)?.get(keyOf(key));
+    if (!row) throw new Error(`the model has no ${table} ${keyOf(key)}`);
+    return row;
+  }
+
+  has(table: string, key: unknown): boolean {
+    return this.#tables.get(table)?.has(keyOf(key)) ?? false;
+  }
+
+  /** A row, new or in place of the one before, with where it comes from. */
+  put(table: string, key: unknown, row: Input, event: ModelEvent): void {
+    this.#set(table, key, {
+      ...plain(row),
+      block_number: String(event.block),
+      tx_hash: event.transactionHash,
+      log_index: event.logIndex,
+    });
+  }
+
+  change(table: string, key: unknown, fields: Input): void {
+    this.#set(table, key, { ...this.get(table, key), ...plain(fields) });
+  }
+
+  /** Counters of a row that begins with `start`, the key's columns and zeros, when it is first counted in. */
+  count(table: string, key: unknown, start: Input, amounts: Readonly<Record<string, bigint>>): void {
+    const before: PlainRow = this.has(table, key) ? this.get(table, key) : plain(start);
+    const after = Object.entries(amounts).map(([name, amount]) => {
+      const counted = before[name];
+      if (typeof counted !== "string") throw new Error(`${table}.${name} counts nothing`);
+      return [name, String(BigInt(counted) + amount)] as const;
+    });
+    this.#set(table, key, { ...before, ...Object.fromEntries(after) });
+  }
+
+  #set(table: string, key: unknown, row: PlainRow): void {
+    const rows = this.#tables.get(table) ?? new Map<string, PlainRow>();
+    this.#tables.set(table, rows.set(keyOf(key), row));
+  }
+}
+
+function keyOf(key: unknown): string {
+  return JSON.stringify(Array.isArray(key) ? key.map(plainValue) : [plainValue(key)]);
+}
+
+function plain(row: Input): PlainRow {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]));
+}
+
+/** Integers too large for a number become text; addresses lose the capitals of their checksum. */
+function plainValue(value: unknown): string | number | boolean | null {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "string") return /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value;
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  throw new Error(`no column holds ${String(value)}`);
+}
+
+/** The value of an argument of the event; a misspelt name must not become undefined. */
+export function arg<T = bigint>(event: ModelEvent, name: string): T {
+  if (!(name in event.args)) throw new Error(`${event.event} has no argument ${name}`);
+  return event.args[name] as T;
+}
