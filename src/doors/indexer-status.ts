@@ -82,8 +82,8 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       backfill.toldMs = clock.nowMs();
       log.info(progressLine(backfill, written.tip.number, clock.nowMs()));
     },
-    head(seen) {
-      head = seen;
+    head({ number, hash, timestamp }) {
+      head = { number, hash, timestamp };
       moved();
     },
     level(position) {

@@ -10,12 +10,12 @@ import { rebuildRows } from "../store/rebuild.ts";
 import type { Command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
+import { rebuildProgress } from "./rebuild-progress.ts";
 import { INDEXER_LOCK } from "./run-indexer.ts";
 import { databaseSettings, indexerSettings } from "./settings.ts";
 
 // An indexer that is told to leave does so within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
-const PROGRESS_MS = 2_000;
 
 export const rebuild: Command = {
   about:
@@ -33,17 +33,12 @@ export const rebuild: Command = {
       try {
         await lock.transaction((session) => claimSchema(session, deployment));
         const startedMs = systemClock.nowMs();
-        let toldMs = startedMs;
         const logs = await rebuildRows(lock, {
           schema: database.schema,
           declaration: { tables, foldVersion: FOLD_VERSION },
           fold: createProtocol(deployment, noReads).fold,
           signal: stop,
-          report: ({ block, toBlock, logs }) => {
-            if (systemClock.nowMs() - toldMs < PROGRESS_MS) return;
-            toldMs = systemClock.nowMs();
-            log.info(`Rebuilding: block ${block} of ${toBlock}, ${logs.toLocaleString("en")} events`);
-          },
+          report: rebuildProgress(log, systemClock),
         });
         const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
         say(

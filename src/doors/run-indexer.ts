@@ -5,6 +5,7 @@ import type { RpcLimits } from "../chain/rpc/limits.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { verifyDeployment } from "../chain/verify.ts";
 import { indexChain, type Reporter } from "../indexing/index-chain.ts";
+import { systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
@@ -17,6 +18,7 @@ import { openIndexStore } from "../store/index-store.ts";
 import { acquireLock, type Lock } from "../store/lock.ts";
 import { claimSchema, prepareRows } from "../store/prepare-index.ts";
 import { chainPort, detailReads } from "./chain-port.ts";
+import { rebuildProgress } from "./rebuild-progress.ts";
 
 export type IndexerOptions = {
   readonly database: Database;
@@ -70,7 +72,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
             declaration,
             fold: protocol.fold,
             signal,
-            report: () => undefined,
+            report: rebuildProgress(log, systemClock),
           },
           log,
         );

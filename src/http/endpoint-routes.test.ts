@@ -100,7 +100,13 @@ describe("a body", () => {
     ["that is no object", "[]", {}, 400, /^The body must be an object\.$/],
     ["without a required field", "{}", {}, 400, /^account is required\.$/],
     ["with a wrong address", '{"account":"0x12"}', {}, 400, /^account must be an address: 0x followed by 40/],
-    ["with a wrong number", `{"account":"${ACCOUNT}","amount":"1e3"}`, {}, 400, /^amount must be a whole number/],
+    [
+      "with a wrong number",
+      `{"account":"${ACCOUNT}","amount":"1e3"}`,
+      {},
+      400,
+      /^amount must be a whole number/,
+    ],
     ["with a wrong type", `{"account":"${ACCOUNT}","plan":[]}`, {}, 400, /^plan must be an object\.$/],
     ["with a long text", `{"account":"${ACCOUNT}","note":"123456"}`, {}, 400, /^note must have at most 5/],
     ["outside an enumeration", `{"account":"${ACCOUNT}","rail":2}`, {}, 400, /^rail must be one of 0, 1\.$/],
@@ -141,7 +147,11 @@ describe("an answer", () => {
   it("may be bytes with headers, and is not sent again to who has it", async () => {
     const bytes = Buffer.from('{"n":9007199254740993}');
     const headers = { "content-type": "application/json", etag: '"abc"' };
-    const { url } = await start({ method: "GET", body: null, handle: async () => ({ status: 200, body: bytes, headers }) });
+    const { url } = await start({
+      method: "GET",
+      body: null,
+      handle: async () => ({ status: 200, body: bytes, headers }),
+    });
     const first = await fetch(`${url}/things/1`);
     expect([first.status, await first.text()]).toEqual([200, bytes.toString()]);
     expect(first.headers.get("content-type")).toBe("application/json");

@@ -25,7 +25,10 @@ describe("strict JSON", () => {
         try {
           parseStrictJson(bytes, "The body");
         } catch (error) {
-          expect(error).toMatchObject({ code: "INPUT_INVALID", message: expect.stringMatching(/^The body /) });
+          expect(error).toMatchObject({
+            code: "INPUT_INVALID",
+            message: expect.stringMatching(/^The body /),
+          });
         }
       }),
     );
@@ -53,7 +56,9 @@ describe("strict JSON", () => {
   });
 
   it("refuses what is not UTF-8", () => {
-    expect(() => parseStrictJson(Buffer.from([0x22, 0xc3, 0x28, 0x22]), "The body")).toThrow(/not valid UTF-8/);
+    expect(() => parseStrictJson(Buffer.from([0x22, 0xc3, 0x28, 0x22]), "The body")).toThrow(
+      /not valid UTF-8/,
+    );
   });
 
   it.each([
@@ -68,7 +73,11 @@ describe("strict JSON", () => {
   });
 
   it("reads a hostile body of the largest size in milliseconds", () => {
-    const hostile = [`[${'"\\\\",'.repeat(40_000)}1]`, `{"a":"${"\\".repeat(130_000)}"}`, `"${" ".repeat(262_000)}"`];
+    const hostile = [
+      `[${'"\\\\",'.repeat(40_000)}1]`,
+      `{"a":"${"\\".repeat(130_000)}"}`,
+      `"${" ".repeat(262_000)}"`,
+    ];
     const start = performance.now();
     for (const text of hostile) expect(read(text)).toBeDefined();
     expect(performance.now() - start).toBeLessThan(2_000);
