@@ -1,6 +1,6 @@
 // Proves that the hashes computed here are the published ones, and that every field counts.
 import fc from "fast-check";
-import { type Hex, keccak256, stringToHex } from "viem";
+import { type Hex, hashStruct, keccak256, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import {
@@ -52,6 +52,40 @@ describe("intent", () => {
       message: intent,
     });
     expect(typed).toBe(await signer.sign({ hash: intentDigest(intent, domain) }));
+  });
+
+  it("is what EIP-712 says, whatever the intent says", () => {
+    const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+    const hex = (bytes: number) =>
+      fc
+        .uint8Array({ minLength: bytes, maxLength: bytes })
+        .map((some): Hex => `0x${Buffer.from(some).toString("hex")}`);
+    const intents: fc.Arbitrary<Intent> = fc.record({
+      owner: hex(20),
+      intentType: fc.integer({ min: 0, max: 255 }),
+      constraints: fc.record({
+        amountInMax: uint,
+        amountOutMin: uint,
+        deadline: uint,
+        slippageBps: fc.integer({ min: 0, max: 65_535 }),
+      }),
+      execution: fc.record({
+        target: hex(20),
+        dataHash: hex(32),
+        requiredAttestationSubject: hex(32),
+        requiredAttestationSchema: hex(32),
+        metadataURIHash: hex(32),
+      }),
+      inputToken: hex(20),
+      outputToken: hex(20),
+      nonce: uint,
+    });
+    fc.assert(
+      fc.property(intents, (data) => {
+        expect(intentStructHash(data)).toBe(hashStruct({ types: intentTypes, primaryType: "Intent", data }));
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it("changes with every number in it", () => {

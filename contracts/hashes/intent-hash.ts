@@ -1,5 +1,5 @@
 // What the owner of an intent signs: its EIP-712 types, struct hash and digest.
-import { type Address, type Hex, hashStruct, hashTypedData } from "viem";
+import { type Address, type Hex, hashTypedData, keccak256, stringToHex } from "viem";
 
 export const intentTypes = {
   Intent: [
@@ -58,8 +58,52 @@ export function intentDomain(chainId: bigint, intentBook: Address): IntentDomain
   return { name: "AgentIntentBook", version: "1", chainId, verifyingContract: intentBook };
 }
 
+const typeText = (name: keyof typeof intentTypes): string =>
+  `${name}(${intentTypes[name].map((field) => `${field.type} ${field.name}`).join(",")})`;
+const typeHash = (...names: (keyof typeof intentTypes)[]): string =>
+  keccak256(stringToHex(names.map(typeText).join(""))).slice(2);
+
+const intentTypeHash = typeHash("Intent", "Constraints", "ExecutionRequirements");
+const constraintsTypeHash = typeHash("Constraints");
+const executionTypeHash = typeHash("ExecutionRequirements");
+
+// Word by word, because an indexer does it for every intent: the general way hashes the types anew each time, and
+// takes ten times as long.
 export function intentStructHash(intent: Intent): Hex {
-  return hashStruct({ types: intentTypes, primaryType: "Intent", data: intent });
+  const { constraints, execution } = intent;
+  return hashWords(
+    intentTypeHash,
+    wordOf(intent.owner),
+    wordOf(intent.intentType),
+    hashWords(
+      constraintsTypeHash,
+      wordOf(constraints.amountInMax),
+      wordOf(constraints.amountOutMin),
+      wordOf(constraints.deadline),
+      wordOf(constraints.slippageBps),
+    ).slice(2),
+    hashWords(
+      executionTypeHash,
+      wordOf(execution.target),
+      wordOf(execution.dataHash),
+      wordOf(execution.requiredAttestationSubject),
+      wordOf(execution.requiredAttestationSchema),
+      wordOf(execution.metadataURIHash),
+    ).slice(2),
+    wordOf(intent.inputToken),
+    wordOf(intent.outputToken),
+    wordOf(intent.nonce),
+  );
+}
+
+function hashWords(...words: string[]): Hex {
+  return keccak256(`0x${words.join("")}`);
+}
+
+function wordOf(value: Hex | bigint | number): string {
+  const digits = typeof value === "string" ? value.slice(2) : value.toString(16);
+  if (digits.length > 64 || digits.startsWith("-")) throw new Error(`${value} does not fit a word`);
+  return digits.padStart(64, "0");
 }
 
 export function intentDigest(intent: Intent, domain: IntentDomain): Hex {

@@ -39,7 +39,19 @@ export const requestSettings = {
     "SEXTANT_REQUEST_MS_MAX",
     integer(100, 600_000),
     30_000,
-    "Longest time for receiving one request, in milliseconds.",
+    "Longest time for receiving one request, and for answering it, in milliseconds.",
+  ),
+  requestsPerMinuteMax: setting(
+    "SEXTANT_REQUESTS_PER_MINUTE",
+    integer(0, 1_000_000),
+    1_200,
+    "Most requests per client and minute; 0 is no limit.",
+  ),
+  proxies: setting(
+    "SEXTANT_TRUST_PROXY",
+    integer(0, 10),
+    0,
+    "How many proxies of yours stand in front and name the client in X-Forwarded-For; 0 trusts none.",
   ),
 };
 

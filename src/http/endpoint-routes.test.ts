@@ -63,11 +63,15 @@ async function start(endpoint: Partial<Endpoint>): Promise<{ url: string; seen: 
 
 const ACCOUNT = `0x${"ab".repeat(20)}`;
 
-function post(url: string, text: BodyInit | null, headers: Record<string, string> = {}): Promise<Response> {
+function post(
+  url: string,
+  text: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${url}/things/7`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: text,
+    body: text as string,
   });
 }
 

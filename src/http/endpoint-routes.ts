@@ -6,6 +6,7 @@ import type { Endpoint, EndpointAnswer, EndpointRequest } from "../schema/endpoi
 import { type BodyCheck, compileBodySchema } from "./body-schema.ts";
 import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
+import { withinRequestTime } from "./time-limit.ts";
 import { matches } from "./validators.ts";
 
 /** The routes appear when the app is ready; schemas that do not compile throw here. */
@@ -27,7 +28,8 @@ export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[
           if (check !== null) requireJson(request.headers["content-type"]);
         },
         handler: async (request, reply) => {
-          const answer = await endpoint.handle(toRequest(endpoint, check, request));
+          const work = endpoint.handle(toRequest(endpoint, check, request));
+          const answer = await withinRequestTime(app, work);
           return send(answer, request, reply);
         },
       });

@@ -3,39 +3,33 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../kit/fault.ts";
 import { parseUint } from "../kit/uint.ts";
+import {
+  BLOCK_MAX,
+  headHeaders,
+  type IndexHead,
+  type RunRead,
+  refuseUnreadable,
+} from "../schema/index-head.ts";
 import type { Read, ReadInput } from "../schema/read.ts";
-import type { SqlText } from "../schema/statement.ts";
 import type { Answer, AnswerCache } from "./answer-cache.ts";
 import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
+import { withinRequestTime } from "./time-limit.ts";
 import { matches } from "./validators.ts";
-
-export type Head = {
-  readonly number: bigint;
-  readonly hash: string;
-  readonly finalized: bigint;
-  readonly start: bigint;
-};
-
-/** Runs a statement and tells at which head; a door plugs in the store. */
-export type RunRead = (
-  statement: SqlText,
-) => Promise<{ readonly head: Head; readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
 
 export type ReadRouteOptions = {
   readonly run: RunRead;
   readonly cache: AnswerCache;
 };
 
-const BLOCK_MAX = 2n ** 63n - 1n;
-
 export function addReadRoutes(app: FastifyInstance, reads: readonly Read[], options: ReadRouteOptions): void {
   for (const read of reads) {
-    app.get(read.path, (request, reply) => answer(read, request, reply, options));
+    app.get(read.path, (request, reply) => answer(app, read, request, reply, options));
   }
 }
 
 async function answer(
+  app: FastifyInstance,
   read: Read,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -45,7 +39,7 @@ async function answer(
   const kept = cache.get(request.url);
   if (kept) return send(kept, request, reply);
   const { generation } = cache;
-  const made = await make(read, request, options);
+  const made = await withinRequestTime(app, make(read, request, options));
   cache.set(request.url, made, generation);
   return send(made, request, reply);
 }
@@ -54,7 +48,7 @@ async function make(read: Read, request: FastifyRequest, { run }: ReadRouteOptio
   const input = readInput(read, request);
   const plan = read.plan(input);
   const { head, rows } = await run(plan.sql);
-  refuseUnreadable(input, head, read);
+  refuseUnreadable(input.asOf, head, { recent: read.recent === true });
   const body = plan.assemble(rows);
   if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
   return toAnswer(body, head);
@@ -75,20 +69,7 @@ function readInput(read: Read, request: FastifyRequest): ReadInput {
   };
 }
 
-function refuseUnreadable({ asOf }: ReadInput, head: Head, read: Read): void {
-  if (asOf === null) return;
-  const sentence =
-    asOf > head.number
-      ? `block ${asOf} is not indexed yet; the index is at ${head.number}.`
-      : asOf < head.start
-        ? `block ${asOf} is before the deployment, which begins at ${head.start}.`
-        : read.recent && asOf < head.finalized
-          ? `This answer is kept only from block ${head.finalized} on.`
-          : null;
-  if (sentence !== null) throw new Fault("INPUT_INVALID", sentence);
-}
-
-export function toAnswer(body: unknown, head: Head): Answer {
+export function toAnswer(body: unknown, head: IndexHead): Answer {
   const bytes = Buffer.from(JSON.stringify(body));
   return {
     status: 200,
@@ -97,8 +78,7 @@ export function toAnswer(body: unknown, head: Head): Answer {
     headers: {
       "content-type": "application/json; charset=utf-8",
       "cache-control": "no-cache",
-      "x-indexed-block": head.number.toString(),
-      "x-indexed-block-hash": head.hash,
+      ...headHeaders(head),
     },
   };
 }

@@ -7,9 +7,13 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from "fastify";
+import { type Clock, systemClock } from "../kit/clock.ts";
 import { Fault, type FaultCode, toFault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
+import { answerConnectionFault } from "./connection-fault.ts";
 import { createMethodTable } from "./methods.ts";
+import { addProtections, answerOptions, SAFE_HEADERS } from "./protections.ts";
+import { withinRequestTime } from "./time-limit.ts";
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
@@ -17,6 +21,11 @@ export type ServerOptions = {
   readonly log: Log;
   readonly bodyBytesMax: number;
   readonly requestMsMax: number;
+  /** Per client; 0 or nothing is no limit. */
+  readonly requestsPerMinuteMax?: number;
+  /** How many proxies in front of us may say whom they speak for; 0 or nothing trusts none. */
+  readonly proxies?: number;
+  readonly clock?: Clock;
   readonly ready: () => Promise<Readiness>;
 };
 
@@ -30,7 +39,11 @@ export type Server = {
   close(): Promise<void>;
 };
 
+// A path segment as long as the whole address may be: what is too long for an id is a bad id, not an unknown path.
+const SEGMENT_LENGTH_MAX = 16_384;
+
 export function createServer(options: ServerOptions): Server {
+  const { requestsPerMinuteMax = 0, proxies = 0, clock = systemClock } = options;
   const logger: FastifyBaseLogger = options.log;
   const app = Fastify({
     loggerInstance: logger,
@@ -38,6 +51,11 @@ export function createServer(options: ServerOptions): Server {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
     requestTimeout: options.requestMsMax,
+    trustProxy: proxies > 0 ? (_address: string, hop: number) => hop < proxies : false,
+    routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
+    // Node would refuse a missing Host with an empty body; we refuse it with ours.
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerConnectionFault,
     // An id of our own making: one taken from a header could be forged into our logs.
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
@@ -52,6 +70,7 @@ export function createServer(options: ServerOptions): Server {
     if (leaving) reply.header("connection", "close");
   });
   app.addHook("onRequest", async (request, reply) => void reply.header("x-request-id", request.id));
+  addProtections(app, { requestsPerMinuteMax, clock });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = fromFramework(error);
     if (fault.status >= 500) request.log.error({ err: error }, "request failed");
@@ -60,11 +79,12 @@ export function createServer(options: ServerOptions): Server {
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods.allowedFor(request.url);
     if (allowed.length === 0) throw new Fault("ROUTE_UNKNOWN", "There is nothing at this path.");
+    if (request.method === "OPTIONS") return answerOptions(reply, allowed);
     reply.header("allow", allowed.join(", "));
     throw new Fault("METHOD_NOT_ALLOWED", `This path answers ${allowed.join(", ")} only.`);
   });
   app.get("/ready", async (_request, reply) => {
-    const readiness = await options.ready();
+    const readiness = await withinRequestTime(app, options.ready());
     return readiness.ready
       ? { ready: true }
       : reply.code(503).send({ ready: false, error: readiness.reason });
@@ -90,6 +110,7 @@ export function createServer(options: ServerOptions): Server {
 function sendFault(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {
   return reply
     .code(fault.status)
+    .headers(SAFE_HEADERS)
     .header("x-request-id", requestId)
     .header("x-error-code", fault.code)
     .send({ error: fault.message });

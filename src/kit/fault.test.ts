@@ -11,7 +11,7 @@ describe("faults", () => {
     expect(exit).toBeLessThan(126);
     expect(meaning).toMatch(/^[A-Z].*\.$/);
     // A client that made a mistake is never told to send it again, except when it only came too often or too early.
-    if (retry) expect([409, 425, 429, 503]).toContain(status);
+    if (retry) expect([408, 409, 425, 429, 503]).toContain(status);
   });
 
   it("carries its row and its cause", () => {

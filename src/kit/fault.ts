@@ -16,6 +16,18 @@ export const FAULTS = {
     exit: 65,
     meaning: "The request is malformed or out of range.",
   },
+  WRITE_UNAUTHENTICATED: {
+    status: 401,
+    retry: false,
+    exit: 70,
+    meaning: "The write is not signed, or its signature, version or deadline can not be accepted.",
+  },
+  WRITE_FORBIDDEN: {
+    status: 403,
+    retry: false,
+    exit: 70,
+    meaning: "The write is signed by someone who may not make it, or for something else than what was sent.",
+  },
   NOT_FOUND: { status: 404, retry: false, exit: 70, meaning: "There is no record of that name." },
   ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, meaning: "No such path." },
   METHOD_NOT_ALLOWED: {
@@ -23,6 +35,30 @@ export const FAULTS = {
     retry: false,
     exit: 70,
     meaning: "The path exists, but not with this method; see the Allow header.",
+  },
+  CONFLICT: {
+    status: 409,
+    retry: false,
+    exit: 70,
+    meaning: "The write contradicts what is stored or indexed.",
+  },
+  HASH_MISMATCH: {
+    status: 409,
+    retry: false,
+    exit: 70,
+    meaning: "The content has another hash than the one given for it or committed on chain.",
+  },
+  WRITE_REPLAYED: {
+    status: 409,
+    retry: false,
+    exit: 70,
+    meaning: "The signer has used this version, or a higher one, for this resource before.",
+  },
+  REQUEST_TOO_SLOW: {
+    status: 408,
+    retry: true,
+    exit: 70,
+    meaning: "The request did not arrive within its time limit.",
   },
   BODY_TOO_LARGE: {
     status: 413,
@@ -35,6 +71,18 @@ export const FAULTS = {
     retry: false,
     exit: 70,
     meaning: "The request body has a content type that the path does not take.",
+  },
+  RATE_LIMITED: {
+    status: 429,
+    retry: true,
+    exit: 70,
+    meaning: "The client has sent more than it may; Retry-After says when to come back.",
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    retry: false,
+    exit: 70,
+    meaning: "The address and headers of the request are larger than allowed.",
   },
   INTERNAL: {
     status: 500,

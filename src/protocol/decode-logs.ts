@@ -27,7 +27,9 @@ export type LogDecoder = {
 
 type Entry = { contract: string; address: Hex | null; decoder: EventDecoder; rule: EventRule<never> };
 
-export function createLogDecoder(deployment: Deployment): LogDecoder {
+type Contracts = Pick<Deployment, "contracts">;
+
+export function createLogDecoder(deployment: Contracts): LogDecoder {
   const entries = entriesOf(deployment);
   const byTopic = new Map<Hex, readonly Entry[]>();
   for (const entry of entries)
@@ -45,7 +47,7 @@ export function createLogDecoder(deployment: Deployment): LogDecoder {
   };
 }
 
-function entriesOf(deployment: Deployment): Entry[] {
+function entriesOf(deployment: Contracts): Entry[] {
   const addresses: Readonly<Record<string, Hex>> = deployment.contracts;
   return domains.flatMap((domain) =>
     domain.abi

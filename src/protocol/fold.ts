@@ -25,34 +25,52 @@ export type Protocol = {
 export function createProtocol(deployment: Deployment, reads: DetailReads): Protocol {
   const decoder = createLogDecoder(deployment);
   const decode = (log: ChainLog) => decoder.decode(log, BigInt(log.blockTimestamp));
+  // A backfill folds the very logs that it has just completed: they need not be decoded a second time. Kept beside
+  // the logs, not in them, because a rebuild folds logs that nobody has decoded before.
+  const decoded = new WeakMap<ChainLog, DecodedEvent>();
 
   return {
     async detail(logs, signal) {
-      // What is none of the protocol's events (a look-alike of an account's, say) is not kept at all.
-      const events = logs.flatMap((log) => {
+      const events: { readonly log: ChainLog; readonly event: DecodedEvent }[] = [];
+      for (const log of logs) {
         const event = decode(log);
-        return event ? [{ log, event }] : [];
-      });
+        // What is none of the protocol's events (a look-alike of an account's, say) is not kept at all.
+        if (!event) continue;
+        decoded.set(log, event);
+        events.push({ log, event });
+      }
       const found = await readDetails(events, reads, signal);
       return events.map(({ log, event }) => ({ log, details: found.get(event) ?? null }));
     },
     async fold(logs, rows) {
-      const events = logs.flatMap(({ log, details }) => {
-        const event = decode(log);
-        return event ? [{ event, details }] : [];
-      });
-      await rows.load(events.flatMap(({ event }) => event.rule.needs?.(event) ?? []));
-      for (const { event, details } of events) foldEvent(event, details, rows);
+      const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
+      const needs: Need[] = [];
+      for (const { log, details } of logs) {
+        const event = decoded.get(log) ?? decode(log);
+        if (!event) continue;
+        events.push({ event, details });
+        if (event.rule.needs) needs.push(...event.rule.needs(event));
+      }
+      await rows.load(needs);
+      const find = (table: Table, key: Row) => rows.find(table, keyText(table.key, key));
+      for (const { event, details } of events) foldEvent(event, details, find, rows);
     },
   };
 }
 
-function foldEvent(event: DecodedEvent, details: Hex | null, rows: Rows): void {
+type Find = (table: Table, key: Row) => Row | null;
+
+function foldEvent(event: DecodedEvent, details: Hex | null, find: Find, rows: Rows): void {
   const origin = { block_number: event.blockNumber, tx_hash: event.txHash, log_index: event.logIndex };
   const input = {
-    ...event,
+    args: event.args,
+    address: event.address,
+    blockNumber: event.blockNumber,
+    timestamp: event.timestamp,
+    txHash: event.txHash,
+    logIndex: event.logIndex,
     details: readerOf(details),
-    find: (table: Table, key: Row) => rows.find(table, keyText(table.key, key)),
+    find,
   } as unknown as FoldInput<never>;
   try {
     for (const change of event.rule.fold(input)) rows.change(change, origin);

@@ -54,10 +54,10 @@ export async function readDetails(
 
 // A call straight to the contract emits its event once. Where a transaction has several, something stood in between.
 function onlyOfTheirKind(located: readonly Located[]): Located[] {
-  const kindOf = ({ event }: Located) => `${event.txHash}${event.contract}${event.name}`;
+  const kinds = located.map(({ event }) => `${event.txHash}${event.contract}${event.name}`);
   const counts = new Map<string, number>();
-  for (const each of located) counts.set(kindOf(each), (counts.get(kindOf(each)) ?? 0) + 1);
-  return located.filter((each) => counts.get(kindOf(each)) === 1);
+  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return located.filter((_, index) => counts.get(kinds[index] ?? "") === 1);
 }
 
 function stateCall({ log, event }: Located): { to: Hex; data: Hex; blockHash: Hex } {

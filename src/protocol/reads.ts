@@ -1,6 +1,37 @@
 // Every read of the indexed tables that the API offers.
 import type { Read } from "../schema/read.ts";
 import { agentReads } from "./reads/agents.ts";
+import { analyticsReads } from "./reads/analytics.ts";
+import { attestationReads } from "./reads/attestations.ts";
+import { attestorReads } from "./reads/attestors.ts";
+import { bidReads } from "./reads/bids.ts";
+import { disputeReads } from "./reads/disputes.ts";
+import { facilitatorReads } from "./reads/facilitators.ts";
 import { intentReads } from "./reads/intents.ts";
+import { merchantReads } from "./reads/merchants.ts";
+import { policyReads } from "./reads/policies.ts";
+import { quoteReads } from "./reads/quotes.ts";
+import { receiptReads } from "./reads/receipts.ts";
+import { serviceReads } from "./reads/services.ts";
+import { solverReads } from "./reads/solvers.ts";
+import { transactionReads } from "./reads/transactions.ts";
+import { trustSignalReads } from "./reads/trust-signals.ts";
 
-export const reads: readonly Read[] = [...agentReads, ...intentReads];
+export const reads: readonly Read[] = [
+  ...agentReads,
+  ...intentReads,
+  ...bidReads,
+  ...policyReads,
+  ...attestationReads,
+  ...solverReads,
+  ...attestorReads,
+  ...merchantReads,
+  ...serviceReads,
+  ...facilitatorReads,
+  ...quoteReads,
+  ...receiptReads,
+  ...trustSignalReads,
+  ...disputeReads,
+  ...analyticsReads,
+  ...transactionReads,
+];

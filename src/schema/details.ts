@@ -4,13 +4,13 @@ import {
   type ContractFunctionArgs,
   type ContractFunctionName,
   type ContractFunctionReturnType,
-  decodeAbiParameters,
   decodeFunctionResult,
   encodeFunctionData,
   getAbiItem,
   toFunctionSelector,
 } from "viem";
 import type { Hex } from "../kit/hex.ts";
+import { argumentsReader } from "./call-arguments.ts";
 import type { EventRecord } from "./event.ts";
 
 export type DetailsReader<T> = {
@@ -39,10 +39,11 @@ export function details<
   const item = getAbiItem({ abi, name: declared.call as string });
   if (item?.type !== "function") throw new Error(`${String(declared.call)} is not a function`);
   const selector = toFunctionSelector(item);
+  const readArguments = argumentsReader(item.inputs);
   return {
     fromCall(input) {
       if (!input.startsWith(selector)) return null;
-      const args = decodeAbiParameters(item.inputs, `0x${input.slice(10)}`);
+      const args = readArguments(input.slice(10));
       return declared.fromCall(args as ContractFunctionArgs<A, "nonpayable" | "payable", Call>);
     },
     stateCall: (event) =>

@@ -5,6 +5,7 @@ import type { Parameter, ParameterKind } from "./parameter.ts";
 import type { AnswerRow, AsOf, Read, ReadInput } from "./read.ts";
 import { type RecordShape, schemaOf, selectRecords } from "./record.ts";
 import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
+import type { Table } from "./table.ts";
 
 /** What a list can be narrowed by. */
 export type Filter = {
@@ -22,6 +23,29 @@ export function equals(
   required = false,
 ): Filter {
   return { kind, meaning, required, where: (value) => sql`t.${name(column)} = ${value}` };
+}
+
+/**
+ * Equality with a column that never changes in the life of a row. Indexes are over the current rows; since every row
+ * that ever was has a current version, those find the row, and only its version is another at an earlier block.
+ */
+export function unchanging(
+  table: Pick<Table, "name" | "key">,
+  column: string,
+  kind: ParameterKind<SqlValue>,
+  meaning: string,
+  required = false,
+): Filter {
+  const [key, ...more] = table.key;
+  if (key === undefined || more.length > 0) throw new Error(`${table.name} has a key of several columns`);
+  const found = (value: SqlValue) =>
+    sql`t.${name(key)} in (select c.${name(key)} from ${name(table.name)} c where c.valid_to is null and c.${name(column)} = ${value})`;
+  return {
+    kind,
+    meaning,
+    required,
+    where: (value, asOf) => (asOf === null ? sql`t.${name(column)} = ${value}` : found(value)),
+  };
 }
 
 /** The expressions a list is ordered by; together they are unique. All ascend or all descend. */
@@ -161,7 +185,7 @@ function page(
   const last = shown.at(-1);
   const more = rows.length > limit && last ? { next_cursor: cursorOf(last, order) } : {};
   const records = shown.map((row) => {
-    const visible = Object.fromEntries(Object.entries(row).filter(([name]) => !/^_[0-9]+$/.test(name)));
+    const visible = Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("_")));
     return present ? present(visible) : visible;
   });
   return {

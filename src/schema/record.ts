@@ -7,10 +7,11 @@ import type { Table } from "./table.ts";
 
 export type Field = { readonly sql: (asOf: AsOf) => SqlText; readonly json: JsonSchema };
 
-/** A record's main table has the alias `t`; joined ones have their own. */
+/** A record's main rows have the alias `t`; joined ones have their own. */
 export type RecordShape = {
   readonly name: string;
-  readonly table: Table;
+  /** The rows that hold at a block, as they stand after `from`. */
+  readonly source: (asOf: AsOf) => { readonly from: SqlText; readonly where: readonly SqlText[] };
   readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
   readonly fields: Readonly<Record<string, Field>>;
 };
@@ -23,7 +24,23 @@ export function record(declared: {
   joins?: readonly { table: AnyTable; alias: string; on: string }[];
   fields: Readonly<Record<string, Field>>;
 }): RecordShape {
-  return { joins: [], ...declared } as RecordShape;
+  const { name: title, table, joins = [], fields } = declared;
+  return {
+    name: title,
+    source: (asOf) => ({ from: sql`${name(table.name)}`, where: [valid("t", asOf)] }),
+    joins: joins as RecordShape["joins"],
+    fields,
+  };
+}
+
+/** A record of no single table: `rows` selects what holds at a block, the columns of the provenance included. */
+export function derivedRecord(declared: {
+  name: string;
+  rows: (asOf: AsOf) => SqlText;
+  fields: Readonly<Record<string, Field>>;
+}): RecordShape {
+  const { name: title, rows, fields } = declared;
+  return { name: title, source: (asOf) => ({ from: sql`(${rows(asOf)})`, where: [] }), joins: [], fields };
 }
 
 /** Columns of a table as they are, under their own names. */
@@ -81,8 +98,9 @@ export function selectRecords(
       sql` left join ${name(table.name)} ${name(alias)} on ${name(on)} and ${valid(alias, asOf)}`,
   );
   const provenance = input.provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
-  const conditions = joined([valid("t", asOf), ...where], " and ");
-  return sql`select ${joined([...shown, ...keys], ", ")} from ${name(shape.table.name)} t${joined([...joins, ...provenance], "")} where ${conditions}`;
+  const source = shape.source(asOf);
+  const conditions = joined([sql`true`, ...source.where, ...where], " and ");
+  return sql`select ${joined([...shown, ...keys], ", ")} from ${source.from} t${joined([...joins, ...provenance], "")} where ${conditions}`;
 }
 
 export function schemaOf(shape: RecordShape): JsonSchema {
@@ -137,5 +155,6 @@ export function one(
 }
 
 function missingMeaning(shape: RecordShape, parameter: string): string {
-  return `Which ${shape.name.toLowerCase()}: its ${parameter}.`;
+  const words = shape.name.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  return `Which ${words}: its ${parameter}.`;
 }

@@ -1,6 +1,7 @@
 // Writing and undoing versions of indexed rows, and loading the current ones.
+import type { Column } from "../schema/column.ts";
 import { keyText, type Row, type Table } from "../schema/table.ts";
-import { copyLine } from "./copy-in.ts";
+import { COPY_NULL, copyText } from "./copy-in.ts";
 import type { RowLoader, TableVersions, Touched } from "./row-versions.ts";
 import type { Session } from "./session.ts";
 import { closeSql, columnOf, copySql, loadSql, removeSql, reopenSql, unbornSql } from "./table-sql.ts";
@@ -32,7 +33,7 @@ export async function writeVersions(
   const { table, ended, begun } = versions;
   const collapse = mode.final && table.history === "recent";
   if (ended.length > 0) {
-    const ends = collapse ? [] : [ended.map(({ at }) => at)];
+    const ends = collapse ? [] : [`{${ended.map(({ at }) => at).join(",")}}`];
     const text = collapse ? removeSql(table) : closeSql(table);
     await session.query({ text, values: [...keyColumns(table, ended), ...ends] });
   }
@@ -57,29 +58,67 @@ export async function pruneTable(session: Session, table: Table, finalized: numb
   await session.query({ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] });
 }
 
-function keyColumns(table: Table, keys: readonly Touched[]): string[][] {
+/** One array per key column, as PostgreSQL reads it from text: the driver's own way costs several times as much. */
+function keyColumns(table: Table, keys: readonly Touched[]): string[] {
   return table.key.map((name) => {
     const column = columnOf(table, name);
-    return keys.map(({ key }) => column.toSql(key[name] as NonNullable<unknown>));
+    return arrayText(
+      keys.map(({ key }) => column.toSql(key[name] as NonNullable<unknown>)),
+      isText(column),
+    );
   });
 }
 
+function arrayText(values: readonly string[], quoted: boolean): string {
+  return quoted ? `{"${values.map(arrayCell).join('","')}"}` : `{${values.join(",")}}`;
+}
+
+// Keys are hex and names: hardly any has something to escape, and looking is cheaper than replacing.
+function arrayCell(value: string): string {
+  return /["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value;
+}
+
 export function fromStored(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
-  return Object.fromEntries(
-    Object.entries(table.columns).map(([name, column]) => {
-      const value = stored[name];
-      return [name, value === null || value === undefined ? null : column.fromSql(value)];
-    }),
-  );
+  const row: Record<string, unknown> = {};
+  for (const { name, column } of cellsOf(table)) {
+    const value = stored[name];
+    row[name] = value === null || value === undefined ? null : column.fromSql(value);
+  }
+  return row;
 }
 
 function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string> {
-  const columns = Object.entries(table.columns);
+  const cells = cellsOf(table);
   for (const { row, from, to } of begun) {
-    const values = columns.map(([name, column]) => {
+    let line = "";
+    for (const { name, column, escaped } of cells) {
       const value = row[name];
-      return value === null || value === undefined ? null : column.toSql(value);
-    });
-    yield copyLine([...values, String(from), to === null ? null : String(to)]);
+      if (value === null || value === undefined) line += COPY_NULL;
+      else line += escaped ? copyText(column.toSql(value)) : column.toSql(value);
+      line += "\t";
+    }
+    yield `${line}${from}\t${to === null ? COPY_NULL : to}\n`;
   }
+}
+
+type Cell = { readonly name: string; readonly column: Column<unknown>; readonly escaped: boolean };
+
+const cells = new WeakMap<Table, readonly Cell[]>();
+
+/** The columns of a table made ready once: numbers and booleans never have anything to escape. */
+function cellsOf(table: Table): readonly Cell[] {
+  let known = cells.get(table);
+  if (!known) {
+    known = Object.entries(table.columns).map(([name, column]) => ({
+      name,
+      column,
+      escaped: isText(column),
+    }));
+    cells.set(table, known);
+  }
+  return known;
+}
+
+function isText(column: Column<unknown>): boolean {
+  return column.sql.startsWith("text");
 }

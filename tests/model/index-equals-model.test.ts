@@ -11,14 +11,10 @@ import { tables } from "../../src/protocol/domains.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { readCheckpoint } from "../../src/store/chain-position.ts";
 import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
-import { commerceRules } from "./commerce-rules.ts";
-import { intentRules } from "./intent-rules.ts";
 import { type ModelEvent, readModelEvents } from "./model-events.ts";
-import { policyRules } from "./policy-rules.ts";
-import { type PlainRow, ReadModel } from "./read-model.ts";
-import { registryRules } from "./registry-rules.ts";
+import { modelOf } from "./model-of.ts";
+import type { PlainRow } from "./read-model.ts";
 
-const RULES = { ...registryRules, ...intentRules, ...policyRules, ...commerceRules };
 /** 2026-01-01: no run depends on the day it happens. */
 const GENESIS = 1_767_225_600n;
 const STEPS = 300;
@@ -88,13 +84,8 @@ async function compare(
 ): Promise<Set<string>> {
   const finalized = (await readCheckpoint(index.database))?.finalized ?? 0;
   const filled = new Set<string>();
-  const model = new ReadModel(RULES);
-  let next = 0;
-  for (const block of [...blocks].sort((a, b) => a - b)) {
-    for (let event = events[next]; event && event.block <= block; event = events[next]) {
-      model.apply(event);
-      next += 1;
-    }
+  for (const block of blocks) {
+    const model = modelOf(events, block);
     for (const table of tables) {
       if (table.history === "recent" && block < finalized) continue;
       const expected = texts(model.rows(table.name));

@@ -34,7 +34,7 @@ export const commerceTotals = rollup(
 export const tokenVolumes = rollup(
   "token_volumes",
   { token: address, ...volume },
-  { key: ["token"], index: [[byVolume]] },
+  { key: ["token"], index: [[byVolume, "token"]] },
 );
 
 export const railVolumes = rollup(
@@ -46,13 +46,13 @@ export const railVolumes = rollup(
 export const facilitatorVolumes = rollup(
   "facilitator_volumes",
   { facilitator: address, ...volume },
-  { key: ["facilitator"], index: [[byVolume]] },
+  { key: ["facilitator"], index: [[byVolume, "facilitator"]] },
 );
 
 export const serviceVolumes = rollup(
   "service_volumes",
   { service_numeric_id: uint256, ...volume },
-  { key: ["service_numeric_id"], index: [[byVolume]] },
+  { key: ["service_numeric_id"], index: [[byVolume, "service_numeric_id"]] },
 );
 
 // Reputation is read at any block, so a merchant's record keeps its whole past.
@@ -67,7 +67,7 @@ export const merchantRecords = rollup(
     resolved_disputes: uint63,
     rejected_disputes: uint63,
   },
-  { key: ["merchant_id"], index: [[byVolume]], history: "full" },
+  { key: ["merchant_id"], index: [[byVolume, "merchant_id"]], history: "full" },
 );
 
 type Totals = Partial<Record<Exclude<keyof typeof commerceTotals.columns & string, "scope">, bigint>>;

@@ -42,7 +42,10 @@ export const intents = table(
     required_attestation_schema: bytes32,
     metadata_uri_hash: bytes32,
   },
-  { key: ["intent_id"], index: [["status", "intent_id"], ["owner", "intent_id"], ["intent_hash"]] },
+  {
+    key: ["intent_id"],
+    index: [["status", "intent_id"], ["status", "deadline"], ["owner", "intent_id"], ["intent_hash"]],
+  },
 );
 
 // SELECTED and REJECTED follow from the intent's selected bid, so that a change of mind touches one row.

@@ -22,6 +22,8 @@ export const trustSignals = table(
     key: ["signal_id"],
     index: [
       ["subject_type", "subject_id", "signal_id"],
+      ["subject_type", "signal_id"],
+      ["subject_id", "signal_id"],
       ["kind", "signal_id"],
       ["reporter", "signal_id"],
     ],

@@ -1,6 +1,6 @@
 // Agents as answers: /agents/:agentId and /agents.
 
-import { equals, list } from "../../schema/list.ts";
+import { list, unchanging } from "../../schema/list.ts";
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
 import { columns, one, record } from "../../schema/record.ts";
 import { agents } from "../domains/agents.ts";
@@ -35,6 +35,6 @@ export const agentReads = [
     tag: "Agents",
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
-    filters: { owner: equals("owner", addressParameter, "Whose agents.", true) },
+    filters: { owner: unchanging(agents, "owner", addressParameter, "Whose agents.", true) },
   }),
 ];

@@ -48,19 +48,54 @@ const fields = {
   ),
 };
 
+const METADATA_KEYS = [
+  "execution_target",
+  "execution_data",
+  "required_attestation_subject",
+  "required_attestation_schema",
+];
+
+const METADATA = {
+  type: "object",
+  properties: {
+    intent_id: { type: "string" },
+    ...Object.fromEntries(
+      METADATA_KEYS.map((key) => [key, { anyOf: [{ type: "string" }, { type: "null" }] }]),
+    ),
+    created_at: { type: "string", format: "date-time" },
+    updated_at: { type: "string", format: "date-time" },
+  },
+  required: ["intent_id", ...METADATA_KEYS, "created_at", "updated_at"],
+  additionalProperties: false,
+};
+
+// What its owner put, or reserved by the intent's hash before it was indexed.
+const metadata = computed("metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)", {
+  anyOf: [METADATA, { type: "null" }],
+});
+
 const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
 
 const intent = record({ name: "Intent", table: intents, joins, fields });
+const intentWithMetadata = record({
+  name: "IntentWithMetadata",
+  table: intents,
+  joins,
+  fields: { ...fields, metadata },
+});
+
+// Most intents that were never closed are long expired, so the open ones are looked up by their deadline first.
+const OPEN_NOW = sql`t.intent_id = any(array(select o.intent_id from intents o where o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp))`;
 
 const CONDITIONS: Readonly<Record<string, (asOf: AsOf) => SqlText>> = {
-  open: (asOf) => sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`,
+  open: (asOf) => (asOf === null ? OPEN_NOW : sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`),
   expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)}`,
   filled: () => sql`t.status = 'FILLED'`,
   cancelled: () => sql`t.status = 'CANCELLED'`,
 };
 
 export const intentReads = [
-  one("/intents/:id", intent, {
+  one("/intents/:id", intentWithMetadata, {
     operation: "getIntent",
     summary: "One intent",
     tag: "Intents",

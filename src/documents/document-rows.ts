@@ -1,0 +1,53 @@
+// The rows of hosted documents: the first publication of a text is kept, later ones change nothing.
+import type { Hex } from "viem";
+import type { Rows } from "../schema/record-store.ts";
+import { joined, name, type SqlText, sql } from "../schema/statement.ts";
+import type { DocumentKind } from "./document-kinds.ts";
+import type { DocumentText } from "./document-text.ts";
+import type { LabelName } from "./labels.ts";
+
+export type Labels = Readonly<Partial<Record<LabelName, string>>>;
+
+export type DocumentRow = Readonly<Record<LabelName, string | null>> & {
+  readonly hash: string;
+  readonly size_bytes: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export async function insertDocument(
+  rows: Rows,
+  { kind, labels }: Pick<DocumentKind, "kind" | "labels">,
+  { text, hash, size }: DocumentText,
+  given: Labels,
+): Promise<void> {
+  const columns = labels.map((label) => sql`, ${name(label)}`);
+  const values = labels.map((label) => sql`, ${given[label] ?? null}`);
+  await rows.run(
+    sql`insert into documents (kind, hash, text, size_bytes${joined(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}${joined(values, "")}) on conflict (kind, hash) do nothing`,
+  );
+}
+
+export async function findDocument(
+  rows: Rows,
+  { kind }: Pick<DocumentKind, "kind">,
+  hash: Hex,
+): Promise<DocumentRow | null> {
+  const found = await rows.run<DocumentRow>(
+    sql`select hash, size_bytes, request_hash, request_id, merchant_id, service_numeric_id, service_id, agent, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at from documents where ${named(kind, hash)}`,
+  );
+  return found[0] ?? null;
+}
+
+export async function readDocumentBytes(
+  rows: Rows,
+  { kind }: Pick<DocumentKind, "kind">,
+  hash: Hex,
+): Promise<Buffer | null> {
+  const found = await rows.run<{ text: Buffer }>(sql`select text from documents where ${named(kind, hash)}`);
+  return found[0]?.text ?? null;
+}
+
+function named(kind: DocumentKind["kind"], hash: Hex): SqlText {
+  return sql`kind = ${kind} and hash = ${hash}`;
+}

@@ -1,0 +1,112 @@
+// Routes as their description needs them: reads, endpoints and the server's own, in one form.
+import type { JsonSchema } from "../schema/column.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
+import { BLOCK_MAX } from "../schema/index-head.ts";
+import { type Parameter, uintParameter, wordParameter } from "../schema/parameter.ts";
+import type { Read } from "../schema/read.ts";
+
+export type DescribedRoute = {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: JsonSchema | null;
+  readonly answers: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
+  /** Whether it may answer that there is no such record. */
+  readonly missing: boolean;
+  /** Whether answers tell at which indexed block they are true, and have a validator. */
+  readonly indexed: boolean;
+};
+
+const JSON_TYPE = "application/json";
+
+const blockParameter: Parameter = {
+  name: "block",
+  place: "query",
+  required: false,
+  kind: uintParameter(BLOCK_MAX),
+  meaning: "Answer as of this block instead of the newest indexed one.",
+};
+
+const includeParameter: Parameter = {
+  name: "include",
+  place: "query",
+  required: false,
+  kind: wordParameter(["provenance"]),
+  meaning: "Adds to each record the transaction and block its last change comes from.",
+};
+
+export function describeRead(read: Read): DescribedRoute {
+  const { path, operation, summary, tag, parameters, answer, missing, provenance } = read;
+  return {
+    method: "GET",
+    path,
+    operation,
+    summary,
+    tag,
+    parameters: [...parameters, blockParameter, ...(provenance ? [includeParameter] : [])],
+    body: null,
+    answers: { 200: { type: JSON_TYPE, schema: answer } },
+    missing: missing !== null,
+    indexed: true,
+  };
+}
+
+export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
+  const { method, path, operation, summary, tag, parameters, body, answers } = endpoint;
+  return {
+    method,
+    path,
+    operation,
+    summary,
+    tag,
+    parameters,
+    body,
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
+    ),
+    missing: parameters.some(({ place }) => place === "path"),
+    indexed: false,
+  };
+}
+
+function own(
+  path: string,
+  operation: string,
+  summary: string,
+  type: string,
+  answers: Readonly<Record<number, JsonSchema>>,
+): DescribedRoute {
+  return {
+    method: "GET",
+    path,
+    operation,
+    summary,
+    tag: "Service",
+    parameters: [],
+    body: null,
+    answers: Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, { type, schema }])),
+    missing: false,
+    indexed: false,
+  };
+}
+
+function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+const text = { type: "string" };
+
+/** What every server of ours answers beside what it is for. */
+export const ownRoutes: readonly DescribedRoute[] = [
+  own("/health", "getHealth", "Whether the process serves", JSON_TYPE, { 200: closedObject({ status: text }) }),
+  own("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
+    200: closedObject({ ready: { type: "boolean", const: true } }),
+    503: closedObject({ ready: { type: "boolean", const: false }, error: text }),
+  }),
+  own("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
+  own("/openapi.json", "getDescription", "This description", JSON_TYPE, { 200: { type: "object" } }),
+  own("/docs", "getPage", "This description as a page", "text/html", { 200: text }),
+];

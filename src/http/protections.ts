@@ -1,0 +1,57 @@
+// What every answer carries and every request must pass, whatever the route: headers, origins, and a limit per client.
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../kit/fault.ts";
+import { clientOf, createClientLimit } from "./client-limit.ts";
+
+/** Nothing we answer is meant to be shown, framed or sniffed as a page; the one page we have says otherwise itself. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  // The data is public, and no cookie or credential of ours exists that a foreign page could misuse.
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "*",
+};
+
+// A day, which browsers cut down to what they find reasonable.
+const ORIGIN_SECONDS = "86400";
+
+/** What a browser asks before it sends a request from another page. */
+export function answerOptions(reply: FastifyReply, methods: readonly string[]): FastifyReply {
+  const allowed = [...methods, "OPTIONS"].join(", ");
+  return reply
+    .code(204)
+    .headers({
+      allow: allowed,
+      "access-control-allow-methods": allowed,
+      "access-control-allow-headers": "*",
+      "access-control-max-age": ORIGIN_SECONDS,
+    })
+    .send();
+}
+
+// Probes have a minute of their own, so that visitors behind the same address can not make them fail.
+const PROBES = new Set(["/health", "/ready", "/metrics"]);
+
+/** Must be added before the first route. */
+export function addProtections(
+  app: FastifyInstance,
+  options: { readonly requestsPerMinuteMax: number; readonly clock: Clock },
+): void {
+  const { requestsPerMinuteMax: perMinute, clock } = options;
+  const limit = perMinute > 0 ? createClientLimit({ perMinute, clock }) : null;
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(SAFE_HEADERS);
+    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
+      throw new Fault("INPUT_INVALID", "A request needs a Host header.");
+    }
+    if (limit === null) return;
+    const client = clientOf(request.ip);
+    const earlyMs = limit.take(PROBES.has(request.url) ? `probe ${client}` : client);
+    if (earlyMs === 0) return;
+    reply.header("retry-after", String(Math.ceil(earlyMs / 1_000)));
+    throw new Fault("RATE_LIMITED", `There is a limit of ${perMinute} requests per client and minute.`);
+  });
+}

@@ -1,0 +1,94 @@
+// POST /preflight: the account's indexed rules for one planned transaction, read in one statement and evaluated.
+import { type Hex, parseAddress, parseBytes } from "../kit/hex.ts";
+import { parseUint } from "../kit/uint.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
+import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../schema/index-head.ts";
+import { addressParameter, uintParameter } from "../schema/parameter.ts";
+import type { AnswerRow, AsOf } from "../schema/read.ts";
+import { timeAt, valid } from "../schema/record.ts";
+import { name, type SqlText, sql } from "../schema/statement.ts";
+import { policies, spendWindows } from "./domains/policies.ts";
+import { type AccountRules, NATIVE, type PlannedTransaction, preflight } from "./preflight.ts";
+import { preflightSchema } from "./preflight-schema.ts";
+import { selectorOf } from "./token-call.ts";
+
+// What a body of the largest size can carry in hex.
+const DATA_BYTES_MAX = 128 * 1024;
+
+const BODY = {
+  type: "object",
+  properties: {
+    account: { ...addressParameter.json, description: "Whose rules apply: the account that would send it." },
+    target: { ...addressParameter.json, description: "Where the transaction goes." },
+    value: { ...uintParameter().json, description: "Native coin sent along, in wei." },
+    data: { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$", description: "Calldata; 0x for none." },
+  },
+  required: ["account", "target", "value", "data"],
+};
+
+export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint {
+  return {
+    method: "POST",
+    path: "/preflight",
+    operation: "preflight",
+    summary: "Whether an account's policies allow a transaction, and which calls would change that",
+    tag: "Policies",
+    parameters: [
+      {
+        name: "block",
+        place: "query",
+        required: false,
+        kind: uintParameter(BLOCK_MAX),
+        meaning: "Answer as of this block instead of the newest indexed one.",
+      },
+    ],
+    body: BODY,
+    answers: { 200: preflightSchema },
+    async handle({ values, body }) {
+      const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
+      const asOf = values.block === undefined ? null : BigInt(values.block as string);
+      const { head, rows } = await options.run(rulesStatement(transaction, asOf));
+      refuseUnreadable(asOf, head, { recent: false });
+      const [row = {}] = rows;
+      return { status: 200, body: preflight(transaction, toRules(row)), headers: headHeaders(head) };
+    },
+  };
+}
+
+function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTransaction {
+  return {
+    account: parseAddress(body.account, "account"),
+    target: parseAddress(body.target, "target"),
+    value: parseUint(body.value, "value"),
+    data: parseBytes(body.data, "data", DATA_BYTES_MAX),
+  };
+}
+
+/** One row with everything the contract would look up. */
+function rulesStatement({ account, target, data }: PlannedTransaction, asOf: AsOf): SqlText {
+  const policy = (column: string, type: string, subject: string) =>
+    sql`(select p.${name(column)} from ${name(policies.name)} p where p.account = ${account} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${valid("p", asOf)})`;
+  const window = (column: string, token: string) =>
+    sql`(select w.${name(column)} from ${name(spendWindows.name)} w where w.account = ${account} and w.token = ${token} and ${valid("w", asOf)})`;
+  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${timeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${selectorOf(data) ?? ""}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE)} as native_max, ${window("spent", NATIVE)} as native_spent, ${window("window_start", NATIVE)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start`;
+}
+
+// What has no row was never set, which is false, zero and no limit in the contract too.
+function toRules(row: AnswerRow): AccountRules {
+  const number = (key: string) => BigInt((row[key] as string | null | undefined) ?? 0);
+  const allowance = (kind: string) => ({
+    maxPerDay: number(`${kind}_max`),
+    spent: number(`${kind}_spent`),
+    windowStart: number(`${kind}_start`),
+  });
+  return {
+    policyModule: row.policy_module as Hex,
+    time: number("time"),
+    frozen: row.frozen === true,
+    targetAllowed: row.target_allowed === true,
+    functionMode: row.function_mode === true,
+    functionAllowed: row.function_allowed === true,
+    native: allowance("native"),
+    token: allowance("token"),
+  };
+}

@@ -1,0 +1,140 @@
+// Commerce as a whole: /analytics/commerce, read from the totals that the fold keeps.
+import type { JsonSchema } from "../../schema/column.ts";
+import type { AsOf, Read } from "../../schema/read.ts";
+import { valid } from "../../schema/record.ts";
+import { joined, name, type SqlText, sql } from "../../schema/statement.ts";
+import { commerceTotals } from "../domains/commerce-totals.ts";
+import { countSchema, stringCounts } from "./counts.ts";
+
+// D64: a bounded answer.
+const ROWS_MAX = 20;
+
+const SUMMARY = Object.keys(commerceTotals.columns).filter((column) => column !== "scope");
+const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
+
+type Ranking = {
+  /** Whose rows are ranked, and what tells them apart. */
+  readonly table: string;
+  readonly key: string;
+  readonly by: string;
+  /** Where the rest of a row's keys is found. */
+  readonly join?: { readonly table: string; readonly on: string };
+  /** The element, key by key, of `v` and the joined `j`. */
+  readonly keys: Readonly<Record<string, string>>;
+};
+
+const volumes = (keys: Ranking["keys"]): Ranking["keys"] => ({
+  ...keys,
+  ...Object.fromEntries(VOLUME.map((column) => [column, `v.${column}::text`])),
+});
+
+const RANKINGS: Readonly<Record<string, Ranking>> = {
+  volume_by_token: {
+    table: "token_volumes",
+    key: "token",
+    by: "settled_volume",
+    keys: volumes({ token: "v.token" }),
+  },
+  top_merchants: {
+    table: "merchant_records",
+    key: "merchant_id",
+    by: "settled_volume",
+    join: { table: "merchants", on: "j.merchant_id = v.merchant_id" },
+    keys: volumes({ merchant_id: "v.merchant_id::text", owner: "j.owner" }),
+  },
+  top_services: {
+    table: "service_volumes",
+    key: "service_numeric_id",
+    by: "settled_volume",
+    join: { table: "services", on: "j.service_numeric_id = v.service_numeric_id" },
+    keys: volumes({
+      service_numeric_id: "v.service_numeric_id::text",
+      service_id: "j.service_id",
+      merchant_id: "j.merchant_id::text",
+    }),
+  },
+  facilitator_volume: {
+    table: "facilitator_volumes",
+    key: "facilitator",
+    by: "settled_volume",
+    keys: volumes({ facilitator: "v.facilitator" }),
+  },
+  volume_by_payment_rail: {
+    table: "rail_volumes",
+    key: "payment_rail",
+    by: "settled_volume",
+    keys: volumes({ payment_rail: "v.payment_rail" }),
+  },
+  trust_signals_by_kind: {
+    table: "signal_counts",
+    key: "kind",
+    by: "signals",
+    keys: { kind: "v.kind", signals: "v.signals::text" },
+  },
+};
+
+const INTEGERS = ["payment_rail", "kind"];
+
+/**
+ * The largest rows. Indexes are over the current rows; at an earlier block these are either among the largest current
+ * ones that are older than it, or have changed since, which few have.
+ */
+function largest({ table, key, by }: Ranking, asOf: AsOf): SqlText {
+  const order = name(`order by ${by} desc, ${key} desc limit ${ROWS_MAX}`);
+  if (asOf === null) return sql`select * from ${name(table)} where valid_to is null ${order}`;
+  const block = asOf.toString();
+  const unchanged = sql`select * from ${name(table)} where valid_to is null and valid_from <= ${block} ${order}`;
+  const changed = sql`select o.* from ${name(table)} o where o.${name(key)} in (select n.${name(key)} from ${name(table)} n where n.valid_from > ${block})
+    and o.valid_from <= ${block} and o.valid_to > ${block}`;
+  return sql`select * from ((${unchanged}) union all (${changed})) held ${order}`;
+}
+
+function ranked(ranking: Ranking, asOf: AsOf): SqlText {
+  const { key, by, join, keys } = ranking;
+  const pairs = Object.entries(keys).map(([shown, expression]) => `'${shown}', ${expression}`);
+  const joining = join
+    ? sql` left join ${name(join.table)} j on ${name(join.on)} and ${valid("j", asOf)}`
+    : sql``;
+  return sql`(select coalesce(json_agg(json_build_object(${name(pairs.join(", "))}) order by v.${name(by)} desc, v.${name(key)} desc), '[]')
+    from (${largest(ranking, asOf)}) v${joining})`;
+}
+
+function statement(asOf: AsOf): SqlText {
+  const arrays = Object.entries(RANKINGS).map(
+    ([shown, ranking]) => sql`${ranked(ranking, asOf)} as ${name(shown)}`,
+  );
+  return sql`select ${stringCounts("c", SUMMARY)} as summary, ${joined(arrays, ", ")}
+    from (select 1) always left join commerce_totals c on c.scope = 'all' and ${valid("c", asOf)}`;
+}
+
+function rankingSchema({ keys }: Ranking): JsonSchema {
+  const json = (key: string) => ({ type: INTEGERS.includes(key) ? "integer" : "string" });
+  const properties = Object.fromEntries(Object.keys(keys).map((key) => [key, json(key)]));
+  const items = { type: "object", properties, required: Object.keys(keys), additionalProperties: false };
+  return { type: "array", maxItems: ROWS_MAX, items };
+}
+
+const arraySchemas = Object.fromEntries(
+  Object.entries(RANKINGS).map(([shown, ranking]) => [shown, rankingSchema(ranking)]),
+);
+
+const commerce: Read = {
+  path: "/analytics/commerce",
+  operation: "getCommerceAnalytics",
+  summary: "Commerce in numbers",
+  tag: "Commerce",
+  parameters: [],
+  provenance: false,
+  recent: true,
+  answer: {
+    title: "CommerceAnalytics",
+    type: "object",
+    properties: { summary: countSchema(SUMMARY), ...arraySchemas },
+    required: ["summary", ...Object.keys(RANKINGS)],
+    additionalProperties: false,
+  },
+  missing: null,
+  plan: ({ asOf }) => ({ sql: statement(asOf), assemble: ([row]) => row }),
+};
+
+export const analyticsReads = [commerce];

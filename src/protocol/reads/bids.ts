@@ -1,0 +1,83 @@
+// Bids as answers: /intents/:id/bids, those of the chain and those of the development helper, best first.
+import { equals, list } from "../../schema/list.ts";
+import { ownedBy } from "../../schema/owned-list.ts";
+import { uintParameter, wordParameter } from "../../schema/parameter.ts";
+import type { AsOf } from "../../schema/read.ts";
+import { columns, computed, derivedRecord, timeAt, valid } from "../../schema/record.ts";
+import { type SqlText, sql } from "../../schema/statement.ts";
+import { bids, intents } from "../domains/intents.ts";
+
+const STATUSES = ["open", "selected", "rejected", "expired"] as const;
+
+// What can not be selected any more: its own time is over, or the intent's.
+function expired(alias: SqlText, asOf: AsOf): SqlText {
+  return sql`${alias}.valid_until <= ${timeAt(asOf)} or i.deadline <= ${timeAt(asOf)} or i.status <> 'OPEN'`;
+}
+
+// The chain's selection counts before the helper's; whichever it is, all others are rejected (D72).
+const CHOSEN_OFFCHAIN = sql`(select min(c.bid_id) from offchain_bids c where c.intent_id = i.intent_id and c.status = 'SELECTED')`;
+
+function chainBids(asOf: AsOf): SqlText {
+  return sql`select b.intent_id || '-' || b.chain_bid_id as bid_id, b.chain_bid_id, b.intent_id, b.solver, b.amount_in, b.amount_out, b.fee, b.valid_until,
+      jsonb_build_object('execution_hash', b.execution_hash) as execution_plan,
+      case when b.chain_bid_id = i.selected_bid_id then 'SELECTED'
+        when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null then 'REJECTED'
+        when ${expired(sql`b`, asOf)} then 'EXPIRED' else 'OPEN' end as status,
+      to_timestamp(k.timestamp) as created_at, 0 as origin, b.chain_bid_id as place, b.block_number, b.tx_hash, b.log_index
+    from bids b join intents i on i.intent_id = b.intent_id and ${valid("i", asOf)} join blocks k on k.number = b.block_number
+    where ${valid("b", asOf)}`;
+}
+
+// Rows of the helper belong to no block: they are what they are now, whichever block is looked at (D74).
+function offchainBids(asOf: AsOf): SqlText {
+  return sql`select o.bid_id::text, null::numeric, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
+      case when i.selected_bid_id is null and o.bid_id = ${CHOSEN_OFFCHAIN} then 'SELECTED'
+        when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null or o.status = 'REJECTED' then 'REJECTED'
+        when ${expired(sql`o`, asOf)} then 'EXPIRED' else 'OPEN' end,
+      o.created_at, 1, o.bid_id::numeric, null::bigint, null::text, null::integer
+    from offchain_bids o join intents i on i.intent_id = o.intent_id and ${valid("i", asOf)}`;
+}
+
+const bid = derivedRecord({
+  name: "Bid",
+  rows: (asOf) => sql`${chainBids(asOf)} union all ${offchainBids(asOf)}`,
+  fields: {
+    bid_id: computed("t.bid_id", { type: "string" }),
+    chain_bid_id: computed("t.chain_bid_id", { anyOf: [{ type: "string" }, { type: "null" }] }),
+    ...columns(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
+    execution_plan: computed("t.execution_plan", { type: "object" }),
+    status: computed("t.status", { type: "string", enum: STATUSES.map((word) => word.toUpperCase()) }),
+    created_at: computed("t.created_at", { type: "string", format: "date-time" }),
+  },
+});
+
+// Most out, then least in, then least fee, then who came first.
+const BEST_FIRST = [
+  "-t.amount_out",
+  "t.amount_in",
+  "t.fee",
+  "(extract(epoch from t.created_at) * 1000000)::bigint",
+  "t.origin",
+  "t.place",
+].map((expression) => ({ sql: expression, cast: "numeric" }));
+
+export const bidReads = [
+  ownedBy(
+    { table: intents, column: "intent_id", parameter: "id", missing: "There is no intent with this id." },
+    list("/intents/:id/bids", bid, {
+      operation: "listBids",
+      summary: "The bids on an intent, best first",
+      tag: "Bids",
+      key: "bids",
+      order: { direction: "asc", keys: BEST_FIRST },
+      within: { id: equals("intent_id", uintParameter(), "Which intent.") },
+      filters: {
+        status: {
+          kind: wordParameter(STATUSES),
+          meaning: "Only bids in this state, in any case.",
+          where: (value) => sql`t.status = ${String(value).toUpperCase()}`,
+        },
+      },
+    }),
+  ),
+];

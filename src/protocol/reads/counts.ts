@@ -1,0 +1,17 @@
+// Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
+import type { JsonSchema } from "../../schema/column.ts";
+import { name, type SqlText, sql } from "../../schema/statement.ts";
+
+export function stringCounts(alias: string, keys: readonly string[]): SqlText {
+  const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);
+  return sql`json_build_object(${name(pairs.join(", "))})`;
+}
+
+export function countSchema(keys: readonly string[]): JsonSchema {
+  return {
+    type: "object",
+    properties: Object.fromEntries(keys.map((key) => [key, { type: "string" }])),
+    required: [...keys],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,62 @@
+// An account's policies as answers: /accounts/:address/policies, each kind with its own keys.
+import { equals, list } from "../../schema/list.ts";
+import { addressParameter } from "../../schema/parameter.ts";
+import type { AnswerRow } from "../../schema/read.ts";
+import { columns, record, schemaOf } from "../../schema/record.ts";
+import { policies } from "../domains/policies.ts";
+
+// D83: what stands between policy_type and block_number.
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  SPEND_LIMIT: ["token", "max_per_day"],
+  TARGET_ALLOWLIST: ["target", "allowed"],
+  FUNCTION_ALLOWLIST: ["target", "selector", "allowed"],
+  FUNCTION_ALLOWLIST_MODE: ["enabled"],
+  PAYMENT_POLICY: ["merchant", "token", "facilitator", "max_per_payment", "max_per_day", "allowed"],
+  GUARDIAN: ["guardian"],
+  ACCOUNT_FROZEN: ["frozen"],
+};
+
+const OWN_KEYS = [...new Set(Object.values(KEYS).flat())];
+
+const policy = record({
+  name: "Policy",
+  table: policies,
+  fields: columns(policies, ["policy_type", ...OWN_KEYS, "block_number"]),
+});
+
+function present({ policy_type, ...row }: AnswerRow): AnswerRow {
+  const own = KEYS[String(policy_type)] ?? [];
+  const shared = Object.entries(row).filter(([key]) => !OWN_KEYS.includes(key));
+  return { policy_type, ...Object.fromEntries([...own.map((key) => [key, row[key]]), ...shared]) };
+}
+
+const kinds = Object.entries(KEYS).map(([type, own]) => {
+  const shape = record({
+    name: type,
+    table: policies,
+    fields: columns(policies, ["policy_type", ...own, "block_number"]),
+  });
+  return schemaOf(shape);
+});
+
+export const policyReads = [
+  list("/accounts/:address/policies", policy, {
+    operation: "listPolicies",
+    summary: "What an account allows itself, by kind and subject",
+    tag: "Policies",
+    key: "policies",
+    order: {
+      direction: "asc",
+      keys: [
+        { sql: "t.policy_type", cast: "text" },
+        { sql: "t.policy_subject", cast: "text" },
+      ],
+    },
+    within: { address: equals("account", addressParameter, "Whose policies.") },
+    filters: {},
+    around: ({ address }) => ({ account: address }),
+    aroundSchema: { account: { type: "string" } },
+    present,
+    item: { title: "Policy", oneOf: kinds },
+  }),
+];

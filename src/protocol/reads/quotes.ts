@@ -1,0 +1,39 @@
+// Quotes as answers: /quotes/:quoteHash.
+import { hashParameter } from "../../schema/parameter.ts";
+import { columns, one, record } from "../../schema/record.ts";
+import { quotes } from "../domains/quotes.ts";
+
+const quote = record({
+  name: "Quote",
+  table: quotes,
+  fields: columns(quotes, [
+    "quote_hash",
+    "merchant_id",
+    "service_numeric_id",
+    "agent",
+    "token",
+    "facilitator",
+    "amount",
+    "payment_rail",
+    "protocol_fee_bps",
+    "protocol_fee_amount",
+    "expires_at",
+    "payment_nonce",
+    "resource_hash",
+    "terms_hash",
+    "x402_payload_hash",
+    "settled",
+  ]),
+});
+
+export const quoteReads = [
+  one("/quotes/:quoteHash", quote, {
+    operation: "getQuote",
+    summary: "One quote",
+    tag: "Commerce",
+    parameter: "quoteHash",
+    kind: hashParameter,
+    column: "quote_hash",
+    missing: "There is no quote with this hash.",
+  }),
+];

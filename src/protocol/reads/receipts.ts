@@ -1,0 +1,41 @@
+// Receipts as answers: /receipts.
+import { list, unchanging } from "../../schema/list.ts";
+import { addressParameter, uintParameter } from "../../schema/parameter.ts";
+import { columns, record } from "../../schema/record.ts";
+import { receipts } from "../domains/receipts.ts";
+
+const receipt = record({
+  name: "Receipt",
+  table: receipts,
+  fields: columns(receipts, [
+    "receipt_id",
+    "quote_hash",
+    "agent",
+    "merchant_id",
+    "service_numeric_id",
+    "token",
+    "amount",
+    "payment_rail",
+    "protocol_fee_bps",
+    "protocol_fee_amount",
+    "facilitator",
+    "result_hash",
+    "resource_hash",
+    "fulfillment_hash",
+    "block_number",
+  ]),
+});
+
+export const receiptReads = [
+  list("/receipts", receipt, {
+    operation: "listReceipts",
+    summary: "Receipts, newest first",
+    tag: "Commerce",
+    key: "receipts",
+    order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
+    filters: {
+      agent: unchanging(receipts, "agent", addressParameter, "Only those this agent paid."),
+      merchant_id: unchanging(receipts, "merchant_id", uintParameter(), "Only those of this merchant."),
+    },
+  }),
+];

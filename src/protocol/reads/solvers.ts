@@ -1,0 +1,53 @@
+// Solvers as answers: /solvers/:id and /solvers, with what their operators have filled.
+import { equals, list, unchanging } from "../../schema/list.ts";
+import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
+import { columns, computed, one, record } from "../../schema/record.ts";
+import { solverActivity } from "../domains/intents.ts";
+import { solvers } from "../domains/solvers.ts";
+
+const COUNT = { type: "string", pattern: "^[0-9]+$" };
+const AVERAGE = { anyOf: [{ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" }, { type: "null" }] };
+
+/** Rounded once to six decimals (D63). The long factor makes the division exact enough for that; plain it is not. */
+const average = (sum: string) =>
+  computed(`trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(a.fills, 0), 6))::text`, AVERAGE);
+
+const solver = record({
+  name: "Solver",
+  table: solvers,
+  // By address: what an operator filled before it registered counts too.
+  joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
+  fields: {
+    ...columns(solvers, ["solver_id", "operator", "metadata_uri", "capabilities_hash", "bond", "active"]),
+    fills: computed("coalesce(a.fills, 0)", COUNT),
+    // A fill that fails reverts and leaves no trace: every fill there is has succeeded.
+    successful_fills: computed("coalesce(a.fills, 0)", COUNT),
+    failed_fills: computed("'0'", COUNT),
+    avg_latency_blocks: average("a.latency_blocks_total"),
+    avg_surplus_out: average("a.surplus_out_total"),
+    ...columns(solvers, ["block_number"]),
+  },
+});
+
+export const solverReads = [
+  one("/solvers/:id", solver, {
+    operation: "getSolver",
+    summary: "One solver",
+    tag: "Solvers",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "solver_id",
+    missing: "There is no solver with this id.",
+  }),
+  list("/solvers", solver, {
+    operation: "listSolvers",
+    summary: "Solvers, by id",
+    tag: "Solvers",
+    key: "solvers",
+    order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },
+    filters: {
+      active: equals("active", boolParameter, "Only those that are, or are not, active."),
+      operator: unchanging(solvers, "operator", addressParameter, "Only those of this operator."),
+    },
+  }),
+];

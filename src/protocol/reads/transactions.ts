@@ -1,0 +1,91 @@
+// Transactions as answers: /tx/:hash/explain, from the stored logs.
+import type { Hex } from "../../kit/hex.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
+import { hashParameter } from "../../schema/parameter.ts";
+import type { AnswerRow, AsOf, Read } from "../../schema/read.ts";
+import { type SqlText, sql } from "../../schema/statement.ts";
+import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
+import type { Deployment } from "../deployment.ts";
+import { explain } from "../explain.ts";
+
+function statement(hash: Hex, asOf: AsOf): SqlText {
+  const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.toString()}::bigint`;
+  return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,
+      encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts
+    from logs l join blocks b on b.number = l.block_number
+    where l.tx_hash = decode(${hash.slice(2)}, 'hex') and l.block_number <= ${upTo} order by l.log_index`;
+}
+
+function logOf(row: AnswerRow, transactionHash: Hex): ChainLog {
+  return {
+    address: `0x${String(row.address)}`,
+    topics: (String(row.topics).match(/.{64}/g) ?? []).map((topic): Hex => `0x${topic}`),
+    data: `0x${String(row.data)}`,
+    blockNumber: Number(row.block_number),
+    blockHash: `0x${String(row.hash)}`,
+    blockTimestamp: Number(row.timestamp),
+    transactionHash,
+    transactionIndex: Number(row.tx_index),
+    logIndex: Number(row.log_index),
+  };
+}
+
+// A database holds one deployment, so one decoder is all that is ever needed.
+let known: { readonly contracts: string; readonly decoder: LogDecoder } | null = null;
+
+function decoderFor(contracts: string): LogDecoder {
+  if (known?.contracts !== contracts) {
+    const parsed = JSON.parse(contracts) as Deployment["contracts"];
+    known = { contracts, decoder: createLogDecoder({ contracts: parsed }) };
+  }
+  return known.decoder;
+}
+
+const EVENT = {
+  type: "object",
+  properties: { eventName: { type: "string" }, args: { type: "object" }, description: { type: "string" } },
+  required: ["eventName", "args", "description"],
+  additionalProperties: false,
+};
+
+const explainTransaction: Read = {
+  path: "/tx/:hash/explain",
+  operation: "explainTransaction",
+  summary: "What a transaction did, in plain words",
+  tag: "Transactions",
+  parameters: [
+    { name: "hash", place: "path", required: true, kind: hashParameter, meaning: "Which transaction." },
+  ],
+  provenance: false,
+  answer: {
+    title: "Explanation",
+    type: "object",
+    properties: {
+      tx_hash: { type: "string" },
+      block_number: { type: "string" },
+      summary: { type: "string" },
+      events: { type: "array", items: EVENT },
+    },
+    required: ["tx_hash", "block_number", "summary", "events"],
+    additionalProperties: false,
+  },
+  missing: "No indexed transaction has this hash.",
+  plan({ values, asOf }) {
+    const hash = values.hash as Hex;
+    return {
+      sql: statement(hash, asOf),
+      assemble: (rows) => {
+        const [first] = rows;
+        if (!first) return null;
+        const decoder = decoderFor(String(first.contracts));
+        return explain(
+          hash,
+          rows.map((row) => logOf(row, hash)),
+          decoder,
+        );
+      },
+    };
+  },
+};
+
+export const transactionReads = [explainTransaction];

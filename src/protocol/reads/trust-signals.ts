@@ -1,0 +1,44 @@
+// Trust signals as answers: /trust-signals.
+import { list, unchanging } from "../../schema/list.ts";
+import { addressParameter, uintParameter, wordParameter } from "../../schema/parameter.ts";
+import { columns, record } from "../../schema/record.ts";
+import { trustSignals } from "../domains/trust-signals.ts";
+
+const signal = record({
+  name: "TrustSignal",
+  table: trustSignals,
+  fields: columns(trustSignals, [
+    "signal_id",
+    "subject_type",
+    "subject_id",
+    "kind",
+    "reporter",
+    "signal_hash",
+    "block_number",
+  ]),
+});
+
+const numbered = wordParameter(["0", "1", "2", "3"]);
+const SUBJECT_TYPES = "0 merchants, 1 services, 2 facilitators, 3 agents";
+const KINDS = "0 verification, 1 risk, 2 compliance, 3 fulfillment";
+
+export const trustSignalReads = [
+  list("/trust-signals", signal, {
+    operation: "listTrustSignals",
+    summary: "Trust signals, newest first",
+    tag: "Commerce",
+    key: "trust_signals",
+    order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
+    filters: {
+      subject_type: unchanging(trustSignals, "subject_type", numbered, `Only about: ${SUBJECT_TYPES}.`),
+      subject_id: unchanging(
+        trustSignals,
+        "subject_id",
+        uintParameter(),
+        "Only about the subject of this id.",
+      ),
+      kind: unchanging(trustSignals, "kind", numbered, `Only of this kind: ${KINDS}.`),
+      reporter: unchanging(trustSignals, "reporter", addressParameter, "Only by this reporter."),
+    },
+  }),
+];

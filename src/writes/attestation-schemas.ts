@@ -1,0 +1,106 @@
+// Attestation schemas: what an attestation under a schema hash means, published by whoever describes it first.
+import { type Hex, keccak256, stringToBytes } from "viem";
+import { Fault } from "../kit/fault.ts";
+import { parseHash } from "../kit/hex.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
+import type { RecordStore, Rows } from "../schema/record-store.ts";
+import { sql } from "../schema/statement.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { requireJsonSchema } from "./json-schema-check.ts";
+import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX, schemaAnswer, shownSchema } from "./schema-record.ts";
+import { publishSchema } from "./sign-write.ts";
+import type { WriteAuthority } from "./write-authority.ts";
+
+// The same room that a hosted document gets half of: a schema is read far more often than it is written.
+const SCHEMA_BYTES_MAX = 64 * 1024;
+
+type Publication = {
+  readonly schemaHash: Hex;
+  readonly name: string;
+  readonly description: string | null;
+  /** Canonical text. */
+  readonly jsonSchema: string;
+  readonly recommendedSubject: string | null;
+};
+
+export function schemaEndpoint({
+  store,
+  authority,
+}: {
+  store: RecordStore;
+  authority: WriteAuthority;
+}): Endpoint {
+  return {
+    method: "POST",
+    path: "/attestations/schemas",
+    operation: "publishAttestationSchema",
+    summary: "Publish an attestation schema, or replace one's own",
+    tag: "Attestations",
+    parameters: [],
+    body: BODY,
+    answers: { 201: schemaAnswer },
+    async handle(request) {
+      const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
+      const { signer, claim } = await authority.admit(request, publishSchema(publication.schemaHash), null);
+      const record = await store.change(async (rows) => {
+        await claim(rows);
+        return publish(rows, publication, signer);
+      });
+      return { status: 201, body: record };
+    },
+  };
+}
+
+function readPublication(body: Readonly<Record<string, unknown>>): Publication {
+  const { name, schema_hash, description = null, json_schema = null, recommended_subject = null } = body;
+  if (json_schema !== null) requireJsonSchema(json_schema as Readonly<Record<string, unknown>>);
+  const jsonSchema = canonicalJson(json_schema ?? {});
+  const size = Buffer.byteLength(jsonSchema);
+  if (size > SCHEMA_BYTES_MAX) {
+    throw new Fault("BODY_TOO_LARGE", `json_schema has ${size} bytes; at most ${SCHEMA_BYTES_MAX} are taken.`);
+  }
+  const given = schema_hash ?? null;
+  if (given === null && json_schema === null) {
+    throw new Fault("INPUT_INVALID", "Either json_schema or schema_hash is required: one names the schema.");
+  }
+  return {
+    schemaHash: given === null ? keccak256(stringToBytes(jsonSchema)) : parseHash(given, "schema_hash"),
+    name: name as string,
+    description: description as string | null,
+    jsonSchema,
+    recommendedSubject: recommended_subject as string | null,
+  };
+}
+
+async function publish(rows: Rows, schema: Publication, signer: Hex | null): Promise<unknown> {
+  const { schemaHash, name, description, jsonSchema, recommendedSubject } = schema;
+  const taken = await rows.run(
+    sql`select 1 from attestation_schemas where built_in and (schema_hash = ${schemaHash} or lower(name) = lower(${name}))`,
+  );
+  if (taken.length > 0) throw new Fault("CONFLICT", "A built-in schema has this hash or name.");
+  // In open mode nobody signs, and everybody may replace everything.
+  const mine = signer === null ? sql`true` : sql`attestation_schemas.publisher = ${signer}`;
+  const [stored] = await rows.run(
+    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, updated_at = now() where ${mine} returning ${shownSchema}`,
+  );
+  if (!stored) throw new Fault("CONFLICT", "Someone else has published a schema under this hash.");
+  return stored;
+}
+
+const BODY = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: NAME_LENGTH_MAX },
+    schema_hash: {
+      anyOf: [{ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }, { type: "null" }],
+      description: "Without it, keccak256 of the RFC 8785 text of json_schema.",
+    },
+    description: { anyOf: [{ type: "string", maxLength: DESCRIPTION_LENGTH_MAX }, { type: "null" }] },
+    json_schema: {
+      anyOf: [{ type: "object" }, { type: "null" }],
+      description: "JSON Schema 2020-12, without references to the outside.",
+    },
+    recommended_subject: { anyOf: [{ type: "string", maxLength: NAME_LENGTH_MAX }, { type: "null" }] },
+  },
+  required: ["name"],
+};

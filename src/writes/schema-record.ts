@@ -1,0 +1,71 @@
+// An attestation schema as answers show it, one by its hash and all in pages.
+import { list } from "../schema/list.ts";
+import { hashParameter } from "../schema/parameter.ts";
+import type { Read } from "../schema/read.ts";
+import { computed, derivedRecord, one } from "../schema/record.ts";
+import { name, sql } from "../schema/statement.ts";
+
+export const NAME_LENGTH_MAX = 256;
+export const DESCRIPTION_LENGTH_MAX = 4_096;
+
+const COLUMNS = {
+  schema_hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
+  name: { type: "string" },
+  description: { anyOf: [{ type: "string" }, { type: "null" }] },
+  json_schema: { type: "object" },
+  recommended_subject: { anyOf: [{ type: "string" }, { type: "null" }] },
+  created_at: { type: "string", format: "date-time" },
+  updated_at: { type: "string", format: "date-time" },
+} as const;
+
+/** The columns of the table, to be selected or returned under the names of the record. */
+export const shownSchema = name(
+  Object.keys(COLUMNS)
+    .map((column) => (column.endsWith("_at") ? `iso_time(${column}) as ${column}` : column))
+    .join(", "),
+);
+
+export const schemaAnswer = {
+  title: "AttestationSchema",
+  type: "object",
+  properties: COLUMNS,
+  required: Object.keys(COLUMNS),
+  additionalProperties: false,
+};
+
+const schema = derivedRecord({
+  name: "AttestationSchema",
+  rows: () => sql`select ${shownSchema} from attestation_schemas`,
+  fields: Object.fromEntries(Object.entries(COLUMNS).map(([key, json]) => [key, computed(`t.${key}`, json)])),
+});
+
+// Not from the chain: there is no block a schema came with.
+const provenance = false;
+
+export const schemaReads: readonly Read[] = [
+  {
+    ...one("/attestations/schemas/:schemaHash", schema, {
+      operation: "getAttestationSchema",
+      summary: "One attestation schema",
+      tag: "Attestations",
+      parameter: "schemaHash",
+      kind: hashParameter,
+      column: "schema_hash",
+      missing: "There is no attestation schema with this hash.",
+    }),
+    answer: schemaAnswer,
+    provenance,
+  },
+  {
+    ...list("/attestations/schemas", schema, {
+      operation: "listAttestationSchemas",
+      summary: "The attestation schemas, built-in and published, by hash",
+      tag: "Attestations",
+      key: "schemas",
+      order: { direction: "asc", keys: [{ sql: "t.schema_hash", cast: "text" }] },
+      filters: {},
+      item: schemaAnswer,
+    }),
+    provenance,
+  },
+];
