@@ -2,27 +2,53 @@
 import { Registry } from "prom-client";
 import { createServer } from "../http/server.ts";
 import { readConfig } from "../kit/config.ts";
+import { refuseOtherDeployment } from "../store/prepare-index.ts";
 import { aborted, type Command } from "./command.ts";
 import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
+import { openWriting } from "./open-writing.ts";
+import { readDeployment } from "./read-deployment.ts";
 import { serveApi } from "./serve-api.ts";
-import { apiSettings, databaseSettings, listenSettings, requestSettings } from "./settings.ts";
+import {
+  apiSettings,
+  databaseSettings,
+  indexerSettings,
+  listenSettings,
+  requestSettings,
+  writeSettings,
+} from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
+import { writeMode } from "./write-mode.ts";
+
+const settings = {
+  ...listenSettings,
+  ...apiSettings,
+  ...databaseSettings,
+  ...requestSettings,
+  ...writeSettings,
+  network: indexerSettings.network,
+  rpcUrls: indexerSettings.rpcUrls,
+};
 
 export const api: Command = {
   about:
     "Serves the indexing API. It keeps no state of its own: run as many as you like over one PostgreSQL.\n" +
-    "Reads DATABASE_URL, DATABASE_SCHEMA, HOST and API_PORT.",
+    "NETWORK and RPC_URL are the indexer's; WRITE_AUTH says who may write, PUBLIC_BASE_URL where clients reach it.",
   options: {},
   async run({ environment, log, stop }) {
-    const settings = { ...listenSettings, ...apiSettings, ...databaseSettings, ...requestSettings };
     const config = readConfig(environment, settings);
+    const deployment = await readDeployment(config.network);
+    writeMode(config, deployment.chainId);
     const { database, close } = await openConfiguredDatabase(config, log, "api");
     const server = createServer({ ...config, log, ready: () => indexReadiness(database) });
-    const api = serveApi(server.app, { database, log });
+    let url = "";
+    const urls = config.rpcUrls;
+    const writing = openWriting({ database, deployment, config, urls, listensAt: () => url, log });
+    const api = serveApi(server.app, { database, log, writing });
     try {
+      await refuseOtherDeployment(database, deployment);
       addStatusRoutes(server.app, new Registry());
-      const url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
+      url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
       log.info({ url }, `indexing API on ${url}`);
       await aborted(stop);
     } finally {

@@ -13,6 +13,7 @@ import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
 import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
 import { localBanner, localStatusLine } from "./local-screen.ts";
 import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
+import { openWriting } from "./open-writing.ts";
 import { runIndexer } from "./run-indexer.ts";
 import { serveApi } from "./serve-api.ts";
 import {
@@ -21,6 +22,7 @@ import {
   indexerSettings,
   listenSettings,
   requestSettings,
+  writeSettings,
 } from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 
@@ -30,6 +32,7 @@ const localSettings = {
   ...apiSettings,
   ...databaseSettings,
   ...indexerSettings,
+  ...writeSettings,
 };
 
 // A terminal shows a living line; a log file wants a line now and then.
@@ -74,9 +77,13 @@ export const local: Command = {
       closers.push(indexing.close);
       const server = newServer();
       addStatusRoutes(server.app, status.registry);
-      const api = serveApi(server.app, { database, log });
+      let url = "";
+      const { deployment } = economy;
+      const urls = [new Secret(economy.rpcUrl)];
+      const writing = openWriting({ database, deployment, config, urls, listensAt: () => url, log });
+      const api = serveApi(server.app, { database, log, writing });
       closers.push(api.close, server.close);
-      const url = await server.listen(address);
+      url = await server.listen(address);
       const playing = options.still === true ? aborted(stop) : economy.play(stop);
       say(localBanner({ api: url, economy }));
       const screen = showStatus(context, economy, status);

@@ -1,17 +1,27 @@
 // The indexing API put together: reads over a pipelined reader, kept as bytes until the database tells of a change.
 import type { FastifyInstance } from "fastify";
 import { createAnswerCache } from "../http/answer-cache.ts";
+import { describeEndpoint, describeRead, ownRoutes } from "../http/described-route.ts";
+import { addDescription } from "../http/description-routes.ts";
+import { addEndpoints } from "../http/endpoint-routes.ts";
+import { openApiDocument } from "../http/openapi.ts";
 import { addReadRoutes } from "../http/read-routes.ts";
 import type { Log } from "../kit/log.ts";
-import { reads } from "../protocol/reads.ts";
+import { preflightEndpoint } from "../protocol/preflight-endpoint.ts";
+import { reads as protocolReads } from "../protocol/reads.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
 import type { Database } from "../store/database.ts";
 import { openIndexReader } from "../store/index-reader.ts";
 import { openReader } from "../store/reader.ts";
 import { watchChanges } from "../store/watch-changes.ts";
+import { indexingApiTitle } from "./api-title.ts";
+import type { Writing } from "./open-writing.ts";
 
 export type ApiOptions = {
   readonly database: Database;
   readonly log: Log;
+  /** What people may write; without it the API only reads. */
+  readonly writing?: Writing;
 };
 
 // A few megabytes hold the answers that are asked for between two blocks; more would only be forgotten sooner.
@@ -21,7 +31,7 @@ const READER_CONNECTIONS = 2;
 
 /** Adds the routes; `close` ends what they stand on. */
 export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): Promise<void> } {
-  const { database, log } = options;
+  const { database, log, writing } = options;
   const leaving = new AbortController();
   const cache = createAnswerCache({ bytesMax: CACHE_BYTES_MAX });
   const reader = openReader(database, { connections: READER_CONNECTIONS });
@@ -32,12 +42,21 @@ export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): 
     log,
     signal: leaving.signal,
   });
+  const endpoints: readonly Endpoint[] = [
+    preflightEndpoint({ run: index.read }),
+    ...(writing?.endpoints ?? []),
+  ];
+  const reads = [...protocolReads, ...(writing?.reads ?? [])];
   addReadRoutes(app, reads, { run: index.read, cache });
+  addEndpoints(app, endpoints);
+  const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...ownRoutes];
+  addDescription(app, openApiDocument(indexingApiTitle(), routes));
   return {
     async close() {
       leaving.abort();
       await watching;
       await reader.close();
+      writing?.close();
     },
   };
 }

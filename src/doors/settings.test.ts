@@ -27,7 +27,8 @@ describe(".env.example", () => {
     const config = readConfig(parseEnv(text) as Record<string, string>, allSettings);
     const fallbacks = readConfig({}, allSettings);
     // An example is shown where nothing is the fallback.
-    const examples = { databaseUrl: config.databaseUrl, rpcUrls: config.rpcUrls };
+    const { databaseUrl, rpcUrls, publicBaseUrl, writeAuth } = config;
+    const examples = { databaseUrl, rpcUrls, publicBaseUrl, writeAuth };
     expect(config).toEqual({ ...fallbacks, ...examples });
     expect(config.databaseUrl?.reveal()).toMatch(/^postgres:/);
     expect(config.rpcUrls).toHaveLength(1);

@@ -1,6 +1,7 @@
 // Every environment variable Sextant reads, grouped by what needs it.
 import { LOG_LEVELS } from "../kit/log.ts";
 import {
+  baseUrl,
   flag,
   integer,
   listOf,
@@ -81,6 +82,27 @@ export const apiSettings = {
   apiPort: setting("API_PORT", port, 3001, "Port of the indexing API; 0 lets the system choose."),
 };
 
+export const writeSettings = {
+  publicBaseUrl: setting(
+    "PUBLIC_BASE_URL",
+    optional(baseUrl),
+    null,
+    "Where clients reach the service; part of document addresses and of what writers sign. Without it, the address listened on.",
+  ),
+  writeAuth: setting(
+    "WRITE_AUTH",
+    optional(oneOf(["open", "signed"])),
+    null,
+    "Who may write: everybody, or whoever signs. Without it, open on a local chain and signed elsewhere.",
+  ),
+  allowOpenWrites: setting(
+    "ALLOW_OPEN_WRITES",
+    flag,
+    false,
+    "Needed beside WRITE_AUTH=open on a chain that is not local.",
+  ),
+};
+
 export const portfolioSettings = {
   portfolioPort: setting(
     "PORTFOLIO_PORT",
@@ -118,6 +140,7 @@ export const allSettings = {
   ...requestSettings,
   ...indexerSettings,
   ...apiSettings,
+  ...writeSettings,
   ...portfolioSettings,
   ...databaseSettings,
 };

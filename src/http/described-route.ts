@@ -87,7 +87,9 @@ function own(
     tag: "Service",
     parameters: [],
     body: null,
-    answers: Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, { type, schema }])),
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, schema]) => [status, { type, schema }]),
+    ),
     missing: false,
     indexed: false,
   };
@@ -101,7 +103,9 @@ const text = { type: "string" };
 
 /** What every server of ours answers beside what it is for. */
 export const ownRoutes: readonly DescribedRoute[] = [
-  own("/health", "getHealth", "Whether the process serves", JSON_TYPE, { 200: closedObject({ status: text }) }),
+  own("/health", "getHealth", "Whether the process serves", JSON_TYPE, {
+    200: closedObject({ status: text }),
+  }),
   own("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
     200: closedObject({ ready: { type: "boolean", const: true } }),
     503: closedObject({ ready: { type: "boolean", const: false }, error: text }),

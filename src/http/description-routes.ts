@@ -17,7 +17,12 @@ export function addDescription(app: FastifyInstance, document: OpenApiDocument):
 }
 
 // Both are made once, at the start: they change with the version of the program only.
-function serve(app: FastifyInstance, path: string, bytes: Buffer, headers: Readonly<Record<string, string>>): void {
+function serve(
+  app: FastifyInstance,
+  path: string,
+  bytes: Buffer,
+  headers: Readonly<Record<string, string>>,
+): void {
   const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
   app.get(path, (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers({ ...headers, etag, "cache-control": "no-cache" });

@@ -19,7 +19,11 @@ type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 type Reference = { readonly $ref: string };
 export type OpenApiResponse =
   | Reference
-  | { readonly description: string; readonly headers: Readonly<Record<string, Reference>>; readonly content?: Content };
+  | {
+      readonly description: string;
+      readonly headers: Readonly<Record<string, Reference>>;
+      readonly content?: Content;
+    };
 
 export type OpenApiDocument = {
   readonly openapi: string;
@@ -49,7 +53,10 @@ export function openApiDocument(about: ApiTitle, routes: readonly DescribedRoute
       schemas: { Error: ERROR, ...shelf.schemas() },
       headers: HEADERS,
       responses: Object.fromEntries(
-        Object.entries(ERRORS).map(([status, description]) => [`Error${status}`, errorResponse(status, description)]),
+        Object.entries(ERRORS).map(([status, description]) => [
+          `Error${status}`,
+          errorResponse(status, description),
+        ]),
       ),
     },
   };
@@ -123,7 +130,11 @@ function answers({ answers, indexed }: DescribedRoute, shelf: SchemaShelf): Reco
     : ["x-request-id"];
   const described = Object.entries(answers).map(([status, { type, schema }]): [string, OpenApiResponse] => [
     status,
-    { description: DESCRIPTIONS[status] ?? "Done.", headers: headers(...names), content: { [type]: { schema: shelf.put(schema) } } },
+    {
+      description: DESCRIPTIONS[status] ?? "Done.",
+      headers: headers(...names),
+      content: { [type]: { schema: shelf.put(schema) } },
+    },
   ]);
   const unchanged: [string, OpenApiResponse][] = indexed
     ? [["304", { description: "Nothing has changed.", headers: headers(...names) }]]
@@ -131,7 +142,11 @@ function answers({ answers, indexed }: DescribedRoute, shelf: SchemaShelf): Reco
   return Object.fromEntries([...described, ...unchanged]);
 }
 
-const DESCRIPTIONS: Readonly<Record<string, string>> = { 200: "The answer.", 201: "Stored.", 503: "Not now." };
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  200: "The answer.",
+  201: "Stored.",
+  503: "Not now.",
+};
 
 function errors({ parameters, body, missing, answers }: DescribedRoute): Record<string, OpenApiResponse> {
   const statuses = [
@@ -142,5 +157,7 @@ function errors({ parameters, body, missing, answers }: DescribedRoute): Record<
     ...(answers[503] ? [] : ["503"]),
     "default",
   ];
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+  );
 }

@@ -31,7 +31,10 @@ function mapParts(schema: JsonSchema, change: (part: JsonSchema) => JsonSchema):
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       if (MAPS.includes(key) && isObject(value)) {
-        return [key, Object.fromEntries(Object.entries(value).map(([name, part]) => [name, apply(part, change)]))];
+        return [
+          key,
+          Object.fromEntries(Object.entries(value).map(([name, part]) => [name, apply(part, change)])),
+        ];
       }
       if (LISTS.includes(key) && Array.isArray(value)) return [key, value.map((part) => apply(part, change))];
       return SINGLES.includes(key) ? [key, apply(value, change)] : [key, value];

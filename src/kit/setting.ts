@@ -85,6 +85,18 @@ export function url(...protocols: readonly string[]): SettingKind<string> {
   };
 }
 
+/** Where clients reach a service, kept without a slash at the end so that paths can be appended. */
+export const baseUrl: SettingKind<string> = {
+  allowed: "an http:// or https:// URL without credentials, query or fragment",
+  parse: (value) => {
+    const { protocol, username, password, search, hash, href } = URL.canParse(value)
+      ? new URL(value)
+      : refuse();
+    const plain = !username && !password && !search && !hash && !/[?#]/.test(value);
+    return /^https?:$/.test(protocol) && plain ? href.replace(/\/+$/, "") : refuse();
+  },
+};
+
 // What is refused is never repeated: the value may be a secret put into the wrong variable.
 function refuse(): never {
   throw new TypeError("value not allowed");

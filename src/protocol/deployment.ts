@@ -30,7 +30,7 @@ export function parseDeployment(json: unknown, source: string): Deployment {
   if (unknown.length > 0)
     refuse(source, `contracts names ${unknown.join(", ")}, which the protocol does not have`);
   const addresses = Object.fromEntries(
-    CONTRACT_NAMES.map((name) => [name, parseAddress(contracts[name], `${source}: contracts.${name}`)]),
+    CONTRACT_NAMES.map((name) => [name, addressOf(contracts[name], source, `contracts.${name}`)]),
   ) as Record<ContractName, Hex>;
   if (new Set(Object.values(addresses)).size !== CONTRACT_NAMES.length)
     refuse(source, "two contracts share an address");
@@ -43,6 +43,14 @@ export function parseDeployment(json: unknown, source: string): Deployment {
     startBlock: whole(object.startBlock, 0, source, "startBlock"),
     contracts: Object.freeze(addresses),
   });
+}
+
+function addressOf(value: unknown, source: string, what: string): Hex {
+  try {
+    return parseAddress(value, what);
+  } catch {
+    return refuse(source, `${what} must be an address: 0x followed by 40 hex digits`);
+  }
 }
 
 function record(value: unknown, source: string, what: string): Record<string, unknown> {

@@ -13,7 +13,7 @@ export type Checkpoint = {
   readonly finalized: number;
 };
 
-export type StoredBlock = Pick<Header, "number" | "hash" | "parentHash" | "timestamp"> & {
+export type StoredBlock = Pick<Header, "number" | "hash" | "timestamp"> & {
   readonly logCount: number;
 };
 

@@ -59,9 +59,11 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       }),
     rollback: (to) =>
       transaction(async (session) => {
+        const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
+        if (to.number < finalized)
+          throw new Error(`block ${to.number} is final and can not be rolled back to`);
         for (const table of tables) await rollbackTable(session, table, to.number);
         await removeChainAfter(session, to.number);
-        const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
         await writeCheckpoint(session, { block: to, finalized });
         await tellChange(session, database.schema);
       }),

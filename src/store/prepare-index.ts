@@ -31,6 +31,23 @@ export async function claimSchema(session: Pick<Session, "query">, identity: Ide
   );
 }
 
+/** For those who only read: refuses a schema that is known to hold another deployment. */
+export async function refuseOtherDeployment(
+  session: Pick<Session, "query">,
+  { chainId, contracts }: Pick<Identity, "chainId" | "contracts">,
+): Promise<void> {
+  const { rows } = await session.query<{ chain_id: string }>({
+    text: "select chain_id from deployment where chain_id <> $1 or contracts <> $2::jsonb",
+    values: [chainId, JSON.stringify(contracts)],
+  });
+  const [other] = rows;
+  if (!other) return;
+  throw new Fault(
+    "DEPLOYMENT_MISMATCH",
+    `The database holds an index of another deployment (chain ${other.chain_id}) than NETWORK names; set NETWORK to the one that is indexed, or DATABASE_SCHEMA to the schema of this one.`,
+  );
+}
+
 /** Creates the row tables, or makes them again from the stored logs where they are of an older declaration. */
 export async function prepareRows(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;

@@ -57,7 +57,10 @@ function readPublication(body: Readonly<Record<string, unknown>>): Publication {
   const jsonSchema = canonicalJson(json_schema ?? {});
   const size = Buffer.byteLength(jsonSchema);
   if (size > SCHEMA_BYTES_MAX) {
-    throw new Fault("BODY_TOO_LARGE", `json_schema has ${size} bytes; at most ${SCHEMA_BYTES_MAX} are taken.`);
+    throw new Fault(
+      "BODY_TOO_LARGE",
+      `json_schema has ${size} bytes; at most ${SCHEMA_BYTES_MAX} are taken.`,
+    );
   }
   const given = schema_hash ?? null;
   if (given === null && json_schema === null) {

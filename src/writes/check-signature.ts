@@ -48,7 +48,10 @@ export async function recoverSigner(digest: Hex, signature: Hex): Promise<Hex> {
     );
   }
   if (BigInt(`0x${s}`) > S_MAX) {
-    throw new Fault("WRITE_UNAUTHENTICATED", "The signature has its s in the upper half of the curve's order.");
+    throw new Fault(
+      "WRITE_UNAUTHENTICATED",
+      "The signature has its s in the upper half of the curve's order.",
+    );
   }
   try {
     return (await recoverAddress({ hash: digest, signature })).toLowerCase() as Hex;

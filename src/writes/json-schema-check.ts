@@ -60,7 +60,10 @@ function refuseUnfit({ pointer, schema }: Place, anchors: Set<string>, pointers:
   const named = isObject(patternProperties) ? Object.keys(patternProperties) : [];
   for (const each of [...(pattern === undefined ? [] : [pattern]), ...named]) {
     if (!isPattern(each)) {
-      throw refusal(pointer, `a pattern must be a regular expression of at most ${PATTERN_LENGTH_MAX} characters`);
+      throw refusal(
+        pointer,
+        `a pattern must be a regular expression of at most ${PATTERN_LENGTH_MAX} characters`,
+      );
     }
   }
 }

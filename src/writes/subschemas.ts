@@ -17,7 +17,14 @@ const ONE = new Set([
   "unevaluatedProperties",
 ]);
 const MANY = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const NAMED = new Set(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]);
+const NAMED = new Set([
+  "$defs",
+  "definitions",
+  "dependencies",
+  "dependentSchemas",
+  "patternProperties",
+  "properties",
+]);
 
 /** The schema itself first; `true` and `false` are schemas too and count as empty ones. */
 export function* subschemasOf(schema: unknown, pointer = ""): Generator<Subschema> {
@@ -31,7 +38,8 @@ export function* subschemasOf(schema: unknown, pointer = ""): Generator<Subschem
       for (const [index, each] of value.entries()) yield* subschemasOf(each, `${below}/${index}`);
     }
     if (NAMED.has(keyword) && isObject(value)) {
-      for (const [name, each] of Object.entries(value)) yield* subschemasOf(each, `${below}/${escaped(name)}`);
+      for (const [name, each] of Object.entries(value))
+        yield* subschemasOf(each, `${below}/${escaped(name)}`);
     }
   }
 }

@@ -46,12 +46,7 @@ export type SignedWrites = {
   readonly clock?: Clock;
 };
 
-export function signedWrites({
-  domain,
-  audience,
-  reads,
-  clock = systemClock,
-}: SignedWrites): WriteAuthority {
+export function signedWrites({ domain, audience, reads, clock = systemClock }: SignedWrites): WriteAuthority {
   return {
     mode: "signed",
     async admit(request, subject, author) {

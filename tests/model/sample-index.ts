@@ -171,7 +171,7 @@ export async function openSampleIndex(): Promise<SampleIndex> {
 }
 
 function storedBlock(ref: Checkpoint["block"], logCount: number): StoredBlock {
-  return { ...ref, parentHash: ref.hash, logCount };
+  return { ...ref, logCount };
 }
 
 function sameLooks(seen: readonly (Row | null)[], expected: readonly (Row | null)[]): void {

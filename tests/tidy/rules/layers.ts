@@ -13,6 +13,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   payments: [...WORDS, ...FLOOR],
   protocol: [...WORDS, ...FLOOR],
   documents: [...WORDS, ...FLOOR],
+  writes: [...WORDS, ...FLOOR],
   portfolio: [...WORDS, ...FLOOR],
   indexing: [...WORDS, ...FLOOR],
 };

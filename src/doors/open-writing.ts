@@ -1,0 +1,72 @@
+// Everything the API lets people write, put together: documents, and what the configured mode asks signatures for.
+import { createRpc } from "../chain/rpc/rpc.ts";
+import { documentEndpoints } from "../documents/document-endpoints.ts";
+import type { Config } from "../kit/config.ts";
+import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+import type { Deployment } from "../protocol/deployment.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
+import type { Read } from "../schema/read.ts";
+import type { Database } from "../store/database.ts";
+import { openRecordStore } from "../store/record-store.ts";
+import { openWrites, signedWrites, type WriteAuthority } from "../writes/write-authority.ts";
+import { writeEndpoints, writeReads } from "../writes/write-endpoints.ts";
+import { accountReads, noAccountReads } from "./account-reads.ts";
+import type { writeSettings } from "./settings.ts";
+import { writeMode } from "./write-mode.ts";
+
+export type Writing = {
+  readonly mode: WriteAuthority["mode"];
+  readonly endpoints: readonly Endpoint[];
+  readonly reads: readonly Read[];
+  close(): void;
+};
+
+export type WritingOptions = {
+  readonly database: Database;
+  readonly deployment: Pick<Deployment, "chainId" | "contracts">;
+  readonly config: Config<typeof writeSettings>;
+  /** Nodes of the deployment's chain, for accounts that are contracts. */
+  readonly urls: readonly Secret<string>[];
+  /** Where we listen, once we do: clients that know no better address reach us there. */
+  readonly listensAt: () => string;
+  readonly log: Log;
+};
+
+export function openWriting(options: WritingOptions): Writing {
+  const { database, config, listensAt } = options;
+  const store = openRecordStore(database);
+  const publicBaseUrl = () => config.publicBaseUrl ?? listensAt();
+  const { authority, close } = openAuthority(options, publicBaseUrl);
+  return {
+    mode: authority.mode,
+    endpoints: [...documentEndpoints({ store, publicBaseUrl }), ...writeEndpoints({ store, authority })],
+    reads: writeReads,
+    close,
+  };
+}
+
+function openAuthority(
+  { config, deployment, urls, log }: WritingOptions,
+  audience: () => string,
+): { authority: WriteAuthority; close(): void } {
+  const { chainId, contracts } = deployment;
+  if (writeMode(config, chainId) === "open") {
+    if (config.allowOpenWrites) log.warn({ chainId }, "Writes are open: anyone may write in anyone's name");
+    return { authority: openWrites, close: () => undefined };
+  }
+  const domain = { chainId, intentBook: contracts.IntentBook };
+  const nodes = urls.filter((url) => /^https?:/.test(url.reveal()));
+  if (nodes.length === 0) {
+    log.warn("Signed writes are refused until RPC_URL names a node: signatures of contracts need one");
+    return {
+      authority: signedWrites({ domain, audience, reads: noAccountReads }),
+      close: () => undefined,
+    };
+  }
+  const rpc = createRpc({ urls: nodes, chainId, log });
+  return {
+    authority: signedWrites({ domain, audience, reads: accountReads(rpc) }),
+    close: () => rpc.close(),
+  };
+}

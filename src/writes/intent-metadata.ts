@@ -1,0 +1,72 @@
+// PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
+import { Fault } from "../kit/fault.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
+import { uintParameter } from "../schema/parameter.ts";
+import type { RecordStore, Rows } from "../schema/record-store.ts";
+import { sql } from "../schema/statement.ts";
+import { findIntent, type IndexedIntent } from "./indexed-intents.ts";
+import {
+  type MetadataFields,
+  metadataProperties,
+  metadataRecord,
+  readMetadata,
+  refuseOtherData,
+} from "./metadata-fields.ts";
+import { putMetadata } from "./sign-write.ts";
+import type { WriteAuthority } from "./write-authority.ts";
+
+export function metadataEndpoint({
+  store,
+  authority,
+}: {
+  store: RecordStore;
+  authority: WriteAuthority;
+}): Endpoint {
+  return {
+    method: "PUT",
+    path: "/intents/:id/metadata",
+    operation: "putIntentMetadata",
+    summary: "Store the execution metadata of an indexed intent; its owner signs",
+    tag: "Intents",
+    parameters: [
+      { name: "id", place: "path", required: true, kind: uintParameter(), meaning: "Which intent: its id." },
+    ],
+    body: { type: "object", properties: metadataProperties },
+    answers: { 200: metadataRecord("IntentMetadata", { intent_id: { type: "string" } }) },
+    async handle(request) {
+      const id = request.values.id as string;
+      const fields = readMetadata(request.body as Readonly<Record<string, unknown>>);
+      const intent = await known(store, id);
+      const { claim } = await authority.admit(request, putMetadata(id), intent.owner);
+      const record = await store.change(async (rows) => {
+        // A reorg may have given the number to another intent while the signature was checked.
+        const current = await known(rows, id);
+        if (current.intent_hash !== intent.intent_hash) {
+          throw new Fault(
+            "CONFLICT",
+            "A reorganisation of the chain has just replaced this intent; look again.",
+          );
+        }
+        refuseOtherData(fields, current.data_hash);
+        await claim(rows);
+        return write(rows, current, fields);
+      });
+      return { status: 200, body: record };
+    },
+  };
+}
+
+async function known(rows: Rows, id: string): Promise<IndexedIntent> {
+  const intent = await findIntent(rows, id);
+  if (!intent) throw new Fault("NOT_FOUND", "There is no intent with this id.");
+  return intent;
+}
+
+async function write(rows: Rows, intent: IndexedIntent, fields: MetadataFields): Promise<unknown> {
+  const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
+    fields;
+  const [record] = await rows.run(
+    sql`insert into intent_metadata (intent_hash, execution_target, execution_data, required_attestation_subject, required_attestation_schema) values (${intent.intent_hash}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash) do update set execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, updated_at = now() returning ${intent.intent_id} as intent_id, execution_target, execution_data, required_attestation_subject, required_attestation_schema, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
+  );
+  return record;
+}
