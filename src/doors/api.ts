@@ -6,7 +6,6 @@ import { refuseOtherDeployment } from "../store/prepare-index.ts";
 import { aborted, type Command } from "./command.ts";
 import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
-import { openWriting } from "./open-writing.ts";
 import { readDeployment } from "./read-deployment.ts";
 import { serveApi } from "./serve-api.ts";
 import {
@@ -42,8 +41,7 @@ export const api: Command = {
     const { database, close } = await openConfiguredDatabase(config, log, "api");
     const server = createServer({ ...config, log, ready: () => indexReadiness(database) });
     let url = "";
-    const urls = config.rpcUrls;
-    const writing = openWriting({ database, deployment, config, urls, listensAt: () => url, log });
+    const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
     const api = serveApi(server.app, { database, log, writing });
     try {
       await refuseOtherDeployment(database, deployment);

@@ -158,7 +158,7 @@ describe("a running service", () => {
     const ready = await fetch(`${url}/ready`);
     expect([ready.status, await ready.json()]).toEqual([
       503,
-      { ready: false, error: "No indexer has written to this database yet; start `sextant indexer`." },
+      { error: "No indexer has written to this database yet; start `sextant indexer`." },
     ]);
     const started = Date.now();
     child.kill(signal);

@@ -1,6 +1,6 @@
 // Whether the rows can be trusted, as far as a process can tell that only reads them.
 import type { Readiness } from "../http/server.ts";
-import { toFault } from "../kit/fault.ts";
+import { publicSentence, toFault } from "../kit/fault.ts";
 import type { Database } from "../store/database.ts";
 import { readIndexerReport } from "../store/indexer-report.ts";
 import type { IndexerReport } from "./indexer-status.ts";
@@ -23,6 +23,6 @@ export async function indexReadiness(database: Database): Promise<Readiness> {
     if (phase === "live") return { ready: true };
     return { ready: false, reason: reason ?? "The history is being read." };
   } catch (error) {
-    return { ready: false, reason: toFault(error).message };
+    return { ready: false, reason: publicSentence(toFault(error)) };
   }
 }

@@ -13,7 +13,6 @@ import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
 import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
 import { localBanner, localStatusLine } from "./local-screen.ts";
 import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
-import { openWriting } from "./open-writing.ts";
 import { runIndexer } from "./run-indexer.ts";
 import { serveApi } from "./serve-api.ts";
 import {
@@ -80,7 +79,7 @@ export const local: Command = {
       let url = "";
       const { deployment } = economy;
       const urls = [new Secret(economy.rpcUrl)];
-      const writing = openWriting({ database, deployment, config, urls, listensAt: () => url, log });
+      const writing = { deployment, config, urls, listensAt: () => url };
       const api = serveApi(server.app, { database, log, writing });
       closers.push(api.close, server.close);
       url = await server.listen(address);

@@ -16,30 +16,30 @@ import type { writeSettings } from "./settings.ts";
 import { writeMode } from "./write-mode.ts";
 
 export type Writing = {
-  readonly mode: WriteAuthority["mode"];
   readonly endpoints: readonly Endpoint[];
   readonly reads: readonly Read[];
   close(): void;
 };
 
+/** What a door must know to let people write. */
 export type WritingOptions = {
-  readonly database: Database;
   readonly deployment: Pick<Deployment, "chainId" | "contracts">;
   readonly config: Config<typeof writeSettings>;
   /** Nodes of the deployment's chain, for accounts that are contracts. */
   readonly urls: readonly Secret<string>[];
   /** Where we listen, once we do: clients that know no better address reach us there. */
   readonly listensAt: () => string;
-  readonly log: Log;
 };
 
-export function openWriting(options: WritingOptions): Writing {
-  const { database, config, listensAt } = options;
-  const store = openRecordStore(database);
+export function openWriting(
+  options: WritingOptions,
+  { database, log, changed }: { database: Database; log: Log; changed: () => void },
+): Writing {
+  const { config, listensAt } = options;
+  const store = openRecordStore(database, changed);
   const publicBaseUrl = () => config.publicBaseUrl ?? listensAt();
-  const { authority, close } = openAuthority(options, publicBaseUrl);
+  const { authority, close } = openAuthority(options, publicBaseUrl, log);
   return {
-    mode: authority.mode,
     endpoints: [...documentEndpoints({ store, publicBaseUrl }), ...writeEndpoints({ store, authority })],
     reads: writeReads,
     close,
@@ -47,8 +47,9 @@ export function openWriting(options: WritingOptions): Writing {
 }
 
 function openAuthority(
-  { config, deployment, urls, log }: WritingOptions,
+  { config, deployment, urls }: WritingOptions,
   audience: () => string,
+  log: Log,
 ): { authority: WriteAuthority; close(): void } {
   const { chainId, contracts } = deployment;
   if (writeMode(config, chainId) === "open") {

@@ -15,13 +15,13 @@ import { openIndexReader } from "../store/index-reader.ts";
 import { openReader } from "../store/reader.ts";
 import { watchChanges } from "../store/watch-changes.ts";
 import { indexingApiTitle } from "./api-title.ts";
-import type { Writing } from "./open-writing.ts";
+import { openWriting, type WritingOptions } from "./open-writing.ts";
 
 export type ApiOptions = {
   readonly database: Database;
   readonly log: Log;
   /** What people may write; without it the API only reads. */
-  readonly writing?: Writing;
+  readonly writing?: WritingOptions;
 };
 
 // A few megabytes hold the answers that are asked for between two blocks; more would only be forgotten sooner.
@@ -31,7 +31,7 @@ const READER_CONNECTIONS = 2;
 
 /** Adds the routes; `close` ends what they stand on. */
 export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): Promise<void> } {
-  const { database, log, writing } = options;
+  const { database, log } = options;
   const leaving = new AbortController();
   const cache = createAnswerCache({ bytesMax: CACHE_BYTES_MAX });
   const reader = openReader(database, { connections: READER_CONNECTIONS });
@@ -42,6 +42,7 @@ export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): 
     log,
     signal: leaving.signal,
   });
+  const writing = options.writing && openWriting(options.writing, { database, log, changed: cache.forget });
   const endpoints: readonly Endpoint[] = [
     preflightEndpoint({ run: index.read }),
     ...(writing?.endpoints ?? []),

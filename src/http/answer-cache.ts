@@ -14,6 +14,8 @@ export type AnswerCache = {
   readonly generation: number;
   /** Forgets everything: the rows behind the answers have changed. */
   changed(): void;
+  /** The same for a change of our own, which says nothing about whether we hear of others'. */
+  forget(): void;
   /** Forgets everything and keeps nothing until the next change: nobody tells us of changes any more. */
   deaf(): void;
 };
@@ -46,6 +48,7 @@ export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
       entries.set(key, answer);
       bytes += size;
     },
+    forget,
     changed() {
       hearing = true;
       forget();

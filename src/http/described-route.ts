@@ -108,7 +108,6 @@ export const ownRoutes: readonly DescribedRoute[] = [
   }),
   own("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
     200: closedObject({ ready: { type: "boolean", const: true } }),
-    503: closedObject({ ready: { type: "boolean", const: false }, error: text }),
   }),
   own("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
   own("/openapi.json", "getDescription", "This description", JSON_TYPE, { 200: { type: "object" } }),

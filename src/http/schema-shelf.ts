@@ -12,7 +12,7 @@ export function createSchemaShelf(): SchemaShelf {
   const put = (schema: JsonSchema): JsonSchema => {
     const { title, ...rest } = mapParts(schema, put);
     if (typeof title !== "string") return rest;
-    const name = title.replace(/[^A-Za-z0-9]+/g, "");
+    const name = title.replace(/[^A-Za-z0-9_]+/g, "");
     const known = shelf.get(name);
     // Two different shapes may share a name, such as a record alone and within a list; the second stays in its place.
     if (known && JSON.stringify(known) !== JSON.stringify(rest)) return rest;

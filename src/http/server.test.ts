@@ -42,13 +42,13 @@ describe("faults over HTTP", () => {
   it("are one sentence, with the code and the request's id in headers", async () => {
     const { url } = await start(({ app }) => {
       app.get("/broken", async () => {
-        throw new Fault("DATABASE_UNREACHABLE", "The database does not answer.");
+        throw new Fault("OVERLOADED", "Too many reads are waiting.");
       });
     });
     const answer = await fetch(`${url}/broken`);
     expect(answer.status).toBe(503);
-    expect(await answer.json()).toEqual({ error: "The database does not answer." });
-    expect(answer.headers.get("x-error-code")).toBe("DATABASE_UNREACHABLE");
+    expect(await answer.json()).toEqual({ error: "Too many reads are waiting." });
+    expect(answer.headers.get("x-error-code")).toBe("OVERLOADED");
     expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
@@ -61,6 +61,22 @@ describe("faults over HTTP", () => {
     const answer = await fetch(`${url}/defect`);
     expect(answer.status).toBe(500);
     expect(await answer.text()).toBe('{"error":"Something went wrong on our side."}');
+  });
+
+  it("name no host or setting of ours to strangers", async () => {
+    const { url } = await start(({ app }) => {
+      app.get("/broken", async () => {
+        throw new Fault(
+          "DATABASE_UNREACHABLE",
+          "PostgreSQL does not answer at 10.0.0.5:5432; correct DATABASE_URL.",
+        );
+      });
+    });
+    const answer = await fetch(`${url}/broken`);
+    expect([answer.status, await answer.text()]).toEqual([
+      503,
+      '{"error":"PostgreSQL does not answer or refuses the connection."}',
+    ]);
   });
 
   it("take no request id from outside", async () => {
@@ -121,7 +137,7 @@ describe("readiness", () => {
     }));
     const answer = await fetch(`${url}/ready`);
     expect(answer.status).toBe(503);
-    expect(await answer.json()).toEqual({ ready: false, error: "The history is being read." });
+    expect(await answer.json()).toEqual({ error: "The history is being read." });
   });
 });
 

@@ -8,7 +8,7 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { type Clock, systemClock } from "../kit/clock.ts";
-import { Fault, type FaultCode, toFault } from "../kit/fault.ts";
+import { Fault, type FaultCode, publicSentence, toFault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import { answerConnectionFault } from "./connection-fault.ts";
 import { createMethodTable } from "./methods.ts";
@@ -83,11 +83,11 @@ export function createServer(options: ServerOptions): Server {
     reply.header("allow", allowed.join(", "));
     throw new Fault("METHOD_NOT_ALLOWED", `This path answers ${allowed.join(", ")} only.`);
   });
-  app.get("/ready", async (_request, reply) => {
+  app.get("/ready", async (request, reply) => {
     const readiness = await withinRequestTime(app, options.ready());
-    return readiness.ready
-      ? { ready: true }
-      : reply.code(503).send({ ready: false, error: readiness.reason });
+    if (readiness.ready) return { ready: true };
+    // Not thrown: probes ask every few seconds, and what is not ready has said so in the log already.
+    return sendFault(reply, request.id, new Fault("NOT_READY", readiness.reason));
   });
 
   return {
@@ -113,7 +113,7 @@ function sendFault(reply: FastifyReply, requestId: string, fault: Fault): Fastif
     .headers(SAFE_HEADERS)
     .header("x-request-id", requestId)
     .header("x-error-code", fault.code)
-    .send({ error: fault.message });
+    .send({ error: publicSentence(fault) });
 }
 
 // Fastify names the client's mistakes by status; its texts are replaced, because they may quote the input.

@@ -1,36 +1,78 @@
 // Finalized history, in large batches: the next one is read and completed while the last one is written.
 import type { Batch, BlockRef, IndexParts, LogRange, Written } from "./ports.ts";
 
-/** Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. */
+type Prepared = { readonly batch: Batch; readonly blocks: number };
+
+// Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
+const LOGS_PER_WRITE_MAX = 10_000;
+const WRITTEN = Symbol("written");
+
+/**
+ * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Whatever has been
+ * completed while a batch was written goes into the next one, so that a slow database gets larger batches and a slow
+ * node smaller ones, sooner.
+ */
 export async function* backfill(
   parts: IndexParts,
   range: { from: number; to: number },
   signal: AbortSignal,
 ): AsyncGenerator<Written, void, void> {
   const ranges = parts.chain.history(range.from, range.to, signal)[Symbol.asyncIterator]();
-  const prepareNext = async (): Promise<Prepared | null> => {
-    const next = await ranges.next();
-    return next.done ? null : prepare(parts, next.value, signal);
+  const prepareNext = (): Promise<Prepared | null> => {
+    const next = ranges.next().then((found) => (found.done ? null : prepare(parts, found.value, signal)));
+    // Its turn to be awaited comes later; a failure meanwhile must not count as unhandled.
+    next.catch(() => undefined);
+    return next;
   };
   try {
+    let ready = await prepareNext();
     let upcoming = prepareNext();
-    for (;;) {
-      const ready = await upcoming;
-      if (ready === null) return;
-      upcoming = prepareNext();
-      // Its turn to be awaited comes after the write; a failure meanwhile must not count as unhandled.
-      upcoming.catch(() => undefined);
-      const started = performance.now();
-      await parts.store.write(ready.batch, parts.protocol.fold);
+    while (ready !== null) {
       const { tip, logs } = ready.batch;
+      const started = performance.now();
+      const writing = parts.store.write(ready.batch, parts.protocol.fold);
+      const written = writing.then(
+        () => WRITTEN,
+        () => WRITTEN,
+      );
+      const gathered: Prepared[] = [];
+      for (let waiting = 0; waiting < LOGS_PER_WRITE_MAX; ) {
+        const next: Prepared | typeof WRITTEN | null = await Promise.race([
+          written,
+          upcoming.catch(() => null),
+        ]);
+        if (next === WRITTEN || next === null) break;
+        gathered.push(next);
+        waiting += next.batch.logs.length;
+        upcoming = prepareNext();
+      }
+      await writing;
       yield { tip, logs: logs.length, blocks: ready.blocks, ms: performance.now() - started };
+      if (gathered.length > 0) ready = joined(gathered);
+      else {
+        ready = await upcoming;
+        upcoming = prepareNext();
+      }
     }
   } finally {
     await ranges.return?.();
   }
 }
 
-type Prepared = { readonly batch: Batch; readonly blocks: number };
+/** Neighbouring batches as one. */
+function joined(prepared: readonly Prepared[]): Prepared {
+  const batches = prepared.map(({ batch }) => batch);
+  const last = batches.at(-1);
+  if (!last) throw new Error("no batches are to be joined");
+  // Of the empty blocks only the tip matters.
+  const blocks = batches.flatMap((batch) =>
+    batch === last ? batch.blocks : batch.blocks.filter(({ logCount }) => logCount > 0),
+  );
+  return {
+    batch: { ...last, blocks, logs: batches.flatMap(({ logs }) => logs) },
+    blocks: prepared.reduce((sum, each) => sum + each.blocks, 0),
+  };
+}
 
 async function prepare(
   { chain, protocol }: IndexParts,

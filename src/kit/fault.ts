@@ -182,6 +182,12 @@ export const FAULTS = {
     exit: 78,
     meaning: "A node serves another chain, or a contract of the deployment has no code there.",
   },
+  NOT_READY: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "The process serves, but what it would serve can not be trusted yet or any more.",
+  },
   INDEX_EMPTY: { status: 503, retry: true, exit: 69, meaning: "Nothing is indexed yet." },
   REORG_TOO_DEEP: {
     status: 503,
@@ -239,6 +245,14 @@ export class Fault extends Error {
   get exit(): number {
     return FAULTS[this.code].exit;
   }
+}
+
+// Their messages are for whoever runs us: they name hosts, users and settings that are no stranger's business.
+const OF_OUR_SURROUNDINGS = /^(?:DATABASE|NODE|CHAIN|DEPLOYMENT|CONFIG|LISTEN)_/;
+
+/** What a stranger may be told about a fault. */
+export function publicSentence(fault: Fault): string {
+  return OF_OUR_SURROUNDINGS.test(fault.code) ? FAULTS[fault.code].meaning : fault.message;
 }
 
 /** Wraps anything thrown into a Fault; what is not ours becomes INTERNAL and shows nothing of its text. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { SqlText, SqlValue } from "../schema/statement.ts";
+import { sqlState } from "./database-fault.ts";
 import type { Reader } from "./reader.ts";
 import type { Value } from "./session.ts";
 
@@ -35,11 +36,8 @@ export function openIndexReader(reader: Reader): IndexReader {
     async read({ text, values }) {
       // The checkpoint is joined, not read beside: rows and head come from the same snapshot.
       const whole = `select h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${text}) s) r on true`;
-      const found = await reader.read<Found>({
-        name: nameOf(whole, names),
-        text: whole,
-        values: values.map(toValue),
-      });
+      const statement = { name: nameOf(whole, names), text: whole, values: values.map(toValue) };
+      const found = await reader.read<Found>(statement).catch(explainAbsence);
       const [first] = found;
       if (!first)
         throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
@@ -55,6 +53,16 @@ export function openIndexReader(reader: Reader): IndexReader {
       return { head, rows };
     },
   };
+}
+
+// Tables and columns are made by the indexer: before its first start, or before it has followed a new version of ours,
+// they are not there.
+const ABSENT: ReadonlySet<string | undefined> = new Set(["42P01", "42703"]);
+
+function explainAbsence(error: unknown): never {
+  if (!ABSENT.has(sqlState(error))) throw error;
+  const sentence = "The rows of this version are not made yet; try again when /ready answers 200.";
+  throw new Fault("INDEX_EMPTY", sentence, { cause: error });
 }
 
 // Texts come from our own declarations, a few hundred of them; a bound all the same.

@@ -7,15 +7,19 @@ import { sqlState } from "./database-fault.ts";
 import type { Session, Value } from "./session.ts";
 import { tellChange } from "./watch-changes.ts";
 
-export function openRecordStore(database: Database): RecordStore {
+/** `changed` is called for changes of our own as soon as they are committed: others hear of them a moment later. */
+export function openRecordStore(database: Database, changed: () => void = () => undefined): RecordStore {
   return {
     ...rowsOf(database),
-    change: (work) =>
-      database.transaction(async (session) => {
-        const result = await work(rowsOf(session));
+    async change(work) {
+      const result = await database.transaction(async (session) => {
+        const done = await work(rowsOf(session));
         await tellChange(session, database.schema);
-        return result;
-      }),
+        return done;
+      });
+      changed();
+      return result;
+    },
   };
 }
 

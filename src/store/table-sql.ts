@@ -39,19 +39,33 @@ export function copySql(table: Table): string {
 
 /** The current rows for a list of keys, one array parameter per key column. */
 export function loadSql(table: Table): string {
-  return `select t.* from ${keyList(table)} join ${table.name} t on ${keyMatch(table)} where t.valid_to is null`;
+  return `select t.* from ${keyList(table)} cross join lateral (${currentSql(table, "*")}) t`;
 }
 
 /** Ends the current version of each key at the block given for it. */
 export function closeSql(table: Table): string {
   const parameter = table.key.length + 1;
   const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
-  return `update ${table.name} t set valid_to = k.ended from ${ends} where ${keyMatch(table)} and t.valid_to is null`;
+  return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${placesSql(table)}) and ${keyMatch(table, "t")}`;
 }
 
 /** Removes the current version of each key, where no past is kept. */
 export function removeSql(table: Table): string {
-  return `delete from ${table.name} t using ${keyList(table)} where ${keyMatch(table)} and t.valid_to is null`;
+  return `delete from ${table.name} t where t.ctid = any(${placesSql(table)})`;
+}
+
+/** Where the current rows of the keys lie. */
+function placesSql(table: Table): string {
+  return `array(select c.ctid from ${keyList(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
+}
+
+/**
+ * The current row of one key `k`. The limit says what the unique index knows, and keeps the planner from turning the
+ * whole into a join: knowing nothing yet about a table that grows by thousands a second, it would read all current
+ * rows for each batch.
+ */
+function currentSql(table: Table, columns: string): string {
+  return `select c.${columns} from ${table.name} c where ${keyMatch(table, "c")} and c.valid_to is null limit 1`;
 }
 
 /** Takes away the versions born after a block and tells which keys had them. */
@@ -64,7 +78,7 @@ export function unbornSql(table: Table): string {
 export function reopenSql(table: Table): string {
   const parameter = table.key.length + 1;
   const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;
-  return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table)} and t.valid_to = k.born`;
+  return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table, "t")} and t.valid_to = k.born`;
 }
 
 export function keyList(table: Table): string {
@@ -75,8 +89,8 @@ function keyParameters(table: Table): string {
   return table.key.map((name, index) => `$${index + 1}::${arrayType(columnOf(table, name))}`).join(", ");
 }
 
-function keyMatch(table: Table): string {
-  return table.key.map((name) => `t.${name} = k.${name}`).join(" and ");
+function keyMatch(table: Table, row: string): string {
+  return table.key.map((name) => `${row}.${name} = k.${name}`).join(" and ");
 }
 
 // The bare type: neither a precision nor a collation belongs in the cast of a parameter.

@@ -32,6 +32,8 @@ export async function watchChanges(
         client?.once("error", () => resolve());
         client?.once("end", () => resolve());
         signal.addEventListener("abort", () => resolve(), { once: true });
+        // It may have been given while the connection was made.
+        if (signal.aborted) resolve();
       });
       client.on("notification", onChange);
       await client.query(`listen "${channelOf(database.schema)}"`);

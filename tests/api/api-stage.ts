@@ -1,35 +1,43 @@
 // An economy on a chain of its own, indexed live and served over HTTP, so that answers can be asked for as clients do.
+import { expect } from "vitest";
 import { deploy, LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
 import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
 import { playEconomy } from "../../contracts/scenario/economy.ts";
 import { scriptedTimeline } from "../../contracts/scenario/timeline.ts";
-import { openWorld, type World } from "../../contracts/scenario/world.ts";
-import { serveApi } from "../../src/doors/serve-api.ts";
-import { createServer } from "../../src/http/server.ts";
-import { createLog } from "../../src/kit/log.ts";
+import { openWorld } from "../../contracts/scenario/world.ts";
 import type { Database } from "../../src/store/database.ts";
-import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
+import { type ApiAnswer, openApiClient } from "../support/api-client.ts";
+import { startTestApi } from "../support/test-api.ts";
+import { deploymentOf, startTestIndex } from "../support/test-index.ts";
 
-export type Got = {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is what the test says it is.
-  readonly body: any;
-  readonly headers: Headers;
+/** A record of an answer; what its values are is for the test to say. */
+export type Rec = Readonly<Record<string, unknown>>;
+export type Page = {
+  readonly records: readonly Rec[];
+  readonly pagination: { limit: number; offset: number; count: number; next_cursor?: string };
+  /** The keys of the answer, in order. */
+  readonly keys: readonly string[];
 };
 
 export type ApiStage = {
-  readonly world: World;
   readonly database: Database;
-  readonly index: TestIndex;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Got>;
+  /** Asks; every answer is held against the API's own description. */
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+  /** The body of an answer that must be there. */
+  body<T = Rec>(path: string): Promise<T>;
+  /** A page of a list, whose records are under `key`. */
+  page(path: string, key: string): Promise<Page>;
+  /** All records of a list, page after page by cursor. */
+  pages(path: string, key: string, limit: number): Promise<readonly Rec[]>;
+  rows(text: string): Promise<readonly Readonly<Record<string, string>>[]>;
+  /** The first row of what must have some. */
+  first(text: string): Promise<Readonly<Record<string, string>>>;
   /** Plays some steps with people of their own; does not wait for the index. */
   play(steps: number): Promise<void>;
   /** Waits until the API answers from the chain's head, and tells its number. */
   level(): Promise<number>;
   close(): Promise<void>;
 };
-
-const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 
 // 2026-01-01: the chain's time is scripted, so that deadlines pass when the economy says so.
 const GENESIS = 1_767_225_600n;
@@ -56,30 +64,48 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
     deployment: deploymentOf(deployment),
   });
   const { database } = index;
-  const server = createServer({
-    log: quiet,
-    bodyBytesMax: 262_144,
-    requestMsMax: 10_000,
-    ready: async () => ({ ready: true }),
-  });
-  const api = serveApi(server.app, { database, log: quiet });
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  const api = await startTestApi(database);
+  const client = await openApiClient(api.url);
   let acts = 0;
 
-  const get: ApiStage["get"] = async (path, headers = {}) => {
-    const response = await fetch(url + path, { headers });
-    const text = await response.text();
-    return {
-      status: response.status,
-      body: text === "" ? null : JSON.parse(text),
-      headers: response.headers,
-    };
+  const get: ApiStage["get"] = (path, headers = {}) => client.call(path, { headers });
+  const body = async <T>(path: string): Promise<T> => {
+    const answer = await get(path);
+    expect(answer.status, `${path} ${answer.text}`).toBe(200);
+    return answer.body as T;
   };
+  const page = async (path: string, key: string): Promise<Page> => {
+    const answer = await body<Rec>(path);
+    const { pagination, [key]: records } = answer as Rec & Pick<Page, "pagination">;
+    return { records: records as readonly Rec[], pagination, keys: Object.keys(answer) };
+  };
+  const rows = async (text: string) => (await database.query<Record<string, string>>(text)).rows;
+
   return {
-    world,
     database,
-    index,
     get,
+    body,
+    page,
+    async pages(path, key, limit) {
+      const all: Rec[] = [];
+      for (let cursor = ""; ; ) {
+        const { records, pagination } = await page(
+          `${path}${path.includes("?") ? "&" : "?"}limit=${limit}${cursor}`,
+          key,
+        );
+        expect(pagination).toMatchObject({ limit, offset: 0, count: records.length });
+        all.push(...records);
+        if (pagination.next_cursor === undefined) return all;
+        expect(records).toHaveLength(limit);
+        cursor = `&cursor=${pagination.next_cursor}`;
+      }
+    },
+    rows,
+    async first(text) {
+      const [row] = await rows(text);
+      if (!row) throw new Error(`the economy has left nothing for: ${text}`);
+      return row;
+    },
     async play(steps) {
       acts += 1;
       await playEconomy({
@@ -102,7 +128,6 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
       }
     },
     async close() {
-      await server.close();
       await api.close();
       await index.close();
       await chain.stop();

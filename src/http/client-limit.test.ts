@@ -1,0 +1,86 @@
+// The limit per client: a minute's worth at once, then an even trickle; nobody pays for another.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clientOf, createClientLimit } from "./client-limit.ts";
+
+function limitAt(perMinute: number, clientsMax?: number) {
+  let now = 1_000_000;
+  const limit = createClientLimit({
+    perMinute,
+    clock: { nowMs: () => now },
+    ...(clientsMax === undefined ? {} : { clientsMax }),
+  });
+  return {
+    take: limit.take,
+    wait: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+describe("the limit per client", () => {
+  it("lets a whole minute's worth through at once, and tells how long to wait for the next", () => {
+    const { take, wait } = limitAt(60);
+    expect(Array.from({ length: 60 }, () => take("a"))).toEqual(Array.from({ length: 60 }, () => 0));
+    expect(take("a")).toBeCloseTo(1_000);
+    expect(take("b")).toBe(0);
+    wait(999);
+    expect(take("a")).toBeCloseTo(1);
+    wait(1);
+    expect(take("a")).toBe(0);
+    expect(take("a")).toBeCloseTo(1_000);
+  });
+
+  it("never lets more than two minutes' worth through in any minute, and never less than asked at the allowed pace", () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 300 });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 30 }), (waits, perMinute) => {
+        const { take, wait } = limitAt(perMinute);
+        const passed: number[] = [];
+        let now = 0;
+        for (const ms of waits) {
+          wait(ms);
+          now += ms;
+          const early = take("a");
+          if (early === 0) passed.push(now);
+          // Whoever is told to wait and does so is welcome.
+          else expect(early).toBeLessThanOrEqual(60_000 / perMinute);
+          const recent = passed.filter((at) => at > now - 60_000);
+          expect(recent.length).toBeLessThanOrEqual(2 * perMinute);
+        }
+      }),
+    );
+  });
+
+  it("remembers only so many clients, and those that came last", () => {
+    const { take } = limitAt(1, 2);
+    expect([take("a"), take("b"), take("c")]).toEqual([0, 0, 0]);
+    expect(take("c")).toBeGreaterThan(0);
+    expect(take("b")).toBeGreaterThan(0);
+    expect(take("a")).toBe(0);
+  });
+
+  it("makes nobody wait longer than a minute when the clock is set back", () => {
+    const { take, wait } = limitAt(2);
+    expect([take("a"), take("a")]).toEqual([0, 0]);
+    wait(-3_600_000);
+    expect(take("a")).toBeLessThanOrEqual(30_000);
+    wait(60_000);
+    expect(take("a")).toBe(0);
+  });
+});
+
+describe("a client", () => {
+  it.each([
+    ["203.0.113.7", "203.0.113.7"],
+    ["::ffff:203.0.113.7", "203.0.113.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:db8:1:2::", "2001:db8:1:2"],
+    ["2001:0db8:0001:0002:ffff::1", "2001:db8:1:2"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["::1", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+  ])("%s counts as %s", (address, client) => {
+    expect(clientOf(address)).toBe(client);
+  });
+});

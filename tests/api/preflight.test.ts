@@ -1,0 +1,359 @@
+// Preflight against the real contract: what it allows passes, what it refuses reverts, and its advice helps.
+import fc from "fast-check";
+import {
+  type Address,
+  concat,
+  decodeErrorResult,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  pad,
+} from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deploy, LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
+import { policyModuleAbi as abi } from "../../contracts/generated/policy-module.ts";
+import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { RpcFault } from "../../contracts/local-chain/rpc-fault.ts";
+import { type ApiClient, openApiClient } from "../support/api-client.ts";
+import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
+
+type Preflight = {
+  allowed: boolean;
+  action: string;
+  reasons: string[];
+  missing_policies: string[];
+  spend_checks: { token: string; attempted: string; ok: boolean }[];
+  required_policy_updates: { policy_type: string; suggested_value: unknown; to: Address; data: Hex }[];
+};
+type Planned = { account: Address; target: Address; value: bigint; data: Hex };
+
+let chain: LocalChain;
+let index: TestIndex;
+let api: TestApi;
+let client: ApiClient;
+let policyModule: Address;
+let accounts = 0;
+let now = 2_000_100_000n;
+
+beforeAll(async () => {
+  chain = await startLocalChain({
+    chainId: 31_337,
+    genesisTimestamp: 2_000_000_000n,
+    reorgDepthMax: 0,
+    code: LOCAL_GENESIS_CODE,
+  });
+  const deployment = await deploy({ request: chain.request, owner: chain.accounts.owner });
+  policyModule = deployment.contracts.PolicyModule;
+  index = await startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment: deploymentOf(deployment) });
+  api = await startTestApi(index.database);
+  client = await openApiClient(api.url);
+});
+
+afterAll(async () => {
+  await api?.close();
+  await index?.close();
+  await chain?.stop();
+});
+
+const ZERO: Address = "0x0000000000000000000000000000000000000000";
+const TOKEN: Address = pad("0xa1", { size: 20 });
+const OTHER: Address = pad("0xb2", { size: 20 });
+const SOMEONE: Address = pad("0xc3", { size: 20 });
+const UINT256_MAX = 2n ** 256n - 1n;
+const DAY = 86_400n;
+const SELECTORS: readonly Hex[] = ["0xa9059cbb", "0x095ea7b3", "0x23b872dd", "0xdeadbeef"];
+
+async function newAccount(): Promise<Address> {
+  accounts += 1;
+  const account = pad(numberToHex(0xacc0000 + accounts), { size: 20 });
+  await chain.request("hardhat_impersonateAccount", [account]);
+  return account;
+}
+
+async function send(from: Address, to: Address, data: Hex): Promise<void> {
+  await chain.request("eth_sendTransaction", [{ from, to, data, gas: "0xf4240", gasPrice: "0x0" }]);
+}
+
+/** What checkTransaction says to the account at the head: null when it passes, otherwise the error's name. */
+async function refusal({ account, target, value, data }: Planned): Promise<string | null> {
+  const call = encodeFunctionData({ abi, functionName: "checkTransaction", args: [target, value, data] });
+  try {
+    await chain.request("eth_call", [
+      { from: account, to: policyModule, data: call, gasPrice: "0x0" },
+      "latest",
+    ]);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcFault) || error.data === undefined) throw error;
+    return decodeErrorResult({ abi, data: error.data }).errorName;
+  }
+}
+
+/** Moves on to an exact second, so that windows can be met at their edge. */
+async function sendAfter(seconds: bigint, from: Address, data: Hex): Promise<void> {
+  now += seconds;
+  await chain.setNextBlockTimestamp(now);
+  await send(from, policyModule, data);
+}
+
+async function mineAfter(seconds: bigint): Promise<void> {
+  now += seconds;
+  await chain.setNextBlockTimestamp(now);
+  await chain.mine();
+}
+
+async function level(): Promise<bigint> {
+  const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
+    number: Hex;
+    hash: string;
+  };
+  await index.reach({ number: Number(head.number), hash: head.hash });
+  return BigInt(head.number);
+}
+
+async function ask(planned: Planned, query = ""): Promise<Preflight> {
+  const body = { ...planned, value: planned.value.toString() };
+  const answer = await client.call(`/preflight${query}`, { method: "POST", body });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body as Preflight;
+}
+
+// The sentence that belongs to each of the contract's errors.
+const REASONS: Readonly<Record<string, RegExp>> = {
+  AccountFrozenError: /^Account 0x\w+ is frozen\.$/,
+  TargetNotAllowed: /^Target 0x\w+ is not allowed/,
+  FunctionNotAllowed: /^Function 0x\w{8} of 0x\w+ is not allowed/,
+  DailySpendLimitExceeded: /^Spending \d+ of .* exceeds the daily limit of \d+/,
+};
+
+async function expectAgreement(planned: Planned): Promise<Preflight> {
+  const [said, refused] = await Promise.all([ask(planned), refusal(planned)]);
+  expect({ allowed: said.allowed, planned, said }).toEqual({ allowed: refused === null, planned, said });
+  if (refused !== null) expect(said.reasons[0]).toMatch(REASONS[refused] ?? /nothing/);
+  return said;
+}
+
+const amountArb = fc.oneof(
+  { weight: 8, arbitrary: fc.bigInt(0n, 12n) },
+  { weight: 1, arbitrary: fc.constantFrom(UINT256_MAX, UINT256_MAX - 5n) },
+);
+const targetArb = fc.constantFrom<Address[]>(ZERO, TOKEN, OTHER);
+const selectorArb = fc.constantFrom(...SELECTORS);
+const jumpArb = fc.constantFrom(1n, 1n, 1n, DAY / 2n, DAY - 1n, DAY, DAY + 1n);
+
+const settingArb: fc.Arbitrary<Hex> = fc.oneof(
+  fc
+    .tuple(targetArb, fc.boolean())
+    .map(([target, allowed]) =>
+      encodeFunctionData({ abi, functionName: "setTargetAllowed", args: [target, allowed] }),
+    ),
+  fc
+    .tuple(targetArb, selectorArb, fc.boolean())
+    .map((args) => encodeFunctionData({ abi, functionName: "setFunctionAllowed", args })),
+  fc
+    .tuple(fc.boolean())
+    .map((args) => encodeFunctionData({ abi, functionName: "setUseFunctionAllowlist", args })),
+  fc
+    .tuple(targetArb, amountArb)
+    .map((args) => encodeFunctionData({ abi, functionName: "setSpendLimit", args })),
+  fc
+    .tuple(targetArb, amountArb)
+    .map((args) => encodeFunctionData({ abi, functionName: "recordSpend", args })),
+);
+
+const dataArb: fc.Arbitrary<Hex> = fc.oneof(
+  fc.constantFrom<Hex[]>("0x", "0x00", "0xa9059c"),
+  fc.tuple(selectorArb, amountArb, fc.constantFrom(0, 0, 0, -1, -32, 5)).map(([selector, amount, cut]) => {
+    const parties = selector === "0x23b872dd" ? 2 : 1;
+    const words = Array.from({ length: parties }, () => pad(SOMEONE, { size: 32 }));
+    const whole = concat([selector, ...words, numberToHex(amount, { size: 32 }), "0x0102030405"]);
+    return whole.slice(0, whole.length - 10 + cut * 2) as Hex;
+  }),
+);
+
+const plannedArb = fc.record({
+  target: fc.oneof({ weight: 6, arbitrary: targetArb }, { weight: 1, arbitrary: fc.constant(SOMEONE) }),
+  value: amountArb,
+  data: dataArb,
+});
+
+describe("preflight", () => {
+  it("agrees with the contract, and its advice makes the transaction pass", { timeout: 60_000 }, async () => {
+    const scenario = fc.record({
+      // Most accounts allow themselves the targets, so that the later rules are reached.
+      generous: fc.boolean(),
+      frozen: fc.constantFrom(false, false, false, true),
+      settings: fc.array(fc.tuple(jumpArb, settingArb), { maxLength: 12 }),
+      wait: jumpArb,
+      planned: fc.array(plannedArb, { minLength: 12, maxLength: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ generous, frozen, settings, wait, planned }) => {
+        const account = await newAccount();
+        for (const target of generous ? [ZERO, TOKEN, OTHER] : []) {
+          const args = [target, true] as const;
+          await sendAfter(1n, account, encodeFunctionData({ abi, functionName: "setTargetAllowed", args }));
+        }
+        for (const [jump, data] of settings) await sendAfter(jump, account, data);
+        if (frozen) {
+          const args = [account, true] as const;
+          await sendAfter(1n, account, encodeFunctionData({ abi, functionName: "setAccountFrozen", args }));
+        }
+        await mineAfter(wait);
+        const head = await level();
+        const plans = planned.map((each) => ({ account, ...each }));
+        const before = await Promise.all(plans.map(expectAgreement));
+        const refused = before.findIndex(({ allowed }) => !allowed);
+        const [plan, said] = [plans[refused], before[refused]];
+        if (!plan || !said) return;
+        expect(said.required_policy_updates).not.toEqual([]);
+        for (const { to, data } of said.required_policy_updates) {
+          expect(to).toBe(policyModule.toLowerCase());
+          await sendAfter(1n, account, data);
+        }
+        await level();
+        expect((await expectAgreement(plan)).allowed).toBe(true);
+        expect(await ask(plan, `?block=${head}`)).toEqual(said);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("counts a spend until its window ends, to the second", async () => {
+    const account = await newAccount();
+    const settings = [
+      encodeFunctionData({ abi, functionName: "setTargetAllowed", args: [TOKEN, true] }),
+      encodeFunctionData({ abi, functionName: "setSpendLimit", args: [ZERO, 10n] }),
+      encodeFunctionData({ abi, functionName: "recordSpend", args: [ZERO, 4n] }),
+    ];
+    for (const data of settings) await sendAfter(1n, account, data);
+    const plan = { account, target: TOKEN, value: 7n, data: "0x" } as const;
+    const answers: boolean[] = [];
+    for (const wait of [DAY - 1n, 1n]) {
+      await mineAfter(wait);
+      await level();
+      answers.push((await expectAgreement(plan)).allowed);
+    }
+    expect(answers).toEqual([false, true]);
+  });
+
+  it("says what it looked at, in the order of the contract", async () => {
+    const account = await newAccount();
+    const settings = [
+      encodeFunctionData({ abi, functionName: "setUseFunctionAllowlist", args: [true] }),
+      encodeFunctionData({ abi, functionName: "setSpendLimit", args: [ZERO, 5n] }),
+      encodeFunctionData({ abi, functionName: "setSpendLimit", args: [TOKEN, 10n] }),
+      encodeFunctionData({ abi, functionName: "recordSpend", args: [TOKEN, 4n] }),
+      encodeFunctionData({ abi, functionName: "setAccountFrozen", args: [account, true] }),
+    ];
+    for (const data of settings) await sendAfter(1n, account, data);
+    await level();
+    const data = concat(["0xa9059cbb", pad(SOMEONE, { size: 32 }), numberToHex(7n, { size: 32 })]);
+    const to = policyModule.toLowerCase();
+    expect(await ask({ account, target: TOKEN, value: 6n, data })).toEqual({
+      allowed: false,
+      action: `Transfer 7 of token ${TOKEN} to ${SOMEONE} (transfer), sending 6 wei along.`,
+      reasons: [
+        `Account ${account} is frozen.`,
+        `Target ${TOKEN} is not allowed for this account.`,
+        `Function 0xa9059cbb of ${TOKEN} is not allowed for this account.`,
+        "Spending 6 of the native coin exceeds the daily limit of 5: 0 is spent, 5 remains.",
+        `Spending 7 of ${TOKEN} exceeds the daily limit of 10: 4 is spent, 6 remains.`,
+      ],
+      missing_policies: ["TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST"],
+      spend_checks: [
+        { token: ZERO, attempted: "6", spent: "0", max_per_day: "5", remaining: "5", ok: false },
+        { token: TOKEN, attempted: "7", spent: "4", max_per_day: "10", remaining: "6", ok: false },
+      ],
+      required_policy_updates: [
+        {
+          policy_type: "ACCOUNT_FROZEN",
+          suggested_value: false,
+          to,
+          data: encodeFunctionData({ abi, functionName: "setAccountFrozen", args: [account, false] }),
+        },
+        {
+          policy_type: "TARGET_ALLOWLIST",
+          target: TOKEN,
+          suggested_value: true,
+          to,
+          data: encodeFunctionData({ abi, functionName: "setTargetAllowed", args: [TOKEN, true] }),
+        },
+        {
+          policy_type: "FUNCTION_ALLOWLIST",
+          target: TOKEN,
+          selector: "0xa9059cbb",
+          suggested_value: true,
+          to,
+          data: encodeFunctionData({
+            abi,
+            functionName: "setFunctionAllowed",
+            args: [TOKEN, "0xa9059cbb", true],
+          }),
+        },
+        {
+          policy_type: "SPEND_LIMIT",
+          token: ZERO,
+          suggested_value: "6",
+          to,
+          data: encodeFunctionData({ abi, functionName: "setSpendLimit", args: [ZERO, 6n] }),
+        },
+        {
+          policy_type: "SPEND_LIMIT",
+          token: TOKEN,
+          suggested_value: "11",
+          to,
+          data: encodeFunctionData({ abi, functionName: "setSpendLimit", args: [TOKEN, 11n] }),
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ["0x", 5n, /^Send 5 wei to 0x\w{40}\.$/],
+    ["0xdeadbeef", 0n, /^Call 0x\w{40} with function 0xdeadbeef\.$/],
+    ["0xdead", 1n, /^Call 0x\w{40} with 2 bytes and no function, sending 1 wei along\.$/],
+    ["0x095ea7b3", 0n, /^Call approve on 0x\w{40} with arguments that are cut short\.$/],
+    [
+      concat(["0x095ea7b3", pad(SOMEONE, { size: 32 }), numberToHex(9n, { size: 32 })]),
+      0n,
+      /^Approve 0x0*c3 to spend 9 of token 0x0*a1 \(approve\)\.$/,
+    ],
+    [
+      concat([
+        "0x23b872dd",
+        pad(SOMEONE, { size: 32 }),
+        pad(OTHER, { size: 32 }),
+        numberToHex(9n, { size: 32 }),
+      ]),
+      0n,
+      /^Transfer 9 of token 0x0*a1 from 0x0*c3 to 0x0*b2 \(transferFrom\)\.$/,
+    ],
+  ] as const)("describes %s", async (data, value, sentence) => {
+    const { action } = await ask({ account: SOMEONE, target: TOKEN, value, data });
+    expect(action).toMatch(sentence);
+  });
+
+  it.each([
+    [{ account: "0x1" }, /^account must be an address/],
+    [{ target: null }, /^target must be a string\.$/],
+    [{ value: "-1" }, /^value must be a whole number/],
+    [{ value: "1".repeat(79) }, /^value must be a whole number from 0 to 2\^256 - 1/],
+    [{ value: 1 }, /^value must be a string\.$/],
+    [{ value: undefined }, /^value is required\.$/],
+    [{ data: "0x0" }, /^data must be 0x-prefixed hex with whole bytes\.$/],
+  ])("refuses %o", async (wrong, sentence) => {
+    const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x", ...wrong };
+    const answer = await client.call("/preflight", { method: "POST", body });
+    expect(answer.status).toBe(400);
+    expect((answer.body as { error: string }).error).toMatch(sentence);
+  });
+
+  it("knows no block that is not indexed", async () => {
+    const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x" };
+    for (const block of ["999999999", "-1", "1e3", "9".repeat(30)]) {
+      expect((await client.call(`/preflight?block=${block}`, { method: "POST", body })).status).toBe(400);
+    }
+  });
+});

@@ -1,0 +1,223 @@
+// What protects the API and its clients, asked over real connections: origins, headers, limits, proxies, floods, time.
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { ServerOptions } from "../../src/http/server.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { tables } from "../../src/protocol/domains.ts";
+import { createRowTables } from "../../src/store/row-tables.ts";
+import { openApiClient } from "../support/api-client.ts";
+import { startTestApi } from "../support/test-api.ts";
+import { openTestDatabase } from "../support/test-index.ts";
+
+let place: Awaited<ReturnType<typeof openTestDatabase>>;
+
+beforeAll(async () => {
+  place = await openTestDatabase();
+  await place.database.transaction((session) => createRowTables(session, tables));
+  // A deployment and a head without a single event: every list is empty and every record missing.
+  await place.database.query(
+    `insert into deployment (chain_id, start_block, contracts) values (31337, 0, '{"PolicyModule": "0x${"11".repeat(20)}"}')`,
+  );
+  await place.database.query(
+    "insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values (7, '\\x07', 1700000000, 0)",
+  );
+});
+
+afterAll(async () => {
+  await place?.drop();
+});
+
+async function start(options: Partial<ServerOptions> = {}): Promise<string> {
+  const api = await startTestApi(place.database, options);
+  onTestFinished(() => api.close());
+  return api.url;
+}
+
+/** Sends bytes as they are and gives back everything the server says until it closes or falls silent. */
+function raw(url: string, bytes: string, silenceMs = 300): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.setTimeout(silenceMs, () => socket.destroy());
+    socket.on("data", (chunk) => {
+      answer += chunk;
+    });
+    // The server may close while a flood is still being sent; what it said before is what counts.
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(answer));
+  });
+}
+
+function expectFault(answer: string, status: number): void {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(head.toLowerCase()).toContain("x-content-type-options: nosniff");
+  expect(Object.keys(JSON.parse(body))).toEqual(["error"]);
+}
+
+describe("origins", () => {
+  it("may all read, and every header of the answer", async () => {
+    const url = await start();
+    for (const path of ["/agents/1", "/health", "/nothing", "/agents"]) {
+      const { headers } = await fetch(url + path, { headers: { origin: "https://elsewhere.example" } });
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+      expect(headers.get("access-control-expose-headers")).toBe("*");
+      expect(headers.get("access-control-allow-credentials")).toBeNull();
+    }
+  });
+
+  it("are told before they write what they may send", async () => {
+    const url = await start();
+    const asked = await fetch(`${url}/preflight`, {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://elsewhere.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type, x-write-signature",
+      },
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get("access-control-allow-methods")).toBe("POST, OPTIONS");
+    expect(asked.headers.get("access-control-allow-headers")).toBe("*");
+    expect((await fetch(`${url}/nothing`, { method: "OPTIONS" })).status).toBe(404);
+  });
+});
+
+describe("answers", () => {
+  it("are neither sniffed, framed nor run as a page", async () => {
+    const url = await start();
+    for (const path of ["/agents/1", "/agents/x", "/nothing", "/ready", "/openapi.json", "/docs"]) {
+      const { headers } = await fetch(url + path);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("content-security-policy")).toMatch(/^default-src 'none';.*frame-ancestors 'none'$/);
+    }
+  });
+
+  it("show nothing of the request's own host, however it is named", async () => {
+    const url = await start({ proxies: 1 });
+    const evil = "evil.example";
+    const headers = {
+      "x-forwarded-host": evil,
+      forwarded: `host=${evil};proto=https`,
+      "x-forwarded-proto": evil,
+      "x-forwarded-for": "192.0.2.1",
+      "x-original-url": `/${evil}`,
+      referer: `https://${evil}/`,
+    };
+    for (const path of ["/openapi.json", "/docs", "/agents/1", "/nothing", "/"]) {
+      const answer = await fetch(url + path, { headers });
+      expect(`${JSON.stringify([...answer.headers])}${await answer.text()}`).not.toContain(evil);
+    }
+    expect(
+      await raw(url, `GET /openapi.json HTTP/1.1\r\nHost: ${evil}\r\nConnection: close\r\n\r\n`),
+    ).not.toContain(evil);
+  });
+
+  it("to HEAD are those to GET without their body", async () => {
+    const url = await start();
+    for (const path of ["/intents", "/agents/1", "/openapi.json", "/docs", "/health"]) {
+      const [head, get] = await Promise.all([fetch(url + path, { method: "HEAD" }), fetch(url + path)]);
+      expect([head.status, await head.text()]).toEqual([get.status, ""]);
+      expect(get.status).toBe(path === "/agents/1" ? 404 : 200);
+      expect(head.headers.get("etag")).toBe(get.headers.get("etag"));
+      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+    }
+  });
+});
+
+describe("the limit per client", () => {
+  it("answers 429 with the time to wait, and leaves the probes alone", async () => {
+    const clock = { ...systemClock, nowMs: () => 1_000_000 };
+    const url = await start({ requestsPerMinuteMax: 6, clock });
+    const client = await openApiClient(url);
+    for (let each = 0; each < 5; each += 1) expect((await client.call("/intents")).status).toBe(200);
+    const refused = await client.call("/intents");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
+    expect(refused.headers.get("x-error-code")).toBe("RATE_LIMITED");
+    expect(refused.body).toEqual({ error: "There is a limit of 6 requests per client and minute." });
+    expect((await client.call("/nothing")).status).toBe(429);
+    expect((await client.call("/health")).status).toBe(200);
+    expect((await client.call("/ready")).status).toBe(200);
+  });
+
+  it("believes no X-Forwarded-For unless told how many proxies there are", async () => {
+    const forged = (client: number) => ({ headers: { "x-forwarded-for": `203.0.113.${client}` } });
+    const open = await start({ requestsPerMinuteMax: 2 });
+    const direct = [];
+    for (const client of [1, 2, 3]) direct.push((await fetch(`${open}/intents`, forged(client))).status);
+    expect(direct).toEqual([200, 200, 429]);
+    const behind = await start({ requestsPerMinuteMax: 2, proxies: 1 });
+    const proxied = [];
+    for (const client of [1, 2, 3]) proxied.push((await fetch(`${behind}/intents`, forged(client))).status);
+    expect(proxied).toEqual([200, 200, 200]);
+    // What the client itself put in front of the proxy's entry counts for nothing.
+    const forwarded = [];
+    for (const fake of [1, 2, 3]) {
+      const headers = { "x-forwarded-for": `198.51.100.${fake}, 203.0.113.9` };
+      forwarded.push((await fetch(`${behind}/intents`, { headers })).status);
+    }
+    expect(forwarded).toEqual([200, 200, 429]);
+  });
+});
+
+describe("floods", () => {
+  it.each([
+    ["headers", `GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${"x".repeat(70_000)}\r\n\r\n`, 431],
+    ["many headers", `GET /health HTTP/1.1\r\nHost: a\r\n${"a: b\r\n".repeat(20_000)}\r\n`, 431],
+    ["an endless address", `GET /agents/${"9".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+    ["a long address", `GET /agents/${"9".repeat(12_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 400],
+    ["a long unknown path", `GET /${"a/".repeat(5_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 404],
+    ["a long query", `GET /agents?owner=${"9".repeat(12_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 400],
+    ["many keys", `GET /agents?${"a=1&b=2&".repeat(1_500)} HTTP/1.1\r\nHost: a\r\n\r\n`, 400],
+    ["no host", "GET /health HTTP/1.1\r\n\r\n", 400],
+    ["no HTTP", "hello\r\n\r\n", 400],
+    ["a broken address", "GET /agents/%E0%A4%A HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a NUL in a header", "GET /health HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400],
+    [
+      "two lengths",
+      "POST /preflight HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+      400,
+    ],
+    [
+      "a length and chunks",
+      "POST /preflight HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      400,
+    ],
+    [
+      "a huge body announced",
+      "POST /preflight HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{",
+      413,
+    ],
+  ])("of %s are refused", async (_name, bytes, status) => {
+    const url = await start();
+    expectFault(await raw(url, bytes.replace("\r\n", "\r\nConnection: close\r\n")), status);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+  });
+});
+
+describe("an index", () => {
+  it("that no indexer has made yet is 503, not a defect", async () => {
+    const empty = await openTestDatabase();
+    onTestFinished(() => empty.drop());
+    const api = await startTestApi(empty.database);
+    onTestFinished(() => api.close());
+    const client = await openApiClient(api.url);
+    for (const path of ["/agents/1", "/intents", "/analytics/commerce"]) {
+      const answer = await client.call(path);
+      expect([answer.status, answer.headers.get("x-error-code")]).toEqual([503, "INDEX_EMPTY"]);
+    }
+  });
+});
+
+describe("time", () => {
+  it("is limited: an answer that does not come is 503, and the next request is served", async () => {
+    const url = await start({ requestMsMax: 100, ready: () => new Promise<never>(() => undefined) });
+    const client = await openApiClient(url);
+    const answer = await client.call("/ready");
+    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([503, "TIMED_OUT"]);
+    expect((await client.call("/health")).status).toBe(200);
+  });
+});

@@ -1,0 +1,334 @@
+// What the reads say is true: states, best bids, policies, averages, reputations, analytics and explanations.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ApiStage, openApiStage, type Rec } from "./api-stage.ts";
+import {
+  ANALYTICS,
+  ANALYTICS_SUMMARY,
+  BID,
+  expectShape,
+  FILL,
+  INTENT,
+  MERCHANT,
+  METADATA,
+  POLICIES,
+} from "./record-shapes.ts";
+
+let stage: ApiStage;
+const STEPS = 500;
+const NOBODY = `0x${"ab".repeat(20)}`;
+
+beforeAll(async () => {
+  stage = await openApiStage(41, { finalityDepth: 32 });
+  await stage.play(STEPS);
+  await stage.level();
+});
+afterAll(() => stage.close());
+
+const current = (table: string, columns = "*") => `select ${columns} from ${table} where valid_to is null`;
+
+describe("intents", () => {
+  it("carry their fill, and alone their metadata", async () => {
+    const { intent_id, intent_hash = "" } = await stage.first(
+      "select i.* from intents i join fills f using (intent_id)",
+    );
+    const alone = await stage.body(`/intents/${intent_id}`);
+    expectShape(alone, { ...INTENT, metadata: "object?" });
+    expectShape(alone.fill, FILL);
+    expect(alone).toMatchObject({ status: "FILLED", metadata: null });
+    await stage.database.query({
+      text: "insert into intent_metadata (intent_hash, execution_data) values ($1, '0x1234')",
+      values: [intent_hash],
+    });
+    const later = await stage.body(`/intents/${intent_id}?include=provenance`);
+    expectShape(later.metadata, METADATA);
+    expect(later.metadata).toMatchObject({ intent_id, execution_data: "0x1234", execution_target: null });
+  });
+
+  it("are listed by state, in any case, the expired not among the open", async () => {
+    const { block_timestamp } = await stage.first("select block_timestamp from checkpoint");
+    const expected = await stage.rows(
+      `select case when status = 'OPEN' and deadline <= ${block_timestamp} then 'EXPIRED' else status end as status,
+         intent_id from intents where valid_to is null order by intent_id desc`,
+    );
+    for (const word of ["open", "OPEN", "Filled", "cancelled", "expired"]) {
+      const { records } = await stage.page(`/intents?status=${word}&limit=100`, "intents");
+      const ids = expected.filter(({ status }) => status === word.toUpperCase()).map((row) => row.intent_id);
+      expect(ids.length, word).toBeGreaterThan(0);
+      expect(records.map((each) => each.intent_id)).toEqual(ids.slice(0, 100));
+      for (const each of records) expect(each.status).toBe(word.toUpperCase());
+    }
+  });
+});
+
+describe("bids", () => {
+  const whole = (value: unknown) => BigInt(String(value));
+  const bestFirst = (a: Rec, b: Rec) => {
+    const differences = [
+      whole(b.amount_out) - whole(a.amount_out),
+      whole(a.amount_in) - whole(b.amount_in),
+      whole(a.fee) - whole(b.fee),
+      whole(a.chain_bid_id) - whole(b.chain_bid_id),
+    ];
+    return Number(differences.find((difference) => difference !== 0n) ?? 0n);
+  };
+
+  it("are best first, in the state the chain's selection gives them", async () => {
+    const seen = new Set<unknown>();
+    for (const { intent_id, selected_bid_id, count } of await stage.rows(
+      `select b.intent_id, i.selected_bid_id, count(*) from bids b
+       join intents i on i.intent_id = b.intent_id and i.valid_to is null where b.valid_to is null group by 1, 2`,
+    )) {
+      const { records: bids } = await stage.page(`/intents/${intent_id}/bids`, "bids");
+      expect(bids).toHaveLength(Number(count));
+      expect(bids).toEqual([...bids].sort(bestFirst));
+      for (const each of bids) {
+        expectShape(each, BID);
+        expect(each.bid_id).toBe(`${intent_id}-${each.chain_bid_id}`);
+        expectShape(each.execution_plan, { execution_hash: "hash" });
+        const decided = each.chain_bid_id === selected_bid_id ? "SELECTED" : "REJECTED";
+        expect(selected_bid_id === null ? ["OPEN", "EXPIRED"] : [decided]).toContain(each.status);
+        seen.add(each.status);
+      }
+      for (const status of new Set(bids.map((each) => String(each.status)))) {
+        const some = await stage.page(`/intents/${intent_id}/bids?status=${status.toLowerCase()}`, "bids");
+        expect(some.records).toEqual(bids.filter((each) => each.status === status));
+      }
+    }
+    expect([...seen].sort()).toEqual(["EXPIRED", "OPEN", "REJECTED", "SELECTED"]);
+  });
+
+  it("of the helper stand among those of the chain", async () => {
+    const { intent_id = "" } = await stage.first(
+      `select b.intent_id from bids b join intents i on i.intent_id = b.intent_id and i.valid_to is null
+       where i.status = 'OPEN' and i.selected_bid_id is null
+         and i.deadline > (select block_timestamp from checkpoint) group by 1`,
+    );
+    const path = `/intents/${intent_id}/bids`;
+    const before = (await stage.page(path, "bids")).records;
+    await stage.database.query({
+      text: `insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, execution_plan)
+             select $1, $2, amount, case amount when 1 then 1e70 else 0 end, 0, 4000000000, '{"route": ["a"]}'
+             from unnest(array[1e70, 1]) amount`,
+      values: [intent_id, NOBODY],
+    });
+    // Nobody tells the API of rows written past it, so each look is of another address.
+    const { records } = await stage.page(`${path}?limit=99`, "bids");
+    const [best] = records;
+    expect(records).toHaveLength(before.length + 2);
+    expect(records.slice(1, -1)).toEqual(before);
+    expectShape(best, BID);
+    expect(best).toMatchObject({ chain_bid_id: null, status: "OPEN", execution_plan: { route: ["a"] } });
+    expect(await stage.pages(path, "bids", 1)).toEqual(records);
+
+    await stage.database.query({
+      text: "update offchain_bids set status = 'SELECTED' where bid_id = $1",
+      values: [String(best?.bid_id)],
+    });
+    const chosen = await stage.page(`${path}?limit=98`, "bids");
+    expect(chosen.records.map((each) => each.status)).toEqual([
+      "SELECTED",
+      ...records.slice(1).map(() => "REJECTED"),
+    ]);
+    await stage.database.query("delete from offchain_bids");
+  });
+});
+
+describe("policies", () => {
+  it("have the keys of their kind, by kind and subject", async () => {
+    const kinds = new Set<unknown>();
+    const accounts = await stage.rows(`${current("policies", "account, count(*)")} group by 1`);
+    for (const { account = "", count } of accounts) {
+      const path = `/accounts/0x${account.slice(2).toUpperCase()}/policies`;
+      const { records, keys } = await stage.page(`${path}?limit=100`, "policies");
+      expect(keys).toEqual(["account", "policies", "pagination"]);
+      expect((await stage.body(path)).account).toBe(account);
+      expect(records).toHaveLength(Number(count));
+      for (const each of records) expectShape(each, POLICIES[String(each.policy_type)] ?? {});
+      const subjects = await stage.rows(
+        `${current("policies", "policy_type")} and account = '${account}' order by policy_type, policy_subject`,
+      );
+      expect(records.map((each) => each.policy_type)).toEqual(subjects.map((row) => row.policy_type));
+      for (const each of records) kinds.add(each.policy_type);
+      expect(await stage.pages(path, "policies", 4)).toEqual(records);
+    }
+    expect([...kinds].sort()).toEqual(Object.keys(POLICIES).sort());
+  });
+
+  it("of an account without any are none", async () => {
+    expect(await stage.body(`/accounts/${NOBODY}/policies`)).toEqual({
+      account: NOBODY,
+      policies: [],
+      pagination: { limit: 50, offset: 0, count: 0 },
+    });
+  });
+});
+
+describe("numbers", () => {
+  it("of solvers and attestors equal a recount", async () => {
+    const solvers = await stage.pages("/solvers", "solvers", 50);
+    for (const each of solvers) {
+      const counted = await stage.first(
+        `select count(*) as fills, sum(latency_blocks) as latency, sum(surplus_out) as surplus
+         from fills where valid_to is null and solver = '${each.operator}'`,
+      );
+      expect([each.fills, each.successful_fills, each.failed_fills]).toEqual([
+        counted.fills,
+        counted.fills,
+        "0",
+      ]);
+      expect(each.avg_latency_blocks).toBe(average(counted.latency, counted.fills));
+      expect(each.avg_surplus_out).toBe(average(counted.surplus, counted.fills));
+    }
+    expect(solvers.filter((each) => each.fills === "0").length).toBeGreaterThan(0);
+    expect(solvers.filter((each) => each.fills !== "0").length).toBeGreaterThan(0);
+    for (const each of await stage.pages("/attestors", "attestors", 50)) {
+      const counted = await stage.first(
+        `${current("attestations", "count(*) as all, count(*) filter (where revoked) as revoked")} and attester = '${each.operator}'`,
+      );
+      expect([each.attestations, each.revoked_attestations]).toEqual([counted.all, counted.revoked]);
+    }
+  });
+
+  /** To six decimals, halves up, without trailing zeros; null of nothing. */
+  function average(sum: string | null | undefined, count: string | undefined): string | null {
+    if (count === "0" || count === undefined) return null;
+    const millionths = (BigInt(String(sum)) * 2_000_000n + BigInt(count)) / (2n * BigInt(count));
+    const decimals = String(millionths % 1_000_000n).padStart(6, "0");
+    return `${millionths / 1_000_000n}.${decimals}`.replace(/\.?0+$/, "");
+  }
+
+  it("of a merchant's reputation equal a recount", async () => {
+    for (const merchant of await stage.pages("/merchants", "merchants", 50)) {
+      const { merchant_id } = merchant;
+      const reputation = await stage.body(`/merchants/${merchant_id}/reputation`);
+      expect(Object.keys(reputation)).toEqual(["merchant", "commerce", "disputes", "trust_signals_by_kind"]);
+      expectShape(reputation.merchant, MERCHANT);
+      expect(reputation.merchant).toEqual(merchant);
+      expect(reputation.commerce).toEqual(
+        await stage.first(
+          `select count(*) as receipts, coalesce(sum(amount), 0) as settled_volume,
+             count(fulfillment_hash) as fulfilled_receipts
+           from receipts where valid_to is null and merchant_id = ${merchant_id}`,
+        ),
+      );
+      expect(reputation.disputes).toEqual(
+        await stage.first(
+          `select count(*) as disputes, count(*) filter (where d.status = 'OPEN') as open_disputes,
+             count(*) filter (where d.status = 'RESOLVED') as resolved_disputes,
+             count(*) filter (where d.status = 'REJECTED') as rejected_disputes
+           from disputes d join receipts r on r.receipt_id = d.receipt_id and r.valid_to is null
+           where d.valid_to is null and r.merchant_id = ${merchant_id}`,
+        ),
+      );
+      expect(reputation.trust_signals_by_kind).toEqual(
+        await stage.rows(
+          `${current("trust_signals", "kind, count(*) as signals")} and subject_type = 0
+             and subject_id = ${merchant_id} group by 1 order by 2 desc, 1`,
+        ),
+      );
+    }
+  });
+
+  it("of analytics equal a recount", async () => {
+    const analytics = await stage.body<Readonly<Record<string, readonly Rec[]>>>("/analytics/commerce");
+    expect(Object.keys(analytics)).toEqual(["summary", ...Object.keys(ANALYTICS)]);
+    expectShape(analytics.summary, ANALYTICS_SUMMARY);
+    const of = (table: string, what: string, condition = "true") =>
+      `(${current(table, what)} and ${condition})`;
+    const both = (table: string) =>
+      `${of(table, "count(*)")} as ${table}, ${of(table, "count(*)", "active")} as active_${table}`;
+    const disputed = ["open", "resolved", "rejected"].map(
+      (state) => `${of("disputes", "count(*)", `status = '${state.toUpperCase()}'`)} as ${state}_disputes`,
+    );
+    expect(analytics.summary).toEqual(
+      await stage.first(
+        `select ${both("merchants")}, ${both("services")}, ${both("facilitators")},
+           ${of("quotes", "count(*)")} as quotes, ${of("quotes", "count(*)", "settled")} as settled_quotes,
+           ${of("quotes", "sum(amount)")} as quoted_volume,
+           ${of("quotes", "sum(protocol_fee_amount)")} as quoted_protocol_fees,
+           ${of("receipts", "count(*)")} as receipts, ${of("receipts", "sum(amount)")} as settled_volume,
+           ${of("receipts", "sum(protocol_fee_amount)")} as settled_protocol_fees,
+           ${of("disputes", "count(*)")} as disputes, ${disputed.join(", ")}`,
+      ),
+    );
+    const volume = `count(*) as receipts, sum(r.amount) as settled_volume, sum(r.protocol_fee_amount) as protocol_fees`;
+    const grouped = (keys: string, by: string, rest = "") =>
+      `select ${keys}, ${volume} from receipts r ${rest} where r.valid_to is null group by ${by}
+       order by sum(r.amount) desc, 1 desc limit 20`;
+    const expected: Readonly<Record<string, string>> = {
+      volume_by_token: grouped("token", "1"),
+      top_merchants: grouped(
+        "r.merchant_id, m.owner",
+        "1, 2",
+        "join merchants m on m.merchant_id = r.merchant_id and m.valid_to is null",
+      ),
+      top_services: grouped(
+        "r.service_numeric_id, s.service_id, s.merchant_id",
+        "1, 2, 3",
+        "join services s on s.service_numeric_id = r.service_numeric_id and s.valid_to is null",
+      ),
+      facilitator_volume: `select * from (${grouped("facilitator", "1")}) f where facilitator !~ '^0x0+$'`,
+      volume_by_payment_rail: grouped("payment_rail", "1"),
+      trust_signals_by_kind: `${current("trust_signals", "kind, count(*) as signals")} group by 1 order by 2 desc, 1 desc`,
+    };
+    for (const [array, shape] of Object.entries(ANALYTICS)) {
+      expect(analytics[array]?.length, array).toBeGreaterThan(0);
+      for (const each of analytics[array] ?? []) expectShape(each, shape);
+      expect(analytics[array], array).toEqual(await stage.rows(expected[array] ?? ""));
+    }
+  });
+
+  it("of analytics are remembered back to the finalized block only", async () => {
+    const { finalized_block } = await stage.first("select finalized_block from checkpoint");
+    expect((await stage.get(`/analytics/commerce?block=${finalized_block}`)).status).toBe(200);
+    const older = await stage.get(`/analytics/commerce?block=${Number(finalized_block) - 1}`);
+    expect(older.status).toBe(400);
+    expect(older.text).toContain(`from block ${finalized_block} on`);
+  });
+});
+
+describe("explanations", () => {
+  type Told = {
+    readonly tx_hash: string;
+    readonly block_number: string;
+    readonly summary: string;
+    readonly events: readonly { eventName: string; args: Rec; description: string }[];
+  };
+
+  it("tell every event of a transaction in order, with integers as text", async () => {
+    const names = new Set<string>();
+    for (const { tx, block_number, count } of await stage.rows(
+      "select encode(tx_hash, 'hex') as tx, block_number, count(*) from logs group by 1, 2 order by 3 desc limit 200",
+    )) {
+      const told = await stage.body<Told>(`/tx/0x${tx?.toUpperCase()}/explain`);
+      expect(Object.keys(told)).toEqual(["tx_hash", "block_number", "summary", "events"]);
+      expect(told).toMatchObject({ tx_hash: `0x${tx}`, block_number });
+      expect(told.events).toHaveLength(Number(count));
+      const sentences = told.events.map(({ description }) => description).join("; ");
+      expect(told.summary).toBe(`Transaction contained ${count} event(s): ${sentences}.`);
+      for (const each of told.events) {
+        expectShape(each, { eventName: "text", args: "object", description: "text" });
+        for (const value of Object.values(each.args)) expect(["string", "boolean"]).toContain(typeof value);
+        names.add(each.eventName);
+      }
+    }
+    expect(names.size).toBeGreaterThan(20);
+  });
+
+  it("name an intent's id, owner and nonce, and know nothing before its block", async () => {
+    const intent = await stage.first(`${current("intents")} order by intent_id limit 1`);
+    const { events } = await stage.body<Told>(`/tx/${intent.tx_hash}/explain`);
+    const submitted = events.find(({ args }) => args.intentId === intent.intent_id);
+    expect(submitted).toMatchObject({
+      eventName: "IntentSubmitted",
+      description: `Intent #${intent.intent_id} submitted by ${intent.owner}`,
+    });
+    expect(Object.entries(submitted?.args ?? {})).toEqual([
+      ["intentId", intent.intent_id],
+      ["owner", intent.owner],
+      ["nonce", intent.nonce],
+    ]);
+    const before = Number(intent.block_number) - 1;
+    expect((await stage.get(`/tx/${intent.tx_hash}/explain?block=${before}`)).status).toBe(404);
+  });
+});

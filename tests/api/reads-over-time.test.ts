@@ -1,0 +1,143 @@
+// Reads while the chain goes on: pages lose and repeat nothing, and the past is answered as it was answered then.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ApiStage, openApiStage } from "./api-stage.ts";
+import { LISTS } from "./record-shapes.ts";
+
+let stage: ApiStage;
+const STEPS = 250;
+const HEADS = 6;
+const STEPS_BETWEEN = 30;
+
+beforeAll(async () => {
+  // Nothing becomes final, so that even what remembers only the recent past remembers all of it.
+  stage = await openApiStage(73, { finalityDepth: 100_000 });
+  await stage.play(STEPS);
+  await stage.level();
+});
+afterAll(() => stage.close());
+
+describe("pages while the economy goes on", () => {
+  it("visit every record that was there, once", async () => {
+    const before = new Map<string, readonly unknown[]>();
+    for (const [path, { key, id }] of Object.entries(LISTS)) {
+      before.set(
+        path,
+        (await stage.pages(path, key, 100)).map((each) => each[id]),
+      );
+    }
+    let playing = true;
+    const played = stage.play(STEPS_BETWEEN * 4).finally(() => {
+      playing = false;
+    });
+    let rounds = 0;
+    while (playing || rounds === 0) {
+      for (const [path, { key, id, newestFirst }] of Object.entries(LISTS)) {
+        const byCursor = (await stage.pages(path, key, 5)).map((each) => each[id]);
+        expectOnce(path, byCursor);
+        // Newest first, an offset moves with every newcomer; by cursor nothing moves.
+        if (!newestFirst) expectOnce(path, await byOffset(path, key, id));
+      }
+      rounds += 1;
+    }
+    await played;
+
+    function expectOnce(path: string, ids: readonly unknown[]): void {
+      expect(new Set(ids).size, path).toBe(ids.length);
+      expect(ids, path).toEqual(expect.arrayContaining([...(before.get(path) ?? [])]));
+    }
+    async function byOffset(path: string, key: string, id: string): Promise<readonly unknown[]> {
+      const ids: unknown[] = [];
+      for (;;) {
+        const { records } = await stage.page(`${path}?limit=5&offset=${ids.length}`, key);
+        ids.push(...records.map((each) => each[id]));
+        if (records.length < 5) return ids;
+      }
+    }
+  });
+});
+
+describe("an earlier block", () => {
+  it("is answered as it was when it was the head", async () => {
+    const told: {
+      readonly block: number;
+      readonly path: string;
+      readonly status: number;
+      readonly text: string;
+    }[] = [];
+    for (let head = 0; head < HEADS; head += 1) {
+      await stage.play(STEPS_BETWEEN);
+      const block = await stage.level();
+      for (const path of await addresses()) {
+        const { status, text, headers } = await stage.get(path);
+        if (status === 200) expect(headers.get("x-indexed-block")).toBe(String(block));
+        told.push({ block, path, status, text });
+      }
+    }
+    await stage.play(STEPS_BETWEEN * 2);
+    const last = await stage.level();
+    for (const { block, path, status, text } of told) {
+      const again = await stage.get(`${path}${path.includes("?") ? "&" : "?"}block=${block}`);
+      expect([again.status, again.text], `${path} at ${block}`).toEqual([status, text]);
+      if (status === 200) expect(again.headers.get("x-indexed-block")).toBe(String(last));
+    }
+    // Had nothing changed, the past would be easy.
+    const changed = await Promise.all(
+      told.map(async ({ path, text }) => (await stage.get(path)).text !== text),
+    );
+    expect(changed.filter(Boolean).length).toBeGreaterThan(told.length / 4);
+  });
+
+  /** Something of everything, as it stands now. */
+  async function addresses(): Promise<readonly string[]> {
+    const pick = async (table: string, column: string) =>
+      (
+        await stage.first(
+          `select ${column} as value from ${table} where valid_to is null order by random() limit 1`,
+        )
+      ).value;
+    const random = async (path: string, table: string, column: string) => path + (await pick(table, column));
+    return [
+      ...Object.keys(LISTS).flatMap((path) => [
+        `${path}?limit=100`,
+        `${path}?limit=3&offset=2&include=provenance`,
+      ]),
+      ...["open", "filled", "cancelled", "expired"].map((status) => `/intents?limit=100&status=${status}`),
+      ...["solvers", "attestors", "merchants", "services", "facilitators"].flatMap((path) => [
+        `/${path}?active=true`,
+        `/${path}?active=false`,
+      ]),
+      "/analytics/commerce",
+      await random("/agents/", "agents", "agent_id"),
+      await random("/agents?owner=", "agents", "owner"),
+      await random("/intents/", "intents", "intent_id"),
+      `/intents/${await pick("bids", "intent_id")}/bids`,
+      `/intents/${await pick("bids", "intent_id")}/bids?status=open`,
+      `/accounts/${await pick("policies", "account")}/policies`,
+      await random("/attestations?attester=", "attestations", "attester"),
+      await random("/solvers/", "solvers", "solver_id"),
+      await random("/solvers?operator=", "solvers", "operator"),
+      await random("/attestors/", "attestors", "attestor_id"),
+      `/merchants/${await pick("merchants", "merchant_id")}/reputation`,
+      await random("/services?merchant_id=", "services", "merchant_id"),
+      await random("/services?capability_hash=", "services", "capability_hash"),
+      await random("/quotes/", "quotes", "quote_hash"),
+      await random("/receipts?agent=", "receipts", "agent"),
+      await random("/receipts?merchant_id=", "receipts", "merchant_id"),
+      await random("/disputes?receipt_id=", "disputes", "receipt_id"),
+      await random("/trust-signals?subject_id=", "trust_signals", "subject_id"),
+      // Not there yet, but soon.
+      `/receipts?merchant_id=${Number(await pick("merchants", "max(merchant_id) over ()")) + 1}`,
+      `/intents/${Number(await pick("intents", "max(intent_id) over ()")) + 1}`,
+      `/tx/${await pick("intents", "tx_hash")}/explain`,
+    ];
+  }
+
+  it("is neither one that is not indexed nor one before the deployment", async () => {
+    const head = await stage.level();
+    const { start_block } = await stage.first("select start_block from deployment");
+    expect((await stage.get(`/intents?block=${head}`)).status).toBe(200);
+    expect((await stage.get(`/intents?block=${head + 1}`)).status).toBe(400);
+    expect((await stage.get(`/intents?block=${start_block}`)).status).toBe(200);
+    expect((await stage.get(`/intents?block=${Number(start_block) - 1}`)).status).toBe(400);
+  });
+});

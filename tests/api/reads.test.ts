@@ -1,0 +1,257 @@
+// Every list and record of the index over HTTP: exact keys, filters, pages, provenance, refusals and validators.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { reads } from "../../src/protocol/reads.ts";
+import type { JsonSchema } from "../../src/schema/column.ts";
+import { type ApiStage, openApiStage } from "./api-stage.ts";
+import {
+  AGENT,
+  ANALYTICS,
+  ANALYTICS_SUMMARY,
+  expectShape,
+  LISTS,
+  PROVENANCE,
+  QUOTE,
+} from "./record-shapes.ts";
+
+let stage: ApiStage;
+const STEPS = 400;
+const UNKNOWN = "999999999";
+const NOBODY = `0x${"ab".repeat(20)}`;
+const NO_HASH = `0x${"ab".repeat(32)}`;
+const UINT256_OVER = (2n ** 256n).toString();
+
+beforeAll(async () => {
+  stage = await openApiStage(41, { finalityDepth: 32 });
+  await stage.play(STEPS);
+  await stage.level();
+});
+afterAll(() => stage.close());
+
+const upperCase = (value: string) => (value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value);
+
+describe.each(Object.entries(LISTS))("%s", (path, { key, id, newestFirst, shape }) => {
+  it("has exact records in order", async () => {
+    const { records, keys, pagination } = await stage.page(`${path}?limit=100`, key);
+    expect(keys).toEqual([key, "pagination"]);
+    expect(records.length).toBeGreaterThan(1);
+    for (const each of records) expectShape(each, shape);
+    const ids = records.map((each) => BigInt(String(each[id])));
+    const sorted = [...ids].sort((a, b) => (a < b ? -1 : 1));
+    expect(ids).toEqual(newestFirst ? sorted.reverse() : sorted);
+    expect(pagination).toMatchObject({ limit: 100, offset: 0, count: ids.length });
+  });
+
+  it("shows where each record comes from", async () => {
+    const { records } = await stage.page(`${path}?limit=5&include=provenance`, key);
+    for (const each of records) {
+      expectShape(each, { ...shape, ...PROVENANCE });
+      const log = await stage.first(
+        `select encode(l.tx_hash, 'hex') as tx, encode(b.hash, 'hex') as hash, b.timestamp from logs l
+         join blocks b on b.number = l.block_number
+         where l.block_number = ${each.block_number} and l.log_index = ${each.log_index}`,
+      );
+      const shown = [each.tx_hash, each.block_hash, each.block_timestamp];
+      expect(shown).toEqual([`0x${log.tx}`, `0x${log.hash}`, log.timestamp]);
+    }
+  });
+
+  it("is the same list page by page", async () => {
+    const { records } = await stage.page(`${path}?limit=100`, key);
+    const whole = records.map((each) => each[id]);
+    const byOffset: unknown[] = [];
+    for (let offset = 0; offset < whole.length; offset += 7) {
+      const page = await stage.page(`${path}?limit=7&offset=${offset}`, key);
+      expect(page.pagination).toMatchObject({ limit: 7, offset, count: page.records.length });
+      byOffset.push(...page.records.map((each) => each[id]));
+    }
+    const byCursor = (await stage.pages(path, key, 7)).map((each) => each[id]);
+    expect(byOffset.slice(0, whole.length)).toEqual(whole);
+    expect(byCursor.slice(0, whole.length)).toEqual(whole);
+    expect(new Set(byCursor).size).toBe(byCursor.length);
+    expect(byCursor).toHaveLength(Number((await stage.first(current(key, "count(*)"))).count));
+  });
+});
+
+const current = (table: string, columns: string) => `select ${columns} from ${table} where valid_to is null`;
+
+describe("filters", () => {
+  const FILTERS: [path: string, filter: string, column: string][] = [
+    ["/attestations", "schema", "schema_hash"],
+    ["/attestations", "subject", "subject"],
+    ["/attestations", "attester", "attester"],
+    ["/solvers", "active", "active"],
+    ["/solvers", "operator", "operator"],
+    ["/attestors", "active", "active"],
+    ["/attestors", "operator", "operator"],
+    ["/merchants", "owner", "owner"],
+    ["/merchants", "active", "active"],
+    ["/services", "merchant_id", "merchant_id"],
+    ["/services", "capability_hash", "capability_hash"],
+    ["/services", "active", "active"],
+    ["/facilitators", "active", "active"],
+    ["/receipts", "agent", "agent"],
+    ["/receipts", "merchant_id", "merchant_id"],
+    ["/trust-signals", "subject_type", "subject_type"],
+    ["/trust-signals", "subject_id", "subject_id"],
+    ["/trust-signals", "kind", "kind"],
+    ["/trust-signals", "reporter", "reporter"],
+    ["/disputes", "receipt_id", "receipt_id"],
+  ];
+  it.each(FILTERS)(
+    "%s?%s= leaves exactly what matches, today and in the past",
+    async (path, filter, column) => {
+      const { key = "", id = "" } = LISTS[path] ?? {};
+      const values = await stage.rows(
+        `${current(key, `${column}::text as value, count(*)`)} group by 1 order by 2 desc limit 3`,
+      );
+      expect(values.length).toBeGreaterThan(0);
+      for (const { value = "", count } of values) {
+        const asked = `${path}?${filter}=${upperCase(value)}&limit=100`;
+        const { records } = await stage.page(asked, key);
+        expect(records.length).toBe(Math.min(Number(count), 100));
+        for (const each of records) expect(String(each[column])).toBe(value);
+        const block = records.at(-1)?.block_number;
+        const past = await stage.page(`${asked}&block=${block}`, key);
+        const expected = await stage.rows(
+          `select ${id}::text as id from ${key} where ${column}::text = '${value}' and valid_from <= ${block}
+         and (valid_to is null or valid_to > ${block})`,
+        );
+        expect(past.records.map((each) => String(each[id])).sort()).toEqual(
+          expected.map((row) => row.id).sort(),
+        );
+      }
+    },
+  );
+
+  it("narrow together", async () => {
+    const { subject_id, kind } = await stage.first(
+      "select subject_id, kind from trust_signals where subject_type = 0",
+    );
+    const query = `subject_type=0&subject_id=${subject_id}&kind=${kind}`;
+    const { records } = await stage.page(`/trust-signals?${query}`, "trust_signals");
+    expect(records.length).toBeGreaterThan(0);
+    for (const each of records) {
+      expect(each).toMatchObject({ subject_type: 0, subject_id, kind: Number(kind) });
+    }
+  });
+});
+
+describe("single records", () => {
+  const SINGLES = ["/attestations", "/solvers", "/attestors", "/merchants", "/services"];
+  it.each(SINGLES)("%s/:id is what the list has", async (path) => {
+    const { key = "", id = "" } = LISTS[path] ?? {};
+    const { records } = await stage.page(`${path}?limit=5`, key);
+    for (const each of records) expect(await stage.body(`${path}/${each[id]}`)).toEqual(each);
+  });
+
+  it("/agents/:agentId is what the list of its owner has", async () => {
+    const { owner = "", count } = await stage.first(
+      `${current("agents", "owner, count(*)")} group by 1 order by 2 desc limit 1`,
+    );
+    const { records } = await stage.page(`/agents?owner=${upperCase(owner)}&limit=100`, "agents");
+    expect(records).toHaveLength(Number(count));
+    for (const each of records) {
+      expectShape(each, AGENT);
+      expect(await stage.body(`/agents/${each.agent_id}`)).toEqual(each);
+    }
+  });
+
+  it("/quotes/:quoteHash is exact", async () => {
+    for (const settled of [true, false]) {
+      const { quote_hash = "" } = await stage.first(
+        `${current("quotes", "quote_hash")} and settled = ${settled}`,
+      );
+      const quote = await stage.body(`/quotes/${upperCase(quote_hash)}`);
+      expectShape(quote, QUOTE);
+      expect(quote).toMatchObject({ quote_hash, settled });
+    }
+  });
+});
+
+describe("refusals", () => {
+  const NUMBERED = [
+    "/agents",
+    "/intents",
+    "/attestations",
+    "/solvers",
+    "/attestors",
+    "/merchants",
+    "/services",
+  ];
+  const NO_IDS = ["x", "-1", "1.5", "01", "1e3", UINT256_OVER, "%00"];
+  const NO_QUERIES = [
+    ...["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=x", `offset=1${"0".repeat(40)}`],
+    ...["cursor=x", "cursor=WyJ4Il0", "limit=1&limit=2", "block=x", "block=99999999", "include=all"],
+  ];
+  const missing = [
+    ...NUMBERED.flatMap((path) => [`${path}/${UNKNOWN}`, `${path}/0`]),
+    ...[`/intents/${UNKNOWN}/bids`, `/merchants/${UNKNOWN}/reputation`],
+    ...[`/quotes/${NO_HASH}`, `/tx/${NO_HASH}/explain`],
+  ];
+  const invalid = [
+    ...NUMBERED.flatMap((path) => NO_IDS.map((id) => `${path}/${id}`)),
+    ...Object.keys(LISTS).flatMap((path) => NO_QUERIES.map((query) => `${path}?${query}`)),
+    ...["/intents/x/bids", "/intents/1/bids?status=won", "/intents?status=closed", "/merchants/x/reputation"],
+    ...["/agents", "/agents?owner=0x12", "/accounts/0x12/policies", `/accounts/${NO_HASH}/policies`],
+    ...["/quotes/0x12", `/quotes/${NOBODY}`, "/tx/0x12/explain", `/tx/${NO_HASH.slice(2)}/explain`],
+    ...["/solvers?active=yes", "/solvers?active=", "/solvers?operator=me", "/attestors?operator=0x"],
+    ...["/attestations?schema=0x12", "/attestations?subject=1", "/attestations?attester=1"],
+    ...["/merchants?owner=1", "/services?merchant_id=x", "/services?capability_hash=1"],
+    ...["/facilitators?active=1", "/receipts?agent=x", "/receipts?merchant_id=-1", "/disputes?receipt_id=x"],
+    ...["/trust-signals?subject_type=4", "/trust-signals?subject_type=merchant", "/trust-signals?kind=9"],
+    ...["/trust-signals?subject_id=x", "/trust-signals?reporter=x", "/analytics/commerce?block=99999999"],
+  ];
+  it.each([...missing.map((path) => [404, path] as const), ...invalid.map((path) => [400, path] as const)])(
+    "%i: %s",
+    async (status, path) => {
+      const answer = await stage.get(path);
+      const code = status === 404 ? "NOT_FOUND" : "INPUT_INVALID";
+      expect([answer.status, answer.headers.get("x-error-code")]).toEqual([status, code]);
+      expect(Object.keys(answer.body as object)).toEqual(["error"]);
+    },
+  );
+
+  it("are not for a limit above 100, which counts as 100", async () => {
+    expect((await stage.page("/attestations?limit=500", "attestations")).pagination.limit).toBe(100);
+  });
+});
+
+describe("validators", () => {
+  it("give every answer its block and an ETag that saves the second look", async () => {
+    for (const path of [...Object.keys(LISTS), "/analytics/commerce", "/merchants/1/reputation"]) {
+      const got = await stage.get(path);
+      const etag = got.headers.get("etag") ?? "";
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      expect(got.headers.get("x-indexed-block")).toMatch(/^[0-9]+$/);
+      expect(got.headers.get("x-indexed-block-hash")).toMatch(/^0x[0-9a-f]{64}$/);
+      for (const validator of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const again = await stage.get(path, { "if-none-match": validator });
+        expect([again.status, again.text]).toEqual([304, ""]);
+      }
+      expect((await stage.get(path, { "if-none-match": '"other"' })).status).toBe(200);
+    }
+  });
+});
+
+describe("declarations", () => {
+  type Described = { readonly properties: Readonly<Record<string, { items: JsonSchema }>> };
+  const answerOf = (path: string) =>
+    reads.find((read) => read.path === path)?.answer as Described & JsonSchema;
+
+  it("are of distinct paths and operations", () => {
+    expect(new Set(reads.map(({ path }) => path)).size).toBe(reads.length);
+    expect(new Set(reads.map(({ operation }) => operation)).size).toBe(reads.length);
+  });
+
+  it("describe the records they answer with", () => {
+    for (const [path, { key, shape }] of Object.entries(LISTS)) {
+      expect(answerOf(path).properties[key]?.items.required).toEqual(Object.keys(shape));
+    }
+    const { summary, ...arrays } = answerOf("/analytics/commerce").properties;
+    expect(summary).toMatchObject({ required: Object.keys(ANALYTICS_SUMMARY) });
+    expect(Object.keys(arrays)).toEqual(Object.keys(ANALYTICS));
+    for (const [array, shape] of Object.entries(ANALYTICS)) {
+      expect(arrays[array]?.items.required).toEqual(Object.keys(shape));
+    }
+  });
+});
