@@ -1,5 +1,6 @@
 // What the owner of an intent signs: its EIP-712 types, struct hash and digest.
-import { type Address, type Hex, hashTypedData, keccak256, stringToHex } from "viem";
+import { type Address, type Hex, hashTypedData, stringToHex } from "viem";
+import { keccak256Digits } from "./keccak.ts";
 
 export const intentTypes = {
   Intent: [
@@ -61,14 +62,14 @@ export function intentDomain(chainId: bigint, intentBook: Address): IntentDomain
 const typeText = (name: keyof typeof intentTypes): string =>
   `${name}(${intentTypes[name].map((field) => `${field.type} ${field.name}`).join(",")})`;
 const typeHash = (...names: (keyof typeof intentTypes)[]): string =>
-  keccak256(stringToHex(names.map(typeText).join(""))).slice(2);
+  keccak256Digits(stringToHex(names.map(typeText).join("")).slice(2)).slice(2);
 
 const intentTypeHash = typeHash("Intent", "Constraints", "ExecutionRequirements");
 const constraintsTypeHash = typeHash("Constraints");
 const executionTypeHash = typeHash("ExecutionRequirements");
 
 // Word by word, because an indexer does it for every intent: the general way hashes the types anew each time, and
-// takes ten times as long.
+// takes many times as long.
 export function intentStructHash(intent: Intent): Hex {
   const { constraints, execution } = intent;
   return hashWords(
@@ -97,7 +98,7 @@ export function intentStructHash(intent: Intent): Hex {
 }
 
 function hashWords(...words: string[]): Hex {
-  return keccak256(`0x${words.join("")}`);
+  return keccak256Digits(words.join(""));
 }
 
 function wordOf(value: Hex | bigint | number): string {

@@ -4,7 +4,7 @@ import { keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../tests/support/test-index.ts";
 import { Fault } from "../kit/fault.ts";
-import type { Endpoint, EndpointAnswer } from "../schema/endpoint.ts";
+import type { Endpoint, EndpointAnswer, EndpointRequest } from "../schema/endpoint.ts";
 import type { Database } from "../store/database.ts";
 import { openRecordStore } from "../store/record-store.ts";
 import { documentEndpoints } from "./document-endpoints.ts";
@@ -25,12 +25,9 @@ beforeAll(async () => {
 afterAll(() => drop());
 
 const hashOf = (text: string) => keccak256(stringToBytes(text));
-const NOTHING = { values: {}, bytes: Buffer.alloc(0), body: undefined, headers: {} };
+const NOTHING: EndpointRequest = { values: {}, bytes: Buffer.alloc(0), body: undefined, headers: {} };
 
-function call(
-  operation: string,
-  given: Partial<typeof NOTHING> & { body?: unknown },
-): Promise<EndpointAnswer> {
+function call(operation: string, given: Partial<EndpointRequest>): Promise<EndpointAnswer> {
   const endpoint = endpoints.find((each) => each.operation === operation);
   if (!endpoint) throw new Error(`no endpoint ${operation}`);
   return endpoint.handle({ ...NOTHING, ...given });

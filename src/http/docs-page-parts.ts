@@ -36,16 +36,17 @@ document.addEventListener("submit", async (event) => {
   const body = form.querySelector("textarea");
   const method = form.dataset.method;
   const query = new URLSearchParams();
+  const headers = body ? { "content-type": "application/json" } : {};
   let path = form.dataset.path;
   for (const { name, value, dataset } of form.querySelectorAll("input")) {
     if (dataset.place === "path") path = path.replace("{" + name + "}", encodeURIComponent(value));
+    else if (dataset.place === "header" && value !== "") headers[name] = value;
     else if (value !== "") query.append(name, value);
   }
   const url = "." + path + (query.size > 0 ? "?" + query : "");
   output.textContent = method + " " + url.slice(1) + " …";
   try {
-    const sent = body ? { headers: { "content-type": "application/json" }, body: body.value } : {};
-    const answer = await fetch(url, { method, ...sent });
+    const answer = await fetch(url, { method, headers, ...(body ? { body: body.value } : {}) });
     const block = answer.headers.get("x-indexed-block");
     const status = answer.status + " " + answer.statusText + (block ? ", indexed block " + block : "");
     output.textContent = method + " " + url.slice(1) + "\\n" + status + "\\n\\n" + readable(await answer.text());

@@ -12,6 +12,7 @@ export function readParameters(
   const path = request.params as Readonly<Record<string, string>>;
   const values: Record<string, unknown> = {};
   for (const { name, place, required, kind } of parameters) {
+    if (place === "header") continue;
     const text = place === "path" ? path[name] : query.get(name);
     if (text !== undefined) values[name] = kind.parse(text, name);
     else if (required) throw new Fault("INPUT_INVALID", `${name} is required.`);

@@ -39,15 +39,22 @@ async function answer(
   const kept = cache.get(request.url);
   if (kept) return send(kept, request, reply);
   const { generation } = cache;
-  const made = await withinRequestTime(app, make(read, request, options));
+  const made = await withinRequestTime(app, make(read, request, reply, options));
   cache.set(request.url, made, generation);
   return send(made, request, reply);
 }
 
-async function make(read: Read, request: FastifyRequest, { run }: ReadRouteOptions): Promise<Answer> {
+async function make(
+  read: Read,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { run }: ReadRouteOptions,
+): Promise<Answer> {
   const input = readInput(read, request);
   const plan = read.plan(input);
   const { head, rows } = await run(plan.sql);
+  // Also an answer of "no such record" says as of which block there is none.
+  reply.headers(headHeaders(head));
   refuseUnreadable(input.asOf, head, { recent: read.recent === true });
   const body = plan.assemble(rows);
   if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");

@@ -5,7 +5,6 @@ type Prepared = { readonly batch: Batch; readonly blocks: number };
 
 // Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
 const LOGS_PER_WRITE_MAX = 10_000;
-const WRITTEN = Symbol("written");
 
 /**
  * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Whatever has been
@@ -24,6 +23,7 @@ export async function* backfill(
     next.catch(() => undefined);
     return next;
   };
+  const stop = () => null;
   try {
     let ready = await prepareNext();
     let upcoming = prepareNext();
@@ -31,17 +31,12 @@ export async function* backfill(
       const { tip, logs } = ready.batch;
       const started = performance.now();
       const writing = parts.store.write(ready.batch, parts.protocol.fold);
-      const written = writing.then(
-        () => WRITTEN,
-        () => WRITTEN,
-      );
+      // Says only when it is over; whether it failed is heard below.
+      const over = writing.then(stop, stop);
       const gathered: Prepared[] = [];
       for (let waiting = 0; waiting < LOGS_PER_WRITE_MAX; ) {
-        const next: Prepared | typeof WRITTEN | null = await Promise.race([
-          written,
-          upcoming.catch(() => null),
-        ]);
-        if (next === WRITTEN || next === null) break;
+        const next = await Promise.race([over, upcoming.catch(stop)]);
+        if (next === null) break;
         gathered.push(next);
         waiting += next.batch.logs.length;
         upcoming = prepareNext();

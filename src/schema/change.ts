@@ -10,10 +10,12 @@ export type Change = {
   readonly keyText: string;
   /** A row or a part of one that holds the key columns. */
   readonly key: Row;
+  /** What the change says: a whole row, some columns of one, or amounts to add. */
+  readonly values: Row;
   /** What the change takes the row before it to be: not there, of no concern, or needed to make the change. */
   readonly before: "absent" | "ignored" | "needed";
   /** The row after the change; throws where the row should (not) have been there: that is a defect. */
-  readonly apply: (before: Row | null, origin: Origin) => Row;
+  readonly apply: (this: Change, before: Row | null, origin: Origin) => Row;
 };
 
 type KeyOf<C extends Columns, K extends keyof C & string> = Pick<RowOf<C>, K>;
@@ -25,17 +27,7 @@ export function insert<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   row: Stated<C>,
 ): Change {
-  const text = keyText(table.key, row);
-  return {
-    table: table as unknown as Table,
-    keyText: text,
-    key: row,
-    before: "absent",
-    apply: (before, origin) => {
-      if (before) throw new Error(`${table.name} ${text} exists already`);
-      return { ...row, ...origin };
-    },
-  };
+  return change(table, row, row, "absent", applyInsert);
 }
 
 /** A row whatever was there before. */
@@ -43,13 +35,7 @@ export function put<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   row: Stated<C>,
 ): Change {
-  return {
-    table: table as unknown as Table,
-    keyText: keyText(table.key, row),
-    key: row,
-    before: "ignored",
-    apply: (_before, origin) => ({ ...row, ...origin }),
-  };
+  return change(table, row, row, "ignored", applyPut);
 }
 
 /** Other values in some columns of a row that must be there. */
@@ -58,17 +44,7 @@ export function update<C extends Columns, K extends keyof C & string>(
   key: KeyOf<C, K>,
   fields: Partial<Stated<C>>,
 ): Change {
-  const text = keyText(table.key, key);
-  return {
-    table: table as unknown as Table,
-    keyText: text,
-    key,
-    before: "needed",
-    apply: (before) => {
-      if (!before) throw new Error(`${table.name} ${text} is to be updated, but is not there`);
-      return { ...before, ...fields };
-    },
-  };
+  return change(table, key, fields as Row, "needed", applyUpdate);
 }
 
 /** More (or less) in some counters; a row that is not there yet starts at zero. */
@@ -77,21 +53,48 @@ export function add<C extends Columns, K extends keyof C & string>(
   key: KeyOf<C, K>,
   amounts: Partial<Record<Exclude<keyof C & string, K>, bigint>>,
 ): Change {
-  return {
-    table: table as unknown as Table,
-    keyText: keyText(table.key, key),
-    key,
-    before: "needed",
-    apply: (before) => {
-      const increments = Object.entries(amounts).filter(([, amount]) => amount !== 0n);
-      if (before && increments.length === 0) return before;
-      const next: Record<string, unknown> = { ...(before ?? zeroRow(table as unknown as Table, key)) };
-      for (const [name, amount] of increments) next[name] = (next[name] as bigint) + (amount as bigint);
-      return next;
-    },
-  };
+  return change(table, key, amounts as Row, "needed", applyAdd);
 }
 
-function zeroRow(table: Table, key: Row): Row {
+function change<C extends Columns, K extends keyof C & string>(
+  table: Table<C, K>,
+  key: Row,
+  values: Row,
+  before: Change["before"],
+  apply: Change["apply"],
+): Change {
+  return { table: table as unknown as Table, keyText: keyText(table.key, key), key, values, before, apply };
+}
+
+// One function for all changes of a kind: they are made by the million, and a closure for each would cost more than
+// the change itself.
+
+function applyInsert(this: Change, before: Row | null, origin: Origin): Row {
+  if (before) throw new Error(`${this.table.name} ${this.keyText} exists already`);
+  return { ...this.values, ...origin };
+}
+
+function applyPut(this: Change, _before: Row | null, origin: Origin): Row {
+  return { ...this.values, ...origin };
+}
+
+function applyUpdate(this: Change, before: Row | null): Row {
+  if (!before) throw new Error(`${this.table.name} ${this.keyText} is to be updated, but is not there`);
+  return { ...before, ...this.values };
+}
+
+function applyAdd(this: Change, before: Row | null): Row {
+  let next: Record<string, unknown> | null = before ? null : zeroRow(this.table, this.key);
+  for (const name in this.values) {
+    const amount = this.values[name] as bigint;
+    if (amount === 0n) continue;
+    next ??= { ...before };
+    next[name] = (next[name] as bigint) + amount;
+  }
+  // Nothing to add leaves the very same row, so that no version is made of it.
+  return next ?? (before as Row);
+}
+
+function zeroRow(table: Table, key: Row): Record<string, unknown> {
   return Object.fromEntries(Object.keys(table.columns).map((name) => [name, name in key ? key[name] : 0n]));
 }

@@ -1,4 +1,4 @@
-// What a request may carry in its path or query: how it is read, and how it is described.
+// What a request may carry in its path, query or headers: how it is read, and how it is described.
 import { Fault } from "../kit/fault.ts";
 import { parseAddress, parseHash } from "../kit/hex.ts";
 import { parseUint, UINT256_MAX } from "../kit/uint.ts";
@@ -12,7 +12,8 @@ export type ParameterKind<T> = {
 
 export type Parameter<T = unknown> = {
   readonly name: string;
-  readonly place: "path" | "query";
+  /** A header is only described here: whoever needs it reads and refuses it in its own words. */
+  readonly place: "path" | "query" | "header";
   readonly required: boolean;
   readonly kind: ParameterKind<T>;
   readonly meaning: string;

@@ -14,6 +14,8 @@ export type RecordShape = {
   readonly source: (asOf: AsOf) => { readonly from: SqlText; readonly where: readonly SqlText[] };
   readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
   readonly fields: Readonly<Record<string, Field>>;
+  /** Whether every record comes from a log, so that its provenance is always known. */
+  readonly logged: boolean;
 };
 
 type AnyTable = Pick<Table, "name">;
@@ -30,17 +32,22 @@ export function record(declared: {
     source: (asOf) => ({ from: sql`${name(table.name)}`, where: [valid("t", asOf)] }),
     joins: joins as RecordShape["joins"],
     fields,
+    logged: true,
   };
 }
 
-/** A record of no single table: `rows` selects what holds at a block, the columns of the provenance included. */
+/**
+ * A record of no single table: `rows` selects what holds at a block, the columns of the provenance included. These
+ * are null where a row comes from no log.
+ */
 export function derivedRecord(declared: {
   name: string;
   rows: (asOf: AsOf) => SqlText;
   fields: Readonly<Record<string, Field>>;
 }): RecordShape {
   const { name: title, rows, fields } = declared;
-  return { name: title, source: (asOf) => ({ from: sql`(${rows(asOf)})`, where: [] }), joins: [], fields };
+  const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [] });
+  return { name: title, source, joins: [], fields, logged: false };
 }
 
 /** Columns of a table as they are, under their own names. */
@@ -107,9 +114,12 @@ export function schemaOf(shape: RecordShape): JsonSchema {
   const fields = Object.entries(shape.fields);
   const properties = Object.fromEntries([
     ...fields.map(([key, field]) => [key, field.json]),
-    ...Object.entries(PROVENANCE_FIELDS).map(([key, field]) => [
+    ...Object.entries(PROVENANCE_FIELDS).map(([key, { json }]) => [
       key,
-      { ...field.json, description: "With include=provenance." },
+      {
+        ...(shape.logged ? json : { anyOf: [json, { type: "null" }] }),
+        description: "With include=provenance.",
+      },
     ]),
   ]);
   return {

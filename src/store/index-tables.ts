@@ -89,15 +89,19 @@ export function fromStored(table: Table, stored: Record<string, NonNullable<unkn
 
 function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string> {
   const cells = cellsOf(table);
+  // Joined at once, row by row: adding cell to cell would make an object in memory of every step.
+  const line: (string | number)[] = new Array(cells.length + 2);
   for (const { row, from, to } of begun) {
-    let line = "";
+    let at = 0;
     for (const { name, column, escaped } of cells) {
       const value = row[name];
-      if (value === null || value === undefined) line += COPY_NULL;
-      else line += escaped ? copyText(column.toSql(value)) : column.toSql(value);
-      line += "\t";
+      if (value === null || value === undefined) line[at] = COPY_NULL;
+      else line[at] = escaped ? copyText(column.toSql(value)) : column.toSql(value);
+      at += 1;
     }
-    yield `${line}${from}\t${to === null ? COPY_NULL : to}\n`;
+    line[at] = from;
+    line[at + 1] = to === null ? `${COPY_NULL}\n` : `${to}\n`;
+    yield line.join("\t");
   }
 }
 

@@ -36,7 +36,7 @@ export function schemaEndpoint({
     operation: "publishAttestationSchema",
     summary: "Publish an attestation schema, or replace one's own",
     tag: "Attestations",
-    parameters: [],
+    parameters: authority.headers,
     body: BODY,
     answers: { 201: schemaAnswer },
     async handle(request) {

@@ -30,6 +30,7 @@ export function metadataEndpoint({
     tag: "Intents",
     parameters: [
       { name: "id", place: "path", required: true, kind: uintParameter(), meaning: "Which intent: its id." },
+      ...authority.headers.filter(({ required }) => required),
     ],
     body: { type: "object", properties: metadataProperties },
     answers: { 200: metadataRecord("IntentMetadata", { intent_id: { type: "string" } }) },

@@ -40,7 +40,7 @@ export function reservationEndpoint({
     operation: "reserveIntentMetadata",
     summary: "Reserve the execution metadata of an intent before it is indexed; its owner signs",
     tag: "Intents",
-    parameters: [],
+    parameters: authority.headers.filter(({ required }) => required),
     body: {
       type: "object",
       properties: {

@@ -5,6 +5,7 @@ import { Fault } from "../kit/fault.ts";
 import { parseAddress, parseBytes } from "../kit/hex.ts";
 import { parseUint } from "../kit/uint.ts";
 import type { EndpointRequest } from "../schema/endpoint.ts";
+import { addressParameter, type Parameter, uintParameter } from "../schema/parameter.ts";
 import type { Rows } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { type AccountReads, recoverSigner, requireSignature } from "./check-signature.ts";
@@ -30,12 +31,15 @@ export type Admission = {
 
 export type WriteAuthority = {
   readonly mode: "open" | "signed";
+  /** The headers a write needs, for its description. */
+  readonly headers: readonly Parameter[];
   /** `author` is the only one who may sign; null where anyone may, and the admission tells who did. */
   admit(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<Admission>;
 };
 
 export const openWrites: WriteAuthority = {
   mode: "open",
+  headers: [],
   admit: async () => ({ signer: null, claim: async () => undefined }),
 };
 
@@ -49,6 +53,7 @@ export type SignedWrites = {
 export function signedWrites({ domain, audience, reads, clock = systemClock }: SignedWrites): WriteAuthority {
   return {
     mode: "signed",
+    headers: SIGNED_HEADERS,
     async admit(request, subject, author) {
       const { signature, version, deadline, signer } = readHeaders(request.headers);
       refuseUntimely(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));
@@ -67,6 +72,35 @@ const UINT64_MAX = 2n ** 64n - 1n;
 const SIGNATURE_BYTES_MAX = 4_096;
 // Long enough for a person with a hardware wallet, short enough that a lost signature soon means nothing.
 const DEADLINE_SECONDS_MAX = 600n;
+
+const uint64 = uintParameter(UINT64_MAX);
+const hex = { json: { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" }, parse: String };
+const header = (name: string, kind: Parameter["kind"], meaning: string): Parameter => ({
+  name,
+  place: "header",
+  required: name !== SIGNER_HEADER,
+  kind,
+  meaning,
+});
+
+const SIGNED_HEADERS: readonly Parameter[] = [
+  header(
+    SIGNATURE_HEADER,
+    hex,
+    "EIP-712 signature of the Write (see docs/writing.md), or what the contract accepts.",
+  ),
+  header(
+    VERSION_HEADER,
+    uint64,
+    "Higher than any the signer used for this resource before; unix milliseconds do.",
+  ),
+  header(DEADLINE_HEADER, uint64, "Unix seconds, not past and at most 600 ahead."),
+  header(
+    SIGNER_HEADER,
+    addressParameter,
+    "The signing contract, where no owner is named by the write itself.",
+  ),
+];
 
 type SignedHeaders = {
   readonly signature: Hex;

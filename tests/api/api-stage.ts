@@ -6,7 +6,7 @@ import { playEconomy } from "../../contracts/scenario/economy.ts";
 import { scriptedTimeline } from "../../contracts/scenario/timeline.ts";
 import { openWorld } from "../../contracts/scenario/world.ts";
 import type { Database } from "../../src/store/database.ts";
-import { type ApiAnswer, openApiClient } from "../support/api-client.ts";
+import { type ApiAnswer, type ApiClient, openApiClient } from "../support/api-client.ts";
 import { startTestApi } from "../support/test-api.ts";
 import { deploymentOf, startTestIndex } from "../support/test-index.ts";
 
@@ -21,6 +21,9 @@ export type Page = {
 
 export type ApiStage = {
   readonly database: Database;
+  readonly client: ApiClient;
+  /** Every registered route, as `GET /agents/:agentId`. */
+  readonly routes: readonly string[];
   /** Asks; every answer is held against the API's own description. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
   /** The body of an answer that must be there. */
@@ -83,6 +86,8 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
 
   return {
     database,
+    client,
+    routes: api.routes,
     get,
     body,
     page,

@@ -11,6 +11,7 @@ import {
   MERCHANT,
   METADATA,
   POLICIES,
+  PROVENANCE,
 } from "./record-shapes.ts";
 
 let stage: ApiStage;
@@ -119,6 +120,12 @@ describe("bids", () => {
     expectShape(best, BID);
     expect(best).toMatchObject({ chain_bid_id: null, status: "OPEN", execution_plan: { route: ["a"] } });
     expect(await stage.pages(path, "bids", 1)).toEqual(records);
+    const placed = await stage.page(`${path}?include=provenance`, "bids");
+    expect(placed.records[0]).toEqual({
+      ...best,
+      ...Object.fromEntries(Object.keys(PROVENANCE).map((key) => [key, null])),
+    });
+    expectShape(placed.records[1], { ...BID, ...PROVENANCE });
 
     await stage.database.query({
       text: "update offchain_bids set status = 'SELECTED' where bid_id = $1",

@@ -1,9 +1,12 @@
 // The indexing API over a test database, listening on a port the system chose.
 import { Registry } from "prom-client";
 import { serveApi } from "../../src/doors/serve-api.ts";
+import { writeSettings } from "../../src/doors/settings.ts";
 import { addStatusRoutes } from "../../src/doors/status-routes.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
+import { readConfig } from "../../src/kit/config.ts";
 import { createLog } from "../../src/kit/log.ts";
+import { CONTRACT_NAMES, type Deployment } from "../../src/protocol/deployment.ts";
 import type { Database } from "../../src/store/database.ts";
 
 export type TestApi = {
@@ -15,6 +18,12 @@ export type TestApi = {
 
 const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 
+// Open writes look at no contract; each has an address all the same.
+const NOWHERE = Object.fromEntries(
+  CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
+) as Deployment["contracts"];
+
+/** Everybody may write; signatures have tests of their own. */
 export async function startTestApi(
   database: Database,
   options: Partial<ServerOptions> = {},
@@ -26,13 +35,21 @@ export async function startTestApi(
     ready: async () => ({ ready: true }),
     ...options,
   });
-  const routes: string[] = [];
+  // The server has made this one itself.
+  const routes: string[] = ["GET /ready"];
   server.app.addHook("onRoute", ({ method, url }) => {
     routes.push(...[method].flat().map((each) => `${each} ${url}`));
   });
-  const api = serveApi(server.app, { database, log: quiet });
+  let url = "";
+  const writing = {
+    deployment: { chainId: 31_337, contracts: NOWHERE },
+    config: readConfig({}, writeSettings),
+    urls: [],
+    listensAt: () => url,
+  };
+  const api = serveApi(server.app, { database, log: quiet, writing });
   addStatusRoutes(server.app, new Registry());
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
   return {
     url,
     routes,

@@ -47,7 +47,7 @@ const bid = derivedRecord({
     ...columns(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
     execution_plan: computed("t.execution_plan", { type: "object" }),
     status: computed("t.status", { type: "string", enum: STATUSES.map((word) => word.toUpperCase()) }),
-    created_at: computed("t.created_at", { type: "string", format: "date-time" }),
+    created_at: computed("iso_time(t.created_at)", { type: "string", format: "date-time" }),
   },
 });
 

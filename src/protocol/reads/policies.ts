@@ -1,8 +1,9 @@
 // An account's policies as answers: /accounts/:address/policies, each kind with its own keys.
+import type { JsonSchema } from "../../schema/column.ts";
 import { equals, list } from "../../schema/list.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import type { AnswerRow } from "../../schema/read.ts";
-import { columns, record, schemaOf } from "../../schema/record.ts";
+import { columns, computed, record, schemaOf } from "../../schema/record.ts";
 import { policies } from "../domains/policies.ts";
 
 // D83: what stands between policy_type and block_number.
@@ -30,13 +31,16 @@ function present({ policy_type, ...row }: AnswerRow): AnswerRow {
   return { policy_type, ...Object.fromEntries([...own.map((key) => [key, row[key]]), ...shared]) };
 }
 
+// The columns are empty for the other kinds of policy only: a policy's own keys are never null.
 const kinds = Object.entries(KEYS).map(([type, own]) => {
-  const shape = record({
-    name: type,
-    table: policies,
-    fields: columns(policies, ["policy_type", ...own, "block_number"]),
+  const fields = Object.entries(columns(policies, [...own, "block_number"])).map(([key, field]) => {
+    const [always] = (field.json.anyOf ?? []) as readonly JsonSchema[];
+    return [key, { ...field, json: always ?? field.json }] as const;
   });
-  return schemaOf(shape);
+  const policy_type = computed("t.policy_type", { type: "string", const: type });
+  return schemaOf(
+    record({ name: type, table: policies, fields: { policy_type, ...Object.fromEntries(fields) } }),
+  );
 });
 
 export const policyReads = [

@@ -1,0 +1,340 @@
+// The API is what the specification says, table by table, and what it says of itself in /openapi.json.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askEverything } from "../../scripts/api-examples/sample-requests.ts";
+import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import type { JsonSchema } from "../../src/schema/column.ts";
+import { type ApiStage, openApiStage } from "./api-stage.ts";
+import { readSpecification } from "./specification.ts";
+
+const specification = readSpecification();
+let stage: ApiStage;
+let document: OpenApiDocument;
+
+beforeAll(async () => {
+  stage = await openApiStage(4, { finalityDepth: 32 });
+  await stage.play(300);
+  await stage.level();
+  document = stage.client.document;
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+/** A schema with references followed. */
+function followed(schema: JsonSchema | undefined): JsonSchema {
+  const reference = schema?.$ref;
+  if (typeof reference !== "string") return schema ?? {};
+  return followed(document.components.schemas[reference.split("/").at(-1) ?? ""]);
+}
+
+function fieldsOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return (followed(schema).properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+}
+
+function operation(method: string, path: string) {
+  const found = document.paths[path]?.[method.toLowerCase()];
+  if (!found) throw new Error(`/openapi.json has no ${method} ${path}`);
+  return found;
+}
+
+function answerSchema(method: string, path: string, status = "200"): JsonSchema {
+  const response = operation(method, path).responses[status];
+  if (!response || "$ref" in response) throw new Error(`${method} ${path} has no ${status}`);
+  return followed(Object.values(response.content ?? {})[0]?.schema);
+}
+
+function itemSchema(path: string, key: string): JsonSchema {
+  return followed(fieldsOf(answerSchema("GET", path))[key]?.items as JsonSchema);
+}
+
+/** The JSON types a schema allows. */
+function typesOf(schema: JsonSchema | undefined): string[] {
+  const { type, anyOf, oneOf, const: constant } = followed(schema);
+  const choices = (anyOf ?? oneOf) as JsonSchema[] | undefined;
+  if (choices) return [...new Set(choices.flatMap((each) => typesOf(each)))].sort();
+  if (type === undefined && constant !== undefined) return [typeof constant];
+  return [type].flat().map(String);
+}
+
+/** The first word of a type in the specification is its JSON type; "or null" adds one. */
+function specifiedTypes(text: string): string[] {
+  const [word = ""] = text.split(/[\s,;(]/);
+  return [word, ...(text.includes("or null") ? ["null"] : [])].sort();
+}
+
+// Not part of a record unless asked for (D61).
+const PROVENANCE = ["tx_hash", "log_index", "block_hash", "block_timestamp"];
+
+function expectRecord(name: string, schema: JsonSchema, additions: readonly string[] = []): void {
+  const specified = specification.records[name] ?? {};
+  const fields = fieldsOf(schema);
+  const optional = Object.keys(fields).filter((key) => PROVENANCE.includes(key) && !(key in specified));
+  expect(Object.keys(fields).filter((key) => !optional.includes(key))).toEqual([
+    ...Object.keys(specified),
+    ...additions,
+  ]);
+  expect(followed(schema).required).toEqual([...Object.keys(specified), ...additions]);
+  for (const [key, type] of Object.entries(specified)) {
+    expect([key, typesOf(fields[key])]).toEqual([key, specifiedTypes(type)]);
+  }
+}
+
+describe("endpoints", () => {
+  it("are found in the specification", () => {
+    expect(specification.endpoints.length).toBe(40);
+    expect(Object.keys(specification.records)).toEqual([
+      "Agent",
+      "Intent",
+      "Preflight result",
+      "Quote",
+      "Transaction explanation",
+    ]);
+    expect(specification.errors.length).toBe(8);
+  });
+
+  it.each(specification.endpoints)("$method $path is described", ({ method, path, query, body, created }) => {
+    const { parameters, requestBody, responses } = operation(method, path);
+    const described = parameters.map(({ name, in: place }) => `${place} ${name}`);
+    expect(described).toEqual(expect.arrayContaining(query.map((name) => `query ${name}`)));
+    for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(described).toContain(`path ${name}`);
+    const schema = requestBody?.content["application/json"]?.schema;
+    expect(Object.keys(fieldsOf(schema ?? {}))).toEqual(expect.arrayContaining([...body]));
+    expect(Object.keys(responses)).toContain(created ? "201" : responses[200] ? "200" : "201");
+  });
+
+  it.each(specification.endpoints.filter(({ answerKeys }) => answerKeys.length > 0))(
+    "$method $path answers with the keys of the specification",
+    ({ method, path, answerKeys }) => {
+      expect(Object.keys(fieldsOf(answerSchema(method, path)))).toEqual(answerKeys);
+    },
+  );
+
+  it("that must have a parameter say so", () => {
+    const required = operation("GET", "/agents").parameters.filter((each) => each.required);
+    expect(required.map(({ name }) => name)).toEqual(["owner"]);
+  });
+
+  it("are described, all of them, and nothing else is", () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
+    );
+    const registered = stage.routes.filter((route) => !route.startsWith("HEAD "));
+    expect(described.sort()).toEqual([...new Set(registered)].sort());
+  });
+});
+
+describe("records", () => {
+  it("Agent", () => {
+    expectRecord("Agent", answerSchema("GET", "/agents/{agentId}"));
+    expectRecord("Agent", itemSchema("/agents", "agents"));
+  });
+
+  it("Intent, with its metadata where there is one intent (D68)", () => {
+    expectRecord("Intent", answerSchema("GET", "/intents/{id}"), ["metadata"]);
+    expectRecord("Intent", itemSchema("/intents", "intents"));
+  });
+
+  it("Fill", () => {
+    const specified = specification.named("Intent", "Fill object: ");
+    const [fill] = (fieldsOf(answerSchema("GET", "/intents/{id}")).fill?.anyOf ?? []) as JsonSchema[];
+    expect(Object.keys(fieldsOf(fill ?? {}))).toEqual(specified);
+    for (const field of Object.values(fieldsOf(fill ?? {}))) expect(typesOf(field)).toEqual(["string"]);
+  });
+
+  it("Intent metadata", () => {
+    const specified = specification.named("Intent metadata (offchain)", "All optional strings: ");
+    const put = operation("PUT", "/intents/{id}/metadata").requestBody?.content["application/json"]?.schema;
+    const reserve = operation("POST", "/intents/metadata").requestBody?.content["application/json"]?.schema;
+    expect(Object.keys(fieldsOf(put ?? {}))).toEqual(specified);
+    expect(Object.keys(fieldsOf(reserve ?? {}))).toEqual(["intent_hash", "owner", ...specified]);
+    expect(followed(put).required ?? []).toEqual([]);
+  });
+
+  it("Bid, when it is created", () => {
+    const specified = specification.named("Bid (mirrors onchain bid events)", "Create fields: ");
+    const body = operation("POST", "/intents/{id}/bids").requestBody?.content["application/json"]?.schema;
+    expect(Object.keys(fieldsOf(body ?? {}))).toEqual(specified);
+  });
+
+  it.each([
+    ["Policy (element of account policies)", "SPEND_LIMIT", ["token", "max_per_day"]],
+    ["Policy (element of account policies)", "TARGET_ALLOWLIST", ["target", "allowed"]],
+  ])("%s: %s", (heading, type, between) => {
+    expect(specification.section(heading)).toContain(`| ${type} | policy_type, ${between[0]} `);
+    const policies = (itemSchema("/accounts/{address}/policies", "policies").oneOf ??
+      itemSchema("/accounts/{address}/policies", "policies").anyOf) as JsonSchema[];
+    const found = policies
+      .map((each) => fieldsOf(each))
+      .find(({ policy_type }) => JSON.stringify(policy_type).includes(`"${type}"`));
+    const keys = Object.keys(found ?? {}).filter((key) => !PROVENANCE.includes(key));
+    expect(keys).toEqual(["policy_type", ...between, "block_number"]);
+    expect(typesOf(found?.[between[1] ?? ""])).toEqual([type === "SPEND_LIMIT" ? "string" : "boolean"]);
+  });
+
+  it("Preflight result", () => {
+    expectRecord("Preflight result", answerSchema("POST", "/preflight"));
+  });
+
+  it("Quote", () => {
+    expectRecord("Quote", answerSchema("GET", "/quotes/{quoteHash}"));
+  });
+
+  it("Commerce analytics", () => {
+    const heading = "Commerce analytics (GET /analytics/commerce)";
+    const fields = fieldsOf(answerSchema("GET", "/analytics/commerce"));
+    const summary = specification.named(heading, "all values strings: ");
+    const arrays = specification.named(heading, "Further arrays: ");
+    expect(Object.keys(fields)).toEqual(["summary", ...arrays]);
+    expect(Object.keys(fieldsOf(fields.summary ?? {}))).toEqual(summary);
+    for (const field of Object.values(fieldsOf(fields.summary ?? {})))
+      expect(typesOf(field)).toEqual(["string"]);
+    for (const array of arrays) expect(typesOf(fields[array])).toEqual(["array"]);
+  });
+
+  it("Transaction explanation", () => {
+    expectRecord("Transaction explanation", answerSchema("GET", "/tx/{hash}/explain"));
+    const [event] = [fieldsOf(answerSchema("GET", "/tx/{hash}/explain")).events?.items as JsonSchema];
+    const types = Object.entries(fieldsOf(event ?? {})).map(([key, schema]) => [key, ...typesOf(schema)]);
+    expect(types).toEqual([
+      ["eventName", "string"],
+      ["args", "object"],
+      ["description", "string"],
+    ]);
+  });
+
+  it.each([
+    ["Catalog", "/catalogs"],
+    ["Quote request", "/quote-requests"],
+    ["Quote response", "/quote-responses"],
+  ])("%s as it is published", (name, path) => {
+    const row = new RegExp(`^\\| ${name} \\| \\w+ \\| (.*) \\|$`, "m").exec(
+      specification.section("Hosted documents"),
+    );
+    const specified = (row?.[1] ?? "").split(", ").map((field) => field.replace(" (integer)", ""));
+    const fields = fieldsOf(answerSchema("POST", path, "201"));
+    expect(Object.keys(fields)).toEqual(specified);
+    expect(typesOf(fields.size_bytes)).toEqual(["integer"]);
+    expect(Object.keys(fieldsOf(answerSchema("GET", `${path}/{hash}/metadata`)))).toEqual([
+      ...specified,
+      "created_at",
+      "updated_at",
+    ]);
+  });
+
+  it("lists carry a pagination of integers", () => {
+    const lists = Object.entries(document.paths).flatMap(([path, { get }]) =>
+      get?.parameters.some(({ name }) => name === "offset") ? [path] : [],
+    );
+    expect(lists.length).toBeGreaterThanOrEqual(14);
+    for (const path of lists) {
+      const pagination = fieldsOf(fieldsOf(answerSchema("GET", path)).pagination ?? {});
+      expect(Object.keys(pagination)).toEqual(["limit", "offset", "count", "next_cursor"]);
+      for (const key of ["limit", "offset", "count"]) expect(typesOf(pagination[key])).toEqual(["integer"]);
+    }
+  });
+});
+
+const HASH = `0x${"5e".repeat(32)}`;
+const BAD_IDS = [
+  "abc",
+  "-1",
+  "1.5",
+  "0x1",
+  "1e3",
+  "%20",
+  "01",
+  "٣",
+  (2n ** 256n).toString(),
+  "9".repeat(500),
+];
+const BAD_ADDRESSES = ["abc", "0x12", `0x${"g".repeat(40)}`, `${"a".repeat(40)}`, `0x${"a".repeat(41)}`];
+const BAD_HASHES = ["abc", "0x12", `0x${"g".repeat(64)}`, HASH.slice(2), `${HASH}00`];
+
+type Try = { readonly target: string; readonly method?: string; readonly body?: unknown };
+
+// What each condition of the table means as requests; a row that is not here fails.
+const CONDITIONS: Readonly<Record<string, (place: string) => Try[]>> = {
+  "invalid ID": (place) => BAD_IDS.map((id) => ({ target: place.replace(/:\w+/, id) })),
+  "not found": (place) => [
+    { target: place.replace(":hash", HASH).replace(/:\w+/, (2n ** 256n - 1n).toString()) },
+  ],
+  "owner missing or invalid": (place) => [
+    { target: place },
+    { target: `${place}?owner=` },
+    ...BAD_ADDRESSES.map((owner) => ({ target: `${place}?owner=${owner}` })),
+  ],
+  "invalid status": (place) =>
+    ["", "done", "opened", "open,filled"].map((status) => ({ target: `${place}?status=${status}` })),
+  "invalid address": (place) =>
+    BAD_ADDRESSES.map((address) => ({ target: place.replace(":address", address) })),
+  "invalid hash": (place) => BAD_HASHES.map((hash) => ({ target: place.replace(":hash", hash) })),
+  "expected_hash differs from computed hash": () => [
+    { method: "POST", target: "/catalogs", body: { catalog_json: "{}", expected_hash: HASH } },
+    { method: "POST", target: "/quote-requests", body: { quote_request_json: "{}", expected_hash: HASH } },
+    { method: "POST", target: "/quote-responses", body: { quote_response_json: "{}", expected_hash: HASH } },
+  ],
+};
+
+describe("errors", () => {
+  it.each(specification.errors)("$status when $condition", async ({ status, endpoints, condition }) => {
+    const requests = CONDITIONS[condition];
+    if (!requests) throw new Error(`nothing tries "${condition}"`);
+    // How a rejected document is answered is ours to say (D77).
+    const expected = status === "rejected" ? 409 : Number(status);
+    for (const place of endpoints) {
+      const tries = requests(place.replace(/^GET /, ""));
+      expect(tries.length).toBeGreaterThan(0);
+      for (const { target, ...request } of tries) {
+        const answer = await stage.client.call(target, request);
+        expect([target, answer.status]).toEqual([target, expected]);
+        expect(Object.keys(answer.body as object)).toEqual(["error"]);
+      }
+    }
+  });
+});
+
+describe("limits", () => {
+  it("are those of the table", async () => {
+    expect(specification.section("8. Limits")).toContain("| limit | 50 | 100 |");
+    expect(specification.section("8. Limits")).toContain("| offset | 0 |");
+    const pagination = async (target: string) =>
+      ((await stage.client.call(target)).body as { pagination: Record<string, number> }).pagination;
+    expect(await pagination("/trust-signals")).toMatchObject({ limit: 50, offset: 0 });
+    expect(await pagination("/trust-signals?limit=100&offset=3")).toMatchObject({ limit: 100, offset: 3 });
+    expect(await pagination("/trust-signals?limit=101")).toMatchObject({ limit: 100 });
+  });
+});
+
+describe("answers", () => {
+  it("of every route are as it describes them", async () => {
+    const samples = await askEverything((method, target, body) =>
+      stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
+    );
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const asked = samples.map(({ method, path }) => `${method} ${path}`);
+    expect([...new Set(asked)].sort()).toEqual(described.sort());
+    // Again by HEAD, as of the head's block, and for who has the answer already.
+    const reads = samples.filter(({ method }) => method === "GET");
+    for (const { target, path } of reads) {
+      expect((await stage.client.call(target, { method: "HEAD" })).status).toBe(200);
+      const answer = await stage.client.call(target);
+      const block = answer.headers.get("x-indexed-block");
+      if (block === null) continue;
+      const etag = answer.headers.get("etag") ?? "";
+      expect((await stage.client.call(target, { headers: { "if-none-match": etag } })).status).toBe(304);
+      const parameters = operation("GET", path).parameters.map(({ name }) => name);
+      const joint = target.includes("?") ? "&" : "?";
+      if (parameters.includes("block")) {
+        expect((await stage.client.call(`${target}${joint}block=${block}`)).text).toBe(answer.text);
+      }
+      if (parameters.includes("include")) {
+        expect((await stage.client.call(`${target}${joint}include=provenance`)).text).toContain(
+          "block_timestamp",
+        );
+      }
+    }
+  });
+});

@@ -1,0 +1,165 @@
+// A chain, its index, and two APIs over it: one where everybody may write, one where writers sign.
+import type { Hex, PrivateKeyAccount } from "viem";
+import { deploy, LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
+import { type Intent, intentStructHash } from "../../contracts/hashes/intent-hash.ts";
+import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { describeIntent, signIntent, submitIntent } from "../../contracts/scenario/steps/intents.ts";
+import { openWorld, type World } from "../../contracts/scenario/world.ts";
+import { serveApi } from "../../src/doors/serve-api.ts";
+import { writeSettings } from "../../src/doors/settings.ts";
+import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import { createServer } from "../../src/http/server.ts";
+import { readConfig } from "../../src/kit/config.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { signWrite, type WriteDomain, type WriteSubject } from "../../src/writes/sign-write.ts";
+import { answerChecker } from "../support/api-client.ts";
+import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
+
+export type Got = {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is what the test says it is.
+  readonly body: any;
+  readonly text: string;
+  readonly headers: Headers;
+};
+
+export type Client = {
+  readonly url: string;
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Got>;
+};
+
+export type WriteStage = {
+  readonly chain: LocalChain;
+  readonly index: TestIndex;
+  readonly domain: WriteDomain;
+  readonly signed: Client;
+  readonly open: Client;
+  /** Someone with a key; index 8 and up have nothing to do with the deployment. */
+  person(index: number): PrivateKeyAccount;
+  /** An intent and its hash, not submitted yet. */
+  wish(owner: number, nonce: bigint, dataHash?: Hex): { intent: Intent; hash: Hex };
+  submit(owner: number, nonce: bigint, dataHash?: Hex): Promise<bigint>;
+  /** Waits until the index has the chain's head. */
+  level(): Promise<void>;
+  reorg(depth: number): Promise<void>;
+  /** Sends a body to the API that wants signatures, signed for what the subject says. */
+  send(
+    by: PrivateKeyAccount,
+    subject: WriteSubject,
+    request: {
+      method: string;
+      path: string;
+      body: unknown;
+      version: bigint;
+      audience?: string;
+      signer?: Hex;
+    },
+  ): Promise<Got>;
+  close(): Promise<void>;
+};
+
+const quiet = createLog({ level: "silent", terminal: false, name: "test" });
+const TOKENS = { inputToken: `0x${"77".repeat(20)}`, outputToken: `0x${"88".repeat(20)}` } as const;
+const DEADLINE_SECONDS = 60n;
+
+export async function openWriteStage(): Promise<WriteStage> {
+  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
+  const { request } = chain;
+  const local = await deploy({ request, owner: chain.accounts.owner });
+  const deployment = deploymentOf(local);
+  const index = await startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment });
+  let world: World = await openWorld({ request, deployment: local });
+  const now = BigInt(Math.floor(Date.now() / 1_000));
+
+  async function serve(mode: string): Promise<{ client: Client; close(): Promise<void> }> {
+    const ready = async () => ({ ready: true }) as const;
+    const server = createServer({ log: quiet, bodyBytesMax: 262_144, requestMsMax: 20_000, ready });
+    let url = "";
+    const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
+    const urls = [new Secret(chain.rpcUrl)];
+    const writing = { deployment, config, urls, listensAt: () => url };
+    const api = serveApi(server.app, { database: index.database, log: quiet, writing });
+    url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+    return {
+      client: await openClient(url),
+      async close() {
+        await server.close();
+        await api.close();
+      },
+    };
+  }
+
+  const [signed, open] = await Promise.all([serve("signed"), serve("open")]);
+  const domain = { chainId: local.chainId, intentBook: deployment.contracts.IntentBook };
+  const wanted = (nonce: bigint, dataHash?: Hex) => ({
+    ...TOKENS,
+    constraints: { amountInMax: 1_000n, amountOutMin: 900n, deadline: now + 86_400n, slippageBps: 50 },
+    execution: dataHash === undefined ? {} : { dataHash },
+    nonce,
+  });
+  return {
+    chain,
+    index,
+    domain,
+    signed: signed.client,
+    open: open.client,
+    person: (account) => world.wallet(account).account,
+    wish(owner, nonce, dataHash) {
+      const intent = describeIntent(world, world.wallet(owner).address, wanted(nonce, dataHash));
+      return { intent, hash: intentStructHash(intent) };
+    },
+    async submit(owner, nonce, dataHash) {
+      const by = world.wallet(owner);
+      return submitIntent(world, by, await signIntent(world, by, wanted(nonce, dataHash)));
+    },
+    async level() {
+      const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
+      await index.reach({ number: Number(head.number), hash: String(head.hash) });
+    },
+    async reorg(depth) {
+      await chain.reorg(depth, { keep: "none" });
+      // A world of its own after each reorg: it reads the accounts' nonces anew.
+      world = await openWorld({ request, deployment: local });
+    },
+    async send(by, subject, { method, path, body, version, audience, signer }) {
+      const text = JSON.stringify(body);
+      const deadline = BigInt(Math.floor(Date.now() / 1_000)) + DEADLINE_SECONDS;
+      const write = { ...subject, audience: audience ?? signed.client.url, version, deadline, body: text };
+      const headers = await signWrite(by, domain, write);
+      return signed.client.ask(method, path, text, {
+        ...headers,
+        ...(signer === undefined ? {} : { "x-write-signer": signer }),
+      });
+    },
+    async close() {
+      await Promise.all([signed.close(), open.close()]);
+      await index.close();
+      await chain.stop();
+    },
+  };
+}
+
+/** Every answer is held against the API's own description. */
+async function openClient(url: string): Promise<Client> {
+  const check = answerChecker((await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument);
+  return {
+    url,
+    async ask(method, path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const answer = {
+        status: response.status,
+        body: text === "" ? null : JSON.parse(text),
+        text,
+        headers: response.headers,
+      };
+      check(method, path, answer);
+      return answer;
+    },
+  };
+}
