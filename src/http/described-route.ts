@@ -16,8 +16,10 @@ export type DescribedRoute = {
   readonly answers: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
   /** Whether it may answer that there is no such record. */
   readonly missing: boolean;
-  /** Whether answers tell at which indexed block they are true, and have a validator. */
+  /** Whether answers tell at which indexed block they are true. */
   readonly indexed: boolean;
+  /** Whether answers may have a validator, so that who has one already gets 304. */
+  readonly validated: boolean;
 };
 
 const JSON_TYPE = "application/json";
@@ -51,6 +53,7 @@ export function describeRead(read: Read): DescribedRoute {
     answers: { 200: { type: JSON_TYPE, schema: answer } },
     missing: missing !== null,
     indexed: true,
+    validated: true,
   };
 }
 
@@ -69,6 +72,7 @@ export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
     ),
     missing: parameters.some(({ place }) => place === "path"),
     indexed: false,
+    validated: method === "GET",
   };
 }
 
@@ -92,6 +96,7 @@ function own(
     ),
     missing: false,
     indexed: false,
+    validated: operation === "getDescription" || operation === "getPage",
   };
 }
 

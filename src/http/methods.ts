@@ -18,11 +18,11 @@ export function createMethodTable(app: FastifyInstance): MethodTable {
   };
 }
 
-// Only literal segments and `:name` parameters occur in our routes.
+// Only literal segments and `:name` parameters, which the router also takes empty, occur in our routes.
 function patternOf(url: string): RegExp {
   const segments = url
     .split("/")
-    .map((segment) => (segment.startsWith(":") ? "[^/]+" : escapeRegex(segment)));
+    .map((segment) => (segment.startsWith(":") ? "[^/]*" : escapeRegex(segment)));
   return new RegExp(`^${segments.join("/")}$`);
 }
 

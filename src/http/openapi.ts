@@ -124,7 +124,8 @@ function describeParameter({ name, place, required, kind, meaning }: Parameter):
   return { name, in: place, required, description: meaning, schema: kind.json };
 }
 
-function answers({ answers, indexed }: DescribedRoute, shelf: SchemaShelf): Record<string, OpenApiResponse> {
+function answers(route: DescribedRoute, shelf: SchemaShelf): Record<string, OpenApiResponse> {
+  const { answers, indexed, validated } = route;
   const names = indexed
     ? ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"]
     : ["x-request-id"];
@@ -136,7 +137,7 @@ function answers({ answers, indexed }: DescribedRoute, shelf: SchemaShelf): Reco
       content: { [type]: { schema: shelf.put(schema) } },
     },
   ]);
-  const unchanged: [string, OpenApiResponse][] = indexed
+  const unchanged: [string, OpenApiResponse][] = validated
     ? [["304", { description: "Nothing has changed.", headers: headers(...names) }]]
     : [];
   return Object.fromEntries([...described, ...unchanged]);

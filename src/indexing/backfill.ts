@@ -4,7 +4,7 @@ import type { Batch, BlockRef, IndexParts, LogRange, Written } from "./ports.ts"
 type Prepared = { readonly batch: Batch; readonly blocks: number };
 
 // Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
-const LOGS_PER_WRITE_MAX = 10_000;
+const LOGS_PER_WRITE_MAX = 5_000;
 
 /**
  * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Whatever has been

@@ -36,7 +36,7 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
         const event = decode(log);
         // What is none of the protocol's events (a look-alike of an account's, say) is not kept at all.
         if (!event) continue;
-
+        decoded.set(log, event);
         events.push({ log, event });
       }
       const found = await readDetails(events, reads, signal);
@@ -46,7 +46,7 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
       const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
       const needs: Need[] = [];
       for (const { log, details } of logs) {
-        const event = decode(log);
+        const event = decoded.get(log) ?? decode(log);
         if (!event) continue;
         events.push({ event, details });
         if (event.rule.needs) needs.push(...event.rule.needs(event));

@@ -21,6 +21,7 @@ export type Page = {
 
 export type ApiStage = {
   readonly database: Database;
+  readonly url: string;
   readonly client: ApiClient;
   /** Every registered route, as `GET /agents/:agentId`. */
   readonly routes: readonly string[];
@@ -86,6 +87,7 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
 
   return {
     database,
+    url: api.url,
     client,
     routes: api.routes,
     get,

@@ -3,24 +3,15 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ServerOptions } from "../../src/http/server.ts";
 import { systemClock } from "../../src/kit/clock.ts";
-import { tables } from "../../src/protocol/domains.ts";
-import { createRowTables } from "../../src/store/row-tables.ts";
 import { openApiClient } from "../support/api-client.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
 import { startTestApi } from "../support/test-api.ts";
 import { openTestDatabase } from "../support/test-index.ts";
 
-let place: Awaited<ReturnType<typeof openTestDatabase>>;
+let place: EmptyIndex;
 
 beforeAll(async () => {
-  place = await openTestDatabase();
-  await place.database.transaction((session) => createRowTables(session, tables));
-  // A deployment and a head without a single event: every list is empty and every record missing.
-  await place.database.query(
-    `insert into deployment (chain_id, start_block, contracts) values (31337, 0, '{"PolicyModule": "0x${"11".repeat(20)}"}')`,
-  );
-  await place.database.query(
-    "insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values (7, '\\x07', 1700000000, 0)",
-  );
+  place = await openEmptyIndex();
 });
 
 afterAll(async () => {

@@ -110,7 +110,7 @@ export function operationOf(document: OpenApiDocument, method: string, target: s
 }
 
 function patternOf(template: string): RegExp {
-  const pattern = template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "[^/]+");
+  const pattern = template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "[^/]*");
   return new RegExp(`^${pattern}$`);
 }
 

@@ -1,0 +1,125 @@
+// Whatever is sent, the API answers, soon, and never blames itself: thousands of hostile requests from its description.
+import { Agent, request as httpRequest } from "node:http";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askEverything, type Sample } from "../../scripts/api-examples/sample-requests.ts";
+import { type ApiAnswer, answerChecker } from "../support/api-client.ts";
+import { type HostileRequest, hostileRequests, operationsOf } from "../support/hostile-requests.ts";
+import { type ApiStage, openApiStage } from "./api-stage.ts";
+
+// The slowest answer of a healthy API on a busy machine; anything longer is a hang.
+const ANSWER_MS_MAX = 8_000;
+const RUNS_PER_OPERATION = 80;
+const REQUESTS_PER_RUN = 12;
+
+const agent = new Agent({ keepAlive: true, maxSockets: REQUESTS_PER_RUN });
+let stage: ApiStage;
+let samples: readonly Sample[];
+let check: ReturnType<typeof answerChecker>;
+let asked = 0;
+
+beforeAll(async () => {
+  stage = await openApiStage(4, { finalityDepth: 32 });
+  await stage.play(300);
+  await stage.level();
+  samples = await askEverything((method, target, body) =>
+    stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
+  );
+  check = answerChecker(stage.client.document);
+});
+
+afterAll(async () => {
+  agent.destroy();
+  await stage?.close();
+});
+
+/** Sends exactly this, without the niceties of fetch. */
+function send({ method, target, headers, body }: HostileRequest): Promise<ApiAnswer> {
+  const { hostname, port } = new URL(stage.url);
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      { agent, hostname, port, method, path: target, timeout: ANSWER_MS_MAX },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          const given = new Headers(incoming.headers as Record<string, string>);
+          const isJson = given.get("content-type")?.startsWith("application/json") === true && text !== "";
+          const parsed = isJson ? { body: JSON.parse(text) as unknown } : { body: undefined };
+          resolve({ status: incoming.statusCode ?? 0, headers: given, text, ...parsed });
+        });
+      },
+    );
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target}`)));
+    outgoing.on("error", reject);
+    for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+    if (body === null) outgoing.end();
+    else outgoing.setHeader("content-length", body.length).end(body);
+  });
+}
+
+async function expectManners(request: HostileRequest): Promise<void> {
+  const answer = await send(request);
+  asked += 1;
+  const { method, target } = request;
+  expect(answer.status, `${method} ${target} ${answer.text}`).toBeLessThan(500);
+  check(method, target, answer);
+  if (answer.status < 400 || method === "HEAD") return;
+  expect(Object.keys(answer.body as object)).toEqual(["error"]);
+  expect((answer.body as { error: unknown }).error).toMatch(/^[A-Z\w].*\.$/s);
+  expect(answer.headers.get("x-error-code")).toMatch(/^[A-Z_]+$/);
+}
+
+describe("the API", () => {
+  it("answers every hostile request to every route in good manners", { timeout: 590_000 }, async () => {
+    const operations = operationsOf(stage.client.document);
+    expect(operations.length).toBeGreaterThanOrEqual(45);
+    for (const { path, method, operation } of operations) {
+      const good = samples.find((each) => each.path === path && each.method === method.toUpperCase());
+      if (!good) throw new Error(`nobody has asked ${method} ${path} in good faith`);
+      const requests = hostileRequests(path, method, operation, good);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(requests, { minLength: REQUESTS_PER_RUN, maxLength: REQUESTS_PER_RUN }),
+          async (all) => {
+            await Promise.all(all.map(expectManners));
+          },
+        ),
+        { numRuns: RUNS_PER_OPERATION },
+      );
+    }
+    expect(asked).toBeGreaterThan(4_000);
+  });
+
+  it("answers any method on any path", async () => {
+    const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
+    const paths = [
+      ...Object.keys(stage.client.document.paths).map((path) => path.replace(/\{\w+\}/g, "1")),
+      "/",
+      "*",
+      "//",
+      "/nothing",
+    ];
+    for (const path of paths) {
+      await Promise.all(
+        methods.map(async (method) => {
+          const answer = await send({ method, target: path, headers: {}, body: null });
+          expect(answer.status, `${method} ${path}`).toBeLessThan(500);
+          if (answer.status >= 400 && method !== "HEAD")
+            expect(Object.keys(answer.body as object)).toEqual(["error"]);
+        }),
+      );
+    }
+  });
+
+  it("still answers as before", async () => {
+    for (const { method, target, answer } of samples.filter((each) => each.method === "GET")) {
+      if (["/metrics", "/intents/{id}/bids"].some((path) => target.startsWith(path.split("{")[0] ?? "")))
+        continue;
+      const again = await stage.client.call(target, { method });
+      expect([target, again.status]).toEqual([target, answer.status]);
+    }
+  });
+});

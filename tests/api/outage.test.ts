@@ -1,0 +1,73 @@
+// Without its database the API says so, and with it back it serves again, without being started anew.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/store/database.ts";
+import { type ApiClient, openApiClient } from "../support/api-client.ts";
+import { type CutWire, openCutWire } from "../support/cut-wire.ts";
+import { type EmptyIndex, openEmptyIndex, openTestConnection } from "../support/empty-index.ts";
+import { startTestApi, type TestApi } from "../support/test-api.ts";
+
+let index: EmptyIndex;
+let wire: CutWire;
+let database: Database;
+let api: TestApi;
+let client: ApiClient;
+
+beforeAll(async () => {
+  index = await openEmptyIndex();
+  wire = await openCutWire(index.connection);
+  database = await openTestConnection(wire.connection);
+  api = await startTestApi(database, { requestMsMax: 500 });
+  client = await openApiClient(api.url);
+});
+
+afterAll(async () => {
+  await api?.close();
+  await database?.close();
+  await wire?.close();
+  await index?.drop();
+});
+
+const ZERO = `0x${"00".repeat(20)}`;
+const REQUESTS = [
+  ["GET", "/intents"],
+  ["GET", "/agents/1"],
+  ["GET", "/analytics/commerce"],
+  ["GET", "/attestations/schemas"],
+  ["GET", `/catalogs/0x${"11".repeat(32)}`],
+  ["POST", "/preflight", { account: ZERO, target: ZERO, value: "0", data: "0x" }],
+  ["POST", "/catalogs", { catalog_json: "{}" }],
+  ["PUT", "/intents/1/metadata", {}],
+] as const;
+
+// How long after the database is back the first answer may take: waiting connections, then a new one.
+const RECOVERY_MS_MAX = 10_000;
+
+async function statuses(): Promise<readonly number[]> {
+  const answers = await Promise.all(
+    REQUESTS.map(([method, target, body]) => client.call(target, { method, ...(body ? { body } : {}) })),
+  );
+  return answers.map(({ status }) => status);
+}
+
+const HEALTHY = [200, 404, 200, 200, 404, 200, 201, 404];
+
+describe.each(["cut", "silence"] as const)("when the wire to the database is %s", (damage) => {
+  it("everything that needs it is 503 with one sentence, and comes back by itself", async () => {
+    expect(await statuses()).toEqual(HEALTHY);
+    wire[damage]();
+    expect(await statuses()).toEqual(HEALTHY.map(() => 503));
+    for (const target of ["/intents", "/agents/1"]) {
+      const answer = await client.call(target);
+      expect((answer.body as { error: string }).error).not.toMatch(/127\.0\.0\.1|postgres:|DATABASE_URL/);
+    }
+    expect((await client.call("/health")).status).toBe(200);
+    wire.mend();
+    const until = Date.now() + RECOVERY_MS_MAX;
+    let seen = await statuses();
+    while (seen.includes(503) && Date.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      seen = await statuses();
+    }
+    expect(seen).toEqual(HEALTHY);
+  });
+});
