@@ -20,7 +20,8 @@ summary b.put { color: #7c3aed; }
 code, pre, textarea, output, input { font: 14px/1.45 ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; table-layout: fixed; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .5rem .3rem 0; border-top: 1px solid var(--line); font-weight: normal; overflow-wrap: anywhere; }
-th { font-weight: 600; }
+th { font-weight: 600; width: 16rem; }
+.answers th { width: 12rem; }
 th input { display: block; width: 100%; font-weight: normal; }
 textarea { width: 100%; display: block; }
 output { display: block; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow: auto; background: var(--soft); border-radius: 6px; margin-top: .5rem; padding: 0 .75rem; }

@@ -66,7 +66,7 @@ ${parameters === "" ? "" : `<table><tbody>${parameters}</tbody></table>`}
 ${body ? `<label>Body: ${typeHtml(body)}<textarea spellcheck="false" rows="8">${escaped(JSON.stringify(exampleOf(body), null, 2))}</textarea></label>` : ""}
 <button>Send</button> <output></output>
 </form>
-<table><tbody>${Object.entries(operation.responses).map(responseRow).join("")}</tbody></table>
+<table class="answers"><tbody>${responseRows(operation.responses)}</tbody></table>
 </details>`;
 }
 
@@ -76,12 +76,19 @@ function parameterRow(parameter: JsonSchema): string {
   return `<tr><th><label>${escaped(name)}${required ? " *" : ""} ${input}</label></th><td>${typeHtml(schema as JsonSchema)}</td><td>${escaped(description)}</td></tr>`;
 }
 
-function responseRow([status, response]: [string, OpenApiResponse]): string {
-  if ("$ref" in response) {
-    return `<tr><th>${escaped(status)}</th><td><a href="#record-Error">Error</a></td></tr>`;
-  }
-  const [content] = Object.values(response.content ?? {});
-  return `<tr><th>${escaped(status)}</th><td>${content ? typeHtml(content.schema) : escaped(response.description)}</td></tr>`;
+/** Errors all look the same and share a row. */
+function responseRows(responses: Readonly<Record<string, OpenApiResponse>>): string {
+  const all = Object.entries(responses);
+  const errors = all.filter(([, response]) => "$ref" in response).map(([status]) => status);
+  const answers = all.flatMap(([status, response]) => {
+    if ("$ref" in response) return [];
+    const [content] = Object.values(response.content ?? {});
+    return [[status, content ? typeHtml(content.schema) : escaped(response.description)] as const];
+  });
+  const shared = [errors.join(", "), '<a href="#record-Error">Error</a>'] as const;
+  return [...answers, shared]
+    .map(([status, type]) => `<tr><th>${escaped(status)}</th><td>${type}</td></tr>`)
+    .join("");
 }
 
 function recordPart([name, schema]: [string, JsonSchema]): string {

@@ -1,4 +1,5 @@
 // The protocol as the indexing loop uses it: completes logs with what events leave out, and folds them into rows.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Hex } from "../kit/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import type { Change, Origin } from "../schema/change.ts";
@@ -21,6 +22,10 @@ export type Protocol = {
   detail(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly DetailedLog[]>;
   fold(logs: readonly DetailedLog[], rows: Rows): Promise<void>;
 };
+
+// A few milliseconds: then whatever else goes on (logs on their way to the database, the next ones on their way from
+// the node) gets its turn, and neither of the two has to wait for a whole batch.
+const EVENTS_PER_TURN = 100;
 
 export function createProtocol(deployment: Deployment, reads: DetailReads): Protocol {
   const decoder = createLogDecoder(deployment);
@@ -53,7 +58,10 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
       }
       await rows.load(needs);
       const find = (table: Table, key: Row) => rows.find(table, keyText(table.key, key));
-      for (const { event, details } of events) foldEvent(event, details, find, rows);
+      for (const [index, { event, details }] of events.entries()) {
+        foldEvent(event, details, find, rows);
+        if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await nextTurn();
+      }
     },
   };
 }

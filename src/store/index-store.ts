@@ -47,8 +47,8 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
     write: (batch, fold) =>
       transaction(async (session) => {
         await refuseGap(session, batch);
-        await foldInto(session, batch, fold);
-        await writeLogs(session, batch.logs);
+        // The rows that the fold needs are asked for first; then the database takes the logs while events are folded.
+        await Promise.all([foldInto(session, batch, fold), writeLogs(session, batch.logs)]);
         await writeBlocks(session, batch.blocks);
         await writeCheckpoint(session, {
           block: batch.tip,

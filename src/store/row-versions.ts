@@ -57,16 +57,19 @@ export function createRowVersions(loadRows: RowLoader): RowVersions {
     return entry;
   };
 
+  // All tables are asked for at once: they are answered one after another, but nobody's turn comes in between.
   const loadNeeded = async (): Promise<void> => {
-    for (const { table, entries } of tables.values()) {
-      const missing = [...entries].filter(([, entry]) => entry.needed && entry.before === undefined);
-      if (missing.length === 0) continue;
-      const found = await loadRows(
-        table,
-        missing.map(([keyText, { key }]) => ({ keyText, key })),
-      );
-      for (const [keyText, entry] of missing) entry.before = found.get(keyText) ?? null;
-    }
+    await Promise.all(
+      [...tables.values()].map(async ({ table, entries }) => {
+        const missing: (Touched & { readonly entry: Entry })[] = [];
+        for (const [keyText, entry] of entries) {
+          if (entry.needed && entry.before === undefined) missing.push({ keyText, key: entry.key, entry });
+        }
+        if (missing.length === 0) return;
+        const found = await loadRows(table, missing);
+        for (const { keyText, entry } of missing) entry.before = found.get(keyText) ?? null;
+      }),
+    );
   };
 
   return {

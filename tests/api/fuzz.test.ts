@@ -9,7 +9,7 @@ import { type ApiStage, openApiStage } from "./api-stage.ts";
 
 // The slowest answer of a healthy API on a busy machine; anything longer is a hang.
 const ANSWER_MS_MAX = 8_000;
-const RUNS_PER_OPERATION = 80;
+const RUNS_PER_OPERATION = 8;
 const REQUESTS_PER_RUN = 12;
 
 const agent = new Agent({ keepAlive: true, maxSockets: REQUESTS_PER_RUN });
@@ -73,7 +73,7 @@ async function expectManners(request: HostileRequest): Promise<void> {
 }
 
 describe("the API", () => {
-  it("answers every hostile request to every route in good manners", { timeout: 590_000 }, async () => {
+  it("answers every hostile request to every route in good manners", { timeout: 120_000 }, async () => {
     const operations = operationsOf(stage.client.document);
     expect(operations.length).toBeGreaterThanOrEqual(45);
     for (const { path, method, operation } of operations) {
