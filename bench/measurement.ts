@@ -10,6 +10,8 @@ export type Measurement = {
 export type BenchOptions = {
   readonly events: number;
   readonly seed: number;
+  /** Rows under the API as a part of the whole; null for what `full` says. */
+  readonly scale: number | null;
   /** Also what takes minutes. */
   readonly full: boolean;
   /** Where CPU profiles go; null for none. */

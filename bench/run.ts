@@ -1,19 +1,23 @@
-// `npm run bench [-- <names> --events N --seed N --full --profile <folder>]`: runs the benchmarks and prints one table.
+// `npm run bench [-- <names> --events N --seed N --scale N --full --profile <folder>]`: runs the benchmarks and prints one table.
 import { parseArgs } from "node:util";
+import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { type Bench, tableOf } from "./measurement.ts";
 import { tell } from "./tell.ts";
 
-const BENCHES: readonly Bench[] = [backfillBench];
+const BENCHES: readonly Bench[] = [backfillBench, apiBench];
 // The least that says something about a backfill.
 const EVENTS = 200_000;
 const SEED = 7;
+// At 1 the API is measured over about three million rows; ten times that fills disks.
+const SCALE_MAX = 10;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     events: { type: "string", default: String(EVENTS) },
     seed: { type: "string", default: String(SEED) },
+    scale: { type: "string" },
     full: { type: "boolean", default: false },
     profile: { type: "string" },
   },
@@ -23,6 +27,10 @@ const whole = (name: "events" | "seed"): number => {
   if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`);
   return value;
 };
+const scale = values.scale === undefined ? null : Number(values.scale);
+if (scale !== null && !(scale > 0 && scale <= SCALE_MAX)) {
+  throw new Error(`--scale must be above 0 and at most ${SCALE_MAX}`);
+}
 const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   throw new Error(
@@ -33,6 +41,7 @@ const chosen = BENCHES.filter(({ name }) => positionals.length === 0 || position
 const options = {
   events: whole("events"),
   seed: whole("seed"),
+  scale,
   full: values.full,
   profileFolder: values.profile ?? null,
 };

@@ -45,6 +45,7 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentO
     parameters: [],
     body: bodySchema(kind),
     answers: { 201: recordSchema(kind, {}) },
+    refusals: [404, 409],
     async handle({ body }) {
       const row = await publishDocument(store, kind, body as Readonly<Record<string, unknown>>);
       return { status: 201, body: toRecord(kind, row, publicBaseUrl()) };

@@ -4,6 +4,7 @@ export type Answer = {
   readonly status: number;
   readonly body: Buffer;
   readonly etag: string;
+  /** All that belong to the answer, the validator included. */
   readonly headers: Readonly<Record<string, string>>;
 };
 

@@ -14,8 +14,8 @@ export type DescribedRoute = {
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
   readonly answers: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
-  /** Whether it may answer that there is no such record. */
-  readonly missing: boolean;
+  /** Statuses of errors beside those that follow from parameters and body. */
+  readonly refusals: readonly number[];
   /** Whether answers tell at which indexed block they are true. */
   readonly indexed: boolean;
   /** Whether answers may have a validator, so that who has one already gets 304. */
@@ -51,14 +51,14 @@ export function describeRead(read: Read): DescribedRoute {
     parameters: [...parameters, blockParameter, ...(provenance ? [includeParameter] : [])],
     body: null,
     answers: { 200: { type: JSON_TYPE, schema: answer } },
-    missing: missing !== null,
+    refusals: missing === null ? [] : [404],
     indexed: true,
     validated: true,
   };
 }
 
 export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
-  const { method, path, operation, summary, tag, parameters, body, answers } = endpoint;
+  const { method, path, operation, summary, tag, parameters, body, answers, refusals = [] } = endpoint;
   return {
     method,
     path,
@@ -70,7 +70,7 @@ export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
     answers: Object.fromEntries(
       Object.entries(answers).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
-    missing: parameters.some(({ place }) => place === "path"),
+    refusals: [...(parameters.some(({ place }) => place === "path") ? [404] : []), ...refusals],
     indexed: false,
     validated: method === "GET",
   };
@@ -94,7 +94,7 @@ function own(
     answers: Object.fromEntries(
       Object.entries(answers).map(([status, schema]) => [status, { type, schema }]),
     ),
-    missing: false,
+    refusals: [],
     indexed: false,
     validated: operation === "getDescription" || operation === "getPage",
   };

@@ -89,7 +89,10 @@ function headers(...names: readonly string[]): Readonly<Record<string, Reference
 // `default` stands for every other fault: the body is always the same.
 const ERRORS: Readonly<Record<string, string>> = {
   400: "The request is malformed or out of range.",
+  401: "The write is not signed as it must be.",
+  403: "The write is signed by someone who may not make it.",
   404: "There is no such record.",
+  409: "It contradicts what is stored or indexed.",
   413: "The body is larger than allowed.",
   415: "The body must be sent as application/json, in UTF-8.",
   429: "Too many requests from this client in a minute.",
@@ -149,10 +152,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   503: "Not now.",
 };
 
-function errors({ parameters, body, missing, answers }: DescribedRoute): Record<string, OpenApiResponse> {
+function errors({ parameters, body, refusals, answers }: DescribedRoute): Record<string, OpenApiResponse> {
   const statuses = [
     ...(parameters.length > 0 || body !== null ? ["400"] : []),
-    ...(missing ? ["404"] : []),
+    ...refusals.map(String),
     ...(body !== null ? ["413", "415"] : []),
     "429",
     ...(answers[503] ? [] : ["503"]),

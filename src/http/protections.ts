@@ -1,5 +1,5 @@
 // What every answer carries and every request must pass, whatever the route: headers, origins, and a limit per client.
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import { clientOf, createClientLimit } from "./client-limit.ts";
@@ -42,16 +42,20 @@ export function addProtections(
 ): void {
   const { requestsPerMinuteMax: perMinute, clock } = options;
   const limit = perMinute > 0 ? createClientLimit({ perMinute, clock }) : null;
-  app.addHook("onRequest", async (request, reply) => {
-    reply.headers(SAFE_HEADERS);
+  const refusal = (request: FastifyRequest, reply: FastifyReply): Fault | undefined => {
     if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
-      throw new Fault("INPUT_INVALID", "A request needs a Host header.");
+      return new Fault("INPUT_INVALID", "A request needs a Host header.");
     }
-    if (limit === null) return;
+    if (limit === null) return undefined;
     const client = clientOf(request.ip);
     const earlyMs = limit.take(PROBES.has(request.url) ? `probe ${client}` : client);
-    if (earlyMs === 0) return;
+    if (earlyMs === 0) return undefined;
     reply.header("retry-after", String(Math.ceil(earlyMs / 1_000)));
-    throw new Fault("RATE_LIMITED", `There is a limit of ${perMinute} requests per client and minute.`);
+    return new Fault("RATE_LIMITED", `There is a limit of ${perMinute} requests per client and minute.`);
+  };
+  // With a callback: every request passes here, and a promise each would be felt.
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(SAFE_HEADERS).header("x-request-id", request.id);
+    done(refusal(request, reply));
   });
 }

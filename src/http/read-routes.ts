@@ -24,7 +24,12 @@ export type ReadRouteOptions = {
 
 export function addReadRoutes(app: FastifyInstance, reads: readonly Read[], options: ReadRouteOptions): void {
   for (const read of reads) {
-    app.get(read.path, (request, reply) => answer(app, read, request, reply, options));
+    app.get(read.path, (request, reply) => {
+      const kept = options.cache.get(request.url);
+      // What is kept is sent at once: a promise would cost as much as the look-up.
+      if (kept) send(kept, request, reply);
+      else return answer(app, read, request, reply, options);
+    });
   }
 }
 
@@ -36,8 +41,6 @@ async function answer(
   options: ReadRouteOptions,
 ): Promise<FastifyReply> {
   const { cache } = options;
-  const kept = cache.get(request.url);
-  if (kept) return send(kept, request, reply);
   const { generation } = cache;
   const made = await withinRequestTime(app, make(read, request, reply, options));
   cache.set(request.url, made, generation);
@@ -78,11 +81,13 @@ function readInput(read: Read, request: FastifyRequest): ReadInput {
 
 export function toAnswer(body: unknown, head: IndexHead): Answer {
   const bytes = Buffer.from(JSON.stringify(body));
+  const etag = `"${createHash("sha1").update(bytes).digest("base64url")}"`;
   return {
     status: 200,
     body: bytes,
-    etag: `"${createHash("sha1").update(bytes).digest("base64url")}"`,
+    etag,
     headers: {
+      etag,
       "content-type": "application/json; charset=utf-8",
       "cache-control": "no-cache",
       ...headHeaders(head),
@@ -95,7 +100,7 @@ function send(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  reply.headers(headers).header("etag", etag);
+  reply.headers(headers);
   if (matches(request.headers["if-none-match"], etag)) return reply.code(304).send();
   return reply.code(status).send(body);
 }

@@ -69,7 +69,6 @@ export function createServer(options: ServerOptions): Server {
   app.addHook("onSend", async (_request, reply) => {
     if (leaving) reply.header("connection", "close");
   });
-  app.addHook("onRequest", async (request, reply) => void reply.header("x-request-id", request.id));
   addProtections(app, { requestsPerMinuteMax, clock });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = fromFramework(error);

@@ -29,7 +29,9 @@ export type Endpoint = {
   readonly parameters: readonly Parameter[];
   /** JSON Schema 2020-12 of the body; null where there is none. Unknown keys are allowed unless it forbids them. */
   readonly body: JsonSchema | null;
-  /** What it answers, by status; errors are the same everywhere and need not be named. */
+  /** What it answers, by status; the form of errors is the same everywhere. */
   readonly answers: Readonly<Record<number, JsonSchema>>;
+  /** Statuses it refuses with beside those that any route with its parameters and body may. */
+  readonly refusals?: readonly number[];
   readonly handle: (request: EndpointRequest) => Promise<EndpointAnswer>;
 };

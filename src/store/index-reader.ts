@@ -31,12 +31,10 @@ type Found = Record<string, unknown> & {
 };
 
 export function openIndexReader(reader: Reader): IndexReader {
-  const names = new Map<string, string>();
+  const known = new Map<string, Prepared>();
   return {
     async read({ text, values }) {
-      // The checkpoint is joined, not read beside: rows and head come from the same snapshot.
-      const whole = `select h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${text}) s) r on true`;
-      const statement = { name: nameOf(whole, names), text: whole, values: values.map(toValue) };
+      const statement = { ...preparedOf(text, known), values: values.map(toValue) };
       const found = await reader.read<Found>(statement).catch(explainAbsence);
       const [first] = found;
       if (!first)
@@ -47,10 +45,7 @@ export function openIndexReader(reader: Reader): IndexReader {
         finalized: BigInt(first._finalized),
         start: BigInt(first._start),
       };
-      const rows = first._found
-        ? found.map(({ _head, _hash, _finalized, _start, _found, ...row }) => row)
-        : [];
-      return { head, rows };
+      return { head, rows: first._found ? withoutHead(found) : [] };
     },
   };
 }
@@ -65,16 +60,32 @@ function explainAbsence(error: unknown): never {
   throw new Fault("INDEX_EMPTY", sentence, { cause: error });
 }
 
+const HEAD_COLUMNS: ReadonlySet<string> = new Set(["_head", "_hash", "_finalized", "_start", "_found"]);
+
+/** All rows have the same columns, so which ones to keep is asked once and not for each. */
+function withoutHead(found: readonly Found[]): Record<string, unknown>[] {
+  const names = Object.keys(found[0] ?? {}).filter((name) => !HEAD_COLUMNS.has(name));
+  return found.map((each) => {
+    const row: Record<string, unknown> = {};
+    for (const name of names) row[name] = each[name];
+    return row;
+  });
+}
+
+type Prepared = { readonly name: string; readonly text: string };
+
 // Texts come from our own declarations, a few hundred of them; a bound all the same.
-const NAMES_MAX = 10_000;
+const KNOWN_MAX = 10_000;
 
 /** PostgreSQL keeps a prepared statement per name; the same text always has the same one. */
-function nameOf(text: string, names: Map<string, string>): string {
-  const known = names.get(text);
-  if (known) return known;
-  if (names.size >= NAMES_MAX) names.clear();
-  const made = createHash("sha256").update(text).digest("hex").slice(0, 32);
-  names.set(text, made);
+function preparedOf(inner: string, known: Map<string, Prepared>): Prepared {
+  const before = known.get(inner);
+  if (before) return before;
+  if (known.size >= KNOWN_MAX) known.clear();
+  // The checkpoint is joined, not read beside: rows and head come from the same snapshot.
+  const text = `select h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
+  const made = { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
+  known.set(inner, made);
   return made;
 }
 

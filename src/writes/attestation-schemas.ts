@@ -39,6 +39,7 @@ export function schemaEndpoint({
     parameters: authority.headers,
     body: BODY,
     answers: { 201: schemaAnswer },
+    refusals: [401, 403, 409],
     async handle(request) {
       const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
       const { signer, claim } = await authority.admit(request, publishSchema(publication.schemaHash), null);

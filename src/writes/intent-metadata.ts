@@ -34,6 +34,7 @@ export function metadataEndpoint({
     ],
     body: { type: "object", properties: metadataProperties },
     answers: { 200: metadataRecord("IntentMetadata", { intent_id: { type: "string" } }) },
+    refusals: [401, 403, 409],
     async handle(request) {
       const id = request.values.id as string;
       const fields = readMetadata(request.body as Readonly<Record<string, unknown>>);

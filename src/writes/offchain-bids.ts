@@ -52,6 +52,7 @@ const create = {
     required: ["solver", "amount_in", "amount_out", "valid_until"],
   },
   answers: { 201: answer },
+  refusals: [409],
 } as const satisfies Partial<Endpoint>;
 
 const BIGINT_MAX = 2n ** 63n - 1n;
@@ -73,6 +74,7 @@ const select = {
   ],
   body: null,
   answers: { 200: answer },
+  refusals: [409],
 } as const satisfies Partial<Endpoint>;
 
 export function bidHelpers(store: RecordStore): readonly Endpoint[] {

@@ -51,6 +51,7 @@ export function reservationEndpoint({
       required: ["intent_hash", "owner"],
     },
     answers: { 201: ANSWER },
+    refusals: [401, 403, 409],
     async handle(request) {
       const body = request.body as Readonly<Record<string, unknown>>;
       const hash = parseHash(body.intent_hash, "intent_hash");

@@ -1,0 +1,136 @@
+// What is asked of the API, and the same as a statement: one list for the server, the load and the driver.
+import { reads } from "../../src/protocol/reads.ts";
+import type { SqlText } from "../../src/schema/statement.ts";
+import { addressOf, hashOf, OWNERS_PER, type Sizes } from "./api-rows.ts";
+
+export type Route = {
+  readonly title: string;
+  /** The address of the `number`-th request: numbers apart ask for other records, where there are others. */
+  readonly url: (number: number) => string;
+  /** The statement behind it; null where only what is kept is measured. */
+  readonly sql: ((number: number) => SqlText) | null;
+  /** Whether the client says that it has the answer already. */
+  readonly conditional: boolean;
+};
+
+/** What only the database can tell: the cursor before the deep page. */
+export type Depth = { readonly page: number; readonly cursor: string };
+
+export const PAGE = 50;
+const DEEP = 4_000;
+
+/** The page that is called deep: the 4,000th, or as deep as fewer rows allow. */
+export function deepPage({ intents }: Sizes): number {
+  return Math.min(DEEP, Math.floor((intents / PAGE) * 0.67));
+}
+
+// Odd and without small factors: steps through any of our counts before it repeats.
+const STRIDE = 7_919;
+const some = (number: number, count: number) => 1 + ((number * STRIDE) % count);
+
+type Parts = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+};
+
+function route(title: string, path: string, parts: (number: number) => Parts, conditional = false): Route {
+  const read = reads.find((each) => each.path === path);
+  if (!read) throw new Error(`there is no read at ${path}`);
+  return {
+    title,
+    conditional,
+    url(number) {
+      const { path: names = {}, query = {} } = parts(number);
+      const filled = path.replace(/:(\w+)/g, (_match, name: string) => names[name] ?? "");
+      const keys = Object.keys(query).length === 0 ? "" : `?${new URLSearchParams(query)}`;
+      return filled + keys;
+    },
+    sql: conditional
+      ? null
+      : (number) => {
+          const { path: names, query } = parts(number);
+          const given: Readonly<Record<string, string>> = { ...names, ...query };
+          const values = Object.fromEntries(
+            read.parameters.flatMap(({ name, kind }) => {
+              const text = given[name];
+              return text === undefined ? [] : [[name, kind.parse(text, name)]];
+            }),
+          );
+          return read.plan({ values, asOf: null, provenance: false }).sql;
+        },
+  };
+}
+
+export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[] {
+  const { agents, intents, bids, sales, merchants } = sizes;
+  const of = (name: string, count: number) => (number: number) => ({
+    path: { [name]: String(some(number, count)) },
+  });
+  const query = (given: (number: number) => Readonly<Record<string, string>>) => (number: number) => ({
+    query: { limit: String(PAGE), ...given(number) },
+  });
+  const owners = Math.ceil(agents / OWNERS_PER);
+  const payers = Math.ceil(sales / OWNERS_PER);
+  const depth = page.toLocaleString("en-US");
+  return [
+    route("/agents/:agentId", "/agents/:agentId", of("agentId", agents)),
+    route("/intents/:id", "/intents/:id", of("id", intents)),
+    route("/quotes/:quoteHash", "/quotes/:quoteHash", (number) => ({
+      path: { quoteHash: hashOf("quote", some(number, sales)) },
+    })),
+    route("/merchants/:id/reputation", "/merchants/:id/reputation", of("id", merchants)),
+    route("/tx/:hash/explain", "/tx/:hash/explain", (number) => ({
+      path: { hash: hashOf("bids", some(number, bids)) },
+    })),
+    route("/analytics/commerce", "/analytics/commerce", () => ({})),
+    route("/intents/:id/bids", "/intents/:id/bids", of("id", intents)),
+    route(
+      "/merchants, 50",
+      "/merchants",
+      query(() => ({})),
+    ),
+    route(
+      "/agents?owner",
+      "/agents",
+      query((number) => ({ owner: addressOf("owner", number % owners) })),
+    ),
+    route(
+      "/intents?status=open, 50",
+      "/intents",
+      query(() => ({ status: "open" })),
+    ),
+    route(
+      "/receipts?agent",
+      "/receipts",
+      query((number) => ({ agent: addressOf("agent", number % payers) })),
+    ),
+    route(
+      "/receipts?merchant_id, 50",
+      "/receipts",
+      query((number) => ({ merchant_id: String(some(number, merchants)) })),
+    ),
+    route(
+      FIRST_PAGE,
+      "/intents",
+      query(() => ({})),
+    ),
+    route(
+      `/intents, page ${depth} by cursor`,
+      "/intents",
+      query(() => ({ cursor })),
+    ),
+    route(
+      `/intents, page ${depth} by offset`,
+      "/intents",
+      query(() => ({ offset: String((page - 1) * PAGE) })),
+    ),
+    route("/agents/:agentId, 304", "/agents/:agentId", of("agentId", agents), true),
+  ];
+}
+
+export const FIRST_PAGE = "/intents, page 1";
+
+/** An address that was never asked for: keys nobody knows are ignored, but make it another one. */
+export function apart(url: string, number: number): string {
+  return `${url}${url.includes("?") ? "&" : "?"}apart=${number}`;
+}

@@ -1,0 +1,31 @@
+// A second port of a measured server, on which it tells how much processor time it has used.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export async function startControl(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((_request, response) => {
+    const { user, system } = process.cpuUsage();
+    response.end(JSON.stringify({ cpuMs: (user + system) / 1000 }));
+  });
+  const url = await listen(server);
+  return {
+    url,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+export async function cpuMsOf(controlUrl: string): Promise<number> {
+  const { cpuMs } = (await (await fetch(controlUrl)).json()) as { cpuMs: number };
+  return cpuMs;
+}

@@ -1,0 +1,119 @@
+// The load as a process of its own: every route hot and cold against the API and both ceilings, in turns.
+import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
+import { createProgress, say } from "../tell.ts";
+import { apart, type Depth, type Route, routesOf } from "./api-routes.ts";
+import type { Sizes } from "./api-rows.ts";
+import { cpuMsOf } from "./control.ts";
+import { openDriver, statementsOf } from "./driver.ts";
+import { type Answered, load } from "./http-load.ts";
+import type { ServerReady } from "./server-child.ts";
+
+export type LoadTask = BenchPlace & {
+  readonly api: ServerReady;
+  readonly raw: ServerReady;
+  readonly sizes: Sizes;
+  readonly depth: Depth;
+  readonly rounds: number;
+  readonly msPerCell: number;
+};
+
+export type Cell = { readonly requests: number; readonly ms: number; readonly cpuMs: number };
+
+export type RouteReport = {
+  readonly title: string;
+  readonly hot: Cell;
+  readonly rawHot: Cell;
+  readonly cold: Cell | null;
+  readonly driver: Cell | null;
+};
+
+export type LoadReport = { readonly routes: readonly RouteReport[] };
+
+const CONNECTIONS = 32;
+const WARM_MS = 300;
+
+const task = JSON.parse(process.argv[2] ?? "") as LoadTask;
+const database = await openBenchDatabase(task);
+const driver = await openDriver(database);
+const progress = createProgress();
+// Never the same twice, also between rounds and routes.
+let asked = 0;
+
+async function measured(server: ServerReady, run: () => Promise<Answered>): Promise<Cell> {
+  const before = await cpuMsOf(server.control);
+  const answered = await run();
+  return { ...answered, cpuMs: (await cpuMsOf(server.control)) - before };
+}
+
+async function cellsOf(route: Route) {
+  const path = route.url(0);
+  const etag = (await fetch(task.api.url + path)).headers.get("etag");
+  const status = route.conditional ? 304 : 200;
+  const header = route.conditional ? { header: `If-None-Match: ${etag}` } : {};
+  const shared = { connections: CONNECTIONS, status, ...header };
+  const statements = await statementsOf(route);
+  const hot = (server: ServerReady, ms: number) =>
+    measured(server, () => load({ ...shared, url: server.url, ms, path: () => path }));
+  const cold = (ms: number) =>
+    measured(task.api, () => {
+      const from = asked;
+      return load({
+        ...shared,
+        url: task.api.url,
+        ms,
+        path(number) {
+          asked = from + number + 1;
+          return apart(route.url(from + number), from + number);
+        },
+      });
+    });
+  const direct = async (ms: number): Promise<Cell> => {
+    const before = process.cpuUsage();
+    const answered = await driver.run(statements, { inFlight: CONNECTIONS, ms });
+    const { user, system } = process.cpuUsage(before);
+    return { ...answered, cpuMs: (user + system) / 1000 };
+  };
+  return {
+    hot: (ms: number) => hot(task.api, ms),
+    rawHot: (ms: number) => hot(task.raw, ms),
+    ...(statements.length > 0 ? { cold, driver: direct } : {}),
+  };
+}
+
+const sum = (cells: readonly Cell[]): Cell => ({
+  requests: cells.reduce((total, { requests }) => total + requests, 0),
+  ms: cells.reduce((total, { ms }) => total + ms, 0),
+  cpuMs: cells.reduce((total, { cpuMs }) => total + cpuMs, 0),
+});
+
+const routes = [];
+for (const route of routesOf(task.sizes, task.depth)) {
+  const cells: Readonly<Record<string, (ms: number) => Promise<Cell>>> = await cellsOf(route);
+  for (const run of Object.values(cells)) await run(WARM_MS);
+  routes.push({ title: route.title, cells, taken: new Map<string, Cell[]>() });
+  progress(() => `${route.title} is warm`);
+}
+for (let round = 0; round < task.rounds; round += 1) {
+  for (const { title, cells, taken } of routes) {
+    for (const [name, run] of Object.entries(cells)) {
+      taken.set(name, [...(taken.get(name) ?? []), await run(task.msPerCell)]);
+    }
+    progress(() => `round ${round + 1} of ${task.rounds}, ${title}`);
+  }
+}
+await driver.close();
+await database.close();
+const report: LoadReport = {
+  routes: routes.map(({ title, taken }) => {
+    const cell = (name: string) => sum(taken.get(name) ?? []);
+    const colder = taken.has("cold");
+    return {
+      title,
+      hot: cell("hot"),
+      rawHot: cell("rawHot"),
+      cold: colder ? cell("cold") : null,
+      driver: colder ? cell("driver") : null,
+    };
+  }),
+};
+say(report);

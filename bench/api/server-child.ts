@@ -1,0 +1,36 @@
+// The indexing API as a process of its own, put together as `sextant api` does, without a limit per client.
+import { Registry } from "prom-client";
+import { serveApi } from "../../src/doors/serve-api.ts";
+import { addStatusRoutes } from "../../src/doors/status-routes.ts";
+import { createServer } from "../../src/http/server.ts";
+import { type BenchPlace, openBenchDatabase, quietLog } from "../backfill/bench-database.ts";
+import { say } from "../tell.ts";
+import { startControl } from "./control.ts";
+
+export type ServerReady = { readonly url: string; readonly control: string };
+
+const place = JSON.parse(process.argv[2] ?? "") as BenchPlace;
+const database = await openBenchDatabase(place);
+const server = createServer({
+  log: quietLog,
+  bodyBytesMax: 262_144,
+  requestMsMax: 10_000,
+  ready: async () => ({ ready: true }),
+});
+const api = serveApi(server.app, { database, log: quietLog });
+addStatusRoutes(server.app, new Registry());
+const control = await startControl();
+const ready: ServerReady = {
+  url: await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }),
+  control: control.url,
+};
+say(ready);
+
+// The parent holds our standard input open for as long as it wants us, and however it ends, it lets go of it.
+process.stdin.on("end", async () => {
+  await server.close();
+  await api.close();
+  await database.close();
+  control.close();
+});
+process.stdin.resume();

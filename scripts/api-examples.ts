@@ -1,0 +1,38 @@
+// `npm run docs:api`: starts a local economy, asks every route of its API, and writes what came back into docs/api.md.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { OpenApiDocument } from "../src/http/openapi.ts";
+import { startLocalStack } from "./api-examples/local-stack.ts";
+import { askEverything, type Call } from "./api-examples/sample-requests.ts";
+import { exampleSections } from "./api-examples/sections.ts";
+
+const PAGE = fileURLToPath(new URL("../docs/api.md", import.meta.url));
+// Everything above is written by hand and stays.
+const MARK = "<!-- Everything below is written by `npm run docs:api`. -->";
+// How readers reach a local run of their own.
+const SHOWN_URL = "http://127.0.0.1:3001";
+
+const folder = await mkdtemp(join(tmpdir(), "sextant-docs-"));
+const stack = await startLocalStack(folder);
+try {
+  const call: Call = async (method, target, body) => {
+    const sent =
+      body === undefined
+        ? {}
+        : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const response = await fetch(stack.url + target, { method, ...sent });
+    const text = (await response.text()).replaceAll(stack.url, SHOWN_URL);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return { status: response.status, body: isJson ? JSON.parse(text) : text };
+  };
+  const samples = await askEverything(call);
+  const document = (await call("GET", "/openapi.json")).body as OpenApiDocument;
+  const [written = ""] = (await readFile(PAGE, "utf8")).split(MARK);
+  await writeFile(PAGE, `${written}${MARK}\n\n${exampleSections(document, samples, SHOWN_URL)}`);
+  process.stdout.write(`docs/api.md shows ${samples.length} examples\n`);
+} finally {
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,79 @@
+// Asked and answered, as sections of a page: one per route, in the order of the description.
+import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi.ts";
+import { typeText } from "../../src/http/schema-text.ts";
+import type { JsonSchema } from "../../src/schema/column.ts";
+import type { Sample } from "./sample-requests.ts";
+
+// Enough to see the shape of a list.
+const ELEMENTS_SHOWN = 2;
+const LINES_SHOWN = 6;
+
+export function exampleSections(document: OpenApiDocument, samples: readonly Sample[], url: string): string {
+  const parts = document.tags.map(({ name }) => {
+    const sections = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, operation]) => operation.tags.includes(name))
+        .map(([method, operation]) => section(method.toUpperCase(), path, operation, samples, url)),
+    );
+    return `## ${name}\n\n${sections.join("\n")}`;
+  });
+  return parts.join("\n");
+}
+
+function section(
+  method: string,
+  path: string,
+  operation: OpenApiOperation,
+  samples: readonly Sample[],
+  url: string,
+): string {
+  const sample = samples.find((each) => each.method === method && each.path === path);
+  if (!sample) throw new Error(`nobody has asked ${method} ${path}`);
+  const rows = operation.parameters.map(
+    ({ name, required, description, schema }) =>
+      `| \`${name}\` | ${typeText(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
+  );
+  const table =
+    rows.length === 0 ? [] : ["| parameter | type | required | meaning |", "|---|---|---|---|", ...rows, ""];
+  return [
+    `### ${method} ${path}`,
+    "",
+    `${operation.summary}.`,
+    "",
+    ...table,
+    "```sh",
+    command(sample, url),
+    "```",
+    "",
+    `\`${sample.answer.status}\``,
+    "",
+    ...shown(sample.answer.body),
+    "",
+  ].join("\n");
+}
+
+function command({ method, target, body }: Sample, url: string): string {
+  if (method === "GET") return `curl '${url}${target}'`;
+  if (body === undefined) return `curl -X ${method} '${url}${target}'`;
+  // A quote inside single quotes of the shell.
+  const text = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `curl -X ${method} '${url}${target}' \\\n  -H 'content-type: application/json' \\\n  -d '${text}'`;
+}
+
+function shown(body: unknown): string[] {
+  if (typeof body === "string") {
+    const lines = body.split("\n");
+    return ["```text", ...lines.slice(0, LINES_SHOWN), "…", "```"];
+  }
+  // The description itself would be longer than this page.
+  if (typeof body === "object" && body !== null && "openapi" in body) {
+    return ["```text", `${JSON.stringify(body).slice(0, 100)}…`, "```"];
+  }
+  return ["```json", JSON.stringify(shortened(body), null, 2), "```"];
+}
+
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, ELEMENTS_SHOWN).map(shortened);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, shortened(part)]));
+}

@@ -1,0 +1,71 @@
+// The page about the API shows every route, with requests it takes and answers it gives today.
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ApiClient, answerChecker, openApiClient, operationOf } from "../support/api-client.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
+import { operationsOf } from "../support/hostile-requests.ts";
+import { startTestApi, type TestApi } from "../support/test-api.ts";
+
+let index: EmptyIndex;
+let api: TestApi;
+let client: ApiClient;
+
+beforeAll(async () => {
+  index = await openEmptyIndex();
+  api = await startTestApi(index.database);
+  client = await openApiClient(api.url);
+});
+
+afterAll(async () => {
+  await api?.close();
+  await index?.drop();
+});
+
+const sections = readFileSync("docs/api.md", "utf8")
+  .split(/^### /m)
+  .slice(1)
+  .map((text) => ({ title: text.slice(0, text.indexOf("\n")), text }));
+
+// Shown in part, as text.
+const PARTIAL = ["GET /metrics", "GET /openapi.json", "GET /docs"];
+
+/** What is between a line of ```json and one of ```. */
+function jsonIn(text: string): string {
+  return text.split("\n```json\n")[1]?.split("\n```")[0] ?? "";
+}
+
+describe("docs/api.md (written by npm run docs:api)", () => {
+  it("has an example of every route", () => {
+    const described = operationsOf(client.document).map(
+      ({ method, path }) => `${method.toUpperCase()} ${path}`,
+    );
+    expect(sections.map(({ title }) => title).sort()).toEqual(described.sort());
+  });
+
+  it("shows what the routes take and answer", () => {
+    const check = answerChecker(client.document);
+    const ajv = new Ajv2020({ strict: false }).addSchema(client.document, "api");
+    for (const { title, text } of sections.filter((each) => !PARTIAL.includes(each.title))) {
+      const [method = "", path = ""] = title.split(" ");
+      const target = /^curl .*'http:\/\/127\.0\.0\.1:3001([^']*)'/m.exec(text)?.[1] ?? "";
+      const found = operationOf(client.document, method, target);
+      expect(found?.path).toBe(path);
+      const headers = new Headers({
+        "content-type": "application/json",
+        "x-content-type-options": "nosniff",
+      });
+      for (const name of ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"])
+        headers.set(name, "1");
+      const status = Number(/^`(\d{3})`$/m.exec(text)?.[1]);
+      const json = jsonIn(text);
+      check(method, target, { status, headers, text: json, body: JSON.parse(json) });
+      const sent = /^ {2}-d '(.*)'$/m.exec(text)?.[1];
+      expect(sent === undefined).toBe(found?.operation.requestBody === undefined);
+      if (sent === undefined) continue;
+      const place = encodeURIComponent(path.replaceAll("/", "~1"));
+      const pointer = `api#/paths/${place}/${method.toLowerCase()}/requestBody/content/application~1json/schema`;
+      expect(ajv.compile({ $ref: pointer })(JSON.parse(sent)), title).toBe(true);
+    }
+  });
+});
