@@ -1,9 +1,10 @@
 // How fast the indexing API answers, hot and cold, held against bare HTTP and the bare driver at the same moment.
 
 import { type Depth, deepPage, FIRST_PAGE, PAGE, routesOf } from "./api/api-routes.ts";
-import { makeRows, type Sizes, sizesOf } from "./api/api-rows.ts";
+import { makeRows } from "./api/api-rows.ts";
 import type { Cell, LoadReport, LoadTask, RouteReport } from "./api/load-child.ts";
 import type { RawTask } from "./api/raw-child.ts";
+import { type Sizes, sizesOf } from "./api/row-values.ts";
 import type { ServerReady } from "./api/server-child.ts";
 import { type BenchServer, openBenchDatabase, startBenchServer } from "./backfill/bench-database.ts";
 import {

@@ -1,7 +1,7 @@
 // What is asked of the API, and the same as a statement: one list for the server, the load and the driver.
 import { reads } from "../../src/protocol/reads.ts";
 import type { SqlText } from "../../src/schema/statement.ts";
-import { addressOf, hashOf, OWNERS_PER, type Sizes } from "./api-rows.ts";
+import { addressOf, hashOf, OWNERS_PER, type Sizes } from "./row-values.ts";
 
 export type Route = {
   readonly title: string;
@@ -11,10 +11,15 @@ export type Route = {
   readonly sql: ((number: number) => SqlText) | null;
   /** Whether the client says that it has the answer already. */
   readonly conditional: boolean;
+  readonly connections: number;
 };
 
 /** What only the database can tell: the cursor before the deep page. */
 export type Depth = { readonly page: number; readonly cursor: string };
+
+const CONNECTIONS = 32;
+// A deep page by offset takes so long that more at once would wait until their time is over.
+const SLOW_CONNECTIONS = 2;
 
 export const PAGE = 50;
 const DEEP = 4_000;
@@ -39,6 +44,7 @@ function route(title: string, path: string, parts: (number: number) => Parts, co
   return {
     title,
     conditional,
+    connections: CONNECTIONS,
     url(number) {
       const { path: names = {}, query = {} } = parts(number);
       const filled = path.replace(/:(\w+)/g, (_match, name: string) => names[name] ?? "");
@@ -119,11 +125,14 @@ export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[
       "/intents",
       query(() => ({ cursor })),
     ),
-    route(
-      `/intents, page ${depth} by offset`,
-      "/intents",
-      query(() => ({ offset: String((page - 1) * PAGE) })),
-    ),
+    {
+      ...route(
+        `/intents, page ${depth} by offset`,
+        "/intents",
+        query(() => ({ offset: String((page - 1) * PAGE) })),
+      ),
+      connections: SLOW_CONNECTIONS,
+    },
     route("/agents/:agentId, 304", "/agents/:agentId", of("agentId", agents), true),
   ];
 }

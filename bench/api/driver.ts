@@ -1,5 +1,4 @@
-// The second ceiling: the statements of the API straight through the driver, prepared and pipelined, and nothing made of
-// the rows.
+// The second ceiling: the API's statements straight through the driver, prepared and pipelined, and the rows dropped.
 import type { Client } from "pg";
 import type { Database } from "../../src/store/database.ts";
 import { openIndexReader } from "../../src/store/index-reader.ts";
@@ -9,7 +8,7 @@ import type { Answered } from "./http-load.ts";
 
 // As the API has.
 const CONNECTIONS = 2;
-// Enough values that none is asked for again while it is still warm for another reason than chance.
+// As many values as the API is asked for in a cell or more, so that both find the database equally warm.
 const STATEMENTS = 10_000;
 
 export type Driver = {

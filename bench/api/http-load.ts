@@ -1,5 +1,4 @@
 // Load on an HTTP server: so many connections, each asking again as soon as it was answered.
-// Bare sockets, because Node's HTTP client costs more than the servers it would measure.
 import { connect, type Socket } from "node:net";
 
 export type Answered = { readonly requests: number; readonly ms: number };
@@ -19,6 +18,7 @@ export type Asked = {
 const SILENCE_MS_MAX = 15_000;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
+// Over bare sockets, because Node's HTTP client costs more than the servers it would measure.
 /** Asks until the time is over; fails when any answer has another status than the one expected. */
 export async function load(asked: Asked): Promise<Answered> {
   const { hostname, port } = new URL(asked.url);

@@ -2,10 +2,10 @@
 import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
 import { createProgress, say } from "../tell.ts";
 import { apart, type Depth, type Route, routesOf } from "./api-routes.ts";
-import type { Sizes } from "./api-rows.ts";
 import { cpuMsOf } from "./control.ts";
 import { openDriver, statementsOf } from "./driver.ts";
 import { type Answered, load } from "./http-load.ts";
+import type { Sizes } from "./row-values.ts";
 import type { ServerReady } from "./server-child.ts";
 
 export type LoadTask = BenchPlace & {
@@ -29,7 +29,6 @@ export type RouteReport = {
 
 export type LoadReport = { readonly routes: readonly RouteReport[] };
 
-const CONNECTIONS = 32;
 const WARM_MS = 300;
 
 const task = JSON.parse(process.argv[2] ?? "") as LoadTask;
@@ -50,7 +49,7 @@ async function cellsOf(route: Route) {
   const etag = (await fetch(task.api.url + path)).headers.get("etag");
   const status = route.conditional ? 304 : 200;
   const header = route.conditional ? { header: `If-None-Match: ${etag}` } : {};
-  const shared = { connections: CONNECTIONS, status, ...header };
+  const shared = { connections: route.connections, status, ...header };
   const statements = await statementsOf(route);
   const hot = (server: ServerReady, ms: number) =>
     measured(server, () => load({ ...shared, url: server.url, ms, path: () => path }));
@@ -69,7 +68,7 @@ async function cellsOf(route: Route) {
     });
   const direct = async (ms: number): Promise<Cell> => {
     const before = process.cpuUsage();
-    const answered = await driver.run(statements, { inFlight: CONNECTIONS, ms });
+    const answered = await driver.run(statements, { inFlight: route.connections, ms });
     const { user, system } = process.cpuUsage(before);
     return { ...answered, cpuMs: (user + system) / 1000 };
   };

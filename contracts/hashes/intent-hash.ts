@@ -1,6 +1,5 @@
 // What the owner of an intent signs: its EIP-712 types, struct hash and digest.
-import { type Address, type Hex, hashTypedData, stringToHex } from "viem";
-import { keccak256Digits } from "./keccak.ts";
+import { type Address, type Hex, hashTypedData, keccak256, stringToHex } from "viem";
 
 export const intentTypes = {
   Intent: [
@@ -62,7 +61,7 @@ export function intentDomain(chainId: bigint, intentBook: Address): IntentDomain
 const typeText = (name: keyof typeof intentTypes): string =>
   `${name}(${intentTypes[name].map((field) => `${field.type} ${field.name}`).join(",")})`;
 const typeHash = (...names: (keyof typeof intentTypes)[]): string =>
-  keccak256Digits(stringToHex(names.map(typeText).join("")).slice(2)).slice(2);
+  keccak256(stringToHex(names.map(typeText).join(""))).slice(2);
 
 const intentTypeHash = typeHash("Intent", "Constraints", "ExecutionRequirements");
 const constraintsTypeHash = typeHash("Constraints");
@@ -98,7 +97,7 @@ export function intentStructHash(intent: Intent): Hex {
 }
 
 function hashWords(...words: string[]): Hex {
-  return keccak256Digits(words.join(""));
+  return keccak256(`0x${words.join("")}`);
 }
 
 function wordOf(value: Hex | bigint | number): string {

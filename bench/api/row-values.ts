@@ -1,0 +1,202 @@
+// What the rows are made of that the API is measured over: SQL over a counter, and the same names for whoever asks.
+import { createHash } from "node:crypto";
+
+export type Sizes = Readonly<
+  Record<"agents" | "intents" | "bids" | "sales" | "merchants" | "blocks", number>
+>;
+
+export function sizesOf(scale: number): Sizes {
+  const of = (full: number) => Math.max(200, Math.round(full * scale));
+  const intents = of(300_000);
+  return {
+    agents: of(100_000),
+    intents,
+    bids: intents * 2,
+    sales: of(300_000),
+    merchants: of(2_000),
+    blocks: of(100_000),
+  };
+}
+
+export const GENESIS = 1_767_225_600;
+export const BLOCK_SECONDS = 12;
+/** The hash that stands for the `number`-th thing of a kind, here and in SQL alike. */
+export function hashOf(kind: string, number: number): string {
+  return `0x${createHash("sha256").update(`${kind} ${number}`).digest("hex")}`;
+}
+
+export function addressOf(kind: string, number: number): string {
+  return hashOf(kind, number).slice(0, 42);
+}
+
+export const digest = (kind: string, number: string) => `sha256(('${kind} ' || (${number}))::bytea)`;
+export const hash = (kind: string, number = "i") => `'0x' || encode(${digest(kind, number)}, 'hex')`;
+const address = (kind: string, number: string) => `substr(${hash(kind, number)}, 1, 42)`;
+
+/** Agents that own and pay: each has about ten of everything. */
+export const OWNERS_PER = 10;
+export const SERVICES_PER_MERCHANT = 2;
+const SOLVERS = 500;
+
+export type Making = {
+  readonly count: number;
+  readonly where?: string;
+  readonly values: Readonly<Record<string, string>>;
+};
+
+/** Tables by name; whatever is not named here stays empty, and rollups are counted afterwards. */
+export function makings({
+  agents,
+  intents,
+  bids,
+  sales,
+  merchants,
+  blocks,
+}: Sizes): Readonly<Record<string, Making>> {
+  const services = merchants * SERVICES_PER_MERCHANT;
+  const service = `(1 + (i * 7) % ${services})`;
+  const sale = {
+    merchant_id: `1 + (${service} - 1) % ${merchants}`,
+    service_numeric_id: service,
+    agent: address("agent", `i % ${Math.ceil(sales / OWNERS_PER)}`),
+    token: address("token", "i % 5"),
+    facilitator: address("facilitator", "i % 100"),
+    amount: "1000 + i",
+    payment_rail: "i % 3",
+    protocol_fee_bps: "100",
+    protocol_fee_amount: "(1000 + i) / 100",
+    resource_hash: hash("resource"),
+  };
+  const document = { metadata_uri: "'https://example.com/documents/' || i", metadata_hash: hash("document") };
+  const filled = "i % 20 > 1";
+  const intent = "((i + 1) / 2)";
+  return {
+    agents: {
+      count: agents,
+      values: {
+        agent_id: "i",
+        owner: address("owner", `i % ${Math.ceil(agents / OWNERS_PER)}`),
+        metadata_uri: document.metadata_uri,
+        pubkey: `${hash("key")} || '04'`,
+        capabilities_hash: hash("capabilities"),
+        revoked: "i % 50 = 0",
+      },
+    },
+    intents: {
+      count: intents,
+      values: {
+        intent_id: "i",
+        owner: address("owner", `i % ${Math.ceil(agents / OWNERS_PER)}`),
+        intent_type: "'SWAP'",
+        input_token: address("token", "i % 5"),
+        output_token: address("token", "(i + 1) % 5"),
+        amount_in_max: "1000000 + i",
+        amount_out_min: "900000 + i",
+        // Most of those never closed expired long ago; every fortieth of them is still open.
+        deadline: `${GENESIS} + case when i % 800 = 0 then ${blocks * BLOCK_SECONDS} + i else i end`,
+        slippage_bps: "50",
+        nonce: "i",
+        status: `case when i % 20 = 0 then 'OPEN' when i % 20 = 1 then 'CANCELLED' else 'FILLED' end`,
+        selected_bid_id: `case when ${filled} then 1 end`,
+        intent_hash: hash("intent"),
+        execution_target: address("target", "i % 100"),
+        data_hash: hash("data"),
+        required_attestation_subject: `'0x' || repeat('0', 64)`,
+        required_attestation_schema: `'0x' || repeat('0', 64)`,
+        metadata_uri_hash: `'0x' || repeat('0', 64)`,
+      },
+    },
+    bids: {
+      count: bids,
+      values: {
+        intent_id: intent,
+        chain_bid_id: "2 - i % 2",
+        solver: address("solver", `i % ${SOLVERS}`),
+        amount_in: "1000000",
+        amount_out: "950000 + i",
+        fee: "100",
+        valid_until: `${GENESIS + blocks * BLOCK_SECONDS} + i`,
+        execution_hash: hash("execution"),
+      },
+    },
+    fills: {
+      count: intents,
+      where: filled,
+      values: {
+        intent_id: "i",
+        // The first bid of an intent is the one that is taken.
+        solver: address("solver", `(2 * i - 1) % ${SOLVERS}`),
+        amount_in: "1000000 + i",
+        amount_out: "900100 + i",
+        latency_blocks: "0",
+        surplus_out: "100",
+      },
+    },
+    merchants: {
+      count: merchants,
+      values: {
+        merchant_id: "i",
+        owner: address("merchant", "i"),
+        payout_address: address("merchant", "i"),
+        ...document,
+        active: "i % 10 <> 0",
+      },
+    },
+    services: {
+      count: services,
+      values: {
+        service_numeric_id: "i",
+        merchant_id: `1 + (i - 1) % ${merchants}`,
+        service_id: hash("service"),
+        ...document,
+        capability_hash: hash("capability", "i % 50"),
+        active: "i % 10 <> 0",
+      },
+    },
+    quotes: {
+      count: sales,
+      values: {
+        quote_hash: hash("quote"),
+        ...sale,
+        expires_at: `${GENESIS} + i`,
+        payment_nonce: "i",
+        terms_hash: hash("terms"),
+        x402_payload_hash: hash("payload"),
+        settled: "true",
+      },
+    },
+    receipts: {
+      count: sales,
+      values: {
+        receipt_id: "i",
+        quote_hash: hash("quote"),
+        ...sale,
+        result_hash: hash("result"),
+        fulfillment_hash: `case when i % 2 = 0 then ${hash("fulfillment")} end`,
+      },
+    },
+    disputes: {
+      count: Math.ceil(sales / 100),
+      values: {
+        dispute_id: "i",
+        receipt_id: "i",
+        merchant_id: `1 + (${service} - 1) % ${merchants}`,
+        opener: sale.agent,
+        reason_hash: hash("reason"),
+        status: "(array['OPEN', 'RESOLVED', 'REJECTED'])[1 + i % 3]",
+        resolution_hash: `case when i % 3 > 0 then ${hash("resolution")} end`,
+      },
+    },
+    trust_signals: {
+      count: Math.ceil(sales / 3),
+      values: {
+        signal_id: "i",
+        subject_type: "0",
+        subject_id: `1 + i % ${merchants}`,
+        kind: "i % 4",
+        reporter: address("reporter", "i % 1000"),
+        signal_hash: hash("signal"),
+      },
+    },
+  };
+}
