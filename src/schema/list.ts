@@ -184,8 +184,11 @@ function page(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const more = rows.length > limit && last ? { next_cursor: cursorOf(last, order) } : {};
+  // Worked out once a page: every row has the same columns.
+  const names = Object.keys(shown[0] ?? {}).filter((name) => !name.startsWith("_"));
   const records = shown.map((row) => {
-    const visible = Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("_")));
+    const visible: Record<string, unknown> = {};
+    for (const name of names) visible[name] = row[name];
     return present ? present(visible) : visible;
   });
   return {
