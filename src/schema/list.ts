@@ -139,12 +139,11 @@ export function list(
         input.values[each] === undefined ? [] : [filter.where(input.values[each] as SqlValue, input.asOf)],
       );
       const after = cursor === undefined ? [] : [beyond(order, cursor)];
-      const hidden = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
-      const selected = selectRecords(shape, input, [...where, ...after], hidden);
+      const keys = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
       const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
-      // One more than asked for tells whether there is a next page.
       return {
-        sql: sql`${selected} order by ${name(ordering)} limit ${limit + 1} offset ${offset}`,
+        // One more than asked for tells whether there is a next page.
+        sql: selectRecords(shape, input, [...where, ...after], { ordering, limit: limit + 1, offset, keys }),
         assemble: (rows) =>
           page(rows, { limit, offset, key, order, around: around(input.values), present: options.present }),
       };

@@ -90,24 +90,38 @@ function fieldsOf(shape: RecordShape, input: ReadInput): [string, Field][] {
   return Object.entries(input.provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields);
 }
 
-/** select … from … where …, without order or limit. */
+/** Which rows of the main table a page shows; expressions and conditions speak of `t` alone. */
+export type Page = {
+  readonly ordering: string;
+  readonly limit: number;
+  readonly offset: string;
+  /** Selected beside the record, as _0, _1 …: what the next page begins after. */
+  readonly keys: readonly SqlText[];
+};
+
+/** select … from … where …; with a page, its rows are chosen before anything is joined to those it skips. */
 export function selectRecords(
   shape: RecordShape,
   input: ReadInput,
   where: readonly SqlText[],
-  hidden: readonly SqlText[] = [],
+  page: Page | null = null,
 ): SqlText {
   const { asOf } = input;
   const shown = fieldsOf(shape, input).map(([key, field]) => sql`${field.sql(asOf)} as ${name(`"${key}"`)}`);
-  const keys = hidden.map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);
+  const keys = (page?.keys ?? []).map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);
   const joins = shape.joins.map(
     ({ table, alias, on }) =>
       sql` left join ${name(table.name)} ${name(alias)} on ${name(on)} and ${valid(alias, asOf)}`,
   );
   const provenance = input.provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
+  const selected = joined([...shown, ...keys], ", ");
+  const joining = joined([...joins, ...provenance], "");
   const source = shape.source(asOf);
   const conditions = joined([sql`true`, ...source.where, ...where], " and ");
-  return sql`select ${joined([...shown, ...keys], ", ")} from ${source.from} t${joined([...joins, ...provenance], "")} where ${conditions}`;
+  if (page === null) return sql`select ${selected} from ${source.from} t${joining} where ${conditions}`;
+  const ordering = name(page.ordering);
+  const chosen = sql`select t.* from ${source.from} t where ${conditions} order by ${ordering} limit ${page.limit} offset ${page.offset}`;
+  return sql`select ${selected} from (${chosen}) t${joining} order by ${ordering}`;
 }
 
 export function schemaOf(shape: RecordShape): JsonSchema {
