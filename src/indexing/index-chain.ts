@@ -25,7 +25,7 @@ export type IndexOptions = {
 
 // A failing node or database is asked again soon, but not hammered.
 const RETRY_MS_MIN = 250;
-const RETRY_MS_MAX = 15_000;
+const RETRY_MS_MAX = 5_000;
 // A node that lies once about an old block must not end the process; one that insists must.
 const TOO_DEEP_ANSWERS = 4;
 

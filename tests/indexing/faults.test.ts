@@ -179,7 +179,7 @@ describe("a node that can not be trusted", () => {
       await node.stop();
       await stage.chain.stop();
     },
-    3 * MINUTE,
+    6 * MINUTE,
   );
 });
 
@@ -200,6 +200,6 @@ describe("a reorg deeper than finality", () => {
       await index.close();
       await stage.chain.stop();
     },
-    MINUTE,
+    3 * MINUTE,
   );
 });

@@ -28,7 +28,8 @@ export type TestIndex = {
   close(): Promise<void>;
 };
 
-const REACH_MS_MAX = 60_000;
+// A busy machine and a faulty node together are slow; what never arrives is told all the same.
+const REACH_MS_MAX = 150_000;
 const LOOK_MS = 20;
 
 const quiet = createLog({ level: "silent", terminal: false, name: "test" });
