@@ -1,7 +1,7 @@
 // A chain as the indexing loop wants it, over the JSON-RPC client.
 
 import { readLogsOfBlock } from "../chain/block-logs.ts";
-import { readHeaders } from "../chain/blocks.ts";
+import { readHeaderByHash, readHeaders } from "../chain/blocks.ts";
 import { callBatch, readTransactions } from "../chain/calls.ts";
 import type { ChainFacts } from "../chain/chains/chain-facts.ts";
 import { readFinalized } from "../chain/finality.ts";
@@ -13,6 +13,7 @@ import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LogDecoder } from "../protocol/decode-logs.ts";
 import type { DetailReads } from "../protocol/read-details.ts";
+import type { Header } from "../schema/chain-log.ts";
 
 export type ChainOptions = {
   readonly facts: Pick<ChainFacts, "finalityDepth" | "blockTimeMs" | "logsBloom">;
@@ -42,7 +43,7 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         log: options.log,
         signal,
       }),
-    headers: (numbers, signal) => readHeaders(rpc, numbers, { signal }),
+    headers: (numbers, signal) => readConfirmedHeaders(rpc, numbers, signal),
     logsOf: (header, signal) => readLogsOfBlock(rpc, header, filters, { bloom: facts.logsBloom, signal }),
     history: (fromBlock, toBlock, signal) =>
       streamLogs(rpc, {
@@ -54,6 +55,22 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         signal,
       }),
   };
+}
+
+/**
+ * A header's hash is vouched for by the child that names it. One without a child in the answer is asked for again by
+ * its hash: a node that made the hash up does not know such a block, and a checkpoint with it would fit no chain.
+ */
+async function readConfirmedHeaders(
+  rpc: Rpc,
+  numbers: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly Header[]> {
+  const headers = await readHeaders(rpc, numbers, { signal });
+  const named = new Set(headers.map(({ parentHash }) => parentHash));
+  const childless = headers.filter(({ hash }) => !named.has(hash));
+  await Promise.all(childless.map(({ hash }) => readHeaderByHash(rpc, hash, { signal })));
+  return headers;
 }
 
 export function detailReads(rpc: Rpc): DetailReads {

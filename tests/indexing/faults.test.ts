@@ -183,6 +183,37 @@ describe("a node that can not be trusted", () => {
   );
 });
 
+describe("a made-up hash", () => {
+  it(
+    "of the block that history ends at is not taken for a checkpoint",
+    async () => {
+      const stage = await openStage(51);
+      await stage.act(60);
+      const node = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        // Every question for single blocks is answered with a lie once, and honestly when it is asked again.
+        plan: (number, calls) =>
+          number > 4 && calls.some(({ method }) => method === "eth_getBlockByNumber")
+            ? { kind: "wrong-hash" }
+            : null,
+        liesPerQuestion: 1,
+      });
+      const index = await startTestIndex({
+        urls: [node.url],
+        deployment: stage.deployment,
+        rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 },
+      });
+      await index.reach(await stage.head());
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
+      await index.close();
+      await node.stop();
+      await stage.chain.stop();
+    },
+    4 * MINUTE,
+  );
+});
+
 describe("a reorg deeper than finality", () => {
   it(
     "stops the indexer with an explanation and deletes nothing",
