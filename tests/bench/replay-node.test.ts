@@ -1,0 +1,110 @@
+// The benchmarks' history is one that the protocol could have, and the node that replays it answers as a node does.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { history } from "../../bench/history/history.ts";
+import { BUSY, mixOf } from "../../bench/history/mix.ts";
+import { type ServedHistory, serveHistory } from "../../bench/history/served-history.ts";
+import { type ReplayNode, startReplayNode } from "../../bench/replay-node.ts";
+import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
+import { startTestIndex } from "../support/test-index.ts";
+
+const EVENTS = 3_000;
+const options = { seed: 3, mix: mixOf(EVENTS), eventsMax: EVENTS };
+
+type Log = { address: string; topics: string[]; blockNumber: string; blockHash: string; logIndex: string };
+type Block = { number: string; hash: string; parentHash: string; transactions: string[] };
+
+let served: ServedHistory;
+let node: ReplayNode;
+
+beforeAll(async () => {
+  served = serveHistory(options, () => undefined);
+  node = await startReplayNode(served);
+});
+
+afterAll(() => node.close());
+
+async function ask<T>(method: string, ...params: unknown[]): Promise<T> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const response = await fetch(node.url, { method: "POST", body });
+  return ((await response.json()) as { result: T }).result;
+}
+
+const quantity = (value: number) => `0x${value.toString(16)}`;
+
+describe("a history", () => {
+  it("is the same for the same seed, and another for another", () => {
+    const text = (seed: number) =>
+      JSON.stringify([...history({ ...options, seed })], (_, value) =>
+        typeof value === "bigint" ? String(value) : value,
+      );
+    expect(text(3)).toBe(text(3));
+    expect(text(3)).not.toBe(text(4));
+  });
+
+  it("has every kind of event that its mix names", () => {
+    const kinds = new Set(
+      [...history(options)].flatMap(({ transactions }) =>
+        transactions.flatMap(({ logs }) => logs.map(({ topics }) => topics[0])),
+      ),
+    );
+    // A fill makes two, and an account's domain is never changed.
+    expect(kinds.size).toBe(Object.keys(BUSY).length + 1);
+  });
+
+  it("spends exactly the counts of its mix where nothing stands in the way", () => {
+    const mix = { registerAgent: 120, submitIntent: 40, registerSolver: 10, submitBid: 80 };
+    const steps = [...history({ seed: 5, mix })].flatMap(({ transactions }) =>
+      transactions.flatMap(({ logs }) => logs),
+    );
+    expect(steps).toHaveLength(250);
+  });
+});
+
+describe("the node that replays it", () => {
+  it("gives blocks that are linked, by number, hash and tag", async () => {
+    const [last, parent] = await Promise.all([
+      ask<Block>("eth_getBlockByNumber", "finalized", false),
+      ask<Block>("eth_getBlockByNumber", quantity(served.head - 1), false),
+    ]);
+    expect(Number(last.number)).toBe(served.head);
+    expect(last.parentHash).toBe(parent.hash);
+    expect(await ask("eth_getBlockByHash", parent.hash, false)).toEqual(parent);
+    expect(await ask("eth_getBlockByNumber", quantity(served.head + 1), false)).toBeNull();
+  });
+
+  it("filters logs, whether the question is the indexer's own or another", async () => {
+    const { addresses, topics0, anyEmitterTopics0 } = createLogDecoder(served.chain.deployment);
+    const range = { fromBlock: quantity(1_000), toBlock: quantity(served.head) };
+    const own = await ask<Log[]>("eth_getLogs", { ...range, address: addresses, topics: [topics0] });
+    const others = await ask<Log[]>("eth_getLogs", { ...range, topics: [anyEmitterTopics0] });
+    expect(own.length + others.length).toBe(served.events);
+    const [address] = addresses;
+    const some = await ask<Log[]>("eth_getLogs", { ...range, address });
+    expect(some).toEqual(own.filter((log) => log.address === address));
+    expect(some.length).toBeGreaterThan(0);
+    const [log] = own;
+    const ofBlock = await ask<Log[]>("eth_getLogs", {
+      blockHash: log?.blockHash,
+      address: addresses,
+      topics: [topics0],
+    });
+    expect(ofBlock).toEqual(own.filter(({ blockHash }) => blockHash === log?.blockHash));
+  });
+
+  it("knows every transaction of a block, and no other", async () => {
+    const block = await ask<Block>("eth_getBlockByNumber", quantity(1_000), false);
+    const found = await Promise.all(
+      block.transactions.map((hash) => ask<{ hash: string }>("eth_getTransactionByHash", hash)),
+    );
+    expect(found.map(({ hash }) => hash)).toEqual(block.transactions);
+    expect(await ask("eth_getTransactionByHash", `0x${"ab".repeat(32)}`)).toBeNull();
+  });
+
+  it("can be indexed to the last event", async () => {
+    const index = await startTestIndex({ urls: [node.url], deployment: served.chain.deployment });
+    await index.reach({ number: served.head, hash: served.chain.hashOf(served.head) });
+    const { rows } = await index.database.query<{ count: string }>("select count(*) from logs");
+    expect(Number(rows[0]?.count)).toBe(served.events);
+    await index.close();
+  });
+});
