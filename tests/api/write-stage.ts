@@ -16,10 +16,20 @@ import { signWrite, type WriteDomain, type WriteSubject } from "../../src/writes
 import { answerChecker } from "../support/api-client.ts";
 import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
 
+/** The parts of answers that tests go on with; what an answer really holds is checked against /openapi.json. */
+export type AnswerBody = Readonly<Record<string, unknown>> & {
+  readonly bid_id: string;
+  readonly uri: string;
+  readonly execution_data: string;
+  readonly metadata: { readonly execution_data: string };
+  readonly bids: readonly { readonly status: string }[];
+  readonly schemas: readonly { readonly schema_hash: string }[];
+  readonly pagination: { readonly next_cursor?: string };
+};
+
 export type Got = {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is what the test says it is.
-  readonly body: any;
+  readonly body: AnswerBody;
   readonly text: string;
   readonly headers: Headers;
 };

@@ -309,7 +309,7 @@ describe("attestation schemas", () => {
       "safety_review",
     ]);
     expect(body.schemas).toHaveLength(4);
-    expect(Object.keys(body.schemas[0])).toEqual([
+    expect(Object.keys(body.schemas[0] ?? {})).toEqual([
       "schema_hash",
       "name",
       "description",
