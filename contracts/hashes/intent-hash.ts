@@ -1,5 +1,6 @@
 // What the owner of an intent signs: its EIP-712 types, struct hash and digest.
 import { type Address, type Hex, hashTypedData, keccak256, stringToHex } from "viem";
+import { fastKeccak256 } from "./fast-keccak.ts";
 
 export const intentTypes = {
   Intent: [
@@ -97,7 +98,7 @@ export function intentStructHash(intent: Intent): Hex {
 }
 
 function hashWords(...words: string[]): Hex {
-  return keccak256(`0x${words.join("")}`);
+  return fastKeccak256(words.join(""));
 }
 
 function wordOf(value: Hex | bigint | number): string {

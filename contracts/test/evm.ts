@@ -92,13 +92,16 @@ export class Reverted extends Error {
 
 /** Starts a chain for the calling test file, with code in its genesis, and stops it when the file is done. */
 export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promise<Evm> {
-  const chain = await startLocalChain({
-    code,
-    chainId: EVM_CHAIN_ID,
-    genesisTimestamp: GENESIS_TIMESTAMP,
-    // No test here reorganises, and a snapshot per block costs time.
-    reorgDepthMax: 0,
-  });
+  const chain = standStill(
+    await startLocalChain({
+      code,
+      chainId: EVM_CHAIN_ID,
+      genesisTimestamp: GENESIS_TIMESTAMP,
+      // No test here reorganises, and a snapshot per block costs time.
+      reorgDepthMax: 0,
+    }),
+  );
+  await chain.increaseTime(0n);
   afterAll(() => chain.stop());
 
   const transaction = (from: Address, to: Address | null, data: Hex, value: bigint) => ({
@@ -113,6 +116,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
 
   const sendRaw: Evm["sendRaw"] = async (from, to, data, value = 0n) => {
     const hash = await chain.request("eth_sendTransaction", [transaction(from, to, data, value)]);
+    await chain.increaseTime(0n);
     const raw = (await chain.request("eth_getTransactionReceipt", [hash])) as RpcTransactionReceipt;
     const receipt = formatTransactionReceipt(raw);
     if (receipt.status === "success") return receipt;
@@ -147,16 +151,14 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
       if (!contractAddress) throw new Error("The deployment left no contract address");
       return bind(abi, getAddress(contractAddress));
     },
-    now: async () => {
-      const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
-      return BigInt(head.timestamp);
-    },
+    now: () => headTimestamp(chain),
     undone: async (task) => {
       const snapshot = await chain.request("evm_snapshot");
       try {
         return await task();
       } finally {
         await chain.request("evm_revert", [snapshot]);
+        await chain.increaseTime(0n);
       }
     },
   };
@@ -177,6 +179,28 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
         decode(name, args, await callRaw(from, address, encode(name, args), value)) as never,
     };
   }
+}
+
+/**
+ * The same chain with a clock that only moves when told to: each block comes one second after its parent. A machine
+ * that is slow for some seconds must not change what a test sees.
+ */
+function standStill(chain: LocalChain): LocalChain {
+  const increaseTime = async (seconds: bigint) =>
+    chain.setNextBlockTimestamp((await headTimestamp(chain)) + 1n + seconds);
+  return {
+    ...chain,
+    increaseTime,
+    mine: async (blocks = 1) => {
+      await chain.mine(blocks);
+      await increaseTime(0n);
+    },
+  };
+}
+
+async function headTimestamp(chain: LocalChain): Promise<bigint> {
+  const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
+  return BigInt(head.timestamp);
 }
 
 export type EmittedEvent = { readonly eventName: string; readonly args: unknown };

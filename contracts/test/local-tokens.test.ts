@@ -215,11 +215,11 @@ describe("multicall", () => {
       failed,
     );
     for (const call of [
-      multicall.call(payer, "tryAggregate", [true, [good, bad]]),
-      multicall.call(payer, "tryBlockAndAggregate", [true, [good, bad]]),
-      multicall.call(payer, "blockAndAggregate", [[good, bad]]),
+      () => multicall.call(payer, "tryAggregate", [true, [good, bad]]),
+      () => multicall.call(payer, "tryBlockAndAggregate", [true, [good, bad]]),
+      () => multicall.call(payer, "blockAndAggregate", [[good, bad]]),
     ]) {
-      await expectRevert(call, multicall3Abi, "CallFailed", failed);
+      await expectRevert(call(), multicall3Abi, "CallFailed", failed);
     }
   });
 
