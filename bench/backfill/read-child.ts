@@ -27,7 +27,8 @@ const chain = chainPort(rpc, {
   log: quietLog,
 });
 const unused = () => Promise.reject(new Error("nothing is stored here"));
-const store = { position: unused, blocksDown: unused, rollback: unused, write: async () => undefined };
+const folded = { latest: () => undefined, write: async () => undefined };
+const store = { position: unused, blocksDown: unused, rollback: unused, fold: async () => folded };
 const protocol = createProtocol(deployment, detailReads(rpc));
 const progress = createProgress();
 const startedMs = performance.now();

@@ -1,15 +1,19 @@
 // Finalized history, in large batches: the next one is read and completed while the last one is written.
-import type { Batch, BlockRef, IndexParts, LogRange, Written } from "./ports.ts";
+import type { Batch, BlockRef, Folded, IndexParts, LogRange, Written } from "./ports.ts";
 
 type Prepared = { readonly batch: Batch; readonly blocks: number };
 
 // Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
-const LOGS_PER_WRITE_MAX = 5_000;
+const LOGS_PER_WRITE_MAX = 2_500;
+
+/** A batch on its way into the database. */
+type Writing = { readonly prepared: Prepared; readonly folded: Folded; readonly over: Promise<Written> };
 
 /**
- * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Whatever has been
- * completed while a batch was written goes into the next one, so that a slow database gets larger batches and a slow
- * node smaller ones, sooner.
+ * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Three batches are under
+ * way at a time: one is read, the one before it folded, and the one before that written. Whatever has been read while
+ * a batch was written goes into the next one, so that a slow database gets larger batches and a slow node smaller
+ * ones, sooner.
  */
 export async function* backfill(
   parts: IndexParts,
@@ -23,35 +27,56 @@ export async function* backfill(
     next.catch(() => undefined);
     return next;
   };
-  const stop = () => null;
-  try {
-    let ready = await prepareNext();
-    let upcoming = prepareNext();
-    while (ready !== null) {
-      const { tip, logs } = ready.batch;
-      const started = performance.now();
-      const writing = parts.store.write(ready.batch, parts.protocol.fold);
-      // Says only when it is over; whether it failed is heard below.
-      const over = writing.then(stop, stop);
-      const gathered: Prepared[] = [];
-      for (let waiting = 0; waiting < LOGS_PER_WRITE_MAX; ) {
-        const next = await Promise.race([over, upcoming.catch(stop)]);
-        if (next === null) break;
-        gathered.push(next);
-        waiting += next.batch.logs.length;
-        upcoming = prepareNext();
-      }
-      await writing;
-      yield { tip, logs: logs.length, blocks: ready.blocks, ms: performance.now() - started };
-      if (gathered.length > 0) ready = joined(gathered);
-      else {
-        ready = await upcoming;
-        upcoming = prepareNext();
-      }
+  let upcoming = prepareNext();
+  /** All that is ready by the time the database is, within the limit; null at the end. */
+  const gather = async (database: Promise<unknown>): Promise<Prepared | null> => {
+    const idle = database.then(stop, stop);
+    const gathered: Prepared[] = [];
+    for (let waiting = 0; waiting < LOGS_PER_WRITE_MAX; ) {
+      const next = await (gathered.length === 0 ? upcoming : Promise.race([idle, upcoming.catch(stop)]));
+      if (next === null) break;
+      gathered.push(next);
+      waiting += next.batch.logs.length;
+      upcoming = prepareNext();
     }
+    return gathered.length === 0 ? null : joined(gathered);
+  };
+  let writing: Writing | null = null;
+  try {
+    for (;;) {
+      const prepared: Prepared | null = await gather(writing?.over ?? Promise.resolve());
+      if (prepared === null) break;
+      const folded: Folded = await parts.store.fold(
+        prepared.batch,
+        parts.protocol.fold,
+        writing?.folded ?? null,
+      );
+      const written: Written | undefined = await writing?.over;
+      writing = { prepared, folded, over: write(prepared, folded) };
+      if (written) yield written;
+    }
+    if (writing) yield await writing.over;
+  } catch (error) {
+    // What is written is told, whatever became of the next one.
+    if (writing) yield await writing.over;
+    throw error;
   } finally {
+    // Whoever begins anew must find either all of that batch or nothing.
+    await writing?.over.catch(() => undefined);
     await ranges.return?.();
   }
+}
+
+const stop = () => null;
+
+function write({ batch, blocks }: Prepared, folded: Folded): Promise<Written> {
+  const started = performance.now();
+  const over = folded.write().then(() => {
+    return { tip: batch.tip, logs: batch.logs.length, blocks, ms: performance.now() - started };
+  });
+  // Heard when its turn comes.
+  over.catch(() => undefined);
+  return over;
 }
 
 /** Neighbouring batches as one. */

@@ -99,7 +99,9 @@ async function begin({ chain, protocol, store }: IndexParts, options: IndexOptio
   const [header] = await chain.headers([number], options.signal);
   if (!header) throw new Error(`block ${number} was not answered`);
   const tip = { number, hash: header.hash, timestamp: header.timestamp };
-  await store.write({ tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: number }, protocol.fold);
+  const blocks = [{ ...tip, logCount: 0 }];
+  const folded = await store.fold({ tip, blocks, logs: [], finalized: number }, protocol.fold, null);
+  await folded.write();
   return { block: tip, finalized: number };
 }
 

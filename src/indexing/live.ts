@@ -55,7 +55,8 @@ async function write(
   const tip = blocks.at(-1);
   if (!tip) throw new Error("a group of no blocks is to be written");
   const started = performance.now();
-  await store.write({ tip, blocks, logs, finalized }, protocol.fold);
+  const folded = await store.fold({ tip, blocks, logs, finalized }, protocol.fold, null);
+  await folded.write();
   return { tip, logs: logs.length, blocks: headers.length, ms: performance.now() - started };
 }
 

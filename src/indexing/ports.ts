@@ -55,10 +55,19 @@ export type Batch = {
   readonly finalized: number;
 };
 
+/** A batch whose changes are made, and not yet written. */
+export type Folded = {
+  /** The row as the batch leaves it; undefined where the batch has not looked at it. */
+  latest(table: Table, keyText: string): Row | null | undefined;
+  /** All of the batch or nothing; its turn comes when the batch before it is written. */
+  write(): Promise<void>;
+};
+
 /** The store: rows, raw logs, block hashes and checkpoint, changed together or not at all. */
 export type StorePort = {
   position(): Promise<Position | null>;
-  write(batch: Batch, fold: ProtocolPort["fold"]): Promise<void>;
+  /** Makes the changes of a batch in memory, upon what `after` leaves: the batch before it, which may still be on its way. */
+  fold(batch: Batch, fold: ProtocolPort["fold"], after: Folded | null): Promise<Folded>;
   /** Stored blocks from `number` downwards, newest first. */
   blocksDown(number: number, limit: number): Promise<readonly BlockRef[]>;
   rollback(to: BlockRef): Promise<void>;

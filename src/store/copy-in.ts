@@ -13,6 +13,8 @@ type CopyConnection = Connection & {
 
 // Below this, the cost per message dominates; far above it, nothing more is gained.
 const CHUNK_LENGTH = 64 * 1024;
+// So much may wait to be sent: a process that is busy with something else must not let the server run dry.
+const BUFFERED_MAX = 1024 * 1024;
 const SPECIAL = /[\\\t\n\r]/;
 const SPECIALS = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
@@ -91,7 +93,7 @@ class CopyIn {
       // The server gave up half-way: whatever more is sent it would throw away.
       if (this.#over) return;
       connection.sendCopyFromChunk(Buffer.from(chunk));
-      if (connection.stream.writableNeedDrain) await drained(connection);
+      if (connection.stream.writableLength > BUFFERED_MAX) await drained(connection);
     }
   }
 }

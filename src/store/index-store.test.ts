@@ -1,6 +1,6 @@
 // The store takes every block once, remembers which blocks it has, and forgets only what can not be undone.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openSampleIndex, type SampleIndex } from "../../tests/model/sample-index.ts";
+import { openSampleIndex, type SampleIndex, writeNow } from "../../tests/model/sample-index.ts";
 import { type Act, sampleFold } from "../../tests/model/sample-tables.ts";
 
 let index: SampleIndex;
@@ -26,7 +26,7 @@ describe("the same block twice", () => {
     const before = [await index.digest(), await index.store.position()];
     const tip = await newest();
     const again = { tip, blocks: [{ ...tip, logCount: 1 }], logs: [], finalized: 0 };
-    await expect(index.store.write(again, sampleFold())).rejects.toThrow(
+    await expect(writeNow(index.store, again, sampleFold())).rejects.toThrow(
       "blocks from 2 are to be written, but the index is at 2 already",
     );
     expect([await index.digest(), await index.store.position()]).toEqual(before);
@@ -37,9 +37,9 @@ describe("the same block twice", () => {
     const old = await newest();
     const tip = { ...old, number: 3 };
     const blocks = [old, tip].map((block) => ({ ...block, logCount: 0 }));
-    await expect(index.store.write({ tip, blocks, logs: [], finalized: 0 }, sampleFold())).rejects.toThrow(
-      "already",
-    );
+    await expect(
+      writeNow(index.store, { tip, blocks, logs: [], finalized: 0 }, sampleFold()),
+    ).rejects.toThrow("already");
     expect(await index.store.position()).toMatchObject({ block: { number: 2 } });
   });
 
@@ -47,7 +47,7 @@ describe("the same block twice", () => {
     await index.write([[count], [count]], 0);
     const tip = await newest();
     await expect(
-      index.store.write({ tip, blocks: [], logs: [], finalized: 2 }, sampleFold()),
+      writeNow(index.store, { tip, blocks: [], logs: [], finalized: 2 }, sampleFold()),
     ).rejects.toThrow("blocks from 2 are to be written");
   });
 
@@ -67,7 +67,7 @@ describe("a fold that fails", () => {
     const before = [await index.digest(), await index.store.position(), await newest()];
     const tip = { ...(await newest()), number: 2 };
     const batch = { tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: 0 };
-    const failing = index.store.write(batch, async () => {
+    const failing = writeNow(index.store, batch, async () => {
       throw new Error("this event makes no sense");
     });
     await expect(failing).rejects.toThrow("this event makes no sense");

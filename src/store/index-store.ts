@@ -14,7 +14,7 @@ import type { Database } from "./database.ts";
 import { pruneTable, rollbackTable, rowLoader, writeVersions } from "./index-tables.ts";
 import type { Lock } from "./lock.ts";
 import { type DetailedLog, writeLogs } from "./log-rows.ts";
-import { createRowVersions, type RowVersions } from "./row-versions.ts";
+import { createRowVersions, loaderAfter, type RowVersions, type TableVersions } from "./row-versions.ts";
 import type { Session } from "./session.ts";
 import { tellChange } from "./watch-changes.ts";
 
@@ -27,9 +27,16 @@ export type IndexBatch = {
 
 export type Fold = (logs: readonly DetailedLog[], rows: RowVersions) => Promise<void>;
 
+/** A batch whose changes are made in memory, and not yet written. */
+export type Folded = {
+  latest: RowVersions["latest"];
+  write(): Promise<void>;
+};
+
 export type IndexStore = {
   position(): Promise<Checkpoint | null>;
-  write(batch: IndexBatch, fold: Fold): Promise<void>;
+  /** `after` is the batch before, as long as it may not be written yet; one before that one must be. */
+  fold(batch: IndexBatch, fold: Fold, after: Folded | null): Promise<Folded>;
   blocksDown(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
   rollback(to: Checkpoint["block"]): Promise<void>;
 };
@@ -41,22 +48,33 @@ const WRITE_MS_MAX = 300_000;
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
+  const writeBatch = async (session: Session, batch: IndexBatch, changed: readonly TableVersions[]) => {
+    await refuseGap(session, batch);
+    await writeLogs(session, batch.logs);
+    await writeChanged(session, batch, changed);
+    await writeBlocks(session, batch.blocks);
+    await writeCheckpoint(session, {
+      block: batch.tip,
+      finalized: Math.min(batch.finalized, batch.tip.number),
+    });
+    if (batch.tip.number > batch.finalized) await prune(session, tables, batch.finalized);
+    await tellChange(session, database.schema);
+  };
   return {
     position: () => readCheckpoint(database),
     blocksDown: (number, limit) => readBlocksDown(database, number, limit),
-    write: (batch, fold) =>
-      transaction(async (session) => {
-        await refuseGap(session, batch);
-        // The rows that the fold needs are asked for first; then the database takes the logs while events are folded.
-        await Promise.all([foldInto(session, batch, fold), writeLogs(session, batch.logs)]);
-        await writeBlocks(session, batch.blocks);
-        await writeCheckpoint(session, {
-          block: batch.tip,
-          finalized: Math.min(batch.finalized, batch.tip.number),
-        });
-        if (batch.tip.number > batch.finalized) await prune(session, tables, batch.finalized);
-        await tellChange(session, database.schema);
-      }),
+    fold: async (batch, fold, after) => {
+      // Read beside the lock's connection, which may be busy with the batch before: nobody else writes these rows, and
+      // those that batch has changed come from it.
+      const stored = rowLoader(database);
+      const rows = createRowVersions(after ? loaderAfter(after, stored) : stored);
+      await fold(batch.logs, rows);
+      const changed = await rows.finish();
+      return {
+        latest: rows.latest,
+        write: () => transaction((session) => writeBatch(session, batch, changed)),
+      };
+    },
     rollback: (to) =>
       transaction(async (session) => {
         const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
@@ -70,7 +88,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
   };
 }
 
-/** Folds a batch and writes the versions of the rows it touched. */
+/** Folds logs and writes the versions of the rows they touch, in one transaction. */
 export async function foldInto(
   session: Session,
   batch: Pick<IndexBatch, "logs" | "finalized" | "tip">,
@@ -78,8 +96,16 @@ export async function foldInto(
 ): Promise<void> {
   const rows = createRowVersions(rowLoader(session));
   await fold(batch.logs, rows);
+  await writeChanged(session, batch, await rows.finish());
+}
+
+async function writeChanged(
+  session: Session,
+  batch: Pick<IndexBatch, "finalized" | "tip">,
+  changed: readonly TableVersions[],
+): Promise<void> {
   const final = batch.tip.number <= batch.finalized;
-  for (const versions of await rows.finish()) await writeVersions(session, versions, { final });
+  for (const versions of changed) await writeVersions(session, versions, { final });
 }
 
 // The same batch written twice, or one that does not follow, would double counters: the last guard against it.

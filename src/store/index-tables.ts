@@ -9,8 +9,8 @@ import { closeSql, columnOf, copySql, loadSql, removeSql, reopenSql, unbornSql }
 /** `final`: the blocks can not be undone any more, so tables that keep only the recent past keep no versions. */
 export type WriteMode = { readonly final: boolean };
 
-/** Loads current rows within the transaction that will change them. */
-export function rowLoader(session: Session): RowLoader {
+/** Loads current rows. */
+export function rowLoader(session: Pick<Session, "query">): RowLoader {
   return async (table, keys) => {
     const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
       text: loadSql(table),

@@ -20,6 +20,8 @@ export type RowVersions = {
   load(needs: readonly Need[]): Promise<void>;
   find(table: Table, keyText: string): Row | null;
   change(change: Change, origin: Origin): void;
+  /** As `find`, but undefined where the batch does not know the row. */
+  latest(table: Table, keyText: string): Row | null | undefined;
   /** Loads what changes still need, makes them, and answers with the versions of every table touched. */
   finish(): Promise<readonly TableVersions[]>;
 };
@@ -72,18 +74,22 @@ export function createRowVersions(loadRows: RowLoader): RowVersions {
     );
   };
 
+  const latest: RowVersions["latest"] = (table, keyText) => {
+    const entry = tables.get(table.name)?.entries.get(keyText);
+    const version = entry?.versions.at(-1);
+    return version ? version.row : entry?.before;
+  };
+
   return {
     async load(needs) {
       for (const { table, keyText, key } of needs) entryOf(table, keyText, key).needed = true;
       await loadNeeded();
     },
+    latest,
     find(table, keyText) {
-      const entry = tables.get(table.name)?.entries.get(keyText);
-      const latest = entry?.versions.at(-1);
-      if (latest) return latest.row;
-      if (entry?.before === undefined)
-        throw new Error(`a fold looks at ${table.name} ${keyText} without needing it`);
-      return entry.before;
+      const row = latest(table, keyText);
+      if (row === undefined) throw new Error(`a fold looks at ${table.name} ${keyText} without needing it`);
+      return row;
     },
     change(change, origin) {
       const entry = entryOf(change.table, change.keyText, change.key);
@@ -103,6 +109,21 @@ export function createRowVersions(loadRows: RowLoader): RowVersions {
       }
       return [...tables.values()].map(versionsOf).filter(({ begun }) => begun.length > 0);
     },
+  };
+}
+
+/** Rows that the batch before has left, where it knows them, and stored ones where it does not. */
+export function loaderAfter(before: Pick<RowVersions, "latest">, stored: RowLoader): RowLoader {
+  return async (table, keys) => {
+    const found = new Map<string, Row>();
+    const unknown: Touched[] = [];
+    for (const touched of keys) {
+      const row = before.latest(table, touched.keyText);
+      if (row === undefined) unknown.push(touched);
+      else if (row !== null) found.set(touched.keyText, row);
+    }
+    if (unknown.length > 0) for (const [key, row] of await stored(table, unknown)) found.set(key, row);
+    return found;
   };
 }
 

@@ -46,7 +46,8 @@ async function write(tell: (story: Story, block: number) => void): Promise<void>
   const tip = { number: head, hash, timestamp: 1_767_225_600 + head };
   const logs = await protocol.detail(story.logs, new AbortController().signal);
   const blocks = [{ ...tip, parentHash: hash, logCount: logs.length }];
-  await store.write({ tip, blocks, logs, finalized: 0 }, protocol.fold);
+  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, protocol.fold, null);
+  await folded.write();
 }
 
 const sale = (number: number) => ({

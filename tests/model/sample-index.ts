@@ -5,7 +5,7 @@ import { keyText, type Row, type Table } from "../../src/schema/table.ts";
 import type { Checkpoint, StoredBlock } from "../../src/store/chain-position.ts";
 import type { Database } from "../../src/store/database.ts";
 import { digestTables } from "../../src/store/digest.ts";
-import { type IndexStore, openIndexStore } from "../../src/store/index-store.ts";
+import { type Fold, type IndexBatch, type IndexStore, openIndexStore } from "../../src/store/index-store.ts";
 import { acquireLock } from "../../src/store/lock.ts";
 import { rebuildRows } from "../../src/store/rebuild.ts";
 import { createRowIndexes, createRowTables, recordRowTables } from "../../src/store/row-tables.ts";
@@ -70,6 +70,7 @@ export async function openSampleIndex(): Promise<SampleIndex> {
     blocks: readonly Block[],
     unsettled: number,
     saw: (row: Row | null) => void,
+    write: typeof writeNow,
   ): Promise<void> => {
     const refs = blocks.map((_, index) => blockRef(first + index));
     const tip = blockRef(first + blocks.length - 1);
@@ -83,22 +84,20 @@ export async function openSampleIndex(): Promise<SampleIndex> {
     const kept = refs.filter(
       ({ number }) => unsettled > 0 || number === tip.number || blocks[number - first]?.length !== 0,
     );
-    await store.write(
-      {
-        tip,
-        blocks: kept.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
-        logs,
-        finalized: tip.number - unsettled,
-      },
-      sampleFold(saw),
-    );
+    const batch = {
+      tip,
+      blocks: kept.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
+      logs,
+      finalized: tip.number - unsettled,
+    };
+    await write(store, batch, sampleFold(saw));
     finalized = Math.max(finalized, Math.min(tip.number, tip.number - unsettled));
   };
 
   const begin = async () => {
     const tip = blockRef(FIRST_BLOCK);
     const batch = { tip, blocks: [storedBlock(tip, 0)], logs: [], finalized: FIRST_BLOCK };
-    await store.write(batch, sampleFold());
+    await writeNow(store, batch, sampleFold());
   };
   await begin();
 
@@ -126,10 +125,10 @@ export async function openSampleIndex(): Promise<SampleIndex> {
         });
       });
       const seen: (Row | null)[] = [];
-      await send(first, made, unsettled, (row) => seen.push(row));
+      await send(first, made, unsettled, (row) => seen.push(row), writeInParts);
       sameLooks(seen, expected);
     },
-    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined),
+    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined, writeNow),
     async rollback(block) {
       await store.rollback(blockRef(block));
       history.rollback(block);
@@ -206,4 +205,34 @@ function possible(act: Act, before: Row | null): Act {
     ? ({ insert: "put", put: "put", update: "update", add: "update" } as const)
     : ({ insert: "insert", put: "put", update: "insert", add: "insert" } as const);
   return { ...act, verb: verbs[act.verb], value: Math.abs(act.value) };
+}
+
+/** Folds a batch and writes it. */
+export async function writeNow(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
+  const folded = await store.fold(batch, fold, null);
+  await folded.write();
+}
+
+/** Final history as a backfill writes it: cut into two batches, the second folded before the first is written. */
+async function writeInParts(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
+  const cut = batch.blocks[(batch.blocks.length - 1) >> 1];
+  if (!cut || cut.number === batch.tip.number || batch.finalized < batch.tip.number) {
+    return writeNow(store, batch, fold);
+  }
+  const isEarly = (block: number) => block <= cut.number;
+  const first = {
+    tip: cut,
+    blocks: batch.blocks.filter(({ number }) => isEarly(number)),
+    logs: batch.logs.filter(({ log }) => isEarly(log.blockNumber)),
+    finalized: cut.number,
+  };
+  const second = {
+    ...batch,
+    blocks: batch.blocks.filter(({ number }) => !isEarly(number)),
+    logs: batch.logs.filter(({ log }) => !isEarly(log.blockNumber)),
+  };
+  const before = await store.fold(first, fold, null);
+  const writing = before.write();
+  const [after] = await Promise.all([store.fold(second, fold, before), writing]);
+  await after.write();
 }
