@@ -5,7 +5,7 @@ import { makeRows } from "./api/api-rows.ts";
 import type { Cell, LoadReport, LoadTask, RouteReport } from "./api/load-child.ts";
 import type { RawTask } from "./api/raw-child.ts";
 import { type Sizes, sizesOf } from "./api/row-values.ts";
-import type { ServerReady } from "./api/server-child.ts";
+import type { ApiReady, ServerReady } from "./api/server-child.ts";
 import { type BenchServer, openBenchDatabase, startBenchServer } from "./backfill/bench-database.ts";
 import {
   type Bench,
@@ -65,7 +65,7 @@ async function measure(
     await database.close();
   }
   const profile = profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
-  const api = await start("api", "api/server-child.ts", place, profile).next<ServerReady>();
+  const api = await start("api", "api/server-child.ts", place, profile).next<ApiReady>();
   const depth = await depthOf(api.url, sizes);
   const rawTask: RawTask = {
     apiUrl: api.url,

@@ -138,8 +138,3 @@ export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[
 }
 
 export const FIRST_PAGE = "/intents, page 1";
-
-/** An address that was never asked for: keys nobody knows are ignored, but make it another one. */
-export function apart(url: string, number: number): string {
-  return `${url}${url.includes("?") ? "&" : "?"}apart=${number}`;
-}

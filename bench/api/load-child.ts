@@ -1,15 +1,15 @@
 // The load as a process of its own: every route hot and cold against the API and both ceilings, in turns.
 import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
 import { createProgress, say } from "../tell.ts";
-import { apart, type Depth, type Route, routesOf } from "./api-routes.ts";
+import { type Depth, type Route, routesOf } from "./api-routes.ts";
 import { cpuMsOf } from "./control.ts";
 import { openDriver, statementsOf } from "./driver.ts";
 import { type Answered, load } from "./http-load.ts";
 import type { Sizes } from "./row-values.ts";
-import type { ServerReady } from "./server-child.ts";
+import type { ApiReady, ServerReady } from "./server-child.ts";
 
 export type LoadTask = BenchPlace & {
-  readonly api: ServerReady;
+  readonly api: ApiReady;
   readonly raw: ServerReady;
   readonly sizes: Sizes;
   readonly depth: Depth;
@@ -58,11 +58,11 @@ async function cellsOf(route: Route) {
       const from = asked;
       return load({
         ...shared,
-        url: task.api.url,
+        url: task.api.coldUrl,
         ms,
         path(number) {
           asked = from + number + 1;
-          return apart(route.url(from + number), from + number);
+          return route.url(from + number);
         },
       });
     });

@@ -8,28 +8,42 @@ import { say } from "../tell.ts";
 import { startControl } from "./control.ts";
 
 export type ServerReady = { readonly url: string; readonly control: string };
+export type ApiReady = ServerReady & { readonly coldUrl: string };
 
 const place = JSON.parse(process.argv[2] ?? "") as BenchPlace;
 const database = await openBenchDatabase(place);
-const server = createServer({
-  log: quietLog,
-  bodyBytesMax: 262_144,
-  requestMsMax: 10_000,
-  ready: async () => ({ ready: true }),
-});
-const api = serveApi(server.app, { database, log: quietLog });
-addStatusRoutes(server.app, new Registry());
+
+async function serve(cacheBytesMax?: number) {
+  const server = createServer({
+    log: quietLog,
+    bodyBytesMax: 262_144,
+    requestMsMax: 10_000,
+    ready: async () => ({ ready: true }),
+  });
+  const caching = cacheBytesMax === undefined ? {} : { cacheBytesMax };
+  const api = serveApi(server.app, { database, log: quietLog, ...caching });
+  addStatusRoutes(server.app, new Registry());
+  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  return {
+    url,
+    async close() {
+      await server.close();
+      await api.close();
+    },
+  };
+}
+
+const usual = await serve();
+// The same without a memory: every question is asked of the database, unless somebody else is just asking it.
+const forgetful = await serve(0);
 const control = await startControl();
-const ready: ServerReady = {
-  url: await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }),
-  control: control.url,
-};
+const ready: ApiReady = { url: usual.url, coldUrl: forgetful.url, control: control.url };
 say(ready);
 
 // The parent holds our standard input open for as long as it wants us, and however it ends, it lets go of it.
 process.stdin.on("end", async () => {
-  await server.close();
-  await api.close();
+  await usual.close();
+  await forgetful.close();
   await database.close();
   control.close();
 });

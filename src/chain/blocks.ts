@@ -35,6 +35,20 @@ export function headerCall(at: BlockTag | number): RpcCall<Header> {
   };
 }
 
+/** The header under a number, missing when a reorg has put another block there than the one of this hash. */
+export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<Header> {
+  const { method, params, parse } = headerCall(number);
+  return {
+    method,
+    params,
+    parse: (answer) => {
+      const header = parse?.(answer);
+      if (header?.hash !== hash) throw missing(`block ${hash} is not part of the chain`);
+      return header;
+    },
+  };
+}
+
 export function headerByHashCall(hash: Hex): RpcCall<Header> {
   return {
     method: "eth_getBlockByHash",

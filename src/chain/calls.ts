@@ -53,7 +53,22 @@ export type ContractCall = {
   readonly block: number | { readonly blockHash: Hex };
   /** For contracts that anyone may have deployed: without a limit one of them can keep a node busy for seconds. */
   readonly gasMax?: number;
+  /** Code that stands at the address for this call only (a state override, which not every node allows). */
+  readonly lentCode?: Hex;
 };
+
+/** The call that asks one contract; for callers who put it into a batch of their own. */
+export function contractCall({ to, data, block, gasMax, lentCode }: ContractCall): RpcCall<Hex> {
+  return {
+    method: "eth_call",
+    params: [
+      gasMax === undefined ? { to, data } : { to, data, gas: toQuantity(gasMax) },
+      typeof block === "number" ? toQuantity(block) : block,
+      ...(lentCode === undefined ? [] : [{ [to]: { code: lentCode } }]),
+    ],
+    parse: (answer) => readData(answer, "the result of a call"),
+  };
+}
 
 /** A revert is an answer of the contract, not a failure of the node; the data is null where the node drops it. */
 export type CallResult = { readonly ok: Hex } | { readonly reverted: Hex | null };
@@ -64,17 +79,7 @@ export async function callBatch(
   calls: readonly ContractCall[],
   options: CallOptions = {},
 ): Promise<CallResult[]> {
-  const answers = await rpc.batch(
-    calls.map(({ to, data, block, gasMax }) => ({
-      method: "eth_call",
-      params: [
-        gasMax === undefined ? { to, data } : { to, data, gas: toQuantity(gasMax) },
-        typeof block === "number" ? toQuantity(block) : block,
-      ],
-      parse: (answer: unknown) => readData(answer, "the result of a call"),
-    })),
-    options,
-  );
+  const answers = await rpc.batch(calls.map(contractCall), options);
   return answers.map((answer) => {
     if ("ok" in answer) return answer;
     if (answer.error.kind === "reverted") return { reverted: answer.error.revertData };

@@ -31,6 +31,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./portfolio.ts")).portfolio,
   },
   {
+    name: "facilitator",
+    summary: "check payments and carry them out on chain",
+    load: async () => (await import("./facilitator.ts")).facilitator,
+  },
+  {
     name: "rebuild",
     summary: "make the rows again from the stored logs, without a node",
     load: async () => (await import("./rebuild.ts")).rebuild,

@@ -1,6 +1,8 @@
 // The local chain with the protocol on it and people who use it; made of development packages, loaded only here.
+import type { LocalAccounts } from "@sextant/contracts/local-chain/accounts";
 import type { LocalChain } from "@sextant/contracts/local-chain/local-chain";
 import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
 
 export type EconomyTally = { readonly steps: number };
@@ -9,6 +11,9 @@ export type LocalEconomy = {
   readonly deployment: Deployment;
   readonly rpcUrl: string;
   readonly wsUrl: string;
+  readonly accounts: LocalAccounts;
+  /** The dollar of this chain, which snapshots are paid with. */
+  readonly usdCoin: Hex;
   tally(): EconomyTally;
   /** Goes on at an easy pace until the signal aborts. Rejects when a step fails. */
   play(signal: AbortSignal): Promise<void>;
@@ -42,11 +47,8 @@ async function populate(
   { seed, signal }: { seed: number; signal: AbortSignal },
 ): Promise<LocalEconomy> {
   const { request } = chain;
-  const { network, chainId, startBlock, contracts, ...rest } = await parts.deploy({
-    request,
-    owner: chain.accounts.owner,
-  });
-  const deployment = { network, chainId, startBlock, contracts, ...rest };
+  const deployment = await parts.openMarket(chain, "local");
+  const { network, chainId, startBlock, contracts } = deployment;
   const world = await parts.openWorld({ request, deployment, seed });
   let steps = 0;
   const onStep = () => {
@@ -57,6 +59,8 @@ async function populate(
     deployment: parseDeployment({ network, chainId, startBlock, contracts }, network),
     rpcUrl: chain.rpcUrl,
     wsUrl: chain.wsUrl,
+    accounts: chain.accounts,
+    usdCoin: deployment.local.UsdCoin.toLowerCase() as Hex,
     tally: () => ({ steps }),
     // People of its own: the first economy's know things that this one would have to learn.
     play: async (signal) => {
@@ -73,14 +77,15 @@ type Parts = Awaited<ReturnType<typeof loadParts>>;
 
 async function loadParts() {
   try {
-    const [{ startLocalChain }, { deploy, LOCAL_GENESIS_CODE }, { openWorld }, { playEconomy }] =
+    const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { openMarket }, { openWorld }, { playEconomy }] =
       await Promise.all([
         import("@sextant/contracts/local-chain/local-chain"),
         import("@sextant/contracts/deploy/deploy"),
+        import("@sextant/contracts/scenario/market"),
         import("@sextant/contracts/scenario/world"),
         import("@sextant/contracts/scenario/economy"),
       ]);
-    return { startLocalChain, deploy, LOCAL_GENESIS_CODE, openWorld, playEconomy };
+    return { startLocalChain, LOCAL_GENESIS_CODE, openMarket, openWorld, playEconomy };
   } catch (cause) {
     throw new Fault(
       "CONFIG_INVALID",

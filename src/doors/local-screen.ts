@@ -1,31 +1,42 @@
 // What a person sees who starts Sextant locally: where to look, what to try, and that it lives.
+import { formatAmount } from "../kit/amount.ts";
 import type { IndexerReport } from "./indexer-status.ts";
-import type { EconomyTally, LocalEconomy } from "./local-economy.ts";
+import type { EconomyTally } from "./local-economy.ts";
+import type { LocalRun } from "./local-state.ts";
 
-export function localBanner({ api, economy }: { api: string; economy: LocalEconomy }): string {
+export function localBanner({ urls, economy, markets, offer, file }: LocalRun & { file: string }): string {
   const { contracts, chainId } = economy.deployment;
-  const rows = Object.entries(contracts).map(([name, address]) => `    ${name.padEnd(20)} ${address}`);
+  const { api, portfolio } = urls;
+  const payer = economy.accounts.payer.address;
+  const chain = (name: string, rpcUrl: string, id: number) =>
+    `    ${name.padEnd(18)} ${rpcUrl}   chain id ${id}`;
   return [
     "",
     "  Sextant is running on this machine. Nothing here is real money, and nothing leaves it.",
     "",
-    `  Indexing API     ${api}/docs`,
-    `  Local chain      ${economy.rpcUrl}   ${economy.wsUrl}   chain id ${chainId}`,
+    `  Indexing API       ${api}/docs`,
+    `  Portfolio service  ${portfolio}/   one snapshot costs $${formatAmount(offer.amount, offer.decimals)} of local USDC`,
+    "",
+    "  Pay for a snapshot and see it as a table",
+    `    npm run pay -- ${payer}`,
     "",
     "  Click",
     `    ${api}/intents?status=open`,
     `    ${api}/merchants/1/reputation`,
     `    ${api}/analytics/commerce`,
+    `    ${portfolio}/portfolio?address=${payer}`,
     "",
     "  Copy",
     `    curl -s '${api}/agents/1?include=provenance'`,
     `    curl -s ${api}/preflight -H 'content-type: application/json' -d '{"account":"${contracts.IntentBook}","target":"${contracts.IntentBook}","value":"1","data":"0x"}'`,
     `    curl -s ${api}/catalogs -H 'content-type: application/json' -d '{"catalog_json":"{\\"name\\":\\"mine\\"}"}'`,
-    `    curl -s ${api}/ready`,
+    `    curl -i '${portfolio}/portfolio?address=${payer}'`,
     "",
-    "  Contracts",
-    ...rows,
+    "  Chains",
+    chain("the protocol", economy.rpcUrl, chainId),
+    ...markets.map(({ slug, rpcUrl, chainId: id }) => chain(`${slug} (local)`, rpcUrl, id)),
     "",
+    `  Addresses, keys and URLs for scripts: ${file}`,
     "  Ctrl-C stops it and leaves nothing behind.",
     "",
     "",
@@ -35,8 +46,10 @@ export function localBanner({ api, economy }: { api: string; economy: LocalEcono
 export function localStatusLine(
   tally: EconomyTally,
   { phase, head, indexed, reorgs }: IndexerReport,
+  paid: number,
 ): string {
   const behind = head && indexed ? head.number - indexed.number : null;
   const lag = behind === null ? "" : behind === 0 ? ", level with the chain" : `, ${behind} behind`;
-  return `  block ${head?.number ?? "–"}${lag} · ${tally.steps} steps of the economy · index ${phase}${reorgs ? ` · ${reorgs} reorgs` : ""}`;
+  const payments = `${paid} ${paid === 1 ? "payment" : "payments"} settled`;
+  return `  block ${head?.number ?? "–"}${lag} · ${tally.steps} steps of the economy · ${payments} · index ${phase}${reorgs ? ` · ${reorgs} reorgs` : ""}`;
 }

@@ -11,7 +11,10 @@ import type { Database } from "../store/database.ts";
 import { aborted, type Command, type CommandContext } from "./command.ts";
 import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
 import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
+import { startLocalMarkets } from "./local-markets.ts";
+import { serveLocalPortfolio } from "./local-portfolio.ts";
 import { localBanner, localStatusLine } from "./local-screen.ts";
+import { forgetLocalState, writeLocalState } from "./local-state.ts";
 import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
 import { runIndexer } from "./run-indexer.ts";
 import { serveApi } from "./serve-api.ts";
@@ -20,7 +23,10 @@ import {
   databaseSettings,
   indexerSettings,
   listenSettings,
+  paymentSettings,
+  portfolioSettings,
   requestSettings,
+  sellerSettings,
   writeSettings,
 } from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
@@ -32,6 +38,9 @@ const localSettings = {
   ...databaseSettings,
   ...indexerSettings,
   ...writeSettings,
+  ...portfolioSettings,
+  ...paymentSettings,
+  ...sellerSettings,
 };
 
 // A terminal shows a living line; a log file wants a line now and then.
@@ -40,8 +49,9 @@ const LINE_MS_FILE = 15_000;
 
 export const local: Command = {
   about:
-    "Starts an embedded chain with the protocol on it, an embedded PostgreSQL, an economy that keeps both busy, the\n" +
-    "indexer and the API. Needs no key, no account and no network; everything is gone when it stops.",
+    "Starts embedded chains with the protocol and a market on them, an embedded PostgreSQL, an economy that keeps them\n" +
+    "busy, the indexer, the API and the portfolio service. Needs no key, no account and no network; everything is gone\n" +
+    "when it stops. Where everything is stands in local.json in the data folder while it runs.",
   options: {
     seed: {
       type: "string",
@@ -49,6 +59,11 @@ export const local: Command = {
       meaning: "which economy is played; the same seed plays the same one (default 1)",
     },
     still: { type: "boolean", meaning: "stop the economy once there is something to look at" },
+    data: {
+      type: "string",
+      value: "DIR",
+      meaning: "keep the database in DIR when it stops; the next start there begins anew, as the chains do",
+    },
   },
   async run(context) {
     const { environment, options, stop, say } = context;
@@ -57,35 +72,52 @@ export const local: Command = {
     const log = environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
     const seed = Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n));
     const status = createIndexerStatus(log, systemClock);
-    const address = { host: config.host, port: config.apiPort, variable: "API_PORT" };
     const newServer = () => createServer({ ...config, log, ready: async () => status.readiness() });
-    await refuseBusyPort(newServer(), address);
+    const apiAddress = { host: config.host, port: config.apiPort, variable: "API_PORT" };
+    const portfolioAddress = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
+    await refuseBusyPort(newServer(), apiAddress);
+    await refuseBusyPort(newServer(), portfolioAddress);
     const closers: (() => Promise<void>)[] = [];
     try {
-      say("Starting a chain, a database and an economy …\n");
-      // Both take seconds and neither needs the other.
-      const [opened, populated] = await Promise.allSettled([
-        openLocalDatabase(config, log),
+      say("Starting three chains, a database and an economy …\n");
+      // All take seconds and none needs another.
+      const [opened, populated, traded] = await Promise.allSettled([
+        openLocalDatabase(config, options.data as string | undefined, log),
         startLocalEconomy({ seed, signal: stop }),
+        startLocalMarkets(log),
       ]);
       if (opened.status === "fulfilled") closers.push(opened.value.close);
       if (populated.status === "fulfilled") closers.push(populated.value.stop);
+      if (traded.status === "fulfilled") closers.push(traded.value.stop);
       const { database } = settled(opened);
       const economy = settled(populated);
+      const { markets } = settled(traded);
       const indexing = startIndexing(database, economy, config.logRangeMax, status, { ...context, log });
       closers.push(indexing.close);
+
+      const urls = { api: "", portfolio: "http://127.0.0.1" };
       const server = newServer();
       addStatusRoutes(server.app, status.registry);
-      let url = "";
-      const { deployment } = economy;
-      const urls = [new Secret(economy.rpcUrl)];
-      const writing = { deployment, config, urls, listensAt: () => url };
+      const nodes = [new Secret(economy.rpcUrl)];
+      const writing = { deployment: economy.deployment, config, urls: nodes, listensAt: () => urls.api };
       const api = serveApi(server.app, { database, log, writing });
       closers.push(api.close, server.close);
-      url = await server.listen(address);
+      urls.api = await server.listen(apiAddress);
+
+      const shop = newServer();
+      const listensAt = () => urls.portfolio;
+      const sold = serveLocalPortfolio(shop.app, { config, economy, markets, database, log, listensAt });
+      closers.push(sold.close, shop.close);
+      urls.portfolio = await shop.listen(portfolioAddress);
+
+      const state = { urls, economy, markets, offer: sold.offer };
+      const file = await writeLocalState(config.dataFolder, state);
+      closers.push(() => forgetLocalState(file));
       const playing = options.still === true ? aborted(stop) : economy.play(stop);
-      say(localBanner({ api: url, economy }));
-      const screen = showStatus(context, economy, status);
+      say(localBanner({ ...state, file }));
+      const screen = showStatus(context, () =>
+        localStatusLine(economy.tally(), status.report(), sold.settled()),
+      );
       try {
         await Promise.race([aborted(stop), indexing.failed, playing.then(() => aborted(stop))]);
       } finally {
@@ -107,15 +139,19 @@ async function refuseBusyPort(probe: Server, address: ListenAddress): Promise<vo
 }
 
 /** The chain begins anew with every start, so the rows of the last one are of no use and these will be of none. */
-async function openLocalDatabase(config: Config<typeof localSettings>, log: Log): Promise<OpenDatabase> {
-  const folder = join(config.dataFolder, `local-${config.apiPort || process.pid}`);
-  await rm(folder, { recursive: true, force: true });
+async function openLocalDatabase(
+  config: Config<typeof localSettings>,
+  kept: string | undefined,
+  log: Log,
+): Promise<OpenDatabase> {
+  const folder = kept ?? join(config.dataFolder, `local-${config.apiPort || process.pid}`);
+  await rm(join(folder, "postgres"), { recursive: true, force: true });
   const { database, close } = await openConfiguredDatabase({ ...config, dataFolder: folder }, log, "local");
   return {
     database,
     async close() {
       await close();
-      await rm(folder, { recursive: true, force: true });
+      if (kept === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -153,13 +189,10 @@ function settled<T>(result: PromiseSettledResult<T>): T {
   return result.value;
 }
 
-function showStatus({ say }: CommandContext, economy: LocalEconomy, status: IndexerStatus): NodeJS.Timeout {
+function showStatus({ say }: CommandContext, line: () => string): NodeJS.Timeout {
   const terminal = process.stdout.isTTY === true;
   return setInterval(
-    () => {
-      const line = localStatusLine(economy.tally(), status.report());
-      say(terminal ? `\r\x1b[K${line}` : `${line}\n`);
-    },
+    () => say(terminal ? `\r\x1b[K${line()}` : `${line()}\n`),
     terminal ? LINE_MS_TERMINAL : LINE_MS_FILE,
   );
 }

@@ -1,39 +1,96 @@
-// `sextant portfolio`: the wallet snapshot service.
-import { createServer } from "../http/server.ts";
-import { readConfig } from "../kit/config.ts";
+// `sextant portfolio`: the wallet snapshot service, paid per request.
+import { Registry } from "prom-client";
+import { createServer, type Readiness } from "../http/server.ts";
+import { type Config, readConfig } from "../kit/config.ts";
+import { Fault } from "../kit/fault.ts";
+import type { HoldingsProvider } from "../portfolio/ports.ts";
+import { POSITION_READERS } from "../portfolio/positions/readers.ts";
+import { priceSources } from "../portfolio/prices/sources.ts";
+import { createAlchemy } from "../portfolio/providers/alchemy/alchemy.ts";
+import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
+import type { Database } from "../store/database.ts";
 import { aborted, type Command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
-import { databaseSettings, listenSettings, portfolioSettings, requestSettings } from "./settings.ts";
+import { openSeller } from "./open-seller.ts";
+import { openPortfolioNodes, type PortfolioNodes } from "./portfolio-nodes.ts";
+import { countPayments, servePortfolio } from "./serve-portfolio.ts";
+import {
+  databaseSettings,
+  facilitatorSettings,
+  listenSettings,
+  paymentSettings,
+  portfolioSettings,
+  requestSettings,
+  sellerSettings,
+} from "./settings.ts";
+
+const settings = {
+  ...listenSettings,
+  ...requestSettings,
+  ...databaseSettings,
+  ...portfolioSettings,
+  ...paymentSettings,
+  ...sellerSettings,
+  facilitatorPrivateKey: facilitatorSettings.facilitatorPrivateKey,
+};
 
 export const portfolio: Command = {
   about:
-    "Serves the portfolio service on PORTFOLIO_PORT. This version answers /health and /ready; the paid snapshot\n" +
-    "comes with a later one.",
+    "Sells wallet snapshots on PORTFOLIO_PORT: balances, prices, positions and activity of the chains that nodes are\n" +
+    "configured for (RPC_URL_8453, RPC_URL_1, …), paid per request by x402 to PAY_TO. Run as many as you like over one\n" +
+    "PostgreSQL, with one `sextant facilitator` between them.",
   options: {},
   async run({ environment, log, stop }) {
-    const settings = { ...listenSettings, ...portfolioSettings, ...databaseSettings, ...requestSettings };
     const config = readConfig(environment, settings);
-    const { close } = await openConfiguredDatabase(config, log, "portfolio");
-    const reason = "This version of the portfolio service has no snapshot to sell yet.";
-    const server = createServer({ ...config, log, ready: async () => ({ ready: false, reason }) });
+    const registry = new Registry();
+    const provider = openProvider(config);
+    let url = `http://${config.host}:${config.portfolioPort}`;
+    const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
+    const closers: (() => Promise<void> | void)[] = [close];
     try {
-      server.app.get("/health", async () => ({
-        ok: true,
-        service: "portfolio",
-        name: "Sextant",
-        x402DevBypass: false,
-      }));
-      const url = await server.listen({
-        host: config.host,
-        port: config.portfolioPort,
-        variable: "PORTFOLIO_PORT",
+      const nodes = await openPortfolioNodes(config, log, stop);
+      closers.push(nodes.close);
+      const count = countPayments(registry);
+      const seller = openSeller(config, { database, log, count, listensAt: () => url });
+      closers.push(seller.close);
+      const server = createServer({ ...config, log, ready: () => readiness(database, nodes) });
+      const service = servePortfolio(server.app, {
+        chains: nodes.chains,
+        provider,
+        priceSources: priceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
+        positionReaders: POSITION_READERS,
+        gate: seller.gate,
+        devBypass: seller.devBypass,
+        registry,
+        log,
       });
+      closers.push(service.close, server.close);
+      const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
+      url = await server.listen(address);
       log.info(`Portfolio service on ${url}`);
       await aborted(stop);
     } finally {
-      await server.close();
-      await close();
+      for (const end of closers.reverse()) await end();
     }
     return 0;
   },
 };
+
+function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvider {
+  if (config.portfolioProvider === "rpc") return rpcProvider;
+  if (config.alchemyApiKey === null) {
+    throw new Fault("CONFIG_INVALID", "PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY.");
+  }
+  return createAlchemy({ key: config.alchemyApiKey, fetch });
+}
+
+async function readiness(database: Database, nodes: PortfolioNodes): Promise<Readiness> {
+  try {
+    await database.query("select 1");
+  } catch {
+    return { ready: false, reason: "The database does not answer." };
+  }
+  const silent = nodes.silent();
+  if (silent.length > 0) return { ready: false, reason: `No node answers for ${silent.join(", ")}.` };
+  return { ready: true };
+}

@@ -22,6 +22,8 @@ export type ApiOptions = {
   readonly log: Log;
   /** What people may write; without it the API only reads. */
   readonly writing?: WritingOptions;
+  /** 64 MiB unless said otherwise; 0 keeps no answer. */
+  readonly cacheBytesMax?: number;
 };
 
 // A few megabytes hold the answers that are asked for between two blocks; more would only be forgotten sooner.
@@ -33,7 +35,7 @@ const READER_CONNECTIONS = 2;
 export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): Promise<void> } {
   const { database, log } = options;
   const leaving = new AbortController();
-  const cache = createAnswerCache({ bytesMax: CACHE_BYTES_MAX });
+  const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const reader = openReader(database, { connections: READER_CONNECTIONS });
   const index = openIndexReader(reader);
   const watching = watchChanges(database, {

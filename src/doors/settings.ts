@@ -1,4 +1,5 @@
 // Every environment variable Sextant reads, grouped by what needs it.
+import type { Hex } from "../kit/hex.ts";
 import { LOG_LEVELS } from "../kit/log.ts";
 import {
   baseUrl,
@@ -8,11 +9,14 @@ import {
   matching,
   oneOf,
   optional,
+  origin,
   port,
+  type SettingKind,
   secret,
   setting,
   text,
   url,
+  usd,
 } from "../kit/setting.ts";
 
 export const processSettings = {
@@ -103,12 +107,141 @@ export const writeSettings = {
   ),
 };
 
+const address = matching(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
+const key = matching(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
+
+const nodesOf = (chainId: number, name: string) =>
+  setting(
+    `RPC_URL_${chainId}`,
+    listOf(secret(url("http", "https"))),
+    [],
+    `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`,
+  );
+
 export const portfolioSettings = {
   portfolioPort: setting(
     "PORTFOLIO_PORT",
     port,
     3002,
     "Port of the portfolio service; 0 lets the system choose.",
+  ),
+  portfolioPublicUrl: setting(
+    "PORTFOLIO_PUBLIC_URL",
+    optional(origin),
+    null,
+    "Where clients reach the portfolio service; part of what they pay for. Without it, the address listened on.",
+  ),
+  portfolioProvider: setting(
+    "PORTFOLIO_PROVIDER",
+    oneOf(["rpc", "alchemy"]),
+    "rpc",
+    "Who tells the balances: the nodes themselves, or Alchemy.",
+  ),
+  alchemyApiKey: setting(
+    "ALCHEMY_API_KEY",
+    optional(secret(matching(/^[A-Za-z0-9_-]{8,128}$/, "an Alchemy key: letters, digits, - and _"))),
+    null,
+    "Needed beside PORTFOLIO_PROVIDER=alchemy; chains without nodes of their own are then read through Alchemy's.",
+  ),
+  portfolioTokenLists: setting(
+    "PORTFOLIO_TOKEN_LISTS",
+    listOf(text),
+    [],
+    "Token lists of your own, as files or web addresses, separated by commas; they come before the built-in ones.",
+  ),
+  portfolioDefiLlama: setting(
+    "PORTFOLIO_DEFILLAMA",
+    flag,
+    false,
+    "Whether prices that no oracle on chain knows are asked of DefiLlama.",
+  ),
+  rpcUrlsEthereum: nodesOf(1, "Ethereum"),
+  rpcUrlsOptimism: nodesOf(10, "OP Mainnet"),
+  rpcUrlsPolygon: nodesOf(137, "Polygon"),
+  rpcUrlsBase: nodesOf(8453, "Base"),
+  rpcUrlsArbitrum: nodesOf(42161, "Arbitrum One"),
+};
+
+export const sellerSettings = {
+  portfolioPriceUsd: setting("PORTFOLIO_PRICE_USD", usd, "0.01", "Price of one snapshot, in US dollars."),
+  payTo: setting("PAY_TO", optional(address), null, "Address that is paid; needed to sell anything."),
+  facilitatorUrl: setting(
+    "FACILITATOR_URL",
+    optional(secret(url("http", "https"))),
+    null,
+    "Facilitator that carries out payments. Without it, this process does so with FACILITATOR_PRIVATE_KEY.",
+  ),
+  devBypass: setting(
+    "X402_DEV_BYPASS",
+    flag,
+    false,
+    "Gives snapshots away, for development; refused where payments are worth money or NODE_ENV is production.",
+  ),
+  nodeEnvironment: setting(
+    "NODE_ENV",
+    optional(text),
+    null,
+    "With production, what is only meant for development is refused.",
+  ),
+};
+
+export const paymentSettings = {
+  paymentNetwork: setting(
+    "PAYMENT_NETWORK",
+    matching(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id"),
+    "eip155:84532",
+    "Chain that payments are made on.",
+  ),
+  paymentRpcUrls: setting(
+    "PAYMENT_RPC_URL",
+    listOf(secret(url("http", "https"))),
+    [],
+    "Nodes of that chain in order of preference, separated by commas.",
+  ),
+  paymentAsset: setting(
+    "PAYMENT_ASSET",
+    optional(address),
+    null,
+    "Token that is paid with; it must take signed transfers (EIP-3009). Without it, USDC on Base and Base Sepolia.",
+  ),
+  paymentAssetName: setting(
+    "PAYMENT_ASSET_NAME",
+    optional(text),
+    null,
+    "Name in the EIP-712 domain of PAYMENT_ASSET.",
+  ),
+  paymentAssetVersion: setting(
+    "PAYMENT_ASSET_VERSION",
+    optional(text),
+    null,
+    "Version in the EIP-712 domain of PAYMENT_ASSET.",
+  ),
+};
+
+export const facilitatorSettings = {
+  facilitatorPort: setting(
+    "FACILITATOR_PORT",
+    port,
+    3004,
+    "Port of the facilitator; 0 lets the system choose.",
+  ),
+  facilitatorPrivateKey: setting(
+    "FACILITATOR_PRIVATE_KEY",
+    optional(secret(key as SettingKind<Hex>)),
+    null,
+    "Key of the account that carries out payments and pays their gas.",
+  ),
+  facilitatorAmountMin: setting(
+    "FACILITATOR_AMOUNT_MIN",
+    integer(1, 1_000_000_000_000),
+    1_000,
+    "Smallest payment that is worth its gas, in the token's smallest units.",
+  ),
+  facilitatorPayees: setting(
+    "FACILITATOR_PAYEES",
+    listOf(address),
+    [],
+    "Who may be paid at our cost. Without it everybody, which is refused on a mainnet.",
   ),
 };
 
@@ -142,6 +275,9 @@ export const allSettings = {
   ...apiSettings,
   ...writeSettings,
   ...portfolioSettings,
+  ...sellerSettings,
+  ...paymentSettings,
+  ...facilitatorSettings,
   ...databaseSettings,
 };
 

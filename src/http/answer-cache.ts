@@ -1,4 +1,4 @@
-// Answers kept as bytes until anything changes: a request that was answered before costs a look-up.
+// Answers kept as bytes until anything changes, and made once for all who ask meanwhile.
 
 export type Answer = {
   readonly status: number;
@@ -9,10 +9,13 @@ export type Answer = {
 };
 
 export type AnswerCache = {
-  get(key: string): Answer | undefined;
-  /** Keeps an answer unless something changed since `generation` was read. */
-  set(key: string, answer: Answer, generation: number): void;
-  readonly generation: number;
+  /** What was answered to this very address since the last change: the quickest way. */
+  byAddress(address: string): Answer | undefined;
+  /**
+   * The answer to a question, however its address was spelled: kept, being made for somebody else, or made now.
+   * `address` is remembered as one of its spellings; null where it holds what the question does not.
+   */
+  answer(question: string, address: string | null, make: () => Promise<Answer>): Promise<Answer>;
   /** Forgets everything: the rows behind the answers have changed. */
   changed(): void;
   /** The same for a change of our own, which says nothing about whether we hear of others'. */
@@ -21,33 +24,57 @@ export type AnswerCache = {
   deaf(): void;
 };
 
+// What an entry of a map costs beside its text.
+const ENTRY_BYTES = 100;
+
 export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
-  let entries = new Map<string, Answer>();
+  let kept = new Map<string, Answer>();
   let bytes = 0;
-  let generation = 0;
+  /** Questions that are being answered since the last change. */
+  let making = new Map<string, Promise<Answer>>();
   let hearing = false;
+
   const forget = () => {
-    generation += 1;
-    entries = new Map();
+    kept = new Map();
+    making = new Map();
     bytes = 0;
   };
+  const keep = (key: string, answer: Answer, bodyBytes: number) => {
+    if (!hearing || kept.has(key)) return;
+    const size = bodyBytes + key.length + ENTRY_BYTES;
+    // Between two blocks the oldest answers are as good as any to give up; all of them at once, because an answer has
+    // several names and its bytes are only freed with the last.
+    if (bytes + size > options.bytesMax) forget();
+    if (size > options.bytesMax) return;
+    kept.set(key, answer);
+    bytes += size;
+  };
+
+  async function made(question: string, make: () => Promise<Answer>): Promise<Answer> {
+    const generation = making;
+    const work = make();
+    generation.set(question, work);
+    try {
+      const answer = await work;
+      if (generation === making) keep(question, answer, answer.body.length);
+      return answer;
+    } finally {
+      generation.delete(question);
+    }
+  }
+
   return {
-    get: (key) => entries.get(key),
-    get generation() {
-      return generation;
-    },
-    set(key, answer, taken) {
-      if (!hearing || taken !== generation || entries.has(key)) return;
-      const size = answer.body.length + key.length;
-      // Between two blocks the oldest answers are as good as any to give up.
-      while (bytes + size > options.bytesMax) {
-        const oldest = entries.entries().next().value;
-        if (!oldest) return;
-        entries.delete(oldest[0]);
-        bytes -= oldest[1].body.length + oldest[0].length;
-      }
-      entries.set(key, answer);
-      bytes += size;
+    byAddress: (address) => kept.get(address),
+    async answer(question, address, make) {
+      const generation = making;
+      let answer = kept.get(question);
+      // Deaf, we can not know whether something changed between their beginning and ours.
+      const others = hearing ? making.get(question) : undefined;
+      // What was refused to somebody else is asked again: a refusal tells its own asker more than others may need.
+      if (!answer && others) answer = await others.catch(() => undefined);
+      answer ??= await made(question, make);
+      if (address !== null && generation === making) keep(address, answer, 0);
+      return answer;
     },
     forget,
     changed() {

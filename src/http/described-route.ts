@@ -16,6 +16,8 @@ export type DescribedRoute = {
   readonly answers: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
   /** Statuses of errors beside those that follow from parameters and body. */
   readonly refusals: readonly number[];
+  readonly answerHeaders?: Endpoint["answerHeaders"];
+  readonly extensions?: Endpoint["extensions"];
   /** Whether answers tell at which indexed block they are true. */
   readonly indexed: boolean;
   /** Whether answers may have a validator, so that who has one already gets 304. */
@@ -59,6 +61,7 @@ export function describeRead(read: Read): DescribedRoute {
 
 export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
   const { method, path, operation, summary, tag, parameters, body, answers, refusals = [] } = endpoint;
+  const { answerHeaders = {}, extensions = {} } = endpoint;
   return {
     method,
     path,
@@ -71,12 +74,16 @@ export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
       Object.entries(answers).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
     refusals: [...(parameters.some(({ place }) => place === "path") ? [404] : []), ...refusals],
+    answerHeaders,
+    extensions,
     indexed: false,
-    validated: method === "GET",
+    // Whoever must be paid for each answer has none to give away for a validator.
+    validated: method === "GET" && answers[402] === undefined,
   };
 }
 
-function own(
+/** A route without parameters that is about the service itself. */
+export function describeOwn(
   path: string,
   operation: string,
   summary: string,
@@ -96,11 +103,16 @@ function own(
     ),
     refusals: [],
     indexed: false,
-    validated: operation === "getDescription" || operation === "getPage",
+    validated: false,
   };
 }
 
-function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+/** The same for what changes so seldom that it has a validator. */
+export function describeDocument(...own: Parameters<typeof describeOwn>): DescribedRoute {
+  return { ...describeOwn(...own), validated: true };
+}
+
+export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
@@ -108,13 +120,15 @@ const text = { type: "string" };
 
 /** What every server of ours answers beside what it is for. */
 export const ownRoutes: readonly DescribedRoute[] = [
-  own("/health", "getHealth", "Whether the process serves", JSON_TYPE, {
+  describeOwn("/health", "getHealth", "Whether the process serves", JSON_TYPE, {
     200: closedObject({ status: text }),
   }),
-  own("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
+  describeOwn("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
     200: closedObject({ ready: { type: "boolean", const: true } }),
   }),
-  own("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
-  own("/openapi.json", "getDescription", "This description", JSON_TYPE, { 200: { type: "object" } }),
-  own("/docs", "getPage", "This description as a page", "text/html", { 200: text }),
+  describeOwn("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
+  describeDocument("/openapi.json", "getDescription", "This description", JSON_TYPE, {
+    200: { type: "object" },
+  }),
+  describeDocument("/docs", "getPage", "This description as a page", "text/html", { 200: text }),
 ];

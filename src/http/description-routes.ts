@@ -5,27 +5,39 @@ import { docsPage } from "./docs-page.ts";
 import type { OpenApiDocument } from "./openapi.ts";
 import { matches } from "./validators.ts";
 
+export type Served = {
+  readonly text: string;
+  readonly type: string;
+  /** What the page may load and run; what is no page needs none. */
+  readonly policy?: string;
+};
+
 export function addDescription(app: FastifyInstance, document: OpenApiDocument): void {
-  const page = docsPage(document);
-  serve(app, "/openapi.json", Buffer.from(JSON.stringify(document)), {
-    "content-type": "application/json; charset=utf-8",
-  });
-  serve(app, "/docs", Buffer.from(page.html), {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": page.policy,
+  const { html, policy } = docsPage(document);
+  const text = JSON.stringify(document);
+  serveDocument(app, "/openapi.json", () => ({ text, type: "application/json" }));
+  serveDocument(app, "/docs", () => ({ text: html, type: "text/html", policy }));
+}
+
+/** Something that changes with the program and its configuration only: made when first asked for, then kept. */
+export function serveDocument(app: FastifyInstance, path: string, make: () => Served): void {
+  let kept: ReturnType<typeof prepared> | null = null;
+  app.get(path, (request: FastifyRequest, reply: FastifyReply) => {
+    kept ??= prepared(make());
+    reply.headers(kept.headers);
+    const known = matches(request.headers["if-none-match"], kept.headers.etag);
+    return known ? reply.code(304).send() : reply.send(kept.bytes);
   });
 }
 
-// Both are made once, at the start: they change with the version of the program only.
-function serve(
-  app: FastifyInstance,
-  path: string,
-  bytes: Buffer,
-  headers: Readonly<Record<string, string>>,
-): void {
+function prepared({ text, type, policy }: Served) {
+  const bytes = Buffer.from(text);
   const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
-  app.get(path, (request: FastifyRequest, reply: FastifyReply) => {
-    reply.headers({ ...headers, etag, "cache-control": "no-cache" });
-    return matches(request.headers["if-none-match"], etag) ? reply.code(304).send() : reply.send(bytes);
-  });
+  const headers = {
+    "content-type": `${type}; charset=utf-8`,
+    "cache-control": "no-cache",
+    etag,
+    ...(policy === undefined ? {} : { "content-security-policy": policy }),
+  };
+  return { bytes, headers };
 }

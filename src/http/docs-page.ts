@@ -1,5 +1,5 @@
 // The description of an API as one self-contained page: nothing is loaded from anywhere, nothing runs but its own script.
-import { createHash } from "node:crypto";
+import { escapeHtml as escaped, sourceHash as hashOf } from "../kit/html.ts";
 import type { JsonSchema } from "../schema/column.ts";
 import { SCRIPT, STYLE } from "./docs-page-parts.ts";
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "./openapi.ts";
@@ -107,22 +107,6 @@ function typeHtml(schema: JsonSchema): string {
   );
 }
 
-function hashOf(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
-}
-
 function idOf(name: string): string {
   return name.replace(/[^A-Za-z0-9]+/g, "-");
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escaped(text: unknown): string {
-  return String(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -147,6 +147,33 @@ describe("parameters", () => {
   });
 });
 
+describe("what an endpoint says before it looks", () => {
+  it("ends the request, whatever else is wrong with it", async () => {
+    const heads: unknown[] = [];
+    const { url, seen } = await start({
+      method: "GET",
+      body: null,
+      before: ({ query, headers }) => {
+        heads.push([query, headers["x-paid"]]);
+        return headers["x-paid"] === undefined ? { status: 402, body: { error: "Pay." } } : null;
+      },
+    });
+    const unpaid = await fetch(`${url}/things/x?block=1&block=1`);
+    expect([unpaid.status, await unpaid.json()]).toEqual([402, { error: "Pay." }]);
+    expect((await fetch(`${url}/things/7`, { method: "HEAD" })).status).toBe(402);
+    const paid = { headers: { "x-paid": "yes" } };
+    expect((await fetch(`${url}/things/x?a=1`, paid)).status).toBe(400);
+    expect(seen).toEqual([]);
+    expect((await fetch(`${url}/things/7?a=1`, paid)).status).toBe(201);
+    expect(heads).toEqual([
+      ["block=1&block=1", undefined],
+      ["", undefined],
+      ["a=1", "yes"],
+      ["a=1", "yes"],
+    ]);
+  });
+});
+
 describe("an answer", () => {
   it("may be bytes with headers, and is not sent again to who has it", async () => {
     const bytes = Buffer.from('{"n":9007199254740993}');

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../kit/fault.ts";
 import { parseStrictJson } from "../kit/strict-json.ts";
-import type { Endpoint, EndpointAnswer, EndpointRequest } from "../schema/endpoint.ts";
+import type { Endpoint, EndpointAnswer, EndpointRequest, RequestHead } from "../schema/endpoint.ts";
 import { type BodyCheck, compileBodySchema } from "./body-schema.ts";
 import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
@@ -28,6 +28,8 @@ export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[
           if (check !== null) requireJson(request.headers["content-type"]);
         },
         handler: async (request, reply) => {
+          const early = endpoint.before?.(headOf(request)) ?? null;
+          if (early !== null) return send(early, request, reply);
           const work = endpoint.handle(toRequest(endpoint, check, request));
           const answer = await withinRequestTime(app, work);
           return send(answer, request, reply);
@@ -53,6 +55,11 @@ function toRequest(endpoint: Endpoint, check: BodyCheck | null, request: Fastify
     check(body);
   }
   return { values, bytes, body, headers: singleHeaders(request.headers) };
+}
+
+function headOf({ url, headers }: FastifyRequest): RequestHead {
+  const start = url.indexOf("?");
+  return { query: start < 0 ? "" : url.slice(start + 1), headers: singleHeaders(headers) };
 }
 
 function singleHeaders(headers: FastifyRequest["headers"]): EndpointRequest["headers"] {

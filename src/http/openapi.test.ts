@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { uintParameter } from "../schema/parameter.ts";
 import type { Read } from "../schema/read.ts";
+import { sql } from "../schema/statement.ts";
 import { describeEndpoint, describeRead, ownRoutes } from "./described-route.ts";
 import { docsPage } from "./docs-page.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -28,7 +29,7 @@ const read: Read = {
   provenance: true,
   answer: thing,
   missing: "There is none.",
-  plan: () => ({ sql: { text: "", values: [] }, assemble: () => null }),
+  plan: () => ({ sql: sql``, assemble: () => null }),
 };
 
 const endpoint: Endpoint = {
@@ -67,6 +68,24 @@ describe("the description", () => {
     expect(post?.requestBody?.content["application/json"]?.schema).toEqual(endpoint.body);
     expect(Object.keys(post?.responses ?? {})).toEqual(["201", "400", "413", "415", "429", "503", "default"]);
     expect(document.servers).toEqual([{ url: "/" }]);
+  });
+
+  it("has what an endpoint adds: headers of its answers, and words of other standards", () => {
+    const priced = describeEndpoint({
+      ...endpoint,
+      method: "GET",
+      body: null,
+      answers: { 200: thing, 402: thing },
+      answerHeaders: { 402: { "payment-required": "The terms." } },
+      extensions: { "x-price": { amount: "1" } },
+    });
+    const operation = openApiDocument(about, [priced]).paths["/things"]?.get;
+    expect(operation?.["x-price"]).toEqual({ amount: "1" });
+    expect(operation?.responses[402]).toMatchObject({
+      headers: { "payment-required": { description: "The terms.", schema: { type: "string" } } },
+    });
+    expect(operation?.responses[200]).not.toMatchObject({ headers: { "payment-required": {} } });
+    expect(Object.keys(operation?.responses ?? {})).not.toContain("304");
   });
 
   it("refers only to what it contains, and names each operation once", () => {

@@ -13,6 +13,7 @@ export type OpenApiOperation = {
   readonly parameters: readonly JsonSchema[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
+  readonly [extension: `x-${string}`]: unknown;
 };
 
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
@@ -21,7 +22,7 @@ export type OpenApiResponse =
   | Reference
   | {
       readonly description: string;
-      readonly headers: Readonly<Record<string, Reference>>;
+      readonly headers: Readonly<Record<string, Reference | JsonSchema>>;
       readonly content?: Content;
     };
 
@@ -86,6 +87,10 @@ function headers(...names: readonly string[]): Readonly<Record<string, Reference
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
+function described(meanings: Readonly<Record<string, string>>): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(Object.entries(meanings).map(([name, meaning]) => [name, header(meaning)]));
+}
+
 // `default` stands for every other fault: the body is always the same.
 const ERRORS: Readonly<Record<string, string>> = {
   400: "The request is malformed or out of range.",
@@ -110,7 +115,7 @@ function errorResponse(status: string, description: string): OpenApiResponse {
 }
 
 function describe(route: DescribedRoute, shelf: SchemaShelf): OpenApiOperation {
-  const { operation, summary, tag, parameters, body } = route;
+  const { operation, summary, tag, parameters, body, extensions = {} } = route;
   return {
     operationId: operation,
     summary,
@@ -120,6 +125,7 @@ function describe(route: DescribedRoute, shelf: SchemaShelf): OpenApiOperation {
       ? {}
       : { requestBody: { required: true, content: { "application/json": { schema: shelf.put(body) } } } }),
     responses: { ...answers(route, shelf), ...errors(route) },
+    ...extensions,
   };
 }
 
@@ -128,27 +134,29 @@ function describeParameter({ name, place, required, kind, meaning }: Parameter):
 }
 
 function answers(route: DescribedRoute, shelf: SchemaShelf): Record<string, OpenApiResponse> {
-  const { answers, indexed, validated } = route;
+  const { answers, answerHeaders = {}, indexed, validated } = route;
   const names = indexed
     ? ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"]
     : ["x-request-id"];
-  const described = Object.entries(answers).map(([status, { type, schema }]): [string, OpenApiResponse] => [
+  const given = Object.entries(answers).map(([status, { type, schema }]): [string, OpenApiResponse] => [
     status,
     {
       description: DESCRIPTIONS[status] ?? "Done.",
-      headers: headers(...names),
+      headers: { ...headers(...names), ...described(answerHeaders[Number(status)] ?? {}) },
       content: { [type]: { schema: shelf.put(schema) } },
     },
   ]);
   const unchanged: [string, OpenApiResponse][] = validated
     ? [["304", { description: "Nothing has changed.", headers: headers(...names) }]]
     : [];
-  return Object.fromEntries([...described, ...unchanged]);
+  return Object.fromEntries([...given, ...unchanged]);
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: "The answer.",
   201: "Stored.",
+  402: "It must be paid for.",
+  500: "It could not be made.",
   503: "Not now.",
 };
 

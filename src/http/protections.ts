@@ -12,7 +12,9 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   // The data is public, and no cookie or credential of ours exists that a foreign page could misuse.
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "*",
+  // By name beside the star: some clients take the star for a header of that name.
+  "access-control-expose-headers":
+    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Error-Code, X-Request-Id",
 };
 
 // A day, which browsers cut down to what they find reasonable.
@@ -26,7 +28,7 @@ export function answerOptions(reply: FastifyReply, methods: readonly string[]): 
     .headers({
       allow: allowed,
       "access-control-allow-methods": allowed,
-      "access-control-allow-headers": "*",
+      "access-control-allow-headers": "*, Content-Type, PAYMENT-SIGNATURE, Access-Control-Expose-Headers",
       "access-control-max-age": ORIGIN_SECONDS,
     })
     .send();

@@ -25,7 +25,7 @@ export type ReadRouteOptions = {
 export function addReadRoutes(app: FastifyInstance, reads: readonly Read[], options: ReadRouteOptions): void {
   for (const read of reads) {
     app.get(read.path, (request, reply) => {
-      const kept = options.cache.get(request.url);
+      const kept = options.cache.byAddress(request.url);
       // What is kept is sent at once: a promise would cost as much as the look-up.
       if (kept) send(kept, request, reply);
       else return answer(app, read, request, reply, options);
@@ -38,22 +38,22 @@ async function answer(
   read: Read,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: ReadRouteOptions,
+  { cache, run }: ReadRouteOptions,
 ): Promise<FastifyReply> {
-  const { cache } = options;
-  const { generation } = cache;
-  const made = await withinRequestTime(app, make(read, request, reply, options));
-  cache.set(request.url, made, generation);
-  return send(made, request, reply);
+  const query = readQuery(request.url);
+  const input = readInput(read, request, query);
+  // Keys that mean nothing to us are ignored, and must not fill the cache either.
+  const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
+  const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
+  const making = cache.answer(question, address, () => make(read, input, reply, run));
+  return send(await withinRequestTime(app, making), request, reply);
 }
 
-async function make(
-  read: Read,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { run }: ReadRouteOptions,
-): Promise<Answer> {
-  const input = readInput(read, request);
+function isKnown(read: Read, key: string): boolean {
+  return key === "block" || key === "include" || read.parameters.some(({ name }) => name === key);
+}
+
+async function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): Promise<Answer> {
   const plan = read.plan(input);
   const { head, rows } = await run(plan.sql);
   // Also an answer of "no such record" says as of which block there is none.
@@ -64,8 +64,7 @@ async function make(
   return toAnswer(body, head);
 }
 
-function readInput(read: Read, request: FastifyRequest): ReadInput {
-  const query = readQuery(request.url);
+function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {
   const values = readParameters(read.parameters, request, query);
   const block = query.get("block");
   const include = query.get("include");

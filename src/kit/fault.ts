@@ -16,6 +16,30 @@ export const FAULTS = {
     exit: 65,
     meaning: "The request is malformed or out of range.",
   },
+  PAYMENT_REQUIRED: {
+    status: 402,
+    retry: false,
+    exit: 70,
+    meaning: "The answer has a price, and no acceptable payment came with the request.",
+  },
+  PAYMENT_CONFLICT: {
+    status: 409,
+    retry: false,
+    exit: 70,
+    meaning: "The payment, or its identifier, belongs to another request.",
+  },
+  PAYMENT_PENDING: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "The outcome of a payment is not known yet; the same signature gets the answer and is charged once.",
+  },
+  FACILITATOR_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning: "Payments can not be checked at the moment; nothing was charged.",
+  },
   WRITE_UNAUTHENTICATED: {
     status: 401,
     retry: false,
@@ -89,6 +113,13 @@ export const FAULTS = {
     retry: false,
     exit: 70,
     meaning: "A defect of ours; it is in the log with its cause.",
+  },
+  PROVIDER_FAILED: {
+    status: 500,
+    retry: false,
+    exit: 69,
+    meaning:
+      "The balances of a requested chain could not be read in full; there is no answer, and no charge.",
   },
   OVERLOADED: {
     status: 503,

@@ -97,6 +97,15 @@ export const baseUrl: SettingKind<string> = {
   },
 };
 
+/** The same without a path: what comes after it is ours to say. */
+export const origin: SettingKind<string> = {
+  allowed: "an http:// or https:// URL of a host and port, without a path",
+  parse: (value) => {
+    const url = baseUrl.parse(value);
+    return new URL(url).origin === url ? url : refuse();
+  },
+};
+
 // What is refused is never repeated: the value may be a secret put into the wrong variable.
 function refuse(): never {
   throw new TypeError("value not allowed");

@@ -13,6 +13,12 @@ export type EndpointRequest = {
   readonly headers: Readonly<Record<string, string | undefined>>;
 };
 
+/** What is known of a request before anything in it is read. */
+export type RequestHead = Pick<EndpointRequest, "headers"> & {
+  /** As it was sent, without the question mark; empty where there is none. */
+  readonly query: string;
+};
+
 export type EndpointAnswer = {
   readonly status: number;
   /** JSON, or bytes that are sent as they are. */
@@ -33,5 +39,11 @@ export type Endpoint = {
   readonly answers: Readonly<Record<number, JsonSchema>>;
   /** Statuses it refuses with beside those that any route with its parameters and body may. */
   readonly refusals?: readonly number[];
+  /** Headers its answers carry beside those of every answer: what they mean, by status and name. */
+  readonly answerHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
+  /** What its description says beyond OpenAPI's own words. */
+  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
+  /** Asked before parameters and body are checked: an answer ends the request, null lets it go on. */
+  readonly before?: (head: RequestHead) => EndpointAnswer | null;
   readonly handle: (request: EndpointRequest) => Promise<EndpointAnswer>;
 };

@@ -2,7 +2,13 @@
 
 export type SqlValue = string | number | boolean | null | readonly SqlValue[];
 
-export type SqlText = { readonly text: string; readonly values: readonly SqlValue[] };
+export type SqlText = {
+  /** What stands around the values: one more than there are of them. */
+  readonly pieces: readonly string[];
+  readonly values: readonly SqlValue[];
+  /** The whole, with numbered placeholders. */
+  readonly text: string;
+};
 
 /** Text that is ours, taken as it is: names of tables and columns, never anything from a request. */
 export type SqlName = { readonly name: string };
@@ -19,26 +25,60 @@ export function sql(
   texts: TemplateStringsArray,
   ...holes: readonly (SqlValue | SqlText | SqlName)[]
 ): SqlText {
-  let text = texts[0] ?? "";
-  const values: SqlValue[] = [];
-  holes.forEach((hole, index) => {
-    text += written(hole, values) + (texts[index + 1] ?? "");
-  });
-  return { text, values };
-}
-
-function written(hole: SqlValue | SqlText | SqlName, values: SqlValue[]): string {
-  if (typeof hole === "object" && hole !== null && "name" in hole) return hole.name;
-  if (typeof hole === "object" && hole !== null && "text" in hole) {
-    const before = values.length;
-    values.push(...hole.values);
-    return hole.text.replace(/\$(\d+)/g, (_match, number: string) => `$${Number(number) + before}`);
+  const writing = new Writing(texts[0] ?? "");
+  for (let index = 0; index < holes.length; index += 1) {
+    writing.hole(holes[index] as SqlValue | SqlText | SqlName);
+    writing.add(texts[index + 1] ?? "");
   }
-  values.push(hole);
-  return `$${values.length}`;
+  return writing;
 }
 
 /** Statements one after another with something between. */
 export function joined(parts: readonly SqlText[], between: string): SqlText {
-  return parts.reduce((all, part, index) => (index === 0 ? part : sql`${all}${name(between)}${part}`), sql``);
+  const writing = new Writing("");
+  parts.forEach((part, index) => {
+    if (index > 0) writing.add(between);
+    writing.hole(part);
+  });
+  return writing;
+}
+
+// Placeholders are numbered at the very end: numbering them anew with every merge cost more than anything else here.
+class Writing implements SqlText {
+  readonly pieces: string[];
+  readonly values: SqlValue[] = [];
+
+  constructor(first: string) {
+    this.pieces = [first];
+  }
+
+  add(text: string): void {
+    this.pieces[this.pieces.length - 1] += text;
+  }
+
+  hole(hole: SqlValue | SqlText | SqlName): void {
+    if (typeof hole !== "object" || hole === null) this.#value(hole);
+    else if ("name" in hole) this.add(hole.name);
+    else if ("pieces" in hole) this.#merge(hole);
+    else this.#value(hole);
+  }
+
+  #value(value: SqlValue): void {
+    this.values.push(value);
+    this.pieces.push("");
+  }
+
+  #merge({ pieces, values }: SqlText): void {
+    this.add(pieces[0] ?? "");
+    for (let index = 0; index < values.length; index += 1) {
+      this.values.push(values[index] as SqlValue);
+      this.pieces.push(pieces[index + 1] ?? "");
+    }
+  }
+
+  get text(): string {
+    let text = this.pieces[0] ?? "";
+    for (let index = 1; index < this.pieces.length; index += 1) text += `$${index}${this.pieces[index]}`;
+    return text;
+  }
 }

@@ -229,4 +229,51 @@ export const migrations: readonly Migration[] = [
       ) as built_in (digit, name, description, json_schema);
     `,
   },
+  {
+    version: 3,
+    name: "what people pay",
+    sql: `
+      -- One row per signed authorization, which a token takes once: whoever holds the row's lease acts on it.
+      create table payments (
+        network text collate "C" not null,
+        asset text collate "C" not null,
+        payer text collate "C" not null,
+        nonce text collate "C" not null,
+        pay_to text collate "C" not null,
+        amount numeric(78,0) not null,
+        valid_before bigint not null,
+        -- Of the request it pays for, and of the payment itself, so that neither is taken for another.
+        fingerprint text collate "C" not null,
+        payment_digest text collate "C" not null,
+        payment_id text collate "C",
+        -- What the facilitator is sent, now and when it has to be sent again.
+        payload text not null,
+        terms text not null,
+        state text collate "C" not null check
+          (state in ('reserved', 'settling', 'settled', 'released', 'refused', 'expired', 'lost')),
+        owner text collate "C",
+        lease_until timestamptz,
+        answer_status integer,
+        answer_headers text,
+        answer_body bytea,
+        transaction text collate "C",
+        block_number bigint,
+        final boolean not null default false,
+        attempts integer not null default 0,
+        failures integer not null default 0,
+        failed_at timestamptz,
+        reason text,
+        created_at timestamptz not null default now(),
+        settled_at timestamptz,
+        updated_at timestamptz not null default now(),
+        primary key (network, asset, payer, nonce)
+      );
+      create unique index payments_by_id on payments (network, asset, payer, payment_id)
+        where payment_id is not null;
+      create index payments_open on payments (updated_at) where state in ('reserved', 'settling', 'released', 'refused', 'expired');
+      create index payments_not_final on payments (updated_at) where state = 'settled' and not final;
+      create index payments_failed on payments (payer, failed_at) where failures > 0;
+      create index payments_kept on payments (settled_at) where answer_body is not null;
+    `,
+  },
 ];

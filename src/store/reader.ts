@@ -1,4 +1,5 @@
 // Point reads at full speed: many requests share a few connections, each statement sent without waiting for the last.
+import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../kit/fault.ts";
 import type { Database } from "./database.ts";
@@ -18,10 +19,21 @@ export type Reader = {
 
 type Lane = { client: Client | null; opening: Promise<Client> | null; inFlight: number };
 
+// What the driver's client has beyond its declared type.
+type WiredClient = Client & { readonly connection: { readonly stream: Writable } };
+
 // A point read takes well under a millisecond; one that needs seconds does not belong here.
 const STATEMENT_MS_MAX = 5_000;
 // At 8,000 reads a second and connection, this many wait about a tenth of a second.
 const IN_FLIGHT_MAX = 1_000;
+
+// The reads of one turn leave in one packet: a system call for each would cost more than making it.
+function sendTogether(stream: Writable): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
+}
+
 export function openReader(database: Database, options: { connections: number }): Reader {
   const lanes: Lane[] = Array.from({ length: options.connections }, () => ({
     client: null,
@@ -55,6 +67,7 @@ export function openReader(database: Database, options: { connections: number })
 
   async function send<R extends object>(lane: Lane, client: Client, statement: NamedStatement): Promise<R[]> {
     try {
+      sendTogether((client as WiredClient).connection.stream);
       const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
       return (await runStatement<R>(client, statement, limits)).rows;
     } catch (error) {

@@ -15,6 +15,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   documents: [...WORDS, ...FLOOR],
   writes: [...WORDS, ...FLOOR],
   portfolio: [...WORDS, ...FLOOR],
+  faces: [...WORDS, ...FLOOR],
   indexing: [...WORDS, ...FLOOR],
 };
 const TOP = "doors";

@@ -1,0 +1,53 @@
+// Writes the reserves of each Aave v3 market as data files, from the address book that Aave's governance maintains.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as book from "@bgd-labs/aave-address-book";
+
+const FOLDER = "src/portfolio/positions/aave-reserves";
+
+type Market = {
+  readonly POOL: string;
+  readonly ASSETS: Readonly<
+    Record<string, { readonly UNDERLYING: string; readonly A_TOKEN: string; readonly V_TOKEN: string }>
+  >;
+};
+
+const MARKETS: readonly (readonly [file: string, constant: string, name: string, market: Market])[] = [
+  ["ethereum", "aaveEthereum", "Ethereum", book.AaveV3Ethereum],
+  ["ethereum-lido", "aaveEthereumLido", "Ethereum Lido", book.AaveV3EthereumLido],
+  ["ethereum-ether-fi", "aaveEthereumEtherFi", "Ethereum EtherFi", book.AaveV3EthereumEtherFi],
+  ["ethereum-horizon", "aaveEthereumHorizon", "Ethereum Horizon", book.AaveV3EthereumHorizon],
+  ["base", "aaveBase", "Base", book.AaveV3Base],
+  ["arbitrum", "aaveArbitrum", "Arbitrum", book.AaveV3Arbitrum],
+  ["optimism", "aaveOptimism", "Optimism", book.AaveV3Optimism],
+  ["polygon", "aavePolygon", "Polygon", book.AaveV3Polygon],
+];
+
+for (const [file, constant, name, market] of MARKETS) {
+  await writeFile(join(FOLDER, `${file}.ts`), source(constant, name, market));
+}
+process.stdout.write(`${MARKETS.length} files in ${FOLDER} are written.\n`);
+
+function source(constant: string, name: string, { POOL, ASSETS }: Market): string {
+  const reserves = Object.entries(ASSETS).map(([symbol, { UNDERLYING, A_TOKEN, V_TOKEN }]) =>
+    [
+      `    // ${symbol}`,
+      "    {",
+      `      underlying: "${UNDERLYING.toLowerCase()}",`,
+      `      aToken: "${A_TOKEN.toLowerCase()}",`,
+      `      debtToken: "${V_TOKEN.toLowerCase()}",`,
+      "    },",
+    ].join("\n"),
+  );
+  return `// Aave v3 ${name}: its pool and reserves, written by scripts/aave-reserves.ts from the Aave address book.
+import type { AaveMarket } from "../aave-market.ts";
+
+export const ${constant}: AaveMarket = {
+  name: "Aave v3 ${name}",
+  pool: "${POOL.toLowerCase()}",
+  reserves: [
+${reserves.join("\n")}
+  ],
+};
+`;
+}

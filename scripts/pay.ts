@@ -1,0 +1,11 @@
+// `npm run pay -- 0x…`: pays for a portfolio snapshot as any x402 client would, and prints it.
+import { runPay } from "./pay/run-pay.ts";
+
+const { out, err, code } = await runPay({
+  argv: process.argv.slice(2),
+  environment: process.env,
+  localFile: ".sextant/local.json",
+});
+process.stdout.write(out);
+process.stderr.write(err);
+process.exitCode = code;

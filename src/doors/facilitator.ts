@@ -1,0 +1,106 @@
+// `sextant facilitator`: checks payments and carries them out on chain, for the services that ask it.
+import { Counter, Registry } from "prom-client";
+import { chainById } from "../chain/chains/chains.ts";
+import { describeEndpoint, ownRoutes } from "../http/described-route.ts";
+import { addDescription } from "../http/description-routes.ts";
+import { addEndpoints } from "../http/endpoint-routes.ts";
+import { openApiDocument } from "../http/openapi.ts";
+import { createServer, type Readiness } from "../http/server.ts";
+import { type Config, readConfig } from "../kit/config.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
+import type { Log } from "../kit/log.ts";
+import { facilitatorEndpoints } from "../payments/facilitator/facilitator-endpoints.ts";
+import { createLocalFacilitator, type LocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
+import { indexingApiTitle } from "./api-title.ts";
+import { aborted, type Command } from "./command.ts";
+import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
+import { facilitatorSettings, listenSettings, paymentSettings, requestSettings } from "./settings.ts";
+import { addStatusRoutes } from "./status-routes.ts";
+
+const settings = { ...listenSettings, ...requestSettings, ...paymentSettings, ...facilitatorSettings };
+
+export const facilitator: Command = {
+  about:
+    "Verifies x402 payments and settles them with the key in FACILITATOR_PRIVATE_KEY, which pays the gas.\n" +
+    "Run one per key: it hands out the account's nonces. It keeps no database; what it was asked for and does not\n" +
+    "remember after a restart is found on chain by whoever asked.",
+  options: {},
+  async run({ environment, log, stop }) {
+    const config = readConfig(environment, settings);
+    const place = paymentPlace(config);
+    const payer = openFacilitator(config, place, log);
+    const registry = new Registry();
+    const counter = new Counter({
+      name: "facilitator_requests_total",
+      help: "Payments verified and settled, by outcome.",
+      labelNames: ["operation", "outcome"],
+      registers: [registry],
+    });
+    const payees = config.facilitatorPayees.map((payee) => payee.toLowerCase() as Hex);
+    const endpoints = facilitatorEndpoints({
+      facilitator: payer,
+      log,
+      rules: {
+        network: place.network,
+        asset: place.asset,
+        assetName: place.name,
+        assetVersion: place.version,
+        amountMin: BigInt(config.facilitatorAmountMin),
+        payees: payees.length > 0 ? payees : null,
+      },
+      count: (operation, outcome) => counter.inc({ operation, outcome }),
+    });
+    const server = createServer({ ...config, log, ready: () => readiness(payer, log) });
+    try {
+      addEndpoints(server.app, endpoints);
+      addStatusRoutes(server.app, registry);
+      const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];
+      addDescription(server.app, openApiDocument({ ...indexingApiTitle(), ...TITLE }, routes));
+      const port = config.facilitatorPort;
+      const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
+      log.info({ url, address: payer.address, network: place.network }, `facilitator on ${url}`);
+      await aborted(stop);
+    } finally {
+      await server.close();
+    }
+    return 0;
+  },
+};
+
+const TITLE = {
+  title: "Sextant facilitator",
+  description:
+    "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain.",
+};
+
+function openFacilitator(config: Config<typeof settings>, place: PaymentPlace, log: Log): LocalFacilitator {
+  const { facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
+  if (privateKey === null) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "FACILITATOR_PRIVATE_KEY must be the key of the account that pays the gas.",
+    );
+  }
+  if (urls.length === 0) {
+    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
+  }
+  // Where gas costs money, strangers must not choose whose business we pay it for.
+  if (config.facilitatorPayees.length === 0 && chainById(place.chainId)?.mainnet !== false) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "FACILITATOR_PAYEES must name who may be paid at our cost on this chain.",
+    );
+  }
+  return createLocalFacilitator({ network: place.network, urls, privateKey, log });
+}
+
+async function readiness(payer: LocalFacilitator, log: Log): Promise<Readiness> {
+  try {
+    if ((await payer.gasBalance()) > 0n) return { ready: true };
+    return { ready: false, reason: `The account ${payer.address} has nothing to pay gas with.` };
+  } catch (err) {
+    log.debug({ err }, "The balance of the facilitator could not be read");
+    return { ready: false, reason: "No node answers." };
+  }
+}

@@ -1,0 +1,84 @@
+// The portfolio service of a local run: the two local markets behind a gate that is paid on the local chain.
+import type { FastifyInstance } from "fastify";
+import { Registry } from "prom-client";
+import type { Config } from "../kit/config.ts";
+import type { Log } from "../kit/log.ts";
+import { Secret } from "../kit/secret.ts";
+import type { Offer } from "../payments/offer.ts";
+import { erc4626 } from "../portfolio/positions/erc4626.ts";
+import { priceSources } from "../portfolio/prices/sources.ts";
+import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
+import type { Database } from "../store/database.ts";
+import type { LocalEconomy } from "./local-economy.ts";
+import type { LocalMarket } from "./local-markets.ts";
+import { openSeller, type SellerConfig } from "./open-seller.ts";
+import { countPayments, servePortfolio } from "./serve-portfolio.ts";
+import type { paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
+
+export type LocalPortfolio = {
+  readonly offer: Offer;
+  /** How many payments were carried out so far. */
+  settled(): number;
+  close(): Promise<void>;
+};
+
+type LocalConfig = Config<typeof paymentSettings & typeof portfolioSettings & typeof sellerSettings>;
+
+export function serveLocalPortfolio(
+  app: FastifyInstance,
+  needs: {
+    readonly config: LocalConfig;
+    readonly economy: LocalEconomy;
+    readonly markets: readonly LocalMarket[];
+    readonly database: Database;
+    readonly log: Log;
+    readonly listensAt: () => string;
+  },
+): LocalPortfolio {
+  const { config, economy, markets, database, log, listensAt } = needs;
+  const registry = new Registry();
+  const counted = countPayments(registry);
+  let settled = 0;
+  const count: typeof counted = (outcome) => {
+    if (outcome === "settled") settled += 1;
+    counted(outcome);
+  };
+  const seller = openSeller(sellerConfig(config, economy), { database, log, count, listensAt });
+  const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
+  const service = servePortfolio(app, {
+    chains: markets.map(({ port }) => port),
+    provider: rpcProvider,
+    // The protocols of the real chains are not there, so nobody is asked about them.
+    priceSources: priceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
+    positionReaders: [erc4626],
+    gate: seller.gate,
+    devBypass: seller.devBypass,
+    registry,
+    log,
+  });
+  return {
+    offer: seller.gate.offer,
+    settled: () => settled,
+    async close() {
+      await service.close();
+      seller.close();
+    },
+  };
+}
+
+/** Paid in the local dollar, to the local merchant, carried out by the local facilitator. */
+function sellerConfig(
+  config: LocalConfig,
+  { deployment, usdCoin, accounts, rpcUrl }: LocalEconomy,
+): SellerConfig {
+  return {
+    ...config,
+    paymentNetwork: `eip155:${deployment.chainId}`,
+    paymentRpcUrls: [new Secret(rpcUrl)],
+    paymentAsset: usdCoin,
+    paymentAssetName: "USD Coin",
+    paymentAssetVersion: "2",
+    payTo: accounts.merchant.address,
+    facilitatorPrivateKey: new Secret(accounts.facilitator.privateKey),
+  };
+}

@@ -1,0 +1,126 @@
+// The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
+import { chainById } from "../chain/chains/chains.ts";
+import { createRpc } from "../chain/rpc/rpc.ts";
+import { parseAmount } from "../kit/amount.ts";
+import type { Config } from "../kit/config.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
+import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+import type { Facilitator } from "../payments/facilitator/facilitator.ts";
+import { createLocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
+import { createRemoteFacilitator } from "../payments/facilitator/remote-facilitator.ts";
+import { createGate, openGate } from "../payments/gate.ts";
+import type { Offer } from "../payments/offer.ts";
+import type { PaymentOutcome } from "../payments/paid-work.ts";
+import type { Database } from "../store/database.ts";
+import { openRecordStore } from "../store/record-store.ts";
+import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
+import { PORTFOLIO_DESCRIPTION } from "./portfolio-offering.ts";
+import type { PortfolioGate } from "./serve-portfolio.ts";
+import type { facilitatorSettings, paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
+import { settlementChain } from "./settlement-chain.ts";
+
+export type SellerConfig = Config<typeof paymentSettings & typeof sellerSettings> &
+  Pick<Config<typeof facilitatorSettings>, "facilitatorPrivateKey"> &
+  Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
+
+export type Seller = {
+  readonly gate: PortfolioGate;
+  readonly devBypass: boolean;
+  close(): void;
+};
+
+export type SellerNeeds = {
+  readonly database: Database;
+  readonly log: Log;
+  readonly count: (outcome: PaymentOutcome) => void;
+  /** The address listened on, known once it is. */
+  readonly listensAt: () => string;
+};
+
+// The work takes seconds and the transfer a few blocks; a signature that is good for longer could be carried out when
+// nobody remembers what it was for.
+const TIMEOUT_SECONDS = 60;
+// Somebody else's facilitator waits for the transfer to be mined.
+const REMOTE_MS = 18_000;
+// Where a chain is not among those we know the facts of.
+const FINALITY_DEPTH = 64;
+
+export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
+  const place = paymentPlace(config);
+  refuseBypass(config, place);
+  const offer = offerOf(config, place, needs.listensAt);
+  if (config.devBypass) return { gate: openGate(offer), devBypass: true, close: () => undefined };
+  const { log, count } = needs;
+  const urls = config.paymentRpcUrls;
+  if (urls.length === 0) {
+    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
+  }
+  const rpc = createRpc({ urls, chainId: place.chainId, log });
+  const finalityDepth = chainById(place.chainId)?.finalityDepth ?? FINALITY_DEPTH;
+  const gate = createGate({
+    offer,
+    store: openRecordStore(needs.database),
+    facilitator: openFacilitator(config, place, urls, log),
+    chain: settlementChain(rpc, { finalityDepth }),
+    log,
+    count,
+  });
+  return { gate, devBypass: false, close: () => rpc.close() };
+}
+
+function offerOf(config: SellerConfig, place: PaymentPlace, listensAt: () => string): Offer {
+  if (config.payTo === null) {
+    throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that is paid for snapshots.");
+  }
+  return {
+    network: place.network,
+    asset: place.asset,
+    assetName: place.name,
+    assetVersion: place.version,
+    decimals: place.decimals,
+    payTo: config.payTo.toLowerCase() as Hex,
+    amount: parseAmount(config.portfolioPriceUsd, place.decimals, "PORTFOLIO_PRICE_USD"),
+    maxTimeoutSeconds: TIMEOUT_SECONDS,
+    description: PORTFOLIO_DESCRIPTION,
+    mimeType: "application/json",
+    get resourceOrigin() {
+      return config.portfolioPublicUrl ?? listensAt();
+    },
+  };
+}
+
+function openFacilitator(
+  config: SellerConfig,
+  { network }: PaymentPlace,
+  urls: readonly Secret<string>[],
+  log: Log,
+): Facilitator {
+  const { facilitatorUrl, facilitatorPrivateKey: privateKey } = config;
+  if (facilitatorUrl !== null) {
+    return createRemoteFacilitator({
+      url: facilitatorUrl.reveal().replace(/\/+$/, ""),
+      timeoutMs: REMOTE_MS,
+    });
+  }
+  if (privateKey === null) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY to do it in this process.",
+    );
+  }
+  return createLocalFacilitator({ network, urls, privateKey, log });
+}
+
+/** Never by accident where a snapshot could have been sold. */
+function refuseBypass({ devBypass, nodeEnvironment }: SellerConfig, place: PaymentPlace): void {
+  if (!devBypass) return;
+  const mainnet = chainById(place.chainId)?.mainnet !== false;
+  if (!mainnet && nodeEnvironment !== "production") return;
+  const where = mainnet ? `payments on ${place.network} are worth money` : "NODE_ENV is production";
+  throw new Fault(
+    "CONFIG_INVALID",
+    `X402_DEV_BYPASS gives snapshots away, but ${where}; remove one of the two.`,
+  );
+}

@@ -1,0 +1,32 @@
+// The chain and token that payments are made in, as configured.
+
+import type { Config } from "../kit/config.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
+import { knownAsset, type PaymentAsset } from "../payments/known-assets.ts";
+import type { paymentSettings } from "./settings.ts";
+
+export type PaymentPlace = PaymentAsset & { readonly network: `eip155:${number}`; readonly chainId: number };
+
+// What every dollar token that takes signed transfers has.
+const DECIMALS = 6;
+
+export function paymentPlace(config: Config<typeof paymentSettings>): PaymentPlace {
+  const { paymentNetwork, paymentAsset, paymentAssetName: name, paymentAssetVersion: version } = config;
+  const network = paymentNetwork as `eip155:${number}`;
+  const chainId = Number(network.slice("eip155:".length));
+  const known = knownAsset(network);
+  const asset = paymentAsset === null ? null : (paymentAsset.toLowerCase() as Hex);
+  if (asset === null || asset === known?.asset) {
+    if (known) return { ...known, network, chainId };
+    throw new Fault("CONFIG_INVALID", `PAYMENT_ASSET must name the token that is paid with on ${network}.`);
+  }
+  // A wrong name or version makes every signature invalid, so there is nothing to guess.
+  if (name === null || version === null) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "PAYMENT_ASSET needs PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION: the name and version of its EIP-712 domain.",
+    );
+  }
+  return { asset, name, version, decimals: DECIMALS, network, chainId };
+}

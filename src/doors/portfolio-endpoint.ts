@@ -1,0 +1,106 @@
+// GET /portfolio: the question is checked, then paid for, then answered; browsers that have not paid are shown a page.
+import { paymentExtension, paymentRequiredSchema } from "../faces/discovery.ts";
+import type { PaidRoute } from "../faces/offering.ts";
+import type { Page } from "../faces/page.ts";
+import { prefersHtml } from "../faces/prefers-html.ts";
+import type { Gate } from "../payments/gate.ts";
+import type { Resource } from "../payments/resource.ts";
+import type { PortfolioQuery, PortfolioRequest } from "../portfolio/query.ts";
+import type { SnapshotTaker } from "../portfolio/snapshot.ts";
+import { portfolioSnapshotSchema } from "../portfolio/snapshot-schema.ts";
+import type { Endpoint, EndpointAnswer, RequestHead } from "../schema/endpoint.ts";
+import type { Parameter } from "../schema/parameter.ts";
+
+export type PortfolioEndpointNeeds = {
+  readonly route: PaidRoute;
+  readonly query: PortfolioQuery;
+  readonly gate: Pick<Gate, "challenge" | "serve">;
+  readonly snapshots: SnapshotTaker;
+  /** Asked when the first visitor comes, and then never again. */
+  readonly page: () => Page;
+};
+
+const SIGNATURE = "payment-signature";
+
+const signatureParameter: Parameter = {
+  name: "PAYMENT-SIGNATURE",
+  place: "header",
+  required: false,
+  kind: { json: { type: "string" }, parse: (text) => text },
+  meaning:
+    "The payment: base64 of an x402 version 2 payload. The same one with the same request again is free.",
+};
+
+const error = {
+  title: "Error",
+  type: "object",
+  properties: { error: { type: "string", description: "One clear sentence." } },
+  required: ["error"],
+  additionalProperties: false,
+};
+
+export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
+  const { route, query, gate, snapshots } = needs;
+  const { method, path } = route;
+  let made: Page | null = null;
+  const once = {
+    ...needs,
+    page: () => {
+      made ??= needs.page();
+      return made;
+    },
+  };
+  return {
+    method,
+    path,
+    operation: "getPortfolio",
+    summary: "What a wallet holds, and what it is worth",
+    tag: "Portfolio",
+    parameters: [...query.parameters, signatureParameter],
+    body: null,
+    answers: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema, 500: error },
+    refusals: [409],
+    answerHeaders: {
+      200: {
+        "payment-response": "How it was paid: base64 of {success, transaction, network, payer, amount}.",
+      },
+      402: {
+        "payment-required": "What must be paid, and to whom: base64 of the x402 version 2 requirements.",
+      },
+    },
+    extensions: paymentExtension(route),
+    before: (head) => unpaid(once, head),
+    async handle({ values, headers }) {
+      const request = query.read(values);
+      const resource: Resource = { method, path, query: canonicalQuery(request) };
+      const answer = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
+        const snapshot = await snapshots.take(request, signal);
+        const tokens =
+          request.spam === "exclude" ? snapshot.tokens.filter(({ spam }) => !spam) : snapshot.tokens;
+        return { status: 200, body: { ...snapshot, tokens } };
+      });
+      return varying(answer);
+    },
+  };
+}
+
+/** What is told to whoever looks before asking: browsers get the page, probes the terms. */
+function unpaid({ route, gate, page }: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {
+  if (head.headers[SIGNATURE] !== undefined) return null;
+  const human = prefersHtml(head.headers.accept);
+  if (!human && head.query !== "") return null;
+  const terms = gate.challenge({ method: route.method, path: route.path, query: {} });
+  if (!human) return varying(terms);
+  const { html, policy } = page();
+  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy };
+  return varying({ ...terms, headers: { ...terms.headers, ...headers }, body: Buffer.from(html) });
+}
+
+/** The same address answers people and programs differently; caches must know. */
+function varying(answer: EndpointAnswer): EndpointAnswer {
+  return { ...answer, headers: { ...answer.headers, vary: "accept" } };
+}
+
+function canonicalQuery({ wallet, slugs, spam }: PortfolioRequest): Readonly<Record<string, string>> {
+  return { address: wallet, chains: slugs.join(","), ...(spam === "include" ? {} : { spam }) };
+}

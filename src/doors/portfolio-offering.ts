@@ -1,0 +1,44 @@
+// The table of what the portfolio service sells: one row, from which every description of it is made.
+import type { Offering, PaidRoute } from "../faces/offering.ts";
+import { formatAmount } from "../kit/amount.ts";
+import type { Offer } from "../payments/offer.ts";
+
+export const PORTFOLIO_PATH = "/portfolio";
+
+/** Also what the terms in a 402 answer say about it. */
+export const PORTFOLIO_DESCRIPTION =
+  "A snapshot of an EVM wallet on the chains you choose: every token with balance, price and value in USD, DeFi positions with debts subtracted, totals that can be re-added, recent activity, spam marked, and warnings about whatever could not be known.";
+
+export function portfolioRoute(offer: Offer): PaidRoute {
+  const { network, asset, payTo, maxTimeoutSeconds, amount, decimals } = offer;
+  return {
+    method: "GET",
+    path: PORTFOLIO_PATH,
+    description: PORTFOLIO_DESCRIPTION,
+    priceUsd: formatAmount(amount, decimals),
+    tags: ["wallet", "portfolio", "balances", "defi", "evm"],
+    terms: {
+      scheme: "exact",
+      network,
+      amount: amount.toString(),
+      asset,
+      payTo,
+      maxTimeoutSeconds,
+      extra: { name: offer.assetName, version: offer.assetVersion },
+    },
+  };
+}
+
+export function portfolioOffering(offer: Offer, sinceMs: number): Offering {
+  return {
+    // Read when it is needed: where nothing is configured it is the address listened on, known only by then.
+    get origin() {
+      return offer.resourceOrigin;
+    },
+    name: "Sextant portfolio service",
+    about:
+      "What an EVM wallet holds and what it is worth, for agents and for people: one request, one small payment, one complete answer.",
+    routes: [portfolioRoute(offer)],
+    sinceMs,
+  };
+}

@@ -1,0 +1,109 @@
+// One snapshot as it is answered: shown to readers of the documentation, and what the page is tried with.
+
+const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
+const USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const AWETH_BASE = "0xd4a0e0b9149bcee3c920d2e00b5de09138fd8bb7";
+const WETH_BASE = "0x4200000000000000000000000000000000000006";
+
+export const exampleSnapshot = {
+  address: WALLET,
+  timestamp: "2026-01-01T00:00:00.000Z",
+  chains: ["base", "ethereum"],
+  summary: {
+    totalValueUsd: "7750.25",
+    pricedTokenCount: 2,
+    unpricedTokenCount: 0,
+    tokenCount: 2,
+    stablecoinValueUsd: "1250.25",
+    chains: [
+      { chain: "base", tokenCount: 1, pricedTokenCount: 1, unpricedTokenCount: 0, totalValueUsd: "2750.25" },
+      { chain: "ethereum", tokenCount: 1, pricedTokenCount: 1, unpricedTokenCount: 0, totalValueUsd: "5000" },
+    ],
+    topHoldings: [
+      { chain: "ethereum", contract: null, symbol: "ETH", name: "Ether", valueUsd: "5000" },
+      { chain: "base", contract: USDC_BASE, symbol: "USDC", name: "USD Coin", valueUsd: "1250.25" },
+    ],
+    warnings: ["base: native transfers leave no log and are not part of the activity."],
+  },
+  tokens: [
+    {
+      chain: "ethereum",
+      chainId: "eip155:1",
+      contract: null,
+      symbol: "ETH",
+      name: "Ether",
+      decimals: 18,
+      logo: null,
+      rawBalance: "2000000000000000000",
+      balance: "2",
+      priceUsd: "2500",
+      valueUsd: "5000",
+      spam: false,
+      priceSource: "chainlink",
+    },
+    {
+      chain: "base",
+      chainId: "eip155:8453",
+      contract: USDC_BASE,
+      symbol: "USDC",
+      name: "USD Coin",
+      decimals: 6,
+      logo: null,
+      rawBalance: "1250250000",
+      balance: "1250.25",
+      priceUsd: "1",
+      valueUsd: "1250.25",
+      spam: false,
+      priceSource: "chainlink",
+    },
+    {
+      chain: "base",
+      chainId: "eip155:8453",
+      contract: "0x00000000000000000000000000000000000bad00",
+      symbol: "CLAIM",
+      name: "Claim your reward at a web site",
+      decimals: 18,
+      logo: null,
+      rawBalance: "1000000000000000000000000",
+      balance: "1000000",
+      priceUsd: null,
+      valueUsd: null,
+      spam: true,
+      priceSource: null,
+    },
+  ],
+  positions: [
+    {
+      chain: "base",
+      chainId: "eip155:8453",
+      protocol: "aave-v3",
+      kind: "supplied",
+      name: "Aave v3 WETH supplied",
+      contract: AWETH_BASE,
+      assets: [
+        {
+          contract: WETH_BASE,
+          symbol: "WETH",
+          name: "Wrapped Ether",
+          decimals: 18,
+          rawBalance: "600000000000000000",
+          balance: "0.6",
+          priceUsd: "2500",
+          valueUsd: "1500",
+        },
+      ],
+      valueUsd: "1500",
+    },
+  ],
+  recentActivity: [
+    {
+      chain: "base",
+      hash: `0x${"12".repeat(32)}`,
+      from: "0x1111111111111111111111111111111111111111",
+      to: WALLET,
+      blockNumber: 40000000,
+      timestamp: "2025-12-31T23:59:00.000Z",
+    },
+  ],
+  provider: "rpc",
+};

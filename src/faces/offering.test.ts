@@ -1,0 +1,45 @@
+// What a directory would refuse is refused at the start.
+import { describe, expect, it } from "vitest";
+import { checkedOffering, type Offering, type PaidRoute } from "./offering.ts";
+
+const route: PaidRoute = {
+  method: "GET",
+  path: "/thing",
+  description: "A thing.",
+  priceUsd: "0.01",
+  tags: ["a"],
+  terms: {
+    scheme: "exact",
+    network: "eip155:1",
+    amount: "1",
+    asset: "0x",
+    payTo: "0x",
+    maxTimeoutSeconds: 60,
+    extra: { name: "", version: "" },
+  },
+};
+const offering: Offering = {
+  origin: "https://a.example",
+  name: "Things",
+  about: "",
+  routes: [route],
+  sinceMs: 0,
+};
+
+describe("an offering", () => {
+  it("is published as it is when directories take it", () => {
+    expect(checkedOffering(offering)).toBe(offering);
+    checkedOffering({ ...offering, routes: [{ ...route, description: "x".repeat(500) }] });
+  });
+
+  it.each<[Partial<Offering>, RegExp]>([
+    [{ name: "x".repeat(33) }, /name/],
+    [{ name: "Sextänt" }, /ASCII/],
+    [{ routes: [{ ...route, path: "thing" }] }, /slash/],
+    [{ routes: [{ ...route, description: "x".repeat(501) }] }, /500/],
+    [{ routes: [{ ...route, priceUsd: "$1" }] }, /price/],
+    [{ routes: [{ ...route, tags: ["a", "b", "c", "d", "e", "f"] }] }, /5 tags/],
+  ])("with %j is refused", (change, sentence) => {
+    expect(() => checkedOffering({ ...offering, ...change })).toThrow(sentence);
+  });
+});

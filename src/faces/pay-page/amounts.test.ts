@@ -1,0 +1,60 @@
+// Amounts on the page: readable, and never further from the truth than they say.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+type Amounts = {
+  rounded(text: string, places: number): string;
+  usd(text: string | null): string;
+  price(text: string | null): string;
+  quantity(text: string | null): string;
+  millionths(text: string | null): bigint;
+};
+
+// By its address: the page's modules are plain JavaScript, which the compiler of the tests does not read.
+const { rounded, usd, price, quantity, millionths } = (await import(
+  new URL("./amounts.js", import.meta.url).href
+)) as Amounts;
+
+describe("an amount", () => {
+  it.each([
+    ["0", "$0.00"],
+    ["1234.5", "$1,234.50"],
+    ["0.005", "$0.01"],
+    ["0.0049", "< $0.01"],
+    ["999999.995", "$1,000,000.00"],
+    ["-800", "−$800.00"],
+    ["123456789012345678901234567890.129", "$123,456,789,012,345,678,901,234,567,890.13"],
+    [null, "–"],
+  ])("of dollars %s reads %s", (text, shown) => expect(usd(text)).toBe(shown));
+
+  it.each([
+    ["0.0000082", "$0.0000082"],
+    ["0.012345678", "$0.01234"],
+    ["2500", "$2,500.00"],
+    [null, "–"],
+  ])("as a price %s reads %s", (text, shown) => expect(price(text)).toBe(shown));
+
+  it.each([
+    ["2", "2"],
+    ["100", "100"],
+    ["1250.25", "1,250.25"],
+    ["0.0314", "0.0314"],
+    ["0.5", "0.5"],
+    ["0.000000000012", "< 0.000001"],
+    ["0", "0"],
+    [null, "?"],
+  ])("of a token %s reads %s", (text, shown) => expect(quantity(text)).toBe(shown));
+
+  it("is rounded by at most half of the last place shown", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (units) => {
+        const magnitude = units < 0n ? -units : units;
+        const text = `${units < 0n ? "-" : ""}${magnitude / 1_000_000n}.${String(magnitude % 1_000_000n).padStart(6, "0")}`;
+        expect(millionths(text)).toBe(units);
+        const shown = rounded(text, 2).replaceAll(",", "").replace("−", "-");
+        const off = millionths(shown) - units;
+        expect(off <= 5_000n && off >= -5_000n).toBe(true);
+      }),
+    );
+  });
+});

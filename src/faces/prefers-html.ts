@@ -1,0 +1,21 @@
+// Whether a client would rather be shown a page than handed JSON: browsers say so, programs do not.
+
+/** True only when `text/html` is named and weighs more than JSON; anything unclear is a program. */
+export function prefersHtml(accept: string | undefined): boolean {
+  const ranges = (accept ?? "").split(",").map(readRange);
+  const weight = (...names: readonly string[]) => {
+    for (const name of names) {
+      const found = ranges.find(({ type }) => type === name);
+      if (found) return found.weight;
+    }
+    return 0;
+  };
+  return weight("text/html") > weight("application/json", "application/*", "*/*");
+}
+
+function readRange(text: string): { readonly type: string; readonly weight: number } {
+  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+  const given = parameters.find((part) => part.startsWith("q="));
+  const weight = given === undefined ? 1 : Number(given.slice(2));
+  return { type, weight: weight >= 0 && weight <= 1 ? weight : 0 };
+}

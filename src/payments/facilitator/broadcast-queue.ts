@@ -1,0 +1,107 @@
+// One queue for everything a key sends: each transaction gets the next account nonce, and a hole is filled, not waited for.
+import { type Hex, keccak256, type LocalAccount, type TransactionSerializableEIP1559 } from "viem";
+import type { Clock } from "../../kit/clock.ts";
+import { createLimit } from "../../kit/limit.ts";
+import type { Log } from "../../kit/log.ts";
+import { classifySendFailure } from "./send-failure.ts";
+
+/** What the queue needs of a node. */
+export type BroadcastNode = {
+  /** Transactions of the account that the node knows of, mined or waiting. */
+  pendingNonce(): Promise<number>;
+  fees(): Promise<{ readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }>;
+  send(raw: Hex): Promise<unknown>;
+};
+
+export type Transfer = { readonly to: Hex; readonly data: Hex; readonly gas: bigint };
+
+export type BroadcastQueue = {
+  /** The hash of what was sent, or may have been; throws where it certainly was not. */
+  send(transfer: Transfer): Promise<Hex>;
+};
+
+export type QueueOptions = {
+  readonly account: LocalAccount;
+  readonly chainId: number;
+  readonly node: BroadcastNode;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** After how long a node that does not know of a transaction has dropped it, or never had it. */
+  readonly holeMs: number;
+};
+
+// A burst is answered within seconds; a longer queue would outlive the signatures in it.
+const WAITING_MAX = 500;
+const ATTEMPTS_MAX = 4;
+// Nodes want at least a tenth more before they replace a transaction.
+const RAISE_PERCENT = 125n;
+
+export function createBroadcastQueue({
+  account,
+  chainId,
+  node,
+  clock,
+  log,
+  holeMs,
+}: QueueOptions): BroadcastQueue {
+  const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  let next: number | null = null;
+  let sentMs = 0;
+
+  async function nextNonce(): Promise<number> {
+    const known = await node.pendingNonce();
+    // The node knows more than we: another process used the key, or we have just started.
+    if (next === null || known > next) return known;
+    if (known < next && clock.nowMs() - sentMs > holeMs) {
+      log.warn({ known, next }, "A transaction of the facilitator was dropped; its nonce is used again");
+      return known;
+    }
+    // Behind a balancer the next node may not have heard of what we have just sent.
+    return next;
+  }
+
+  async function sendOnce(transfer: Transfer, raise: bigint): Promise<Hex | "again"> {
+    const [nonce, fees] = await Promise.all([nextNonce(), node.fees()]);
+    const request: TransactionSerializableEIP1559 = {
+      type: "eip1559",
+      chainId,
+      nonce,
+      to: transfer.to,
+      data: transfer.data,
+      gas: transfer.gas,
+      maxFeePerGas: (fees.maxFeePerGas * raise) / 100n,
+      maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * raise) / 100n,
+    };
+    const raw = await account.signTransaction(request);
+    const hash = keccak256(raw);
+    try {
+      await node.send(raw);
+    } catch (error) {
+      const failure = classifySendFailure(error);
+      if (failure !== "known") next = null;
+      if (failure === "nonce" || failure === "underpriced") return "again";
+      // Nobody answered, so it may be on its way: whoever waits for its receipt will see.
+      if (failure === "unheard") {
+        log.warn({ err: error, hash, nonce }, "A transaction may or may not have been sent");
+        return hash;
+      }
+      if (failure === "rejected") throw error;
+    }
+    next = nonce + 1;
+    sentMs = clock.nowMs();
+    return hash;
+  }
+
+  return {
+    send: (transfer) =>
+      turn.run(async () => {
+        let raise = 100n;
+        for (let attempt = 1; ; attempt += 1) {
+          const sent = await sendOnce(transfer, raise);
+          if (sent !== "again") return sent;
+          if (attempt >= ATTEMPTS_MAX) throw new Error("the node refuses every nonce and fee");
+          raise = (raise * RAISE_PERCENT) / 100n;
+        }
+      }),
+  };
+}

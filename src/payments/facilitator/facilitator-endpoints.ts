@@ -1,0 +1,167 @@
+// Our facilitator for others: verify, settle and supported, within rules that keep strangers from spending its gas.
+import type { PaymentRequirements } from "@x402/core/types";
+import { type Clock, systemClock } from "../../kit/clock.ts";
+import { Fault } from "../../kit/fault.ts";
+import { type Hex, parseAddress } from "../../kit/hex.ts";
+import { createLimit } from "../../kit/limit.ts";
+import type { Log } from "../../kit/log.ts";
+import { parseUint } from "../../kit/uint.ts";
+import type { Endpoint } from "../../schema/endpoint.ts";
+import { objectionTo, type Payment, payloadOf, readPayment } from "../payment.ts";
+import { type Facilitator, NOT_SERVED } from "./facilitator.ts";
+import { REQUEST_SCHEMA, SETTLED_SCHEMA, SUPPORTED_SCHEMA, VERIFIED_SCHEMA } from "./facilitator-schema.ts";
+
+/**
+ * Whoever is served costs us gas. The token is ours to name, so nobody can hand us a contract of his own to call; a
+ * transfer below the minimum is not worth its gas; and where payees are named, every transfer we pay for pays one of them.
+ */
+export type FacilitatorRules = {
+  readonly network: `eip155:${number}`;
+  readonly asset: Hex;
+  readonly assetName: string;
+  readonly assetVersion: string;
+  readonly amountMin: bigint;
+  /** Null serves every payee. */
+  readonly payees: readonly Hex[] | null;
+};
+
+export type FacilitatorEndpointOptions = {
+  readonly facilitator: Facilitator;
+  readonly rules: FacilitatorRules;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly count?: (operation: "verify" | "settle", outcome: "ok" | "refused" | "trouble") => void;
+};
+
+// The library itself refuses what expires within six seconds.
+const SETTLE_MS = 7_000;
+// Each waits for a block; more than this at once would wait for one another until their signatures expire.
+const SETTLING_MAX = 100;
+
+type Checked =
+  | { readonly payment: Payment; readonly terms: PaymentRequirements }
+  | { readonly objection: string };
+
+export function facilitatorEndpoints(options: FacilitatorEndpointOptions): readonly Endpoint[] {
+  const { facilitator, rules, log, clock = systemClock, count = () => undefined } = options;
+  const settling = createLimit({ runningMax: SETTLING_MAX, waitingMax: SETTLING_MAX });
+  // The same payment sent twice at once would be two transactions, of which one can only fail, at our cost.
+  const underWay = new Map<string, ReturnType<Facilitator["settle"]>>();
+
+  const troubled = (operation: "verify" | "settle") => (cause: unknown) => {
+    count(operation, "trouble");
+    log.warn({ err: cause, operation }, "The facilitator could not tell");
+    throw new Fault("FACILITATOR_UNAVAILABLE", "The chain can not be asked at the moment; try again.", {
+      cause,
+    });
+  };
+  const settleOnce = ({ payment, terms }: Extract<Checked, { payment: Payment }>) => {
+    const running = underWay.get(payment.digest);
+    if (running) return running;
+    const begun = settling
+      .run(() => facilitator.settle(payloadOf(payment, terms), terms))
+      .finally(() => underWay.delete(payment.digest));
+    underWay.set(payment.digest, begun);
+    return begun;
+  };
+
+  return [
+    {
+      ...described("verify", "Tell whether a payment could be carried out now"),
+      answers: { 200: VERIFIED_SCHEMA },
+      async handle({ body }) {
+        const checked = check(body, rules, clock);
+        if ("objection" in checked) {
+          count("verify", "refused");
+          return {
+            status: 200,
+            body: { isValid: false, invalidReason: NOT_SERVED, invalidMessage: checked.objection },
+          };
+        }
+        const { payment, terms } = checked;
+        const { isValid, invalidReason } = await facilitator
+          .verify(payloadOf(payment, terms), terms)
+          .catch(troubled("verify"));
+        count("verify", isValid ? "ok" : "refused");
+        // The library's own message is left out: it quotes the node, and with it the node's address.
+        return { status: 200, body: { isValid, ...(isValid ? {} : { invalidReason }), payer: payment.from } };
+      },
+    },
+    {
+      ...described("settle", "Carry out a payment and tell what became of it"),
+      answers: { 200: SETTLED_SCHEMA },
+      async handle({ body }) {
+        const checked = check(body, rules, clock);
+        const { network } = rules;
+        if ("objection" in checked) {
+          count("settle", "refused");
+          const refused = { success: false, errorReason: NOT_SERVED, errorMessage: checked.objection };
+          return { status: 200, body: { ...refused, transaction: "", network } };
+        }
+        const { success, errorReason, transaction } = await settleOnce(checked).catch(troubled("settle"));
+        count("settle", success ? "ok" : "refused");
+        const payer = checked.payment.from;
+        return {
+          status: 200,
+          body: { success, ...(success ? {} : { errorReason }), transaction, network, payer },
+        };
+      },
+    },
+    {
+      method: "GET",
+      path: "/supported",
+      operation: "getSupported",
+      summary: "What this facilitator carries out",
+      tag: "Facilitator",
+      parameters: [],
+      body: null,
+      answers: { 200: SUPPORTED_SCHEMA },
+      handle: async () => ({ status: 200, body: await facilitator.getSupported() }),
+    },
+  ];
+}
+
+function described(operation: "verify" | "settle", summary: string) {
+  return {
+    method: "POST",
+    path: `/${operation}`,
+    operation: `${operation}Payment`,
+    summary,
+    tag: "Facilitator",
+    parameters: [],
+    body: REQUEST_SCHEMA,
+    refusals: [503],
+  } as const;
+}
+
+/** Throws INPUT_INVALID for what is no payment; answers with a sentence for one that is not served here. */
+function check(body: unknown, rules: FacilitatorRules, clock: Clock): Checked {
+  const { paymentPayload, paymentRequirements } = body as Record<string, Record<string, unknown>>;
+  const payment = readPayment(paymentPayload, rules, "paymentPayload");
+  if ("unacceptable" in payment) return { objection: payment.unacceptable };
+  const payTo = parseAddress(paymentRequirements?.payTo, "paymentRequirements.payTo");
+  const amount = parseUint(paymentRequirements?.amount, "paymentRequirements.amount");
+  if (paymentRequirements?.network !== rules.network)
+    return { objection: "The requirements name another network." };
+  if (String(paymentRequirements.asset).toLowerCase() !== rules.asset) {
+    return { objection: "The requirements name another token." };
+  }
+  if (amount < rules.amountMin)
+    return { objection: `Payments below ${rules.amountMin} units are not carried out.` };
+  if (rules.payees !== null && !rules.payees.includes(payTo))
+    return { objection: "This payee is not served." };
+  const { network, asset } = rules;
+  const times = { nowMs: clock.nowMs(), settleMs: SETTLE_MS };
+  const objection = objectionTo(payment, { network, asset, payTo, amount }, times);
+  if (objection !== null) return { objection };
+  const terms: PaymentRequirements = {
+    scheme: "exact",
+    network,
+    asset,
+    amount: amount.toString(),
+    payTo,
+    maxTimeoutSeconds: Number(paymentRequirements.maxTimeoutSeconds),
+    extra: { name: rules.assetName, version: rules.assetVersion },
+  };
+  return { payment, terms };
+}

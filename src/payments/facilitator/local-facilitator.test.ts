@@ -1,0 +1,197 @@
+// Our facilitator: trouble is never a verdict, contract accounts may pay, and nobody spends its gas for nothing.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  ask,
+  NETWORK,
+  openPaidStage,
+  type PaidStage,
+  PRICE,
+  quiet,
+  signedFor,
+} from "../../../tests/support/paid-stage.ts";
+import { Secret } from "../../kit/secret.ts";
+import { settlePayment, verifyPayment } from "./facilitator.ts";
+import { facilitatorEndpoints } from "./facilitator-endpoints.ts";
+import { createLocalFacilitator } from "./local-facilitator.ts";
+
+let stage: PaidStage;
+let paid: string;
+beforeAll(async () => {
+  stage = await openPaidStage("in process");
+  paid = `${(await stage.serve()).url}/paid?q=x`;
+});
+afterAll(() => stage.close());
+
+const terms = (): PaymentRequirements => ({
+  ...{ scheme: "exact", network: NETWORK, amount: PRICE.toString(), asset: stage.asset, payTo: stage.payTo },
+  ...{ maxTimeoutSeconds: 60, extra: { name: "USD Coin", version: "2" } },
+});
+
+/** A wire to the chain on which some methods are not heard: before the node got them, or after. */
+async function openWire(cut: { before?: readonly string[]; after?: readonly string[] }) {
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const { method } = JSON.parse(body) as { method: string };
+    if (cut.before?.includes(method)) return void response.destroy();
+    const headers = { "content-type": "application/json" };
+    const text = await (await fetch(stage.chain.rpcUrl, { method: "POST", headers, body })).text();
+    if (cut.after?.includes(method)) return void response.destroy();
+    response.writeHead(200, headers).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const facilitator = createLocalFacilitator({
+    network: NETWORK,
+    urls: [new Secret(`http://127.0.0.1:${port}`)],
+    privateKey: new Secret(stage.chain.accounts.attestor.privateKey),
+    log: quiet,
+    confirmationMs: 1_000,
+    pollMs: 20,
+  });
+  return { facilitator, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+describe("a node that does not answer", () => {
+  it.each(["eth_getCode", "eth_call"])("%s: no verdict about the payment", async (method) => {
+    const { facilitator, close } = await openWire({ before: [method] });
+    const { payload } = await signedFor(paid, await stage.payer(), stage.asset);
+    expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    await close();
+  });
+
+  it.each(["eth_estimateGas", "eth_getTransactionCount"])(
+    "%s: the outcome is unknown, and nothing moved",
+    async (method) => {
+      const { facilitator, close } = await openWire({ before: [method] });
+      const payer = await stage.payer();
+      const { payload } = await signedFor(paid, payer, stage.asset);
+      expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+      expect(await stage.transfersFrom(payer.address)).toEqual([]);
+      await close();
+    },
+  );
+
+  it("when it has the transaction already: the receipt tells", async () => {
+    const { facilitator, close } = await openWire({ after: ["eth_sendRawTransaction"] });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const outcome = await settlePayment(facilitator, payload, terms());
+    const [transfer] = await stage.transfersFrom(payer.address);
+    expect(outcome).toEqual({ kind: "settled", transaction: transfer?.transactionHash });
+    await close();
+  });
+
+  it("for the receipt: pending with its hash, and asked again it is not sent twice", async () => {
+    const { facilitator, close } = await openWire({ before: ["eth_getTransactionReceipt"] });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const first = await settlePayment(facilitator, payload, terms());
+    const [transfer] = await stage.transfersFrom(payer.address);
+    expect(first).toMatchObject({ kind: "unknown", transaction: transfer?.transactionHash });
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    const sender = stage.chain.accounts.attestor.address;
+    const sent = await stage.node.getTransactionCount({ address: sender });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.node.getTransactionCount({ address: sender })).toBe(sent);
+    await close();
+  });
+});
+
+describe("a contract account", () => {
+  // isValidSignature answers with its own selector, whatever was signed.
+  const AGREES = "631626ba7e60e01b60005260206000f3";
+  // The same after counting down from 20,000, which takes about half a million gas.
+  const BURNS = "614e205b6001900380600357505b";
+
+  async function contractPayer(code: Hex) {
+    const address = `0x${Math.random().toString(16).slice(2).padStart(40, "c")}` as Hex;
+    await stage.chain.setCode(address, code);
+    await stage.mint(address, 1_000_000n);
+    const { payload } = await signedFor(paid, await stage.payer(0n), stage.asset);
+    const authorization = { ...Object(payload.payload.authorization), from: address };
+    const signed = {
+      ...payload,
+      payload: { authorization, signature: `0x${"ab".repeat(400)}` },
+    } as PaymentPayload;
+    return { address, header: Buffer.from(JSON.stringify(signed)).toString("base64") };
+  }
+
+  it("pays with a signature of its own kind", async () => {
+    const { address, header } = await contractPayer(`0x${AGREES}`);
+    expect((await ask(paid, header)).status).toBe(200);
+    expect(await stage.balance(address)).toBe(1_000_000n - PRICE);
+  });
+
+  it("can not make us pay for its own work", async () => {
+    const { address, header } = await contractPayer(`0x${BURNS}${AGREES}`);
+    const before = await stage.inProcess.gasBalance();
+    expect((await ask(paid, header)).status).toBe(402);
+    expect(await stage.inProcess.gasBalance()).toBe(before);
+    expect(await stage.balance(address)).toBe(1_000_000n);
+  });
+});
+
+describe("the endpoints", () => {
+  const endpoint = (path: string, rules: Partial<PaidStage["rules"] & { payees: Hex[] | null }> = {}) => {
+    const all = facilitatorEndpoints({
+      facilitator: stage.inProcess,
+      rules: { ...stage.rules, payees: null, ...rules },
+      log: quiet,
+    });
+    const found = all.find((each) => each.path === path);
+    if (!found) throw new Error(`there is no ${path}`);
+    return (body: unknown) => found.handle({ values: {}, bytes: Buffer.alloc(0), body, headers: {} });
+  };
+  const request = (paymentPayload: PaymentPayload, changed: Partial<PaymentRequirements> = {}) => ({
+    x402Version: 2,
+    paymentPayload,
+    paymentRequirements: { ...terms(), ...changed },
+  });
+
+  it("carry nothing out that is not served: other tokens, chains, payees, small change, other terms", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const before = await stage.inProcess.gasBalance();
+    const cases: [PaymentPayload, Partial<PaymentRequirements>, object][] = [
+      [payload, { asset: stage.payTo }, {}],
+      [payload, { network: "eip155:1" }, {}],
+      [{ ...payload, accepted: { ...payload.accepted, network: "eip155:1" } }, {}, {}],
+      [payload, { payTo: payer.address }, {}],
+      [payload, { amount: "9999" }, {}],
+      [payload, {}, { amountMin: PRICE + 1n }],
+      [payload, {}, { payees: [payer.address.toLowerCase()] }],
+    ];
+    for (const [sent, changed, rules] of cases) {
+      const verified = await endpoint("/verify", rules)(request(sent, changed));
+      expect([verified.body, changed, rules]).toMatchObject([
+        { isValid: false, invalidReason: "payment_not_served" },
+        changed,
+        rules,
+      ]);
+      const settled = await endpoint("/settle", rules)(request(sent, changed));
+      expect(settled.body).toMatchObject({
+        success: false,
+        errorReason: "payment_not_served",
+        transaction: "",
+      });
+    }
+    expect(await stage.inProcess.gasBalance()).toBe(before);
+  });
+
+  it("settle the same payment once, however often it is sent at once", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const settle = endpoint("/settle");
+    const before = await stage.node.getTransactionCount({ address: stage.inProcess.address });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => settle(request(payload))));
+    expect(answers.every(({ body }) => (body as { success: boolean }).success)).toBe(true);
+    expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(before + 1);
+  });
+});

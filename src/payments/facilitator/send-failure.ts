@@ -1,0 +1,45 @@
+// What a node's answer to a transaction means: nodes say the same thing in their own words.
+import {
+  BaseError,
+  HttpRequestError,
+  LimitExceededRpcError,
+  TimeoutError,
+  WebSocketRequestError,
+} from "viem";
+
+export type SendFailure =
+  /** The node has it already. */
+  | "known"
+  /** The account nonce is used, or too far ahead. */
+  | "nonce"
+  | "underpriced"
+  /** No answer: it may have been taken. */
+  | "unheard"
+  /** Not taken, for any other reason. */
+  | "rejected";
+
+const WORDS: readonly (readonly [RegExp, SendFailure])[] = [
+  [/already known|known transaction|already imported|already exists/i, "known"],
+  [/underpriced|fee too low|replacement/i, "underpriced"],
+  [/nonce/i, "nonce"],
+];
+
+export function classifySendFailure(error: unknown): SendFailure {
+  const said = error instanceof BaseError ? `${error.message} ${error.details}` : String(error);
+  const word = WORDS.find(([pattern]) => pattern.test(said));
+  if (word) return word[1];
+  return isUnheard(error) ? "unheard" : "rejected";
+}
+
+/** Whether a failure is the way's and not the other side's word: nothing can be concluded from it. */
+export function isUnheard(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return error instanceof TypeError;
+  const found = error.walk(
+    (each) =>
+      each instanceof HttpRequestError ||
+      each instanceof TimeoutError ||
+      each instanceof WebSocketRequestError ||
+      each instanceof LimitExceededRpcError,
+  );
+  return found !== null;
+}

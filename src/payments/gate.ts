@@ -1,0 +1,77 @@
+// The gate: a request goes through when its payment is good, is answered once, and is charged once.
+import { randomUUID } from "node:crypto";
+import { type Clock, systemClock } from "../kit/clock.ts";
+import { createLimit } from "../kit/limit.ts";
+import type { Log } from "../kit/log.ts";
+import type { EndpointAnswer } from "../schema/endpoint.ts";
+import type { Rows } from "../schema/record-store.ts";
+import type { Facilitator } from "./facilitator/facilitator.ts";
+import { openLedger } from "./ledger.ts";
+import { GATE_LIMITS, type GateLimits } from "./limits.ts";
+import { challenge, checkOffer, type Offer } from "./offer.ts";
+import type { PaidRequest, PaidWork, PaymentOutcome } from "./paid-work.ts";
+import { readPaymentHeader } from "./payment.ts";
+import { createPurchase } from "./purchase.ts";
+import type { Resource } from "./resource.ts";
+import { createSettlement } from "./settlement.ts";
+import type { SettlementChain } from "./settlement-chain.ts";
+import { createSweep, type Swept } from "./sweep.ts";
+
+export type Gate = {
+  readonly offer: Offer;
+  challenge(resource: Resource, reason?: string): EndpointAnswer;
+  /** Throws what the work throws, and INPUT_INVALID for a header that is no payment. */
+  serve(request: PaidRequest, work: PaidWork): Promise<EndpointAnswer>;
+  /** Finishes what no client waits for; to be called every few seconds, by any number of processes. */
+  sweep(signal?: AbortSignal): Promise<Swept>;
+  /** What the ledger says was paid, in the token's units; the chain says the same once everything is swept. */
+  total(): Promise<bigint>;
+};
+
+export type GateOptions = {
+  readonly offer: Offer;
+  readonly store: Rows;
+  readonly facilitator: Facilitator;
+  readonly chain: SettlementChain;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly limits?: Partial<GateLimits>;
+  readonly count?: (outcome: PaymentOutcome) => void;
+};
+
+export function createGate(options: GateOptions): Gate {
+  const { store, facilitator, chain, log, clock = systemClock, count = () => undefined } = options;
+  const offer = checkOffer(options.offer);
+  const limits = { ...GATE_LIMITS, ...options.limits };
+  const ledger = openLedger(store, limits);
+  const settlement = createSettlement({ ledger, facilitator, chain, clock, log, limits });
+  const purchase = createPurchase({ offer, ledger, facilitator, settlement, clock, log, limits, count });
+  const serving = createLimit({ runningMax: limits.servingMax, waitingMax: 0 });
+  const ask = (resource: Resource, reason = "Payment required.") => {
+    count("challenged");
+    return challenge(offer, resource, reason);
+  };
+  return {
+    offer,
+    challenge: ask,
+    serve({ resource, signature }, work) {
+      if (signature === undefined) return Promise.resolve(ask(resource));
+      return serving.run(async () => {
+        const payment = readPaymentHeader(signature, offer);
+        if ("unacceptable" in payment) return ask(resource, payment.unacceptable);
+        return purchase({ resource, payment, owner: randomUUID() }, work);
+      });
+    },
+    sweep: createSweep({ store, ledger, settlement, chain, clock, log, limits }),
+    total: () => ledger.total(offer),
+  };
+}
+
+/** For development only: everybody goes through. Whoever opens it must have refused to on a chain with real money. */
+export function openGate(offer: Offer): Pick<Gate, "offer" | "challenge" | "serve"> {
+  return {
+    offer,
+    challenge: (resource, reason = "Payment required.") => challenge(offer, resource, reason),
+    serve: (_request, work) => work(new AbortController().signal),
+  };
+}

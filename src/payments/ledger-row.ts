@@ -1,0 +1,78 @@
+// A row of the ledger: which payment, for which request, how far it has come, and who is acting on it.
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Hex } from "../kit/hex.ts";
+import type { SqlText } from "../schema/statement.ts";
+import { name, sql } from "../schema/statement.ts";
+
+/**
+ * reserved: being checked and worked for, nothing is charged. settling: the answer is kept, the transfer was or will be
+ * sent. settled: paid. released: the work failed, nothing was charged. refused: the transfer can not happen. expired:
+ * it never happened and never will. lost: it happened, the chain forgot it, and it can not be repeated.
+ */
+export type PaymentState = "reserved" | "settling" | "settled" | "released" | "refused" | "expired" | "lost";
+
+/** What a token takes once. */
+export type PaymentKey = {
+  readonly network: string;
+  readonly asset: Hex;
+  readonly payer: Hex;
+  readonly nonce: Hex;
+};
+
+export type LedgerRow = PaymentKey & {
+  readonly payTo: Hex;
+  readonly amount: bigint;
+  readonly validBefore: number;
+  readonly fingerprint: string;
+  readonly digest: string;
+  readonly payload: PaymentPayload;
+  readonly terms: PaymentRequirements;
+  readonly state: PaymentState;
+  /** Whether somebody is acting on it now. */
+  readonly leased: boolean;
+  readonly transaction: Hex | null;
+  readonly blockNumber: number | null;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly reason: string | null;
+  readonly createdSeconds: number;
+  /** It was paid once; when it is not any more, the chain has forgotten it. */
+  readonly wasSettled: boolean;
+};
+
+export const ROW =
+  name(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
+  fingerprint, payment_digest, payload, terms, state, coalesce(lease_until > now(), false) as leased, transaction,
+  block_number::text as block_number, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
+  settled_at is not null as was_settled`);
+
+export function keyIs({ network, asset, payer, nonce }: PaymentKey): SqlText {
+  return sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
+}
+
+export function readRow(row: Readonly<Record<string, unknown>>): LedgerRow {
+  const text = (column: string) => String(row[column]);
+  const orNull = (column: string) => (row[column] === null ? null : text(column));
+  return {
+    network: text("network"),
+    asset: text("asset") as Hex,
+    payer: text("payer") as Hex,
+    nonce: text("nonce") as Hex,
+    payTo: text("pay_to") as Hex,
+    amount: BigInt(text("amount")),
+    validBefore: Number(text("valid_before")),
+    fingerprint: text("fingerprint"),
+    digest: text("payment_digest"),
+    payload: JSON.parse(text("payload")) as PaymentPayload,
+    terms: JSON.parse(text("terms")) as PaymentRequirements,
+    state: text("state") as PaymentState,
+    leased: row.leased === true,
+    transaction: orNull("transaction") as Hex | null,
+    blockNumber: row.block_number === null ? null : Number(text("block_number")),
+    attempts: Number(row.attempts),
+    failures: Number(row.failures),
+    reason: orNull("reason"),
+    createdSeconds: Number(text("created")),
+    wasSettled: row.was_settled === true,
+  };
+}

@@ -1,0 +1,44 @@
+// The bounds of the gate, each with its reason; a deployment may set its own.
+
+export type GateLimits = {
+  readonly leaseMs: number;
+  readonly verifyMs: number;
+  readonly handlerMs: number;
+  readonly settleMs: number;
+  readonly chainMs: number;
+  readonly settleMarginMs: number;
+  readonly waitMs: number;
+  readonly servingMax: number;
+  readonly failuresMax: number;
+  readonly failureWindowMs: number;
+  readonly retryAfterSeconds: number;
+  readonly answersKeptMs: number;
+  readonly sweepRows: number;
+};
+
+export const GATE_LIMITS: GateLimits = {
+  // Renewed three times within it: whoever dies is replaced soon, whoever only stalls for a moment is not.
+  leaseMs: 12_000,
+  // A few reads of a node; longer means that nobody answers.
+  verifyMs: 10_000,
+  // What a client waits for, and far below the time a signature is good for.
+  handlerMs: 25_000,
+  // Several blocks of any chain we are paid on; after it the outcome is looked up instead of waited for.
+  settleMs: 20_000,
+  chainMs: 10_000,
+  // Facilitators refuse what expires within six seconds, and a transaction needs a block or two to be mined.
+  settleMarginMs: 12_000,
+  // How long the second of two equal requests waits for the first; clients give up at about 30 seconds.
+  waitMs: 20_000,
+  // Each holds an answer in memory and asks the database while it waits.
+  servingMax: 500,
+  // Failing work is free for whoever asks for it, so there is an end to it.
+  failuresMax: 10,
+  failureWindowMs: 60_000,
+  // About a block, after which more is known.
+  retryAfterSeconds: 2,
+  // Whoever lost an answer asks again within minutes; a day also covers the morning after an outage.
+  answersKeptMs: 86_400_000,
+  // One sweep must end before the next one begins.
+  sweepRows: 100,
+};

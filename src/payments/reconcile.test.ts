@@ -1,0 +1,278 @@
+// What goes wrong between the answer and the money: found out from the chain, finished by whoever comes next, once.
+import type { PaymentPayload } from "@x402/core/types";
+import { encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MULTICALL3_ADDRESS } from "../../contracts/deploy/deploy.ts";
+import { multicall3Abi } from "../../contracts/generated/multicall3.ts";
+import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
+import {
+  ask,
+  openPaidStage,
+  type PaidService,
+  type PaidStage,
+  PRICE,
+  signedFor,
+  until,
+} from "../../tests/support/paid-stage.ts";
+import { FacilitatorTrouble } from "./facilitator/facilitator-trouble.ts";
+
+let stage: PaidStage;
+let service: PaidService;
+const url = (q: string, at = service) => `${at.url}/paid?q=${q}`;
+const spentBy = async (payer: Hex) => (await stage.transfersFrom(payer)).length;
+const stateOf = async (payer: Hex) => {
+  const text = "select state, final, failures from payments where payer = $1";
+  return (await stage.database.query({ text, values: [payer.toLowerCase()] })).rows[0];
+};
+const lostOnTheWay = () => Promise.reject(new FacilitatorTrouble("timed out"));
+
+type Signed = { from: Hex; to: Hex; value: string; validAfter: string; validBefore: string; nonce: Hex };
+const TYPES = {
+  TransferWithAuthorization: [
+    "address from",
+    "address to",
+    "uint256 value",
+    "uint256 validAfter",
+    "uint256 validBefore",
+    "bytes32 nonce",
+  ],
+  CancelAuthorization: ["address authorizer", "bytes32 nonce"],
+} as const;
+
+function sign(
+  account: PrivateKeyAccount,
+  primaryType: keyof typeof TYPES,
+  message: Record<string, unknown>,
+): Promise<Hex> {
+  const fields = TYPES[primaryType].map((field) => {
+    const [type = "", name = ""] = field.split(" ");
+    return { type, name };
+  });
+  const domain = { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: stage.asset };
+  return account.signTypedData({ domain, types: { [primaryType]: fields }, primaryType, message });
+}
+
+const relay = (signed: Signed, signature: Hex) =>
+  encodeFunctionData({
+    abi: usdCoinAbi,
+    functionName: "transferWithAuthorization",
+    args: [
+      signed.from,
+      signed.to,
+      BigInt(signed.value),
+      BigInt(signed.validAfter),
+      BigInt(signed.validBefore),
+      signed.nonce,
+      signature,
+    ],
+  });
+
+const authorizationOf = ({ payload }: PaymentPayload) => payload.authorization as Signed;
+const relayAll = (calls: readonly Hex[]) =>
+  stage.send(stage.chain.accounts.guardian.privateKey, {
+    address: MULTICALL3_ADDRESS,
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    args: [calls.map((callData) => ({ target: stage.asset, allowFailure: false, callData }))],
+  });
+
+beforeEach(async () => {
+  stage = await openPaidStage("in process");
+  service = await stage.serve();
+});
+afterEach(() => stage.close());
+
+describe("an authorization that somebody else uses", () => {
+  it("is found on chain when a stranger relays it first, and not charged twice", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("raced"), payer, stage.asset);
+    service.injected.settle = (real) => async (sent, terms) => {
+      await relayAll([relay(authorizationOf(payload), payload.payload.signature as Hex)]);
+      return real(sent, terms);
+    };
+    expect((await ask(url("raced"), header)).status).toBe(200);
+    expect(await spentBy(payer.address)).toBe(1);
+    expect(await service.gate.total()).toBe(PRICE);
+  });
+
+  it("does not count when the nonce went elsewhere, even beside a payment to us in the same transaction", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("decoy"), payer, stage.asset);
+    const signed = authorizationOf(payload);
+    service.injected.settle = (real) => async (sent, terms) => {
+      const toSelf = { ...signed, to: payer.address };
+      const toUs = { ...signed, nonce: `0x${"55".repeat(32)}` as Hex };
+      await relayAll([
+        relay(toSelf, await sign(payer, "TransferWithAuthorization", toSelf)),
+        relay(toUs, await sign(payer, "TransferWithAuthorization", toUs)),
+      ]);
+      return real(sent, terms);
+    };
+    expect((await ask(url("decoy"), header)).status).toBe(402);
+    expect(await stateOf(payer.address)).toMatchObject({ state: "refused" });
+    expect(await service.gate.total()).toBe(0n);
+  });
+
+  it.each(["before it is verified", "before it is settled"])(
+    "is refused when it was cancelled %s",
+    async (when) => {
+      const payer = await stage.payer();
+      const { header, payload } = await signedFor(url("cancelled"), payer, stage.asset);
+      const { nonce } = authorizationOf(payload);
+      const cancel = async () => {
+        const signature = await sign(payer, "CancelAuthorization", { authorizer: payer.address, nonce });
+        const args = [payer.address, nonce, signature] as const;
+        await relayAll([encodeFunctionData({ abi: usdCoinAbi, functionName: "cancelAuthorization", args })]);
+      };
+      if (when === "before it is verified") await cancel();
+      service.injected.settle = (real) => async (sent, terms) => {
+        await cancel();
+        return real(sent, terms);
+      };
+      expect((await ask(url("cancelled"), header)).status).toBe(402);
+      expect((await ask(url("cancelled"), header)).status).toBe(402);
+      expect(await spentBy(payer.address)).toBe(0);
+    },
+  );
+});
+
+describe("several processes", () => {
+  it("share ×10 of one signature: one run, one transaction", async () => {
+    const other = await stage.serve();
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("shared"), payer, stage.asset);
+    const places = Array.from({ length: 10 }, (_, i) => url("shared", i % 2 === 0 ? service : other));
+    const answers = await Promise.all(places.map((place) => ask(place, header)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(service.runs.length + other.runs.length).toBe(1);
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+
+  it("take over from one that died at work, whose late result is worth nothing", async () => {
+    const other = await stage.serve();
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("died"), payer, stage.asset);
+    let finish = () => {};
+    service.sold.work = () =>
+      new Promise((resolve) => {
+        finish = () => resolve({ status: 200, body: { from: "the dead" } });
+      });
+    const dead = ask(url("died"), header);
+    await until(() => service.runs.length === 1);
+    await stage.database.query(
+      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+    );
+    other.sold.work = async () => ({ status: 200, body: { from: "the living" } });
+    const living = await ask(url("died", other), header);
+    expect([living.status, await living.json()]).toEqual([200, { from: "the living" }]);
+    finish();
+    expect((await dead).status).toBe(503);
+    expect(await (await ask(url("died"), header)).json()).toEqual({ from: "the living" });
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+
+  it("take over from one that died while settling, without doing the work again", async () => {
+    const other = await stage.serve();
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("died"), payer, stage.asset);
+    service.injected.settle = () => () => new Promise(() => {});
+    const dead = ask(url("died"), header);
+    await until(async () => (await stateOf(payer.address))?.state === "settling");
+    await stage.database.query(
+      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+    );
+    expect((await ask(url("died", other), header)).status).toBe(200);
+    expect(service.runs.length + other.runs.length).toBe(1);
+    expect(await spentBy(payer.address)).toBe(1);
+    expect([200, 503]).toContain((await dead).status);
+  });
+});
+
+describe("while the chain can not be read", () => {
+  it("an unknown outcome stays unknown: 503, never 402, and the answer is still there afterwards", async () => {
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("dark"), payer, stage.asset);
+    service.injected.settle = (real) => async (sent, terms) => {
+      await real(sent, terms);
+      return lostOnTheWay();
+    };
+    const dark = () => Promise.reject(new Error("no node answers"));
+    const blind = await stage.serve({
+      chain: { authorizationUsed: dark, findSettlement: dark, head: dark, finalized: dark },
+    });
+    expect((await ask(url("dark"), header)).status).toBe(503);
+    expect((await ask(url("dark", blind), header)).status).toBe(503);
+    expect((await ask(url("dark"), header)).status).toBe(200);
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+});
+
+describe("the sweep", () => {
+  it("finds what happened without waiting for the client, and charges nobody who has not had an answer", async () => {
+    const [charged, untouched] = [await stage.payer(), await stage.payer()];
+    const first = await signedFor(url("a"), charged, stage.asset);
+    const second = await signedFor(url("b"), untouched, stage.asset);
+    service.injected.settle = (real) => async (sent, terms) => {
+      await real(sent, terms);
+      return lostOnTheWay();
+    };
+    await ask(url("a"), first.header);
+    service.injected.settle = () => lostOnTheWay;
+    await ask(url("b"), second.header);
+    expect(await service.gate.sweep()).toMatchObject({ found: 1 });
+    expect(await service.gate.total()).toBe(PRICE);
+    expect((await ask(url("a"), first.header)).status).toBe(200);
+    expect(await spentBy(untouched.address)).toBe(0);
+    expect(await stateOf(untouched.address)).toMatchObject({ state: "settling" });
+
+    await stage.chain.mine(40);
+    expect(await service.gate.sweep()).toEqual({ found: 0, final: 1, repeated: 0 });
+    expect(await stateOf(charged.address)).toMatchObject({ state: "settled", final: true });
+
+    // Long after its signature has expired, what was never carried out is over.
+    await stage.chain.increaseTime(120n);
+    await stage.chain.mine(40);
+    await service.gate.sweep();
+    expect(await stateOf(untouched.address)).toMatchObject({ state: "expired" });
+    expect((await ask(url("b"), second.header)).status).toBe(402);
+    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
+  });
+
+  it("sends again what a reorg took away, once", async () => {
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("undone"), payer, stage.asset);
+    expect((await ask(url("undone"), header)).status).toBe(200);
+    await stage.chain.reorg(1);
+    expect(await spentBy(payer.address)).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(await service.gate.sweep()).toMatchObject({ repeated: 1 });
+    expect(await spentBy(payer.address)).toBe(1);
+    expect(await service.gate.sweep()).toEqual({ found: 0, final: 0, repeated: 0 });
+    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
+    expect((await ask(url("undone"), header)).status).toBe(200);
+  });
+
+  it("records as lost what a reorg took away for good", async () => {
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("lost"), payer, stage.asset);
+    expect((await ask(url("lost"), header)).status).toBe(200);
+    await stage.chain.reorg(1);
+    await stage.chain.increaseTime(120n);
+    await stage.chain.mine(40);
+    await service.gate.sweep();
+    expect(await stateOf(payer.address)).toMatchObject({ state: "lost" });
+    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
+    expect((await ask(url("lost"), header)).status).toBe(402);
+  });
+
+  it("lets answers go after a while, and never the proof that a signature was used", async () => {
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("old"), payer, stage.asset);
+    await ask(url("old"), header);
+    await stage.database.query("update payments set settled_at = now() - interval '25 hours'");
+    await service.gate.sweep();
+    const gone = await ask(url("old"), header);
+    expect([gone.status, gone.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+});

@@ -1,0 +1,104 @@
+// For whoever owns a reservation: the payment is verified, the work is done, and its answer is kept before any charge.
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Log } from "../kit/log.ts";
+import type { EndpointAnswer } from "../schema/endpoint.ts";
+import { DeadlinePassed, withDeadline } from "./deadline.ts";
+import { type Facilitator, refusalSentence, type Verdict, verifyPayment } from "./facilitator/facilitator.ts";
+import { keepable } from "./kept-answer.ts";
+import type { Ledger } from "./ledger.ts";
+import type { PaymentKey } from "./ledger-row.ts";
+import type { GateLimits } from "./limits.ts";
+import type { PaidWork, PaymentOutcome } from "./paid-work.ts";
+import type { Payment } from "./payment.ts";
+import { refusal } from "./refusal.ts";
+
+export type WorkshopOptions = {
+  readonly ledger: Ledger;
+  readonly facilitator: Facilitator;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: GateLimits;
+  readonly count: (outcome: PaymentOutcome) => void;
+};
+
+export type Order = {
+  readonly key: PaymentKey;
+  readonly owner: string;
+  readonly payment: Payment;
+  readonly payload: PaymentPayload;
+  readonly terms: PaymentRequirements;
+};
+
+/** An answer that is not charged for, a payment that is refused, or the work of somebody who may now be charged. */
+export type Made =
+  | { readonly answer: EndpointAnswer }
+  | { readonly refused: string }
+  | { readonly kept: true };
+
+export type Workshop = {
+  (order: Order, work: PaidWork): Promise<Made>;
+  unavailable(cause: unknown): EndpointAnswer;
+};
+
+export function createWorkshop(options: WorkshopOptions): Workshop {
+  const { ledger, facilitator, clock, log, limits, count } = options;
+
+  const unavailable = (err: unknown) => {
+    log.warn({ err }, "A payment could not be verified");
+    count("trouble");
+    const sentence =
+      "Payments can not be checked at the moment; nothing was charged. Send the same signature again.";
+    return refusal("FACILITATOR_UNAVAILABLE", sentence, limits.retryAfterSeconds);
+  };
+
+  const verdictOn = ({ payload, terms }: Order): Promise<Verdict> =>
+    withDeadline({ clock, ms: limits.verifyMs, what: "A verification" }, () =>
+      verifyPayment(facilitator, payload, terms),
+    ).catch((cause) => ({ kind: "trouble", cause }));
+
+  async function worked({ payment }: Order, work: PaidWork): Promise<EndpointAnswer> {
+    const leftMs = Number(payment.validBefore) * 1_000 - clock.nowMs() - limits.settleMarginMs;
+    const ms = Math.max(0, Math.min(limits.handlerMs, leftMs));
+    try {
+      return await withDeadline({ clock, ms, what: "The paid work" }, work);
+    } catch (cause) {
+      if (!(cause instanceof DeadlinePassed)) throw cause;
+      throw new Fault("TIMED_OUT", "The answer took too long, and nothing was charged; try again.", {
+        cause,
+      });
+    }
+  }
+
+  async function make(order: Order, work: PaidWork): Promise<Made> {
+    const { key, owner } = order;
+    const verdict = await verdictOn(order);
+    if (verdict.kind !== "valid") {
+      await ledger.forget(key, owner);
+      if (verdict.kind === "trouble") return { answer: unavailable(verdict.cause) };
+      return { refused: refusalSentence(verdict.reason) };
+    }
+    let answer: EndpointAnswer;
+    let kept: ReturnType<typeof keepable> | null = null;
+    try {
+      answer = await worked(order, work);
+      if (answer.status < 400) kept = keepable(answer);
+    } catch (failure) {
+      count("failed");
+      await ledger.release(key, owner);
+      throw failure;
+    }
+    if (kept === null) {
+      count("failed");
+      await ledger.release(key, owner);
+      return { answer };
+    }
+    if (await ledger.keepAnswer(key, owner, kept)) return { kept: true };
+    count("pending");
+    const sentence = "The request was taken over by another process; send the same signature again.";
+    return { answer: refusal("PAYMENT_PENDING", sentence, limits.retryAfterSeconds) };
+  }
+
+  return Object.assign(make, { unavailable });
+}

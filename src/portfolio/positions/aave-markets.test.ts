@@ -1,0 +1,48 @@
+// The Aave data files say what the address book says.
+import * as book from "@bgd-labs/aave-address-book";
+import { describe, expect, it } from "vitest";
+import { AAVE_V3_MARKETS } from "./aave-markets.ts";
+
+type Entry = {
+  readonly CHAIN_ID: number;
+  readonly POOL: string;
+  readonly ASSETS: Readonly<
+    Record<string, { readonly UNDERLYING: string; readonly A_TOKEN: string; readonly V_TOKEN: string }>
+  >;
+};
+
+const SUPPORTED = [1, 10, 137, 8453, 42161];
+
+describe("Aave markets", () => {
+  it("are all v3 markets of the five chains, with every reserve", () => {
+    const published = Object.entries(book)
+      .filter(([name]) => name.startsWith("AaveV3"))
+      .map(([, market]) => market as unknown as Entry)
+      .filter(({ CHAIN_ID }) => SUPPORTED.includes(CHAIN_ID))
+      .map(({ CHAIN_ID, POOL, ASSETS }) => [
+        CHAIN_ID,
+        POOL.toLowerCase(),
+        Object.values(ASSETS).map(({ UNDERLYING, A_TOKEN, V_TOKEN }) => ({
+          underlying: UNDERLYING.toLowerCase(),
+          aToken: A_TOKEN.toLowerCase(),
+          debtToken: V_TOKEN.toLowerCase(),
+        })),
+      ]);
+    const ours = [...AAVE_V3_MARKETS].flatMap(([chainId, markets]) =>
+      markets.map(({ pool, reserves }) => [chainId, pool, reserves]),
+    );
+    const byPool = (a: readonly unknown[], b: readonly unknown[]) =>
+      `${a[0]} ${a[1]}`.localeCompare(`${b[0]} ${b[1]}`);
+    expect([...ours].sort(byPool)).toEqual([...published].sort(byPool));
+  });
+
+  it("let no token stand for two positions", () => {
+    for (const [chainId, markets] of AAVE_V3_MARKETS) {
+      const tokens = markets.flatMap(({ reserves }) =>
+        reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
+      );
+      expect(new Set(tokens).size, `chain ${chainId}`).toBe(tokens.length);
+      expect(tokens.every((token) => /^0x[0-9a-f]{40}$/.test(token))).toBe(true);
+    }
+  });
+});

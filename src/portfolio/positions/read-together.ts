@@ -1,0 +1,69 @@
+// Many calls as few requests: what protocols answer goes through Multicall3, strangers' contracts are asked alone.
+import { multicall3Abi as abi } from "@sextant/contracts/generated/multicall3";
+import { decodeFunctionResult, encodeFunctionData } from "viem";
+import type { Hex } from "../../kit/hex.ts";
+import type { ChainAt, ContractRead } from "../ports.ts";
+
+export const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
+
+/** About 6 million gas with the dearest of them, balances that accrue interest. */
+const CALLS_PER_BUNDLE_MAX = 200;
+const BUNDLE_GAS_MAX = 30_000_000;
+
+type Answers = readonly (Hex | null)[];
+
+/**
+ * Answers in order, null for a revert, in one round trip; one more where the bundle can not be had. A call with a gas
+ * limit of its own never travels with others: it could burn what they need.
+ */
+export async function readTogether(
+  at: ChainAt,
+  calls: readonly ContractRead[],
+  signal: AbortSignal,
+): Promise<Answers> {
+  if (calls.length === 0) return [];
+  const trusted = calls.filter(({ gasMax }) => gasMax === undefined);
+  const alone = calls.filter(({ gasMax }) => gasMax !== undefined);
+  const bundles = chunks(trusted, CALLS_PER_BUNDLE_MAX);
+  const answers = await at.read([...bundles.map(encodeBundle), ...alone], signal);
+
+  const found = new Map<ContractRead, Hex | null>();
+  const unopened: ContractRead[] = [];
+  for (const [index, bundle] of bundles.entries()) {
+    const results = openBundle(answers[index], bundle.length);
+    if (results === null) unopened.push(...bundle);
+    else for (const [place, call] of bundle.entries()) found.set(call, results[place] ?? null);
+  }
+  const again = unopened.length > 0 ? await at.read(unopened, signal) : [];
+  for (const [index, call] of unopened.entries()) found.set(call, again[index] ?? null);
+  for (const [index, call] of alone.entries()) found.set(call, answers[bundles.length + index] ?? null);
+  return calls.map((call) => found.get(call) ?? null);
+}
+
+function encodeBundle(calls: readonly ContractRead[]): ContractRead {
+  const args = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+  return {
+    to: MULTICALL3,
+    data: encodeFunctionData({ abi, functionName: "aggregate3", args: [args] }),
+    gasMax: BUNDLE_GAS_MAX,
+  };
+}
+
+/** Null where Multicall3 is missing or gave out: its calls are then asked one by one. */
+function openBundle(answer: Hex | null | undefined, count: number): Answers | null {
+  if (!answer || answer === "0x") return null;
+  try {
+    const results = decodeFunctionResult({ abi, functionName: "aggregate3", data: answer });
+    if (results.length !== count) return null;
+    return results.map(({ success, returnData }) => (success ? returnData : null));
+  } catch {
+    // Another contract lives there: its bytes tell nothing, and the calls have another way to go.
+    return null;
+  }
+}
+
+function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

@@ -1,0 +1,30 @@
+// The registry of position readers: each protocol once, and no token that two of them would claim.
+import { describe, expect, it } from "vitest";
+import { AAVE_V3_MARKETS } from "./aave-markets.ts";
+import { COMET_MARKETS } from "./comet-markets.ts";
+import { POSITION_READERS } from "./readers.ts";
+import { WST_ETH } from "./wst-eth-markets.ts";
+
+describe("the position readers", () => {
+  it("are one per protocol", () => {
+    expect(POSITION_READERS.map(({ protocol }) => protocol)).toEqual([
+      "aave-v3",
+      "compound-v3",
+      "erc-4626",
+      "lido",
+      "uniswap-v3",
+    ]);
+  });
+
+  it("do not share receipt tokens", () => {
+    for (const chainId of new Set([...AAVE_V3_MARKETS.keys(), ...COMET_MARKETS.keys(), ...WST_ETH.keys()])) {
+      const aave = (AAVE_V3_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
+        reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
+      );
+      const comets = (COMET_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
+      const lido = WST_ETH.get(chainId)?.wstEth ?? [];
+      const tokens = [aave, comets, lido].flat();
+      expect(new Set(tokens).size).toBe(tokens.length);
+    }
+  });
+});

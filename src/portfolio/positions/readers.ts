@@ -1,0 +1,20 @@
+// All position readers, in the order in which their positions are shown.
+import type { PositionReader } from "../ports.ts";
+import { AAVE_V3_MARKETS } from "./aave-markets.ts";
+import { aaveV3Reader } from "./aave-v3.ts";
+import { COMET_MARKETS } from "./comet-markets.ts";
+import { compoundV3Reader } from "./compound-v3.ts";
+import { erc4626 } from "./erc4626.ts";
+import { uniswapV3Reader } from "./uniswap-v3.ts";
+import { UNISWAP_V3 } from "./uniswap-v3-deployments.ts";
+import { wstEthReader } from "./wst-eth.ts";
+import { WST_ETH } from "./wst-eth-markets.ts";
+
+/** They ask for nothing in common, so that they may all run at once; no two replace the same token. */
+export const POSITION_READERS: readonly PositionReader[] = [
+  aaveV3Reader(AAVE_V3_MARKETS),
+  compoundV3Reader(COMET_MARKETS),
+  erc4626,
+  wstEthReader(WST_ETH),
+  uniswapV3Reader(UNISWAP_V3),
+];

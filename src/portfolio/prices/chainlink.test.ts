@@ -1,0 +1,181 @@
+// Chainlink prices: from a record, against the real feed contract on a real EVM, and what makes a round unbelievable.
+import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/price-feed";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Contract, type Evm, startEvm } from "../../../contracts/test/evm.ts";
+import { createTestRpc } from "../../../tests/support/test-rpc.ts";
+import { portfolioChain } from "../../doors/portfolio-chain.ts";
+import { formatDecimal } from "../../kit/decimal.ts";
+import type { Hex } from "../../kit/hex.ts";
+import type { ChainPort } from "../ports.ts";
+import { believedPrice, type Round, sequencerRuns } from "./aggregator.ts";
+import { createChainlink } from "./chainlink.ts";
+import type { ChainFeeds } from "./feeds/chain-feeds.ts";
+import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
+import { describePriceSource, nativeAsset, texts, tokenAsset } from "./price-source-suite.ts";
+import { failingChain, readRecord, recordedChain } from "./recorded-chain.ts";
+
+const record = readRecord("chainlink");
+const { signal } = new AbortController();
+const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
+const SEQUENCER = "0xbcf85224fc0756b9fa45aa7892530b47e10b6433";
+const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+
+describePriceSource("Chainlink", {
+  open: async (world) => {
+    const chain = recordedChain(world === "stale" ? DAYS_LATER : record);
+    const at = world === "failing" ? failingChain(record) : chain.at;
+    return { source: createChainlink(), at, roundTrips: () => chain.roundTrips.length };
+  },
+  known: { asset: tokenAsset(USDC, 6), price: "0.99985213" },
+  exact: {
+    asset: tokenAsset("0xcbb7c0000ab88b473b1f5afd9ef808440eed33bf", 8),
+    price: "9586.712345678901234567",
+  },
+  zero: { asset: tokenAsset("0x940181a94a35a4569e4529a3cdfb74e38fd98631"), price: null },
+  roundTripsMax: 1,
+});
+
+describe("Chainlink", () => {
+  it("prices the native coin, everything in one round trip", async () => {
+    const chain = recordedChain(record);
+    const answer = await createChainlink().read(
+      { at: chain.at, assets: [nativeAsset, tokenAsset(USDC)] },
+      signal,
+    );
+    expect(texts(answer)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
+    expect(chain.roundTrips).toHaveLength(1);
+    expect(answer.warnings).toEqual([]);
+  });
+
+  it("leaves out answers that are carried over or negative", async () => {
+    const dai = tokenAsset("0x50c5725949a6f0c72e6c4a641f24049a917db0cb");
+    const link = tokenAsset("0x88fb150bdc53a65fe94dea0c9ba0a6daf8c6e196");
+    const answer = await createChainlink().read(
+      { at: recordedChain(record).at, assets: [dai, link] },
+      signal,
+    );
+    expect(answer).toEqual({ prices: new Map(), warnings: [] });
+  });
+
+  it.each([
+    ["is down", ["2", "1", "1725386413", "1725386413", "2"]],
+    ["came back ten minutes ago", ["2", "0", String(record.block.timestamp - 600), "0", "2"]],
+    ["never had a round", ["0", "0", "0", "0", "0"]],
+  ])("uses no price and says so once when the sequencer %s", async (_, result) => {
+    const calls = record.calls.map((call) => (call.to === SEQUENCER ? { ...call, result } : call));
+    const { at } = recordedChain({ ...record, calls });
+    const answer = await createChainlink().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
+    expect(answer.prices.size).toBe(0);
+    expect(answer.warnings).toEqual([expect.stringMatching(/^The sequencer of Base is down .*Chainlink/)]);
+  });
+
+  it("uses no price when the sequencer's feed does not answer", async () => {
+    const calls = record.calls.filter(({ to }) => to !== SEQUENCER);
+    const answer = await createChainlink().read(
+      { at: recordedChain({ ...record, calls }).at, assets: [nativeAsset] },
+      signal,
+    );
+    expect(answer).toMatchObject({ prices: new Map(), warnings: [expect.any(String)] });
+  });
+});
+
+describe("the feed lists", () => {
+  it("name each feed and token by a lower-case address", () => {
+    for (const { native, sequencer, tokens } of CHAINLINK_FEEDS.values()) {
+      const addresses = [
+        native?.feed,
+        sequencer,
+        ...Object.keys(tokens),
+        ...Object.values(tokens).map((t) => t.feed),
+      ];
+      for (const address of addresses) if (address) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
+    }
+    expect([...CHAINLINK_FEEDS.keys()]).toEqual([1, 10, 137, 8453, 42161]);
+    expect([...CHAINLINK_FEEDS].filter(([, { sequencer }]) => sequencer !== null).map(([id]) => id)).toEqual([
+      10, 8453, 42161,
+    ]);
+  });
+});
+
+describe("a round", () => {
+  const round = (changes: Partial<Record<0 | 1 | 2 | 3 | 4, bigint>> = {}): Round =>
+    Object.assign([7n, 100n, 1_000n, 1_000n, 7n] as const, changes) as Round;
+  const feed = { feed: "0x00" as Hex, heartbeatSeconds: 3_600 };
+
+  it("is believed up to its heartbeat and five minutes, and never from the future", () => {
+    const believed = (now: number) => believedPrice(round(), 2, feed, now) !== null;
+    expect([999, 1_000, 4_900, 4_901].map(believed)).toEqual([false, true, true, false]);
+  });
+
+  it("is not believed without an id, a price or decimals", () => {
+    expect(believedPrice(round({ 0: 0n }), 2, feed, 1_000)).toBeNull();
+    expect(believedPrice(round({ 1: 0n }), 2, feed, 1_000)).toBeNull();
+    expect(believedPrice(round({ 4: 6n }), 2, feed, 1_000)).toBeNull();
+    expect(believedPrice(round(), null, feed, 1_000)).toBeNull();
+    expect(believedPrice(null, 2, feed, 1_000)).toBeNull();
+  });
+
+  it("keeps any positive answer exactly", () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 1n, max: 2n ** 255n - 1n }),
+        fc.integer({ min: 0, max: 255 }),
+        (answer, decimals) => {
+          expect(believedPrice(round({ 1: answer }), decimals, feed, 1_000)).toEqual({
+            units: answer,
+            scale: decimals,
+          });
+        },
+      ),
+    );
+  });
+
+  it("tells a running sequencer after an hour", () => {
+    const runs = (now: number) => sequencerRuns(round({ 1: 0n }), now);
+    expect([4_599, 4_600].map(runs)).toEqual([false, true]);
+    expect(sequencerRuns(null, 9_999)).toBe(false);
+  });
+});
+
+describe("Chainlink on a real EVM", () => {
+  const TOKEN = "0x1111111111111111111111111111111111111111";
+  let evm: Evm;
+  let feed: Contract<typeof priceFeedAbi>;
+  let owner: Hex;
+  let port: ChainPort;
+
+  beforeAll(async () => {
+    evm = await startEvm();
+    owner = evm.chain.accounts.owner.address;
+    const { chain } = failingChain({ ...record, chainId: evm.chain.chainId });
+    port = portfolioChain(createTestRpc([evm.chain.rpcUrl]).rpc, chain);
+    feed = await evm.deploy(priceFeedAbi, priceFeedBytecode, ["T / USD", 8, 300_012345678n]);
+  });
+
+  async function priceNow(): Promise<string | undefined> {
+    const address = feed.address.toLowerCase() as Hex;
+    const local: ChainFeeds = {
+      native: null,
+      sequencer: null,
+      tokens: { [TOKEN]: { feed: address, heartbeatSeconds: 3_600 } },
+    };
+    const at = await port.pin(signal);
+    const source = createChainlink(new Map([[at.chain.chainId, local]]));
+    const { prices } = await source.read({ at, assets: [tokenAsset(TOKEN), nativeAsset] }, signal);
+    const price = prices.get(TOKEN);
+    return price && formatDecimal(price);
+  }
+
+  it("reads what the contract says, and stops believing it in time", async () => {
+    expect(await priceNow()).toBe("3000.12345678");
+    await feed.send(owner, "setAnswer", [1n]);
+    expect(await priceNow()).toBe("0.00000001");
+    await feed.send(owner, "setAnswer", [0n]);
+    expect(await priceNow()).toBeUndefined();
+    await feed.send(owner, "setAnswerAt", [5n, (await evm.now()) - 4_000n]);
+    expect(await priceNow()).toBeUndefined();
+    await feed.send(owner, "setAnswerAt", [5n, (await evm.now()) + 4_000n]);
+    expect(await priceNow()).toBeUndefined();
+  });
+});

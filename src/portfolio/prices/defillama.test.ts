@@ -1,0 +1,137 @@
+// DefiLlama over real HTTP: prices to the digit they were written in, and silence whenever something is doubtful.
+
+import { readFileSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Clock } from "../../kit/clock.ts";
+import type { Hex } from "../../kit/hex.ts";
+import type { ChainAt } from "../ports.ts";
+import {
+  startVendorServer,
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorServer,
+} from "../vendor/vendor-server.ts";
+import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
+import { describePriceSource, nativeAsset, texts, tokenAsset } from "./price-source-suite.ts";
+import { failingChain } from "./recorded-chain.ts";
+
+const fixture = readFileSync(new URL("./fixtures/defillama.json", import.meta.url), "utf8");
+const { signal } = new AbortController();
+const NOW = 1_763_164_801;
+const address = (four: string): Hex => `0x${four.repeat(10)}`;
+const KNOWN = address("1001");
+
+const started: VendorServer[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+});
+
+async function open(
+  answer: VendorAnswer | ((request: VendorRequest) => VendorAnswer),
+  options: Partial<DefiLlamaOptions> = {},
+) {
+  const server = await startVendorServer(typeof answer === "function" ? answer : () => answer);
+  started.push(server);
+  return { server, source: createDefiLlama({ fetch, baseUrl: server.url, ...options }) };
+}
+
+// The node is never asked: it may as well be gone.
+function baseAt(timestamp = NOW): ChainAt {
+  const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp };
+  return failingChain({ chainId: 8453, name: "Base", block, calls: [] });
+}
+
+describePriceSource("DefiLlama", {
+  open: async (world) => {
+    const { server, source } = await open(
+      world === "failing" ? { status: 502, text: "<html>bad gateway</html>" } : { text: fixture },
+    );
+    const at = baseAt(world === "stale" ? NOW + 7_200 : NOW);
+    return { source, at, roundTrips: () => server.requests.length };
+  },
+  known: { asset: tokenAsset(KNOWN), price: "0.0425" },
+  exact: { asset: tokenAsset(address("1002")), price: "0.000000000001234567890123456789" },
+  zero: { asset: tokenAsset(address("1003")), price: "0" },
+  roundTripsMax: 5,
+});
+
+describe("DefiLlama", () => {
+  it("asks for the coins of the chain, the native one by the zero address", async () => {
+    const { server, source } = await open({ text: fixture });
+    const assets = [nativeAsset, tokenAsset(KNOWN), tokenAsset(address("100a"))];
+    const answer = await source.read({ at: baseAt(), assets }, signal);
+    expect(texts(answer)).toEqual({
+      native: "3182.4571304219997",
+      [KNOWN]: "0.0425",
+      [address("100a")]: "1500000000000000000000",
+    });
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET /prices/current/base:0x${"0".repeat(40)},base:${KNOWN},base:${address("100a")}`,
+    ]);
+  });
+
+  it("believes no doubtful, old, negative or unreadable price, and does believe one without confidence", async () => {
+    const { source } = await open({ text: fixture });
+    const assets = ["1004", "1005", "1006", "1007", "1008", "1009"].map((four) => tokenAsset(address(four)));
+    const answer = await source.read({ at: baseAt(), assets }, signal);
+    expect(texts(answer)).toEqual({ [address("1006")]: "1.5" });
+    expect(answer.warnings).toEqual([]);
+  });
+
+  it("asks in parts, and keeps what arrived when one part fails", async () => {
+    const { server, source } = await open(({ path }) =>
+      path.includes(KNOWN) ? { text: fixture } : { status: 500, text: "" },
+    );
+    const many = Array.from({ length: 80 }, (_, i) => tokenAsset(address(`20${i + 10}`)));
+    const assets = [...many.slice(0, 10), tokenAsset(KNOWN), ...many.slice(10)];
+    const answer = await source.read({ at: baseAt(), assets }, signal);
+    expect(server.requests).toHaveLength(2);
+    expect(texts(answer)).toEqual({ [KNOWN]: "0.0425" });
+    expect(answer.warnings).toEqual(["Prices of DefiLlama for Base may be missing: it does not answer."]);
+  });
+
+  it.each([
+    ["is not JSON", { text: '{"coins": {' }],
+    ["has no coins", { text: "[]" }],
+    ["is too long", { text: `{"coins":{"x":"${"x".repeat(300_000)}"}}` }],
+    ["redirects", { status: 302, headers: { location: "http://127.0.0.1:1/" }, text: "" }],
+    ["never comes", { text: "", silent: true }],
+  ])("gives one warning when the answer %s", async (_, answer: VendorAnswer) => {
+    const { source } = await open(answer, { timeoutMs: 200 });
+    const read = await source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
+    expect(read.prices.size).toBe(0);
+    expect(read.warnings).toHaveLength(1);
+  });
+
+  it("stays away for as long as it is told to after a 429", async () => {
+    let nowMs = 0;
+    const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("nobody sleeps here")) };
+    let limited = true;
+    const { server, source } = await open(
+      () => (limited ? { status: 429, headers: { "retry-after": "120" }, text: "{}" } : { text: fixture }),
+      { clock },
+    );
+    const ask = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
+    const warning = "Prices of DefiLlama for Base may be missing: its limit of requests is reached.";
+    expect(await ask()).toEqual({ prices: new Map(), warnings: [warning] });
+    limited = false;
+    nowMs = 119_999;
+    expect(await ask()).toEqual({ prices: new Map(), warnings: [warning] });
+    expect(server.requests).toHaveLength(1);
+    nowMs = 120_000;
+    expect((await ask()).prices.size).toBe(1);
+  });
+
+  it("keeps to its own limit per minute", async () => {
+    let nowMs = 0;
+    const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("nobody sleeps here")) };
+    const { server, source } = await open({ text: fixture }, { clock, requestsPerMinuteMax: 2 });
+    const ask = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
+    expect([(await ask()).prices.size, (await ask()).prices.size, (await ask()).prices.size]).toEqual([
+      1, 1, 0,
+    ]);
+    expect(server.requests).toHaveLength(2);
+    nowMs = 60_000;
+    expect((await ask()).prices.size).toBe(1);
+  });
+});

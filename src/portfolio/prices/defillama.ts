@@ -1,0 +1,125 @@
+// Prices by DefiLlama over HTTP: optional, limited by ourselves, and never more than a missing price when it fails.
+import { type Clock, systemClock } from "../../kit/clock.ts";
+import { compareDecimals, type Decimal } from "../../kit/decimal.ts";
+import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../ports.ts";
+import { decimalOf, integerOf, isObject, type JsonObject } from "../vendor/exact-json.ts";
+import { exchange, type Fetch, VendorError } from "../vendor/exchange.ts";
+import { createRequestBudget } from "../vendor/request-budget.ts";
+
+// As the vendor spells them.
+const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
+  [1, "ethereum"],
+  [10, "optimism"],
+  [137, "polygon"],
+  [8453, "base"],
+  [42161, "arbitrum"],
+]);
+const NATIVE_ADDRESS = "0x0000000000000000000000000000000000000000";
+
+// The coins stand in the address, 52 characters each, and addresses beyond 4 KB are refused on some ways.
+const COINS_PER_REQUEST = 75;
+// Whatever the wallet holds, one answer costs the vendor at most this.
+const REQUESTS_PER_READ_MAX = 5;
+const TIMEOUT_MS = 5_000;
+// About ten times what so many coins take.
+const ANSWER_BYTES_MAX = 256 * 1024;
+// Below this the vendor itself doubts the price.
+const CONFIDENCE_MIN: Decimal = { units: 5n, scale: 1 };
+// The vendor refreshes within minutes; the same span allows for a pinned block that is behind its clock.
+const AGE_SECONDS_MAX = 3_600;
+const REQUESTS_PER_MINUTE = 60;
+
+export type DefiLlamaOptions = {
+  readonly fetch: Fetch;
+  readonly baseUrl?: string;
+  readonly requestsPerMinuteMax?: number;
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+};
+
+export function createDefiLlama(options: DefiLlamaOptions): PriceSource {
+  const baseUrl = (options.baseUrl ?? "https://coins.llama.fi").replace(/\/+$/, "");
+  const budget = createRequestBudget({
+    perMinuteMax: options.requestsPerMinuteMax ?? REQUESTS_PER_MINUTE,
+    clock: options.clock ?? systemClock,
+  });
+
+  async function readCoins(coins: readonly string[], signal: AbortSignal): Promise<JsonObject> {
+    if (!budget.take()) throw new VendorError("limited", "The limit of requests is used up.");
+    try {
+      const url = `${baseUrl}/prices/current/${coins.join(",")}`;
+      const { fetch, timeoutMs = TIMEOUT_MS } = options;
+      const limits = { timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
+      const answer = await exchange({ fetch, url, ...limits, secrets: [] }, signal);
+      if (isObject(answer) && isObject(answer.coins)) return answer.coins;
+      throw new VendorError("unreliable", "The answer has no coins.");
+    } catch (error) {
+      if (error instanceof VendorError && error.failure === "limited") budget.rest(error.retryAfterMs);
+      throw error;
+    }
+  }
+
+  return {
+    name: "defillama",
+    async read({ at, assets }, signal) {
+      const chain = CHAIN_NAMES.get(at.chain.chainId);
+      if (chain === undefined || assets.length === 0) return { prices: new Map(), warnings: [] };
+      const keys = new Map<string, AssetKey>(
+        assets.map((asset) => [
+          `${chain}:${(asset.contract ?? NATIVE_ADDRESS).toLowerCase()}`,
+          assetKey(asset),
+        ]),
+      );
+      const parts = chunks([...keys.keys()], COINS_PER_REQUEST);
+      const asked = parts.slice(0, REQUESTS_PER_READ_MAX);
+      const outcomes = await Promise.allSettled(asked.map((coins) => readCoins(coins, signal)));
+      signal.throwIfAborted();
+
+      const prices = new Map<AssetKey, Decimal>();
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") {
+          if (!(outcome.reason instanceof VendorError)) throw outcome.reason;
+          continue;
+        }
+        for (const [coin, price] of believedPrices(outcome.value, at)) {
+          const key = keys.get(coin);
+          if (key !== undefined) prices.set(key, price);
+        }
+      }
+      const failures = outcomes.flatMap((outcome) =>
+        outcome.status === "rejected" ? [outcome.reason as VendorError] : [],
+      );
+      return { prices, warnings: warningsOf(at, failures, parts.length > asked.length) };
+    },
+  };
+}
+
+function believedPrices(coins: JsonObject, at: ChainAt): readonly (readonly [string, Decimal])[] {
+  return Object.entries(coins).flatMap(([coin, entry]) => {
+    if (!isObject(entry)) return [];
+    const price = decimalOf(entry.price);
+    const timestamp = integerOf(entry.timestamp);
+    const confidence = entry.confidence === undefined ? CONFIDENCE_MIN : decimalOf(entry.confidence);
+    if (price === null || price.units < 0n || timestamp === null || confidence === null) return [];
+    if (Math.abs(at.block.timestamp - timestamp) > AGE_SECONDS_MAX) return [];
+    if (compareDecimals(confidence, CONFIDENCE_MIN) < 0) return [];
+    return [[coin.toLowerCase(), price] as const];
+  });
+}
+
+// One sentence, however many requests failed: the reader has to know that prices may be missing, and no more.
+function warningsOf(at: ChainAt, failures: readonly VendorError[], tooMany: boolean): readonly string[] {
+  const [first] = failures;
+  if (first !== undefined) {
+    const why = first.failure === "limited" ? "its limit of requests is reached" : "it does not answer";
+    return [`Prices of DefiLlama for ${at.chain.name} may be missing: ${why}.`];
+  }
+  return tooMany
+    ? [`Prices of DefiLlama for ${at.chain.name} may be missing: too many tokens to ask for.`]
+    : [];
+}
+
+function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

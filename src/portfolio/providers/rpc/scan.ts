@@ -1,0 +1,107 @@
+// Balances by the scanner, lent to an empty address: thousands of tokens in one call, each with its own gas.
+import {
+  balanceScannerAbi as abi,
+  balanceScannerRuntimeBytecode as code,
+} from "@sextant/contracts/generated/balance-scanner";
+import { decodeFunctionResult, encodeFunctionData } from "viem";
+import { Fault } from "../../../kit/fault.ts";
+import type { Hex } from "../../../kit/hex.ts";
+import type { ChainAt } from "../../ports.ts";
+
+export type BalanceQuestion = {
+  readonly wallet: Hex;
+  /** Distinct. */
+  readonly tokens: readonly Hex[];
+  /** A token that needs more is one that failed. */
+  readonly gasPerToken: number;
+};
+
+/** Every token is held, failed, or not held. */
+export type Balances = { readonly held: ReadonlyMap<Hex, bigint>; readonly failed: readonly Hex[] };
+
+// 160 KB of calldata: below what every node takes in one request.
+const TOKENS_PER_CALL_MAX = 5_000;
+
+// Every call asks dozens of tokens at the very least; only an endless row of gas burners comes near this.
+const CALLS_MAX = 200;
+
+/** Null where the node does not lend. */
+export async function scanBalances(
+  at: ChainAt,
+  question: BalanceQuestion,
+  signal: AbortSignal,
+): Promise<Balances | null> {
+  const { tokens } = question;
+  const parts: Promise<Balances | null>[] = [];
+  for (let from = 0; from < tokens.length; from += TOKENS_PER_CALL_MAX) {
+    parts.push(scanPart(at, { ...question, tokens: tokens.slice(from, from + TOKENS_PER_CALL_MAX) }, signal));
+  }
+  const found = await Promise.all(parts);
+  const lent = found.filter((part) => part !== null);
+  if (lent.length < found.length) return null;
+  return {
+    held: new Map(lent.flatMap(({ held }) => [...held])),
+    failed: lent.flatMap(({ failed }) => failed),
+  };
+}
+
+async function scanPart(
+  at: ChainAt,
+  { wallet, tokens, gasPerToken }: BalanceQuestion,
+  signal: AbortSignal,
+): Promise<Balances | null> {
+  const held = new Map<Hex, bigint>();
+  const failed: Hex[] = [];
+  let rest = tokens;
+  for (let calls = 0; rest.length > 0; calls += 1) {
+    const data = encodeFunctionData({
+      abi,
+      functionName: "scan",
+      args: [wallet, rest, BigInt(gasPerToken)],
+    });
+    const answer = await at.readLent({ code, data }, signal);
+    if (answer === null) return null;
+    const found = decode(answer, rest);
+    // Not one token fits into the gas that this node gives a call.
+    if (found.next === 0 || calls === CALLS_MAX) return null;
+    for (const [token, balance] of found.held) held.set(token, balance);
+    failed.push(...found.failed);
+    rest = rest.slice(found.next);
+  }
+  return { held, failed };
+}
+
+function decode(answer: Hex, asked: readonly Hex[]): Balances & { readonly next: number } {
+  let decoded: ReturnType<typeof decodeScan>;
+  try {
+    decoded = decodeScan(answer);
+  } catch (cause) {
+    throw untrue(cause);
+  }
+  const [holdings, failed, next] = decoded;
+  const known = (index: bigint): Hex => {
+    const token = index < next ? asked[Number(index)] : undefined;
+    if (token === undefined) throw untrue();
+    return token;
+  };
+  if (next > BigInt(asked.length)) throw untrue();
+  return {
+    held: new Map(holdings.map(({ index, balance }) => [known(index), balance])),
+    failed: failed.map(known),
+    next: Number(next),
+  };
+}
+
+function decodeScan(data: Hex) {
+  return decodeFunctionResult({ abi, functionName: "scan", data });
+}
+
+function untrue(cause?: unknown): Fault {
+  return new Fault(
+    "NODE_UNAVAILABLE",
+    "A node answered a scan of balances with something that can not be true.",
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,50 @@
+// Everything about a wallet on one chain at one block: balances, metadata, positions, prices, in this order.
+import type { Hex } from "../kit/hex.ts";
+import { gatherPositions } from "./gather-positions.ts";
+import { deliveredPrices, gatherPrices, type PriceSources } from "./gather-prices.ts";
+import type { ChainAt, ChainPort, Holding, HoldingsProvider, PositionReader } from "./ports.ts";
+import type { ChainParts } from "./value/snapshot-parts.ts";
+
+/** Holdings with what the contracts themselves say of them. */
+export type ReadMetadata = (
+  at: ChainAt,
+  holdings: readonly Holding[],
+  signal: AbortSignal,
+) => Promise<{ readonly holdings: readonly Holding[]; readonly warnings: readonly string[] }>;
+
+export type ChainReading = {
+  readonly provider: HoldingsProvider;
+  readonly priceSources: PriceSources;
+  readonly positionReaders: readonly PositionReader[];
+  readonly readMetadata: ReadMetadata;
+};
+
+export async function readChain(
+  { provider, priceSources, positionReaders, readMetadata }: ChainReading,
+  port: ChainPort,
+  wallet: Hex,
+  signal: AbortSignal,
+): Promise<ChainParts> {
+  const at = await port.pin(signal);
+  const found = await provider.read({ at, wallet }, signal);
+  const described = await readMetadata(at, found.holdings, signal);
+  const { holdings } = described;
+  const placed = await gatherPositions(positionReaders, { at, wallet, holdings }, signal);
+  const replaced = new Set(placed.positions.flatMap(({ replaces }) => replaces));
+  const assets = [
+    ...holdings.filter(({ contract }) => contract === null || !replaced.has(contract)),
+    ...placed.positions.flatMap((position) => position.assets),
+  ];
+  const delivered = found.prices ? [[deliveredPrices(provider.name, found.prices)]] : [];
+  const priced = await gatherPrices([...priceSources, ...delivered], { at, assets }, signal);
+  return {
+    chain: at.chain,
+    block: at.block,
+    holdings,
+    positions: placed.positions,
+    prices: priced.prices,
+    pricesComplete: priced.pricesComplete,
+    activity: found.activity,
+    warnings: [found, described, placed, priced].flatMap(({ warnings }) => warnings),
+  };
+}

@@ -1,0 +1,62 @@
+// A wallet's snapshot: all its chains read at the same time, then valued together; one chain that fails fails the whole.
+import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../kit/fault.ts";
+import type { Hex } from "../kit/hex.ts";
+import type { ChainPort } from "./ports.ts";
+import { type ChainReading, readChain } from "./read-chain.ts";
+import type { PortfolioSnapshot } from "./value/portfolio-snapshot.ts";
+import { valueSnapshot } from "./value/value-snapshot.ts";
+
+export type SnapshotQuestion = {
+  readonly wallet: Hex;
+  /** Distinct, in the order of the answer. */
+  readonly slugs: readonly string[];
+};
+
+export type SnapshotTaker = {
+  /** Rejects with PROVIDER_FAILED when a chain can not be read in full, or with the signal's reason. */
+  take(question: SnapshotQuestion, signal: AbortSignal): Promise<PortfolioSnapshot>;
+};
+
+export type SnapshotNeeds = ChainReading & {
+  readonly chains: ReadonlyMap<string, ChainPort>;
+  readonly clock: Clock;
+};
+
+export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
+  return {
+    async take({ wallet, slugs }, signal) {
+      const ports = slugs.map((slug) => portOf(needs.chains, slug));
+      const takenAtMs = needs.clock.nowMs();
+      const others = new AbortController();
+      const either = AbortSignal.any([signal, others.signal]);
+      const read = async (port: ChainPort) => {
+        try {
+          return await readChain(needs, port, wallet, either);
+        } catch (cause) {
+          signal.throwIfAborted();
+          throw new Fault(
+            "PROVIDER_FAILED",
+            `The balances on ${port.chain.name} could not be read in full.`,
+            {
+              cause,
+            },
+          );
+        }
+      };
+      try {
+        const chains = await Promise.all(ports.map(read));
+        return valueSnapshot({ wallet, takenAtMs, provider: needs.provider.name, chains });
+      } catch (error) {
+        others.abort(error);
+        throw error;
+      }
+    },
+  };
+}
+
+function portOf(chains: ReadonlyMap<string, ChainPort>, slug: string): ChainPort {
+  const port = chains.get(slug);
+  if (!port) throw new Fault("INPUT_INVALID", `There is no chain ${slug} here.`);
+  return port;
+}

@@ -1,0 +1,54 @@
+// A vendor on the loopback that answers as a test tells it to, and remembers what it was asked.
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type VendorRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+export type VendorAnswer = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** Never answer, to play a vendor that hangs. */
+  readonly silent?: boolean;
+};
+
+export type VendorServer = {
+  readonly url: string;
+  readonly requests: readonly VendorRequest[];
+  stop(): Promise<void>;
+};
+
+export async function startVendorServer(
+  answer: (request: VendorRequest) => VendorAnswer,
+): Promise<VendorServer> {
+  const requests: VendorRequest[] = [];
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => {
+      const { method = "", url = "", headers } = incoming;
+      const request = { method, path: url, headers, body: Buffer.concat(chunks).toString("utf8") };
+      requests.push(request);
+      const { status = 200, headers: extra = {}, text, silent } = answer(request);
+      if (silent) return;
+      response.writeHead(status, { "content-type": "application/json", ...extra });
+      response.end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    stop: () =>
+      new Promise((resolve, reject) => {
+        server.closeAllConnections();
+        server.close((error) => (error ? reject(error) : resolve()));
+      }),
+  };
+}

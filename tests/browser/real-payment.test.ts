@@ -1,0 +1,98 @@
+// The page, the command and the gate together: a browser's wallet pays real tokens on a real chain, once.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { namedAccounts } from "../../contracts/local-chain/accounts.ts";
+import { runPay } from "../../scripts/pay/run-pay.ts";
+import { openPaidStage, type PaidService, type PaidStage, PRICE, until } from "../support/paid-stage.ts";
+import { startTestFaces, type TestFaces } from "../support/test-faces.ts";
+import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
+
+const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
+let stage: PaidStage;
+let service: PaidService;
+let faces: TestFaces;
+let browser: Browser;
+
+beforeAll(async () => {
+  [stage, browser] = await Promise.all([openPaidStage("in process"), openBrowser()]);
+  service = await stage.serve();
+  faces = await startTestFaces({ offer: service.offer, gate: service.gate });
+  await stage.mint(PAYER.address, 1_000_000n);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await faces?.close();
+  await stage?.close();
+});
+
+it("a visitor pays the price and sees which transaction paid", async () => {
+  const { page, complaints } = await openPage(browser);
+  await addWallet(page);
+  await page.goto(`${faces.url}/portfolio`);
+  await page.fill("#address", WALLET);
+  await page.click("#pay");
+  await page.locator("#total").waitFor();
+  const transfers = await stage.transfersFrom(PAYER.address);
+  expect(transfers.map(({ args }) => args.value)).toEqual([PRICE]);
+  expect(await page.locator(`code[title="${transfers[0]?.transactionHash}"]`).count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+it("a visitor whose payment takes longer than the wait pays once", async () => {
+  const before = await stage.balance(PAYER.address);
+  // The transfer happens, and nobody hears of it: the outcome is open.
+  let calls = 0;
+  service.injected.settle = (real) => async (payload, requirements) => {
+    calls += 1;
+    const settled = await real(payload, requirements);
+    if (calls === 1) throw new Error("the connection broke");
+    return settled;
+  };
+  const { page } = await openPage(browser);
+  const { signed } = await addWallet(page);
+  await page.goto(`${faces.url}/portfolio?address=${WALLET}&chains=base`);
+  await page.click("#pay");
+  await page.locator("#total").waitFor();
+  delete service.injected.settle;
+  expect(signed.length).toBe(1);
+  await until(async () => (await stage.balance(PAYER.address)) === before - PRICE);
+  await page.reload();
+  await page.locator("#total").waitFor();
+  expect(await stage.balance(PAYER.address)).toBe(before - PRICE);
+});
+
+it("a visitor without enough of the token is told so and pays nothing", async () => {
+  const { page } = await openPage(browser);
+  await addWallet(page);
+  const before = await stage.balance(PAYER.address);
+  const poor = await stage.serve({ offer: { amount: 5_000_000n } });
+  const dear = await startTestFaces({ offer: poor.offer, gate: poor.gate });
+  await page.goto(`${dear.url}/portfolio?address=${WALLET}`);
+  await page.click("#pay");
+  await page.locator("#status.bad").waitFor();
+  expect(await page.locator("#status").textContent()).toMatch(/\w/);
+  expect(await page.evaluate("Object.keys(sessionStorage)")).toEqual([]);
+  expect(await stage.balance(PAYER.address)).toBe(before);
+  await dear.close();
+});
+
+it("the command pays the price and prints the transaction", async () => {
+  const { payer } = namedAccounts();
+  const folder = await mkdtemp(join(tmpdir(), "sextant-pay-"));
+  const localFile = join(folder, "local.json");
+  const { network, asset } = service.offer;
+  const accounts = [{ name: "payer", ...payer }];
+  await writeFile(localFile, JSON.stringify({ portfolio: faces.url, payment: { network, asset }, accounts }));
+  const before = await stage.balance(PAYER.address);
+  const { code, out, err } = await runPay({ argv: [WALLET], environment: {}, localFile });
+  await rm(folder, { recursive: true });
+  expect([code, err]).toEqual([0, ""]);
+  const last = (await stage.transfersFrom(PAYER.address)).at(-1);
+  expect(out).toContain(`Paid $0.01 by ${PAYER.address.toLowerCase()}`);
+  expect(out).toContain(String(last?.transactionHash));
+  expect(await stage.balance(PAYER.address)).toBe(before - PRICE);
+});

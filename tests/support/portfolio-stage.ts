@@ -1,0 +1,65 @@
+// A real chain with its node watched, and the portfolio's view of it with the token list of a test.
+import { afterAll } from "vitest";
+import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
+import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { local } from "../../src/chain/chains/local.ts";
+import { portfolioChain } from "../../src/doors/portfolio-chain.ts";
+import type { Hex } from "../../src/kit/hex.ts";
+import type { ChainBook, ChainPort, ListedToken } from "../../src/portfolio/ports.ts";
+import { type FaultyNode, startFaultyNode } from "./faulty-node.ts";
+import type { Call, Injection } from "./injections.ts";
+import { createTestRpc } from "./test-rpc.ts";
+
+export type PortfolioStage = {
+  readonly chain: LocalChain;
+  readonly wallet: Hex;
+  /** A node of its own in front of the chain, by default an honest one. */
+  node(plan?: (calls: readonly Call[]) => Injection | null): Promise<FaultyNode>;
+  port(node: FaultyNode, tokens?: readonly Hex[]): ChainPort;
+};
+
+/** Starts a chain for the calling test file, and stops everything when the file is done. */
+export async function startPortfolioStage(code: Readonly<Record<Hex, Hex>> = {}): Promise<PortfolioStage> {
+  const chain = await startLocalChain({ chainId: local.chainId, code: { ...LOCAL_GENESIS_CODE, ...code } });
+  const nodes: FaultyNode[] = [];
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await chain.stop();
+  });
+  return {
+    chain,
+    wallet: chain.accounts.payer.address.toLowerCase() as Hex,
+    async node(plan = () => null) {
+      const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: (_, calls) => plan(calls) });
+      nodes.push(node);
+      return node;
+    },
+    port: (node, tokens = []) =>
+      portfolioChain(
+        createTestRpc([node.url], { limits: { requestTimeoutMs: 60_000 } }).rpc,
+        localBook(tokens),
+      ),
+  };
+}
+
+export function localBook(tokens: readonly Hex[]): ChainBook {
+  return {
+    slug: local.slug,
+    chainId: local.chainId,
+    name: local.name,
+    native: local.native,
+    blockTimeMs: local.blockTimeMs,
+    tokens: new Map(tokens.map((contract, i) => [contract, listedToken(contract, i)])),
+    stablecoins: new Set(),
+  };
+}
+
+function listedToken(contract: Hex, index: number): ListedToken {
+  return { contract, symbol: `T${index}`, name: `Token ${index}`, decimals: 18, logo: null };
+}
+
+/** How nodes without state overrides answer a call that has one. */
+export function refuseOverrides(calls: readonly Call[]): Injection | null {
+  const lends = calls.some(({ method, params }) => method === "eth_call" && params.length > 2);
+  return lends ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" } : null;
+}

@@ -1,0 +1,31 @@
+// Tokens of every character, from answering to hostile, as bare runtime code that a test puts where it wants it.
+import { type Hex, numberToHex } from "viem";
+import { bombTokenRuntimeBytecode } from "../../contracts/generated/bomb-token.ts";
+import { gasBurnerTokenRuntimeBytecode } from "../../contracts/generated/gas-burner-token.ts";
+import { revertingTokenRuntimeBytecode } from "../../contracts/generated/reverting-token.ts";
+import { silentTokenRuntimeBytecode } from "../../contracts/generated/silent-token.ts";
+
+/** Answers every call with the given number; PUSH32, MSTORE, RETURN. */
+export const answering = (balance: bigint): Hex =>
+  `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260205ff3`;
+
+/** Null has no code. None of them gives a balance. */
+export const HOSTILE_CODE = {
+  reverting: revertingTokenRuntimeBytecode,
+  burner: gasBurnerTokenRuntimeBytecode,
+  bomb: bombTokenRuntimeBytecode,
+  silent: silentTokenRuntimeBytecode,
+  // 31 and 33 bytes of answer: not a number.
+  short: "0x601f5ff3",
+  long: "0x60215ff3",
+  // Loops until its gas is gone.
+  loop: "0x5b5f56",
+  nobody: null,
+} as const satisfies Record<string, Hex | null>;
+
+export type Hostile = keyof typeof HOSTILE_CODE;
+export const HOSTILE = Object.keys(HOSTILE_CODE) as Hostile[];
+
+export function numberedAddress(number: number): Hex {
+  return numberToHex(number, { size: 20 });
+}
