@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findChromium, WITHOUT_CHROMIUM } from "../tests/support/find-chromium.ts";
 import { check } from "./checks.ts";
 
 type Report = {
@@ -36,7 +37,9 @@ const failedTests = Math.max(report.numFailedTests, unloaded, tests.status === 0
 const passed = report.numPassedTests + (checked ? 1 : 0);
 const failed = failedTests + (checked ? 0 : 1);
 
-process.stdout.write(`\nfinished in ${Math.round((performance.now() - started) / 1000)} s\n`);
+process.stdout.write("\n");
+if (findChromium(process.env.PATH ?? "") === null) process.stdout.write(WITHOUT_CHROMIUM);
+process.stdout.write(`finished in ${Math.round((performance.now() - started) / 1000)} s\n`);
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 

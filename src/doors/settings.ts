@@ -110,13 +110,9 @@ export const writeSettings = {
 const address = matching(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
 const key = matching(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
 
-const nodesOf = (chainId: number, name: string) =>
-  setting(
-    `RPC_URL_${chainId}`,
-    listOf(secret(url("http", "https"))),
-    [],
-    `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`,
-  );
+const nodes = listOf(secret(url("http", "https")));
+const nodesOf = (name: string) =>
+  `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`;
 
 export const portfolioSettings = {
   portfolioPort: setting(
@@ -155,11 +151,11 @@ export const portfolioSettings = {
     false,
     "Whether prices that no oracle on chain knows are asked of DefiLlama.",
   ),
-  rpcUrlsEthereum: nodesOf(1, "Ethereum"),
-  rpcUrlsOptimism: nodesOf(10, "OP Mainnet"),
-  rpcUrlsPolygon: nodesOf(137, "Polygon"),
-  rpcUrlsBase: nodesOf(8453, "Base"),
-  rpcUrlsArbitrum: nodesOf(42161, "Arbitrum One"),
+  rpcUrlsEthereum: setting("RPC_URL_1", nodes, [], nodesOf("Ethereum")),
+  rpcUrlsOptimism: setting("RPC_URL_10", nodes, [], nodesOf("OP Mainnet")),
+  rpcUrlsPolygon: setting("RPC_URL_137", nodes, [], nodesOf("Polygon")),
+  rpcUrlsBase: setting("RPC_URL_8453", nodes, [], nodesOf("Base")),
+  rpcUrlsArbitrum: setting("RPC_URL_42161", nodes, [], nodesOf("Arbitrum One")),
 };
 
 export const sellerSettings = {

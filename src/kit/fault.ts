@@ -32,7 +32,8 @@ export const FAULTS = {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "The outcome of a payment is not known yet; the same signature gets the answer and is charged once.",
+    meaning:
+      "The outcome of a payment is not known yet; the same signature gets the answer and is charged once.",
   },
   FACILITATOR_UNAVAILABLE: {
     status: 503,

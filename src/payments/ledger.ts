@@ -49,6 +49,8 @@ export type Ledger = {
   answerOf(key: PaymentKey): Promise<KeptAnswer | null>;
   /** Failed work for a payer within the window of the limit. */
   failuresOf(payer: Hex): Promise<number>;
+  /** Rows of a payer that are being acted on. */
+  busyOf(payer: Hex): Promise<number>;
   /** Rows that nobody acts on, the longest untouched first. */
   idle(states: SqlText, limit: number): Promise<readonly LedgerRow[]>;
   /** What has been paid and stays so, as far as we know. */
@@ -175,6 +177,11 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
       }>(sql`select coalesce(sum(failures), 0)::text as sum from payments
         where payer = ${payer} and failures > 0 and failed_at > ${after(-failureWindowMs)}`);
       return Number(row?.sum ?? 0);
+    },
+    async busyOf(payer) {
+      const [row] = await store.run<{ count: string }>(sql`select count(*)::text as count from payments
+        where payer = ${payer} and owner is not null and lease_until > now()`);
+      return Number(row?.count ?? 0);
     },
     idle: async (states, limit) =>
       (

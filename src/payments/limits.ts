@@ -9,6 +9,7 @@ export type GateLimits = {
   readonly settleMarginMs: number;
   readonly waitMs: number;
   readonly servingMax: number;
+  readonly busyMax: number;
   readonly failuresMax: number;
   readonly failureWindowMs: number;
   readonly retryAfterSeconds: number;
@@ -32,6 +33,9 @@ export const GATE_LIMITS: GateLimits = {
   waitMs: 20_000,
   // Each holds an answer in memory and asks the database while it waits.
   servingMax: 500,
+  // Of one payer at once: a balance that covers one payment is good for any number of signatures, and the work for all
+  // but one of them would be done for nothing.
+  busyMax: 30,
   // Failing work is free for whoever asks for it, so there is an end to it.
   failuresMax: 10,
   failureWindowMs: 60_000,

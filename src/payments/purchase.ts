@@ -86,6 +86,12 @@ export function createPurchase(options: PurchaseOptions): Purchase {
       if (late !== null) return late;
       if (!(await start())) return null;
       return held(async () => {
+        // Counted with our own row in place: however many come at once, they see one another.
+        if ((await ledger.busyOf(payment.from)) > limits.busyMax) {
+          await ledger.forget(key, owner);
+          count("limited");
+          return refusal("RATE_LIMITED", "Too many requests of this payer are being worked on.", 1);
+        }
         const made = await workshop({ key, owner, payment, payload: payloadOf(payment, terms), terms }, work);
         if ("answer" in made) return made.answer;
         if ("refused" in made) return refused(made.refused);

@@ -188,6 +188,53 @@ describe("several processes", () => {
   });
 });
 
+describe("blocks that take their time", () => {
+  it("carry fifteen payers at once, and ten of one signature once", async () => {
+    const payers = [];
+    for (let i = 0; i < 15; i += 1) payers.push(await stage.payer());
+    await stage.chain.request("evm_setAutomine", [false]);
+    await stage.chain.request("evm_setIntervalMining", [300]);
+    const [first] = payers;
+    if (!first) throw new Error("there is no payer");
+    const signed = await Promise.all(
+      payers.map((payer, i) => signedFor(url(`slow-${i}`), payer, stage.asset)),
+    );
+    const asked = signed.flatMap(({ header }, i) =>
+      Array.from({ length: i === 0 ? 10 : 1 }, () => ask(url(`slow-${i}`), header)),
+    );
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(24).fill(200));
+    expect(service.runs).toHaveLength(15);
+    for (const payer of payers) expect(await spentBy(payer.address)).toBe(1);
+    expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(15);
+  });
+});
+
+describe("one payer with many signatures", () => {
+  it("is worked for only so many times at once, however little he owns", async () => {
+    const narrow = await stage.serve({ limits: { busyMax: 3 } });
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, PRICE);
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    narrow.sold.work = async () => {
+      await opened;
+      return { status: 200, body: {} };
+    };
+    const targets = Array.from({ length: 8 }, (_, i) => url(`many-${i}`, narrow));
+    const headers = await Promise.all(targets.map((target) => signedFor(target, payer, stage.asset)));
+    const asked = targets.map((target, i) => ask(target, headers[i]?.header ?? ""));
+    const limited = asked.map((answer) => answer.then(({ status }) => status === 429));
+    await until(() => narrow.runs.length >= 1);
+    setTimeout(open, 500);
+    expect((await Promise.all(limited)).filter(Boolean).length).toBeGreaterThanOrEqual(5);
+    expect(narrow.runs.length).toBeLessThanOrEqual(3);
+    expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+});
+
 describe("while the chain can not be read", () => {
   it("an unknown outcome stays unknown: 503, never 402, and the answer is still there afterwards", async () => {
     const payer = await stage.payer();

@@ -65,6 +65,12 @@ export function createSettlement(options: SettlementOptions): Settlement {
     return { kind: "refused", sentence } as const;
   }
 
+  const clockOf = () =>
+    withDeadline({ clock, ms: limits.chainMs, what: "Reading the chain's clock" }, async (signal) => {
+      const [head, final] = await Promise.all([chain.head(signal), chain.finalized(signal)]);
+      return { head: head.timestamp, final: final.timestamp };
+    });
+
   async function look(row: LedgerRow, owner: string): Promise<SettleResult | null> {
     try {
       const evidence = await evidenceOf(row, { chain, clock, ms: limits.chainMs });
@@ -72,10 +78,10 @@ export function createSettlement(options: SettlementOptions): Settlement {
         return await settled(row, owner, evidence.transaction, evidence.blockNumber);
       }
       if (evidence.kind === "spent") return await ended(row, owner, "refused", NONCE_USED);
-      if ((await chain.head()).timestamp < row.validBefore) return null;
+      const { head, final } = await clockOf();
+      if (head < row.validBefore) return null;
       // A reorg could still bring it back into a block that is old enough, until such blocks are final.
-      if ((await chain.finalized()).timestamp >= row.validBefore)
-        return await ended(row, owner, "expired", "expired");
+      if (final >= row.validBefore) return await ended(row, owner, "expired", "expired");
       await ledger.leaveUnknown(row, owner, null);
       return { kind: "refused", sentence: EXPIRED };
     } catch (err) {

@@ -89,7 +89,7 @@ export function createSweep(options: SweepOptions): (signal?: AbortSignal) => Pr
     }
   }
 
-  return async (signal) => {
+  const once = async (signal?: AbortSignal) => {
     const done = { found: 0, final: 0, repeated: 0 };
     const note = (what: keyof typeof done | null) => {
       if (what !== null) done[what] += 1;
@@ -106,5 +106,13 @@ export function createSweep(options: SweepOptions): (signal?: AbortSignal) => Pr
     }
     await letGo(store, limits);
     return done;
+  };
+  // A sweep that takes longer than the time between two is not started a second time.
+  let running: Promise<Swept> | null = null;
+  return (signal) => {
+    running ??= once(signal).finally(() => {
+      running = null;
+    });
+    return running;
   };
 }

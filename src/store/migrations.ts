@@ -272,6 +272,7 @@ export const migrations: readonly Migration[] = [
         where payment_id is not null;
       create index payments_open on payments (updated_at) where state in ('reserved', 'settling', 'released', 'refused', 'expired');
       create index payments_not_final on payments (updated_at) where state = 'settled' and not final;
+      create index payments_busy on payments (payer) where owner is not null;
       create index payments_failed on payments (payer, failed_at) where failures > 0;
       create index payments_kept on payments (settled_at) where answer_body is not null;
     `,

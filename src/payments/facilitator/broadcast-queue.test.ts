@@ -4,6 +4,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { quiet } from "../../../tests/support/paid-stage.ts";
 import { type BroadcastNode, createBroadcastQueue } from "./broadcast-queue.ts";
+import { NodeUnheard } from "./node-transport.ts";
 
 const account = privateKeyToAccount(`0x${"01".repeat(32)}`);
 const TO = `0x${"02".repeat(20)}` as const;
@@ -102,7 +103,7 @@ describe("a node that refuses", () => {
   });
 
   it("silently: the hash is known all the same, for it may have been sent", async () => {
-    const { sent, send } = failing(new TypeError("fetch failed"), null);
+    const { sent, send } = failing(new NodeUnheard("it is gone"), null);
     expect(await send()).toMatch(/^0x[0-9a-f]{64}$/);
     await send();
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 5]);

@@ -9,8 +9,6 @@ import {
   createPublicClient,
   defineChain,
   encodeFunctionData,
-  fallback,
-  http,
   type PublicClient,
   TransactionNotFoundError,
 } from "viem";
@@ -22,6 +20,7 @@ import type { Secret } from "../../kit/secret.ts";
 import { createBroadcastQueue } from "./broadcast-queue.ts";
 import { type Facilitator, SIMULATION_FAILED, TRANSACTION_FAILED } from "./facilitator.ts";
 import { FacilitatorTrouble } from "./facilitator-trouble.ts";
+import { nodeTransport } from "./node-transport.ts";
 import { pendingTransactions } from "./pending-transactions.ts";
 import { isUnheard } from "./send-failure.ts";
 
@@ -167,9 +166,7 @@ const TOKEN_ERRORS = usdCoinAbi.filter(({ type }) => type === "error");
 
 type AnyCall = { abi: Abi; functionName: string; args: readonly unknown[] };
 
-// No second try behind our back: a refusal is heard at once, and whoever asked decides what to do about trouble.
 function openClient(chainId: number, urls: readonly Secret<string>[], pollMs: number): PublicClient {
-  const transports = urls.map((url) => http(url.reveal(), { retryCount: 0, timeout: REQUEST_MS }));
   return createPublicClient({
     chain: defineChain({
       id: chainId,
@@ -177,7 +174,7 @@ function openClient(chainId: number, urls: readonly Secret<string>[], pollMs: nu
       nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
       rpcUrls: { default: { http: [] } },
     }),
-    transport: fallback(transports, { retryCount: 0 }),
+    transport: nodeTransport(urls, REQUEST_MS),
     pollingInterval: pollMs,
     cacheTime: 0,
   });

@@ -1,11 +1,6 @@
 // What a node's answer to a transaction means: nodes say the same thing in their own words.
-import {
-  BaseError,
-  HttpRequestError,
-  LimitExceededRpcError,
-  TimeoutError,
-  WebSocketRequestError,
-} from "viem";
+import { BaseError, LimitExceededRpcError } from "viem";
+import { NodeUnheard } from "./node-transport.ts";
 
 export type SendFailure =
   /** The node has it already. */
@@ -31,15 +26,8 @@ export function classifySendFailure(error: unknown): SendFailure {
   return isUnheard(error) ? "unheard" : "rejected";
 }
 
-/** Whether a failure is the way's and not the other side's word: nothing can be concluded from it. */
+/** Whether a failure is silence and not the other side's word: nothing can be concluded from it. */
 export function isUnheard(error: unknown): boolean {
-  if (!(error instanceof BaseError)) return error instanceof TypeError;
-  const found = error.walk(
-    (each) =>
-      each instanceof HttpRequestError ||
-      each instanceof TimeoutError ||
-      each instanceof WebSocketRequestError ||
-      each instanceof LimitExceededRpcError,
-  );
-  return found !== null;
+  if (!(error instanceof BaseError)) return error instanceof NodeUnheard;
+  return error.walk((each) => each instanceof NodeUnheard || each instanceof LimitExceededRpcError) !== null;
 }

@@ -1,0 +1,33 @@
+// The nodes of the snapshots as a process of their own: a real chain each, asked everything once and remembered.
+import { say } from "../tell.ts";
+import { type RememberingNode, startRememberingNode } from "./remembering-node.ts";
+import { openTokenMarket, type TokenMarket } from "./token-market.ts";
+
+export type NodesTask = {
+  readonly chainIds: readonly number[];
+  readonly listed: number;
+  /** How late every answer is. */
+  readonly delayMs: number;
+};
+
+export type ReadyNode = TokenMarket & { readonly url: string };
+export type NodesReady = { readonly nodes: readonly ReadyNode[] };
+
+const { chainIds, listed, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
+const opened: (Awaited<ReturnType<typeof openTokenMarket>> & { node: RememberingNode })[] = [];
+for (const chainId of chainIds) {
+  const { chain, market } = await openTokenMarket(chainId, listed);
+  const node = await startRememberingNode(chain.rpcUrl, delayMs);
+  opened.push({ chain, node, market });
+  say({ progress: `chain ${chainId} has ${listed} listed tokens` });
+}
+const ready: NodesReady = { nodes: opened.map(({ node, market }) => ({ ...market, url: node.url })) };
+say(ready);
+
+process.stdin.on("end", async () => {
+  for (const { chain, node } of opened) {
+    node.close();
+    await chain.stop();
+  }
+});
+process.stdin.resume();

@@ -1,0 +1,118 @@
+// Snapshots as the service takes them, and the same HTTP exchanges with nothing of ours between them, in turns.
+import { chainById } from "../../src/chain/chains/chains.ts";
+import { createRpc } from "../../src/chain/rpc/rpc.ts";
+import { portfolioChain } from "../../src/doors/portfolio-chain.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { readMetadata } from "../../src/portfolio/metadata.ts";
+import type { ChainPort } from "../../src/portfolio/ports.ts";
+import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
+import { priceSources } from "../../src/portfolio/prices/sources.ts";
+import { rpcProvider } from "../../src/portfolio/providers/rpc/rpc-provider.ts";
+import { createSnapshotTaker } from "../../src/portfolio/snapshot.ts";
+import { quietLog } from "../backfill/bench-database.ts";
+import { createProgress, say } from "../tell.ts";
+import { planOf, roundTrips, sendAgain, watchExchanges } from "./exchange-plan.ts";
+import { listOf } from "./listed-tokens.ts";
+import type { ReadyNode } from "./nodes-child.ts";
+
+export type SnapshotTask = {
+  readonly nodes: readonly ReadyNode[];
+  readonly tokens: readonly number[];
+  /** How many of the nodes are read at once. */
+  readonly chains: readonly number[];
+  readonly rounds: number;
+};
+
+/** Medians; processor time is that of this process. */
+export type Took = { readonly ms: number; readonly cpuMs: number };
+
+export type SnapshotCell = {
+  readonly tokens: number;
+  readonly chains: number;
+  readonly snapshot: Took;
+  readonly alone: Took;
+  readonly requests: number;
+  readonly roundTrips: number;
+  readonly holdings: number;
+};
+
+export type SnapshotReport = { readonly cells: readonly SnapshotCell[] };
+
+// Until the nodes know every answer and the compiler has seen the code.
+const WARM_ROUNDS = 3;
+
+const task = JSON.parse(process.argv[2] ?? "") as SnapshotTask;
+const feeds = new Map(task.nodes.map((node) => [node.chainId, node.feeds]));
+const rpcs = task.nodes.map(({ url, chainId }) =>
+  createRpc({ urls: [new Secret(url)], chainId, log: quietLog }),
+);
+const progress = createProgress();
+
+function portOf(node: ReadyNode, index: number, tokens: number): ChainPort {
+  const facts = chainById(node.chainId);
+  const rpc = rpcs[index];
+  if (!facts || !rpc) throw new Error(`there is no chain ${node.chainId}`);
+  const listed = listOf(node.held, tokens).map((token) => [token.contract, token] as const);
+  const book = { ...facts, tokens: new Map(listed), stablecoins: new Set([node.stablecoin]) };
+  return portfolioChain(rpc, book);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<Took> {
+  const cpu = process.cpuUsage();
+  const startedMs = performance.now();
+  await work();
+  const ms = performance.now() - startedMs;
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms, cpuMs: (user + system) / 1000 };
+}
+
+function medians(all: readonly Took[]): Took {
+  const median = (values: readonly number[]) =>
+    [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  return { ms: median(all.map(({ ms }) => ms)), cpuMs: median(all.map(({ cpuMs }) => cpuMs)) };
+}
+
+async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
+  const nodes = task.nodes.slice(0, chains);
+  const ports = nodes.map((node, i) => portOf(node, i, tokens));
+  const taker = createSnapshotTaker({
+    chains: new Map(ports.map((port) => [port.chain.slug, port])),
+    provider: rpcProvider,
+    priceSources: priceSources({ feeds }),
+    positionReaders: POSITION_READERS,
+    readMetadata,
+    clock: systemClock,
+  });
+  const wallet = nodes[0]?.wallet ?? "0x";
+  const slugs = ports.map(({ chain }) => chain.slug);
+  const take = () => taker.take({ wallet, slugs }, new AbortController().signal);
+  const first = await take();
+  const plan = planOf(await watchExchanges(take));
+  for (let round = 0; round < WARM_ROUNDS; round += 1) {
+    await take();
+    await sendAgain(plan);
+  }
+  const snapshots: Took[] = [];
+  const alone: Took[] = [];
+  for (let round = 0; round < task.rounds; round += 1) {
+    snapshots.push(await timed(take));
+    alone.push(await timed(() => sendAgain(plan)));
+    progress(() => `${tokens} tokens, ${chains} chains`);
+  }
+  return {
+    tokens,
+    chains,
+    snapshot: medians(snapshots),
+    alone: medians(alone),
+    requests: plan.length,
+    roundTrips: roundTrips(plan),
+    holdings: first.tokens.length,
+  };
+}
+
+const cells: SnapshotCell[] = [];
+for (const tokens of task.tokens) for (const chains of task.chains) cells.push(await measure(tokens, chains));
+for (const rpc of rpcs) rpc.close();
+const report: SnapshotReport = { cells };
+say(report);

@@ -1,0 +1,69 @@
+// A local chain with a market, a wallet that holds a handful of tokens, and thousands of listed tokens that it does not.
+import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
+import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
+import { awaitReceipt } from "../../contracts/deploy/transaction.ts";
+import { plainTokenAbi, plainTokenBytecode } from "../../contracts/generated/plain-token.ts";
+import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { openMarket } from "../../contracts/scenario/market.ts";
+import type { ListedToken } from "../../src/portfolio/ports.ts";
+import type { ChainFeeds } from "../../src/portfolio/prices/feeds/chain-feeds.ts";
+import { listedToken, listOf } from "./listed-tokens.ts";
+
+/** Goes from process to process as JSON. */
+export type TokenMarket = {
+  readonly chainId: number;
+  /** Listed ones only. */
+  readonly held: readonly ListedToken[];
+  readonly stablecoin: Hex;
+  readonly feeds: ChainFeeds;
+  readonly wallet: Hex;
+};
+
+// With money, wrapped coins and a vault's shares there are ten: as many as the shortest list has.
+const HELD_PLAIN = 7;
+// On no list: found by the transfer that brought it.
+const HELD_UNLISTED = 1;
+// Nobody publishes after the start.
+const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
+const UNITS = 123_456_789_012_345_678n;
+
+export async function openTokenMarket(
+  chainId: number,
+  listed: number,
+): Promise<{ chain: LocalChain; market: TokenMarket }> {
+  const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
+  const { local } = await openMarket(chain, `bench ${chainId}`);
+  const at = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
+  const wallet = chain.accounts.payer.address.toLowerCase() as Hex;
+  const plain: Hex[] = [];
+  for (let i = 0; i < HELD_PLAIN + HELD_UNLISTED; i += 1) plain.push(await mintToken(chain, i, wallet));
+  const held = [
+    listedToken(at("UsdCoin"), "USDC", 6),
+    listedToken(at("WrappedEther"), "WETH", 18),
+    listedToken(at("Vault4626"), "vUSDC", 6),
+    ...plain.slice(0, HELD_PLAIN).map((contract, i) => listedToken(contract, `T${i}`, 18)),
+  ];
+  const code = (await chain.request("eth_getCode", [plain[0], "latest"])) as Hex;
+  for (const { contract } of listOf(held, listed).slice(held.length)) await chain.setCode(contract, code);
+  await chain.mine();
+  const feedOf = (feed: Hex) => ({ feed, heartbeatSeconds: HEARTBEAT_SECONDS });
+  const ether = feedOf(at("EthUsdFeed"));
+  const tokens = { [at("WrappedEther")]: ether, [at("UsdCoin")]: feedOf(at("UsdcUsdFeed")) };
+  const feeds = { native: ether, sequencer: null, tokens };
+  const market = { chainId, held, stablecoin: at("UsdCoin"), feeds, wallet };
+  return { chain, market };
+}
+
+async function mintToken({ request, accounts }: LocalChain, index: number, to: Hex): Promise<Hex> {
+  const from = accounts.owner.address;
+  const send = async (call: object) =>
+    awaitReceipt(request, (await request("eth_sendTransaction", [{ from, ...call }])) as Hex);
+  const args = [`Token ${index}`, `T${index}`, 18] as const;
+  const { contractAddress } = await send({
+    data: encodeDeployData({ abi: plainTokenAbi, bytecode: plainTokenBytecode, args }),
+  });
+  if (!contractAddress) throw new Error("a token was not deployed");
+  const mint = { abi: plainTokenAbi, functionName: "mint", args: [to, UNITS * BigInt(index + 1)] } as const;
+  await send({ to: contractAddress, data: encodeFunctionData(mint) });
+  return contractAddress.toLowerCase() as Hex;
+}

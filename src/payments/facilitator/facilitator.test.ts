@@ -1,0 +1,130 @@
+// Whatever a facilitator says or fails to say becomes a verdict, a refusal or not knowing, and nothing is guessed.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { quiet } from "../../../tests/support/paid-stage.ts";
+import { Secret } from "../../kit/secret.ts";
+import { refusalSentence, settlePayment, verifyPayment } from "./facilitator.ts";
+import { createLocalFacilitator } from "./local-facilitator.ts";
+import { createRemoteFacilitator } from "./remote-facilitator.ts";
+
+const HASH = `0x${"ab".repeat(32)}`;
+const terms: PaymentRequirements = {
+  ...{ scheme: "exact", network: "eip155:1", amount: "1", asset: `0x${"01".repeat(20)}` },
+  ...{ payTo: `0x${"02".repeat(20)}`, maxTimeoutSeconds: 60, extra: { name: "USD Coin", version: "2" } },
+};
+const payload: PaymentPayload = {
+  x402Version: 2,
+  accepted: terms,
+  payload: {
+    authorization: {
+      ...{ from: `0x${"03".repeat(20)}`, to: terms.payTo, value: "1", validAfter: "0" },
+      ...{ validBefore: "9999999999", nonce: HASH },
+    },
+    signature: `0x${"11".repeat(64)}1b`,
+  },
+};
+
+async function saying(status: number, text: string, timeoutMs = 2_000) {
+  const server = createServer((request, response) => {
+    request.resume();
+    if (status > 0) response.writeHead(status, { "content-type": "application/json" }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return createRemoteFacilitator({ url: `http://127.0.0.1:${port}`, timeoutMs });
+}
+
+describe("a verification", () => {
+  it.each([
+    [200, '{"isValid":true}', "valid"],
+    [200, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "refused"],
+    [400, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "refused"],
+    [500, '{"isValid":false,"invalidReason":"unexpected"}', "trouble"],
+    [200, '{"isValid":"yes"}', "trouble"],
+    [200, "<html>", "trouble"],
+    [503, "<html>", "trouble"],
+    [429, "{}", "trouble"],
+  ])("answered with %i %s is %s", async (status, text, kind) => {
+    expect(await verifyPayment(await saying(status, text), payload, terms)).toMatchObject({ kind });
+  });
+
+  it("that is not answered is trouble", async () => {
+    expect(await verifyPayment(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "trouble" });
+    const nobody = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
+    expect(await verifyPayment(nobody, payload, terms)).toMatchObject({ kind: "trouble" });
+  });
+});
+
+describe("a settlement", () => {
+  const answer = (fields: object) => JSON.stringify({ transaction: "", network: "eip155:1", ...fields });
+
+  it.each([
+    [200, answer({ success: true, transaction: HASH }), { kind: "settled", transaction: HASH }],
+    [200, answer({ success: true }), { kind: "unknown" }],
+    [
+      200,
+      answer({ success: false, errorReason: "invalid_exact_evm_insufficient_balance" }),
+      { kind: "refused" },
+    ],
+    [402, answer({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "refused" }],
+    [
+      200,
+      answer({ success: false, errorReason: "settlement_pending", transaction: HASH }),
+      { kind: "unknown", transaction: HASH },
+    ],
+    [
+      200,
+      answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: HASH }),
+      { kind: "refused" },
+    ],
+    [
+      200,
+      answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed" }),
+      { kind: "unknown" },
+    ],
+    [200, answer({ success: false, errorReason: "something_new" }), { kind: "unknown" }],
+    [200, answer({ success: false }), { kind: "unknown" }],
+    [500, answer({ success: false, errorReason: "unexpected" }), { kind: "unknown" }],
+    [502, "<html>", { kind: "unknown" }],
+    [200, "{", { kind: "unknown" }],
+  ])("answered with %i %s", async (status, text, outcome) => {
+    expect(await settlePayment(await saying(status, text), payload, terms)).toMatchObject(outcome);
+  });
+
+  it("that is not answered is unknown", async () => {
+    expect(await settlePayment(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "unknown" });
+  });
+});
+
+describe("trouble of our own facilitator", () => {
+  it("tells what happened, and not the key in a node's address", async () => {
+    const facilitator = createLocalFacilitator({
+      network: "eip155:1",
+      urls: [new Secret("http://127.0.0.1:1/v2/hunter2"), new Secret("http://user:hunter2@127.0.0.1:1/")],
+      privateKey: new Secret(`0x${"07".repeat(32)}`),
+      log: quiet,
+    });
+    const verdict = await verifyPayment(facilitator, payload, terms);
+    expect(verdict.kind).toBe("trouble");
+    expect(inspect(verdict, { depth: 20 })).toContain("127.0.0.1");
+    expect(inspect(verdict, { depth: 20 })).not.toContain("hunter2");
+    const outcome = await settlePayment(facilitator, payload, terms);
+    expect(outcome.kind).toBe("unknown");
+    expect(inspect(outcome, { depth: 20 })).not.toContain("hunter2");
+  });
+});
+
+describe("a refusal", () => {
+  it("is told in words, and a stranger's text is not repeated", () => {
+    expect(refusalSentence("invalid_exact_evm_insufficient_balance")).toContain("balance");
+    expect(refusalSentence("something_new")).toContain("something_new");
+    expect(refusalSentence("<script>alert(1)</script>")).toBe("The payment was not accepted (unknown).");
+  });
+});
