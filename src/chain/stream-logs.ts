@@ -37,7 +37,7 @@ type Slot = { readonly fromBlock: number; readonly toBlock: number; answer: Prom
 /** Batches cover fromBlock to toBlock without gap or overlap, also where there is nothing. */
 export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenerator<LogBatch, void, void> {
   const wanted = prepareFilters(options.filters);
-  const prefetch = options.prefetch ?? 3;
+  const prefetch = options.prefetch ?? 2;
   const logsPerBatchMax = options.logsPerBatchMax ?? 2_500;
   const size = createRangeSize({
     rangeMax: options.rangeMax ?? 10_000,

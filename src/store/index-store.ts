@@ -67,9 +67,14 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       // Read beside the lock's connection, which may be busy with the batch before: nobody else writes these rows, and
       // those that batch has changed come from it.
       const stored = rowLoader(database);
-      const rows = createRowVersions(after ? loaderAfter(after, stored) : stored);
+      let before = after;
+      const rows = createRowVersions((...wanted) =>
+        before ? loaderAfter(before, stored)(...wanted) : stored(...wanted),
+      );
       await fold(batch.logs, rows);
       const changed = await rows.finish();
+      // Let go: each batch would hold the one before it, and the last one all there ever were.
+      before = null;
       return {
         latest: rows.latest,
         write: () => transaction((session) => writeBatch(session, batch, changed)),
