@@ -1,7 +1,11 @@
 // The store takes every block once, remembers which blocks it has, and forgets only what can not be undone.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openSampleIndex, type SampleIndex, writeNow } from "../../tests/model/sample-index.ts";
 import { type Act, sampleFold } from "../../tests/model/sample-tables.ts";
+import type { Folded } from "./index-store.ts";
 
 let index: SampleIndex;
 
@@ -112,3 +116,32 @@ describe("blocks", () => {
     expect(await index.store.position()).toMatchObject({ block: replaced });
   });
 });
+
+describe("a batch folded upon another", () => {
+  it("does not hold on to the one before it", async () => {
+    await index.write([[count]], 5);
+    const block = await newest();
+    const foldNext = (number: number, after: Folded | null) => {
+      const tip = { ...block, number };
+      const batch = { tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: 0 };
+      return index.store.fold(batch, sampleFold(), after);
+    };
+    let first: Folded | null = await foldNext(2, null);
+    const held = new WeakRef(first);
+    const second = await foldNext(3, first);
+    first = null;
+    await collectGarbage();
+    expect(held.deref()).toBeUndefined();
+    expect(second.write).toBeTypeOf("function");
+  });
+});
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  // What a WeakRef has shown lives until the turn is over.
+  for (let round = 0; round < 3; round += 1) {
+    await nextTurn();
+    collect();
+  }
+}
