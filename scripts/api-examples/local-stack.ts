@@ -17,6 +17,8 @@ export async function startLocalStack(folder: string): Promise<LocalStack> {
       PATH: process.env.PATH ?? "",
       HOME: folder,
       API_PORT: "0",
+      PORTFOLIO_PORT: "0",
+      FACILITATOR_PORT: "0",
       SEXTANT_DATA: folder,
       SEXTANT_REQUESTS_PER_MINUTE: "0",
     },

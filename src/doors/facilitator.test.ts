@@ -41,7 +41,7 @@ describe("the facilitator's door", () => {
 
     expect((await fetch(`${url}/ready`)).status).toBe(200);
     expect(await (await fetch(`${url}/metrics`)).text()).toContain(
-      'facilitator_requests_total{operation="settle",outcome="ok"} 1',
+      'sextant_facilitator_requests_total{operation="settle",outcome="ok"} 1',
     );
     const malformed = await fetch(`${url}/settle`, {
       method: "POST",

@@ -5,7 +5,7 @@ import { describeEndpoint, ownRoutes } from "../http/described-route.ts";
 import { addDescription } from "../http/description-routes.ts";
 import { addEndpoints } from "../http/endpoint-routes.ts";
 import { openApiDocument } from "../http/openapi.ts";
-import { createServer, type Readiness } from "../http/server.ts";
+import { createServer, type Readiness, type Server } from "../http/server.ts";
 import { type Config, readConfig } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
@@ -28,38 +28,11 @@ export const facilitator: Command = {
   options: {},
   async run({ environment, log, stop }) {
     const config = readConfig(environment, settings);
-    const place = paymentPlace(config);
-    const payer = openFacilitator(config, place, log);
-    const registry = new Registry();
-    const counter = new Counter({
-      name: "facilitator_requests_total",
-      help: "Payments verified and settled, by outcome.",
-      labelNames: ["operation", "outcome"],
-      registers: [registry],
-    });
-    const payees = config.facilitatorPayees.map((payee) => payee.toLowerCase() as Hex);
-    const endpoints = facilitatorEndpoints({
-      facilitator: payer,
-      log,
-      rules: {
-        network: place.network,
-        asset: place.asset,
-        assetName: place.name,
-        assetVersion: place.version,
-        amountMin: BigInt(config.facilitatorAmountMin),
-        payees: payees.length > 0 ? payees : null,
-      },
-      count: (operation, outcome) => counter.inc({ operation, outcome }),
-    });
-    const server = createServer({ ...config, log, ready: () => readiness(payer, log) });
+    const { server, address } = facilitatorServer(config, log);
     try {
-      addEndpoints(server.app, endpoints);
-      addStatusRoutes(server.app, registry);
-      const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];
-      addDescription(server.app, openApiDocument({ ...indexingApiTitle(), ...TITLE }, routes));
       const port = config.facilitatorPort;
       const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
-      log.info({ url, address: payer.address, network: place.network }, `facilitator on ${url}`);
+      log.info({ url, address, network: config.paymentNetwork }, `facilitator on ${url}`);
       await aborted(stop);
     } finally {
       await server.close();
@@ -67,6 +40,42 @@ export const facilitator: Command = {
     return 0;
   },
 };
+
+/** The whole service but for its port; also a part of a local run. */
+export function facilitatorServer(
+  config: Config<typeof settings>,
+  log: Log,
+): { readonly server: Server; readonly address: Hex } {
+  const place = paymentPlace(config);
+  const payer = openFacilitator(config, place, log);
+  const registry = new Registry();
+  const counter = new Counter({
+    name: "sextant_facilitator_requests_total",
+    help: "Payments verified and settled, by outcome.",
+    labelNames: ["operation", "outcome"],
+    registers: [registry],
+  });
+  const payees = config.facilitatorPayees.map((payee) => payee.toLowerCase() as Hex);
+  const endpoints = facilitatorEndpoints({
+    facilitator: payer,
+    log,
+    rules: {
+      network: place.network,
+      asset: place.asset,
+      assetName: place.name,
+      assetVersion: place.version,
+      amountMin: BigInt(config.facilitatorAmountMin),
+      payees: payees.length > 0 ? payees : null,
+    },
+    count: (operation, outcome) => counter.inc({ operation, outcome }),
+  });
+  const server = createServer({ ...config, log, ready: () => readiness(payer, log) });
+  addEndpoints(server.app, endpoints);
+  addStatusRoutes(server.app, registry);
+  const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];
+  addDescription(server.app, openApiDocument({ ...indexingApiTitle(), ...TITLE }, routes));
+  return { server, address: payer.address };
+}
 
 const TITLE = {
   title: "Sextant facilitator",

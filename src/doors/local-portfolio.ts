@@ -11,7 +11,7 @@ import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
 import type { Database } from "../store/database.ts";
 import type { LocalEconomy } from "./local-economy.ts";
 import type { LocalMarket } from "./local-markets.ts";
-import { openSeller, type SellerConfig } from "./open-seller.ts";
+import { openSeller } from "./open-seller.ts";
 import { countPayments, servePortfolio } from "./serve-portfolio.ts";
 import type { paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
 
@@ -30,6 +30,8 @@ export function serveLocalPortfolio(
     readonly config: LocalConfig;
     readonly economy: LocalEconomy;
     readonly markets: readonly LocalMarket[];
+    /** Where payments are carried out. */
+    readonly facilitator: string;
     readonly database: Database;
     readonly log: Log;
     readonly listensAt: () => string;
@@ -43,7 +45,8 @@ export function serveLocalPortfolio(
     if (outcome === "settled") settled += 1;
     counted(outcome);
   };
-  const seller = openSeller(sellerConfig(config, economy), { database, log, count, listensAt });
+  const paid = { ...config, ...localPayment(economy), facilitatorUrl: new Secret(needs.facilitator) };
+  const seller = openSeller(paid, { database, log, count, listensAt });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
     chains: markets.map(({ port }) => port),
@@ -67,12 +70,8 @@ export function serveLocalPortfolio(
 }
 
 /** Paid in the local dollar, to the local merchant, carried out by the local facilitator. */
-function sellerConfig(
-  config: LocalConfig,
-  { deployment, usdCoin, accounts, rpcUrl }: LocalEconomy,
-): SellerConfig {
+export function localPayment({ deployment, usdCoin, accounts, rpcUrl }: LocalEconomy) {
   return {
-    ...config,
     paymentNetwork: `eip155:${deployment.chainId}`,
     paymentRpcUrls: [new Secret(rpcUrl)],
     paymentAsset: usdCoin,
@@ -80,5 +79,6 @@ function sellerConfig(
     paymentAssetVersion: "2",
     payTo: accounts.merchant.address,
     facilitatorPrivateKey: new Secret(accounts.facilitator.privateKey),
+    facilitatorPayees: [accounts.merchant.address],
   };
 }

@@ -16,6 +16,7 @@ export function localBanner({ urls, economy, markets, offer, file }: LocalRun & 
     "",
     `  Indexing API       ${api}/docs`,
     `  Portfolio service  ${portfolio}/   one snapshot costs $${formatAmount(offer.amount, offer.decimals)} of local USDC`,
+    `  Facilitator        ${urls.facilitator}/docs`,
     "",
     "  Pay for a snapshot and see it as a table",
     `    npm run pay -- ${payer}`,

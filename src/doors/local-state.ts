@@ -6,7 +6,7 @@ import type { LocalEconomy } from "./local-economy.ts";
 import type { LocalMarket } from "./local-markets.ts";
 
 export type LocalRun = {
-  readonly urls: { readonly api: string; readonly portfolio: string };
+  readonly urls: { readonly api: string; readonly portfolio: string; readonly facilitator: string };
   readonly economy: LocalEconomy;
   readonly markets: readonly LocalMarket[];
   readonly offer: Offer;
@@ -36,6 +36,7 @@ function stateOf({ urls, economy, markets, offer }: LocalRun): object {
     pid: process.pid,
     api: urls.api,
     portfolio: urls.portfolio,
+    facilitator: urls.facilitator,
     chains: [
       { name: "local", chainId: deployment.chainId, rpcUrl, wsUrl },
       ...markets.map((market) => ({

@@ -9,10 +9,11 @@ import { Secret } from "../kit/secret.ts";
 import { parseUint } from "../kit/uint.ts";
 import type { Database } from "../store/database.ts";
 import { aborted, type Command, type CommandContext } from "./command.ts";
+import { facilitatorServer } from "./facilitator.ts";
 import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
 import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
 import { startLocalMarkets } from "./local-markets.ts";
-import { serveLocalPortfolio } from "./local-portfolio.ts";
+import { localPayment, serveLocalPortfolio } from "./local-portfolio.ts";
 import { localBanner, localStatusLine } from "./local-screen.ts";
 import { forgetLocalState, writeLocalState } from "./local-state.ts";
 import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
@@ -21,6 +22,7 @@ import { serveApi } from "./serve-api.ts";
 import {
   apiSettings,
   databaseSettings,
+  facilitatorSettings,
   indexerSettings,
   listenSettings,
   paymentSettings,
@@ -41,6 +43,7 @@ const localSettings = {
   ...portfolioSettings,
   ...paymentSettings,
   ...sellerSettings,
+  ...facilitatorSettings,
 };
 
 // A terminal shows a living line; a log file wants a line now and then.
@@ -75,8 +78,9 @@ export const local: Command = {
     const newServer = () => createServer({ ...config, log, ready: async () => status.readiness() });
     const apiAddress = { host: config.host, port: config.apiPort, variable: "API_PORT" };
     const portfolioAddress = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
-    await refuseBusyPort(newServer(), apiAddress);
-    await refuseBusyPort(newServer(), portfolioAddress);
+    const payAddress = { host: config.host, port: config.facilitatorPort, variable: "FACILITATOR_PORT" };
+    for (const address of [apiAddress, portfolioAddress, payAddress])
+      await refuseBusyPort(newServer(), address);
     const closers: (() => Promise<void>)[] = [];
     try {
       say("Starting three chains, a database and an economy …\n");
@@ -95,7 +99,7 @@ export const local: Command = {
       const indexing = startIndexing(database, economy, config.logRangeMax, status, { ...context, log });
       closers.push(indexing.close);
 
-      const urls = { api: "", portfolio: "http://127.0.0.1" };
+      const urls = { api: "", portfolio: "http://127.0.0.1", facilitator: "" };
       const server = newServer();
       addStatusRoutes(server.app, status.registry);
       const nodes = [new Secret(economy.rpcUrl)];
@@ -104,9 +108,20 @@ export const local: Command = {
       closers.push(api.close, server.close);
       urls.api = await server.listen(apiAddress);
 
+      const { server: payments } = facilitatorServer({ ...config, ...localPayment(economy) }, log);
+      closers.push(payments.close);
+      urls.facilitator = await payments.listen(payAddress);
+
       const shop = newServer();
-      const listensAt = () => urls.portfolio;
-      const sold = serveLocalPortfolio(shop.app, { config, economy, markets, database, log, listensAt });
+      const sold = serveLocalPortfolio(shop.app, {
+        config,
+        economy,
+        markets,
+        facilitator: urls.facilitator,
+        database,
+        log,
+        listensAt: () => urls.portfolio,
+      });
       closers.push(sold.close, shop.close);
       urls.portfolio = await shop.listen(portfolioAddress);
 

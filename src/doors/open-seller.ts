@@ -47,16 +47,25 @@ const REMOTE_MS = 18_000;
 // Where a chain is not among those we know the facts of.
 const FINALITY_DEPTH = 64;
 
-export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
+/** Refuses what could not sell, before anything is opened for it. */
+export function checkSeller(config: SellerConfig): void {
   const place = paymentPlace(config);
   refuseBypass(config, place);
+  offerOf(config, place, () => "");
+  if (config.devBypass) return;
+  if (config.paymentRpcUrls.length === 0) {
+    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
+  }
+  if (config.facilitatorUrl === null && config.facilitatorPrivateKey === null) throw nobodySettles();
+}
+
+export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
+  checkSeller(config);
+  const place = paymentPlace(config);
   const offer = offerOf(config, place, needs.listensAt);
   if (config.devBypass) return { gate: openGate(offer), devBypass: true, close: () => undefined };
   const { log, count } = needs;
   const urls = config.paymentRpcUrls;
-  if (urls.length === 0) {
-    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
-  }
   const rpc = createRpc({ urls, chainId: place.chainId, log });
   const finalityDepth = chainById(place.chainId)?.finalityDepth ?? FINALITY_DEPTH;
   const gate = createGate({
@@ -104,13 +113,15 @@ function openFacilitator(
       timeoutMs: REMOTE_MS,
     });
   }
-  if (privateKey === null) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      "Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY to do it in this process.",
-    );
-  }
+  if (privateKey === null) throw nobodySettles();
   return createLocalFacilitator({ network, urls, privateKey, log });
+}
+
+function nobodySettles(): Fault {
+  return new Fault(
+    "CONFIG_INVALID",
+    "Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY to do it in this process.",
+  );
 }
 
 /** Never by accident where a snapshot could have been sold. */

@@ -120,6 +120,17 @@ describe("a browser", () => {
   });
 });
 
+describe("a service that gives its answers away", () => {
+  it.each([undefined, BROWSER])("asks nobody for payment, who accepts %j", async (accept) => {
+    const { get } = await start({ devBypass: true });
+    const headers: Record<string, string> = accept === undefined ? {} : { accept };
+    const given = await get(`?address=${WALLET}`, headers);
+    expect([given.status, await given.json()]).toEqual([200, exampleSnapshot]);
+    const mistaken = await get("", headers);
+    expect([mistaken.status, await mistaken.json()]).toEqual([400, { error: "address is required." }]);
+  });
+});
+
 describe("a payment", () => {
   it("buys the snapshot, and is for exactly this question", async () => {
     const { get, paid } = await start();

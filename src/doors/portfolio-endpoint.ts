@@ -8,6 +8,7 @@ import type { Resource } from "../payments/resource.ts";
 import type { PortfolioQuery, PortfolioRequest } from "../portfolio/query.ts";
 import type { SnapshotTaker } from "../portfolio/snapshot.ts";
 import { portfolioSnapshotSchema } from "../portfolio/snapshot-schema.ts";
+import { withoutSpam } from "../portfolio/value/without-spam.ts";
 import type { Endpoint, EndpointAnswer, RequestHead } from "../schema/endpoint.ts";
 import type { Parameter } from "../schema/parameter.ts";
 
@@ -16,11 +17,15 @@ export type PortfolioEndpointNeeds = {
   readonly query: PortfolioQuery;
   readonly gate: Pick<Gate, "challenge" | "serve">;
   readonly snapshots: SnapshotTaker;
+  /** Answers without payment: nobody is told terms first, and no receipt comes with an answer. */
+  readonly free?: boolean;
   /** Asked when the first visitor comes, and then never again. */
   readonly page: () => Page;
 };
 
 const SIGNATURE = "payment-signature";
+
+const RECEIPT = "How it was paid: base64 of {success, transaction, network, payer, amount}.";
 
 const signatureParameter: Parameter = {
   name: "PAYMENT-SIGNATURE",
@@ -40,7 +45,7 @@ const error = {
 };
 
 export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
-  const { route, query, gate, snapshots } = needs;
+  const { route, query, gate, snapshots, free = false } = needs;
   const { method, path } = route;
   let made: Page | null = null;
   const once = {
@@ -61,23 +66,19 @@ export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
     answers: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema, 500: error },
     refusals: [409],
     answerHeaders: {
-      200: {
-        "payment-response": "How it was paid: base64 of {success, transaction, network, payer, amount}.",
-      },
+      200: free ? {} : { "payment-response": RECEIPT },
       402: {
         "payment-required": "What must be paid, and to whom: base64 of the x402 version 2 requirements.",
       },
     },
     extensions: paymentExtension(route),
-    before: (head) => unpaid(once, head),
+    before: (head) => (free ? null : unpaid(once, head)),
     async handle({ values, headers }) {
       const request = query.read(values);
       const resource: Resource = { method, path, query: canonicalQuery(request) };
       const answer = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
         const snapshot = await snapshots.take(request, signal);
-        const tokens =
-          request.spam === "exclude" ? snapshot.tokens.filter(({ spam }) => !spam) : snapshot.tokens;
-        return { status: 200, body: { ...snapshot, tokens } };
+        return { status: 200, body: request.spam === "exclude" ? withoutSpam(snapshot) : snapshot };
       });
       return varying(answer);
     },

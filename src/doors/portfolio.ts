@@ -11,7 +11,7 @@ import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
 import type { Database } from "../store/database.ts";
 import { aborted, type Command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
-import { openSeller } from "./open-seller.ts";
+import { checkSeller, openSeller } from "./open-seller.ts";
 import { openPortfolioNodes, type PortfolioNodes } from "./portfolio-nodes.ts";
 import { countPayments, servePortfolio } from "./serve-portfolio.ts";
 import {
@@ -43,13 +43,16 @@ export const portfolio: Command = {
   async run({ environment, log, stop }) {
     const config = readConfig(environment, settings);
     const registry = new Registry();
+    // What is configured wrongly is told before anything is started for it.
+    checkSeller(config);
     const provider = openProvider(config);
     let url = `http://${config.host}:${config.portfolioPort}`;
-    const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
-    const closers: (() => Promise<void> | void)[] = [close];
+    const closers: (() => Promise<void> | void)[] = [];
     try {
       const nodes = await openPortfolioNodes(config, log, stop);
       closers.push(nodes.close);
+      const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
+      closers.push(close);
       const count = countPayments(registry);
       const seller = openSeller(config, { database, log, count, listensAt: () => url });
       closers.push(seller.close);

@@ -53,6 +53,7 @@ export function servePortfolio(app: FastifyInstance, parts: PortfolioParts): { c
     route,
     query,
     gate,
+    free: parts.devBypass,
     snapshots: shareSnapshots(taker, { chains, clock: systemClock }),
     page: () => payPage({ offering, route, chains: shown, defaultChains, paidOn }),
   });
