@@ -3,9 +3,10 @@ import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { type Bench, tableOf } from "./measurement.ts";
+import { portfolioBench } from "./portfolio.ts";
 import { tell } from "./tell.ts";
 
-const BENCHES: readonly Bench[] = [backfillBench, apiBench];
+const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench];
 // The least that says something about a backfill.
 const EVENTS = 200_000;
 const SEED = 7;

@@ -4,8 +4,6 @@ import { listen } from "../api/control.ts";
 
 export type RememberingNode = {
   readonly url: string;
-  /** Questions that had to be asked of the real node so far. */
-  readonly asked: () => number;
   close(): void;
 };
 
@@ -57,7 +55,6 @@ export async function startRememberingNode(upstream: string, delayMs: number): P
   });
   return {
     url: await listen(server),
-    asked: () => known.size,
     close() {
       server.close();
       server.closeAllConnections();

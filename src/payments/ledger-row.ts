@@ -28,6 +28,7 @@ export type LedgerRow = PaymentKey & {
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;
   readonly state: PaymentState;
+  readonly verified: boolean;
   /** Whether somebody is acting on it now. */
   readonly leased: boolean;
   readonly transaction: Hex | null;
@@ -42,7 +43,7 @@ export type LedgerRow = PaymentKey & {
 
 export const ROW =
   name(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
-  fingerprint, payment_digest, payload, terms, state, coalesce(lease_until > now(), false) as leased, transaction,
+  fingerprint, payment_digest, payload, terms, state, verified, coalesce(lease_until > now(), false) as leased, transaction,
   block_number::text as block_number, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
   settled_at is not null as was_settled`);
 
@@ -66,6 +67,7 @@ export function readRow(row: Readonly<Record<string, unknown>>): LedgerRow {
     payload: JSON.parse(text("payload")) as PaymentPayload,
     terms: JSON.parse(text("terms")) as PaymentRequirements,
     state: text("state") as PaymentState,
+    verified: row.verified === true,
     leased: row.leased === true,
     transaction: orNull("transaction") as Hex | null,
     blockNumber: row.block_number === null ? null : Number(text("block_number")),

@@ -27,6 +27,8 @@ export type Ledger = {
   giveUp(key: PaymentKey, owner: string): Promise<void>;
   /** Nothing was charged and nothing was worked for: as if it had never come. */
   forget(key: PaymentKey, owner: string): Promise<void>;
+  /** As if it had never come: nobody knows whose it was, and nobody acts on it any more. */
+  discard(key: PaymentKey): Promise<void>;
   /** The work failed: counted against its payer. */
   release(key: PaymentKey, owner: string): Promise<boolean>;
   keepAnswer(key: PaymentKey, owner: string, answer: KeptAnswer): Promise<boolean>;
@@ -49,7 +51,8 @@ export type Ledger = {
   answerOf(key: PaymentKey): Promise<KeptAnswer | null>;
   /** Failed work for a payer within the window of the limit. */
   failuresOf(payer: Hex): Promise<number>;
-  /** Rows of a payer that are being acted on. */
+  markVerified(key: PaymentKey, owner: string): Promise<boolean>;
+  /** Rows of a payer that are being acted on, as far as they are known to be his. */
   busyOf(payer: Hex): Promise<number>;
   /** Rows that nobody acts on, the longest untouched first. */
   idle(states: SqlText, limit: number): Promise<readonly LedgerRow[]>;
@@ -107,6 +110,10 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
       if (gone.length === 0) {
         await change(key, owner, ["reserved"], sql`state = 'released', payment_id = null, ${FREE}`);
       }
+    },
+    async discard(key) {
+      await store.run(sql`delete from payments where ${keyIs(key)} and state = 'reserved' and not verified
+        and (owner is null or lease_until <= now())`);
     },
     release: (key, owner) =>
       change(
@@ -178,9 +185,10 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         where payer = ${payer} and failures > 0 and failed_at > ${after(-failureWindowMs)}`);
       return Number(row?.sum ?? 0);
     },
+    markVerified: (key, owner) => change(key, owner, ["reserved"], sql`verified = true`),
     async busyOf(payer) {
       const [row] = await store.run<{ count: string }>(sql`select count(*)::text as count from payments
-        where payer = ${payer} and owner is not null and lease_until > now()`);
+        where payer = ${payer} and verified and owner is not null and lease_until > now()`);
       return Number(row?.count ?? 0);
     },
     idle: async (states, limit) =>

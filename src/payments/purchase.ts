@@ -86,12 +86,6 @@ export function createPurchase(options: PurchaseOptions): Purchase {
       if (late !== null) return late;
       if (!(await start())) return null;
       return held(async () => {
-        // Counted with our own row in place: however many come at once, they see one another.
-        if ((await ledger.busyOf(payment.from)) > limits.busyMax) {
-          await ledger.forget(key, owner);
-          count("limited");
-          return refusal("RATE_LIMITED", "Too many requests of this payer are being worked on.", 1);
-        }
         const made = await workshop({ key, owner, payment, payload: payloadOf(payment, terms), terms }, work);
         if ("answer" in made) return made.answer;
         if ("refused" in made) return refused(made.refused);
@@ -127,8 +121,11 @@ export function createPurchase(options: PurchaseOptions): Purchase {
       }
       first ??= row;
       if (row.digest !== payment.digest) {
-        // Nobody has checked yet whose it is; a forged one is gone in a moment.
-        if (row.state === "reserved") return null;
+        // Nobody has checked yet whose it is; a forged one is gone in a moment, or when whoever was to check it has died.
+        if (!row.verified) {
+          if (!row.leased) await ledger.discard(key);
+          return null;
+        }
         return conflict("Another payment with the same nonce has been taken.");
       }
       if (row.fingerprint !== print) return conflict("The payment belongs to another request.");

@@ -209,6 +209,42 @@ describe("blocks that take their time", () => {
   });
 });
 
+describe("a payment that was sent and is not known to be mined", () => {
+  it("is not refused by a later attempt: whoever is refused signs again, and would pay for both", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("waiting"), payer, stage.asset);
+    service.injected.settle = () => lostOnTheWay;
+    expect((await ask(url("waiting"), header)).status).toBe(503);
+    service.injected.settle = () => async () => ({
+      ...{ success: false, errorReason: "invalid_exact_evm_insufficient_balance" },
+      ...{ transaction: "", network: "eip155:31337" },
+    });
+    expect((await ask(url("waiting"), header)).status).toBe(503);
+    // It was under way all the time.
+    await relayAll([relay(authorizationOf(payload), payload.payload.signature as Hex)]);
+    expect((await ask(url("waiting"), header)).status).toBe(200);
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+});
+
+describe("a forgery that was being checked by a process that died", () => {
+  it("does not keep the real payment out", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("orphan"), payer, stage.asset);
+    const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
+    service.injected.verify = () => () => new Promise(() => {});
+    const dead = ask(url("orphan"), Buffer.from(JSON.stringify(forged)).toString("base64"));
+    await until(async () => (await stateOf(payer.address))?.state === "reserved");
+    delete service.injected.verify;
+    await stage.database.query(
+      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+    );
+    expect((await ask(url("orphan"), header)).status).toBe(200);
+    expect(await spentBy(payer.address)).toBe(1);
+    expect((await dead).status).not.toBe(200);
+  });
+});
+
 describe("one payer with many signatures", () => {
   it("is worked for only so many times at once, however little he owns", async () => {
     const narrow = await stage.serve({ limits: { busyMax: 3 } });
@@ -232,6 +268,32 @@ describe("one payer with many signatures", () => {
     expect(narrow.runs.length).toBeLessThanOrEqual(3);
     expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await spentBy(payer.address)).toBe(1);
+  });
+
+  it("is not kept out by what others send in his name", async () => {
+    const narrow = await stage.serve({ limits: { busyMax: 1 } });
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("his", narrow), payer, stage.asset);
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    narrow.injected.verify = (real) => async (sent, terms) => {
+      if (authorizationOf(sent).nonce !== authorizationOf(payload).nonce) await opened;
+      return real(sent, terms);
+    };
+    const forged = Array.from({ length: 5 }, (_, i) => {
+      const authorization = { ...authorizationOf(payload), nonce: `0x${`${i}`.repeat(64)}` };
+      const sent = { ...payload, payload: { authorization, signature: `0x${"11".repeat(64)}1b` } };
+      return ask(url("his", narrow), Buffer.from(JSON.stringify(sent)).toString("base64"));
+    });
+    await until(async () => {
+      const { rows } = await stage.database.query("select 1 from payments where state = 'reserved'");
+      return rows.length === 5;
+    });
+    expect((await ask(url("his", narrow), header)).status).toBe(200);
+    open();
+    expect((await Promise.all(forged)).map(({ status }) => status)).toEqual(Array(5).fill(402));
   });
 });
 

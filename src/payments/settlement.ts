@@ -91,7 +91,7 @@ export function createSettlement(options: SettlementOptions): Settlement {
     }
   }
 
-  async function send(row: LedgerRow, owner: string): Promise<SettleResult> {
+  async function attempt(row: LedgerRow, owner: string, earlier: "none" | "unknown"): Promise<SettleResult> {
     const outcome = await withDeadline({ clock, ms: limits.settleMs, what: "A settlement" }, () =>
       settlePayment(facilitator, row.payload, row.terms),
     ).catch((cause): SettleOutcome => ({ kind: "unknown", transaction: null, cause }));
@@ -108,19 +108,24 @@ export function createSettlement(options: SettlementOptions): Settlement {
     // The money may have moved all the same: anyone may carry out what was signed.
     const seen = await look(row, owner);
     if (seen !== null) return seen;
-    if (outcome.reason !== NONCE_USED) return ended(row, owner, "refused", outcome.reason);
-    // Used, says one node, and not used, says another: one of them is behind.
+    if (outcome.reason !== NONCE_USED && earlier === "none") {
+      return ended(row, owner, "refused", outcome.reason);
+    }
+    // Used, says one node, and not used, says another: one of them is behind. Or an earlier attempt may still wait to be
+    // mined, and whoever is refused now would sign again and pay for both.
     await ledger.leaveUnknown(row, owner, null);
     return unknown;
   }
 
   return {
-    send,
+    send: (row, owner) => attempt(row, owner, "none"),
     look,
     async resume(row, owner) {
       const seen = await look(row, owner);
       if (seen !== null) return seen;
-      return (await ledger.beginSettling(row, owner)) ? send(row, owner) : unknown;
+      // Refused is only what was known not to be under way.
+      const earlier = row.state === "refused" ? "none" : "unknown";
+      return (await ledger.beginSettling(row, owner)) ? attempt(row, owner, earlier) : unknown;
     },
   };
 }

@@ -53,6 +53,12 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
     return refusal("FACILITATOR_UNAVAILABLE", sentence, limits.retryAfterSeconds);
   };
 
+  const takenOver = () => {
+    count("pending");
+    const sentence = "The request was taken over by another process; send the same signature again.";
+    return refusal("PAYMENT_PENDING", sentence, limits.retryAfterSeconds);
+  };
+
   const verdictOn = ({ payload, terms }: Order): Promise<Verdict> =>
     withDeadline({ clock, ms: limits.verifyMs, what: "A verification" }, () =>
       verifyPayment(facilitator, payload, terms),
@@ -79,6 +85,13 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
       if (verdict.kind === "trouble") return { answer: unavailable(verdict.cause) };
       return { refused: refusalSentence(verdict.reason) };
     }
+    if (!(await ledger.markVerified(key, owner))) return { answer: takenOver() };
+    // Counted with our own row in place: however many come at once, they see one another.
+    if ((await ledger.busyOf(key.payer)) > limits.busyMax) {
+      await ledger.forget(key, owner);
+      count("limited");
+      return { answer: refusal("RATE_LIMITED", "Too many requests of this payer are being worked on.", 1) };
+    }
     let answer: EndpointAnswer;
     let kept: ReturnType<typeof keepable> | null = null;
     try {
@@ -95,9 +108,7 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
       return { answer };
     }
     if (await ledger.keepAnswer(key, owner, kept)) return { kept: true };
-    count("pending");
-    const sentence = "The request was taken over by another process; send the same signature again.";
-    return { answer: refusal("PAYMENT_PENDING", sentence, limits.retryAfterSeconds) };
+    return { answer: takenOver() };
   }
 
   return Object.assign(make, { unavailable });

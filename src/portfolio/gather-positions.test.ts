@@ -48,6 +48,18 @@ describe("positions", () => {
     );
   });
 
+  it("of a reader that hangs are missing in time", async () => {
+    const hanging: PositionReader = {
+      protocol: "Hanging",
+      read: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    };
+    const { warnings } = await gatherPositions([hanging], question, new AbortController().signal, 20);
+    expect(warnings).toEqual(["Positions in Hanging are missing on Base: they could not be read."]);
+  });
+
   it("end with the request, not with a warning", async () => {
     const stop = new AbortController();
     const failing: PositionReader = {

@@ -2,13 +2,18 @@
 import type { Hex } from "../kit/hex.ts";
 import type { FoundPosition, PositionAnswer, PositionQuestion, PositionReader } from "./ports.ts";
 
+// A reader that hangs is one that failed: its receipt tokens can still be shown while whoever asked is waiting.
+const TIME_MS_MAX = 6_000;
+
 export async function gatherPositions(
   readers: readonly PositionReader[],
   question: PositionQuestion,
   signal: AbortSignal,
+  timeMsMax: number = TIME_MS_MAX,
 ): Promise<PositionAnswer> {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   const { chain } = question.at;
-  const answers = await Promise.allSettled(readers.map(async (reader) => reader.read(question, signal)));
+  const answers = await Promise.allSettled(readers.map(async (reader) => reader.read(question, inTime)));
   signal.throwIfAborted();
   const positions: FoundPosition[] = [];
   const warnings: string[] = [];

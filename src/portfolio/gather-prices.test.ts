@@ -90,6 +90,26 @@ describe("prices", () => {
     expect(a.asked).toEqual([]);
   });
 
+  it("of a source that hangs are missing in time", async () => {
+    const hanging: PriceSource = {
+      name: "Hanging",
+      read: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    };
+    const found = await gatherPrices(
+      [[hanging, source("B", { native: 2n })]],
+      { at, assets: [ether] },
+      signal,
+      20,
+    );
+    expect(found.prices.get("native")).toEqual({ price: { units: 2n, scale: 0 }, source: "B" });
+    expect(found.warnings).toEqual([
+      "Prices from Hanging are missing on Base: it did not answer as it should.",
+    ]);
+  });
+
   it("end with the request, not with a warning", async () => {
     const stop = new AbortController();
     const slow: PriceSource = {

@@ -13,13 +13,18 @@ import type { AssetPrice, ChainParts } from "./value/snapshot-parts.ts";
 /** Groups are asked in turn, each only for what still lacks a price; within a group the earlier source wins. */
 export type PriceSources = readonly (readonly PriceSource[])[];
 
-export type GatheredPrices = Pick<ChainParts, "prices" | "pricesComplete" | "warnings">;
+type GatheredPrices = Pick<ChainParts, "prices" | "pricesComplete" | "warnings">;
+
+// A source that hangs is one that failed: the balances are read by now, and whoever asked is still waiting.
+const TIME_MS_MAX = 6_000;
 
 export async function gatherPrices(
   sources: PriceSources,
   { at, assets }: PriceQuestion,
   signal: AbortSignal,
+  timeMsMax: number = TIME_MS_MAX,
 ): Promise<GatheredPrices> {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   const prices = new Map<AssetKey, AssetPrice>();
   const warnings: string[] = [];
   let pricesComplete = true;
@@ -27,7 +32,7 @@ export async function gatherPrices(
     const wanted = distinct(assets).filter((asset) => !prices.has(assetKey(asset)));
     if (wanted.length === 0) break;
     const answers = await Promise.allSettled(
-      group.map(async (source) => source.read({ at, assets: wanted }, signal)),
+      group.map(async (source) => source.read({ at, assets: wanted }, inTime)),
     );
     signal.throwIfAborted();
     group.forEach(({ name }, index) => {

@@ -3,10 +3,11 @@ import type { Hex } from "../kit/hex.ts";
 import { gatherPositions } from "./gather-positions.ts";
 import { deliveredPrices, gatherPrices, type PriceSources } from "./gather-prices.ts";
 import type { ChainAt, ChainPort, Holding, HoldingsProvider, PositionReader } from "./ports.ts";
+import { receiptsInDoubt } from "./value/settle-positions.ts";
 import type { ChainParts } from "./value/snapshot-parts.ts";
 
 /** Holdings with what the contracts themselves say of them. */
-export type ReadMetadata = (
+type ReadMetadata = (
   at: ChainAt,
   holdings: readonly Holding[],
   signal: AbortSignal,
@@ -18,6 +19,9 @@ export type ChainReading = {
   readonly positionReaders: readonly PositionReader[];
   readonly readMetadata: ReadMetadata;
 };
+
+// A few tokens, and only for a better view of what is shown anyway: a source that hangs was waited for already.
+const RECEIPT_PRICES_MS_MAX = 2_000;
 
 export async function readChain(
   { provider, priceSources, positionReaders, readMetadata }: ChainReading,
@@ -36,8 +40,9 @@ export async function readChain(
     ...placed.positions.flatMap((position) => position.assets),
   ];
   const delivered = found.prices ? [[deliveredPrices(provider.name, found.prices)]] : [];
-  const priced = await gatherPrices([...priceSources, ...delivered], { at, assets }, signal);
-  return {
+  const sources = [...priceSources, ...delivered];
+  const priced = await gatherPrices(sources, { at, assets }, signal);
+  const parts = {
     chain: at.chain,
     block: at.block,
     holdings,
@@ -46,5 +51,15 @@ export async function readChain(
     pricesComplete: priced.pricesComplete,
     activity: found.activity,
     warnings: [found, described, placed, priced].flatMap(({ warnings }) => warnings),
+  };
+  // Asked for only now: nearly every position has a value of its own, and its receipt tokens need none.
+  const receipts = receiptsInDoubt(parts);
+  if (receipts.length === 0) return parts;
+  const more = await gatherPrices(sources, { at, assets: receipts }, signal, RECEIPT_PRICES_MS_MAX);
+  return {
+    ...parts,
+    prices: new Map([...parts.prices, ...more.prices]),
+    pricesComplete: parts.pricesComplete && more.pricesComplete,
+    warnings: [...parts.warnings, ...more.warnings],
   };
 }

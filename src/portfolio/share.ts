@@ -12,7 +12,7 @@ const KEPT_MAX = 64;
 type Read = { readonly answer: Promise<PortfolioSnapshot>; readonly stop: AbortController; askers: number };
 type Kept = { readonly snapshot: PortfolioSnapshot; readonly freshUntilMs: number };
 
-export type SharingNeeds = {
+type SharingNeeds = {
   readonly chains: ReadonlyMap<string, ChainPort>;
   readonly clock: Clock;
   readonly keptMax?: number;

@@ -181,6 +181,20 @@ describe("a snapshot", () => {
     },
   );
 
+  it("names the chain that hangs, while the asker still waits", async () => {
+    const provider = providerOf((slug, signal) => {
+      if (slug === "base") return Promise.resolve({});
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    });
+    const taker = takerOf({ provider, readMsMax: 20 });
+    await expect(taker.take({ wallet: WALLET, slugs: ["base", "ethereum"] }, signal)).rejects.toMatchObject({
+      code: "PROVIDER_FAILED",
+      message: "The balances on Ethereum could not be read in full.",
+    });
+  });
+
   it("ends with the asker's own reason", async () => {
     const stop = new AbortController();
     const provider = providerOf(async (_slug, signal) => {

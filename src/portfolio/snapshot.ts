@@ -21,7 +21,11 @@ export type SnapshotTaker = {
 export type SnapshotNeeds = ChainReading & {
   readonly chains: ReadonlyMap<string, ChainPort>;
   readonly clock: Clock;
+  readonly readMsMax?: number;
 };
+
+// A chain that hangs has failed, and is named as long as the asker still waits: paid work has 25 seconds.
+const READ_MS_MAX = 20_000;
 
 export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
   return {
@@ -29,7 +33,8 @@ export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
       const ports = slugs.map((slug) => portOf(needs.chains, slug));
       const takenAtMs = needs.clock.nowMs();
       const others = new AbortController();
-      const either = AbortSignal.any([signal, others.signal]);
+      const late = AbortSignal.timeout(needs.readMsMax ?? READ_MS_MAX);
+      const either = AbortSignal.any([signal, others.signal, late]);
       const read = async (port: ChainPort) => {
         try {
           return await readChain(needs, port, wallet, either);

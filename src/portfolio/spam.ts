@@ -17,7 +17,7 @@ const REASONS = {
   unknown: "It is in no token list and nobody has a price for it.",
 };
 
-export type SpamEvidence = {
+type SpamEvidence = {
   readonly chain: ChainBook;
   /** Every price source was asked and none has a price. */
   readonly unpriced: boolean;

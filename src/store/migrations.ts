@@ -253,6 +253,8 @@ export const migrations: readonly Migration[] = [
           (state in ('reserved', 'settling', 'settled', 'released', 'refused', 'expired', 'lost')),
         owner text collate "C",
         lease_until timestamptz,
+        -- Whether its signature was found to be its payer's: until then anybody may have sent it in his name.
+        verified boolean not null default false,
         answer_status integer,
         answer_headers text,
         answer_body bytea,
@@ -272,7 +274,7 @@ export const migrations: readonly Migration[] = [
         where payment_id is not null;
       create index payments_open on payments (updated_at) where state in ('reserved', 'settling', 'released', 'refused', 'expired');
       create index payments_not_final on payments (updated_at) where state = 'settled' and not final;
-      create index payments_busy on payments (payer) where owner is not null;
+      create index payments_busy on payments (payer) where verified and owner is not null;
       create index payments_failed on payments (payer, failed_at) where failures > 0;
       create index payments_kept on payments (settled_at) where answer_body is not null;
     `,

@@ -1,10 +1,11 @@
 // Whatever is sent, the API answers, soon, and never blames itself: thousands of hostile requests from its description.
-import { Agent, request as httpRequest } from "node:http";
+import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askEverything, type Sample } from "../../scripts/api-examples/sample-requests.ts";
-import { type ApiAnswer, answerChecker } from "../support/api-client.ts";
+import { answerChecker } from "../support/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/hostile-requests.ts";
+import { sendRaw } from "../support/send-raw.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 
 // The slowest answer of a healthy API on a busy machine; anything longer is a hang.
@@ -33,32 +34,7 @@ afterAll(async () => {
   await stage?.close();
 });
 
-/** Sends exactly this, without the niceties of fetch. */
-function send({ method, target, headers, body }: HostileRequest): Promise<ApiAnswer> {
-  const { hostname, port } = new URL(stage.url);
-  return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(
-      { agent, hostname, port, method, path: target, timeout: ANSWER_MS_MAX },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.on("error", reject);
-        incoming.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          const given = new Headers(incoming.headers as Record<string, string>);
-          const isJson = given.get("content-type")?.startsWith("application/json") === true && text !== "";
-          const parsed = isJson ? { body: JSON.parse(text) as unknown } : { body: undefined };
-          resolve({ status: incoming.statusCode ?? 0, headers: given, text, ...parsed });
-        });
-      },
-    );
-    outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target}`)));
-    outgoing.on("error", reject);
-    for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
-    if (body === null) outgoing.end();
-    else outgoing.setHeader("content-length", body.length).end(body);
-  });
-}
+const send = (request: HostileRequest) => sendRaw(stage.url, request, { agent, timeoutMs: ANSWER_MS_MAX });
 
 async function expectManners(request: HostileRequest): Promise<void> {
   const answer = await send(request);

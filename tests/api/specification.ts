@@ -89,10 +89,11 @@ export function rowsOf(text: string): Row[] {
       inTable = false;
       continue;
     }
+    // A bar that belongs to a cell is written with a backslash.
     const cells = line
-      .split("|")
+      .split(/(?<!\\)\|/)
       .slice(1, -1)
-      .map((cell) => cell.trim());
+      .map((cell) => cell.trim().replaceAll("\\|", "|"));
     if (/^\|[-|]+\|$/.test(line)) continue;
     // One table has a single row and no header; a row that begins with a method is never a header.
     if (!inTable && !/^(GET|POST|PUT)$/.test(cells[0] ?? "")) header = cells;

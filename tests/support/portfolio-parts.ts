@@ -1,6 +1,8 @@
 // Small chains, holdings and ports in memory, for tests of what the portfolio makes of them.
+import { parseDecimal } from "../../src/kit/decimal.ts";
 import type { Hex } from "../../src/kit/hex.ts";
 import type {
+  AssetKey,
   ChainAt,
   ChainBook,
   ChainPort,
@@ -8,7 +10,9 @@ import type {
   Holding,
   ListedToken,
 } from "../../src/portfolio/ports.ts";
-import type { ChainParts } from "../../src/portfolio/value/snapshot-parts.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
+import type { AssetPrice, ChainParts } from "../../src/portfolio/value/snapshot-parts.ts";
+import { valueSnapshot } from "../../src/portfolio/value/value-snapshot.ts";
 
 export const WALLET: Hex = "0x00000000000000000000000000000000000000aa";
 
@@ -64,6 +68,15 @@ export function partsOf(chain: ChainBook, more: Partial<ChainParts> = {}): Chain
     warnings: [],
     ...more,
   };
+}
+
+export function priced(prices: Partial<Record<AssetKey, string>>): ReadonlyMap<AssetKey, AssetPrice> {
+  const entries = Object.entries(prices) as [AssetKey, string][];
+  return new Map(entries.map(([key, text]) => [key, { price: parseDecimal(text, "price"), source: "feed" }]));
+}
+
+export function snapshotOf(...chains: readonly ChainParts[]): PortfolioSnapshot {
+  return valueSnapshot({ wallet: WALLET, takenAtMs: 1_700_000_000_123, provider: "rpc", chains });
 }
 
 export function positionOf(more: Partial<FoundPosition>): FoundPosition {

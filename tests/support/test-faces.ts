@@ -78,6 +78,7 @@ export async function startTestFaces(options: FacesOptions = {}): Promise<TestFa
     route,
     query: portfolioQuery(SLUGS),
     snapshots,
+    free: devBypass,
     page: () => payPage(shown),
     gate: options.gate ?? {
       challenge: (resource, reason = "Payment required.") => challenge(offer, resource, reason),

@@ -10,6 +10,7 @@ import type { Endpoint } from "../../schema/endpoint.ts";
 import { objectionTo, type Payment, payloadOf, readPayment } from "../payment.ts";
 import { type Facilitator, NOT_SERVED } from "./facilitator.ts";
 import { REQUEST_SCHEMA, SETTLED_SCHEMA, SUPPORTED_SCHEMA, VERIFIED_SCHEMA } from "./facilitator-schema.ts";
+import { FacilitatorTrouble } from "./facilitator-trouble.ts";
 
 /**
  * Whoever is served costs us gas. The token is ours to name, so nobody can hand us a contract of his own to call; a
@@ -38,6 +39,12 @@ const SETTLE_MS = 7_000;
 // Each waits for a block; more than this at once would wait for one another until their signatures expire.
 const SETTLING_MAX = 100;
 
+// Each is a handful of reads of a node. All at once would all be late together; a few at a time are mostly in time.
+const VERIFYING_MAX = 24;
+const VERIFYING_WAITING_MAX = 500;
+// Whoever asked waits for ten seconds; what nobody waits for any more is not begun.
+const VERIFY_WAIT_MS = 8_000;
+
 type Checked =
   | { readonly payment: Payment; readonly terms: PaymentRequirements }
   | { readonly objection: string };
@@ -45,6 +52,7 @@ type Checked =
 export function facilitatorEndpoints(options: FacilitatorEndpointOptions): readonly Endpoint[] {
   const { facilitator, rules, log, clock = systemClock, count = () => undefined } = options;
   const settling = createLimit({ runningMax: SETTLING_MAX, waitingMax: SETTLING_MAX });
+  const verifying = createLimit({ runningMax: VERIFYING_MAX, waitingMax: VERIFYING_WAITING_MAX });
   // The same payment sent twice at once would be two transactions, of which one can only fail, at our cost.
   const underWay = new Map<string, ReturnType<Facilitator["settle"]>>();
 
@@ -79,8 +87,13 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
           };
         }
         const { payment, terms } = checked;
-        const { isValid, invalidReason } = await facilitator
-          .verify(payloadOf(payment, terms), terms)
+        const askedMs = clock.nowMs();
+        const { isValid, invalidReason } = await verifying
+          .run(async () => {
+            if (clock.nowMs() - askedMs > VERIFY_WAIT_MS)
+              throw new FacilitatorTrouble("nobody waits any more");
+            return facilitator.verify(payloadOf(payment, terms), terms);
+          })
           .catch(troubled("verify"));
         count("verify", isValid ? "ok" : "refused");
         // The library's own message is left out: it quotes the node, and with it the node's address.

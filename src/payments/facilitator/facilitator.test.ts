@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { quiet } from "../../../tests/support/paid-stage.ts";
+import type { Hex } from "../../kit/hex.ts";
 import { Secret } from "../../kit/secret.ts";
 import { refusalSentence, settlePayment, verifyPayment } from "./facilitator.ts";
 import { createLocalFacilitator } from "./local-facilitator.ts";
@@ -108,7 +109,7 @@ describe("trouble of our own facilitator", () => {
     const facilitator = createLocalFacilitator({
       network: "eip155:1",
       urls: [new Secret("http://127.0.0.1:1/v2/hunter2"), new Secret("http://user:hunter2@127.0.0.1:1/")],
-      privateKey: new Secret(`0x${"07".repeat(32)}`),
+      privateKey: new Secret<Hex>(`0x${"07".repeat(32)}`),
       log: quiet,
     });
     const verdict = await verifyPayment(facilitator, payload, terms);

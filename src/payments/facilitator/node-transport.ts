@@ -31,10 +31,11 @@ export function nodeTransport(urls: readonly Secret<string>[], timeoutMs: number
 }
 
 async function ask(url: string, method: string, params: unknown, timeoutMs: number): Promise<unknown> {
-  const { host } = new URL(url);
-  const answer = await fetch(url, {
+  const { address, headers } = placeOf(url);
+  const { host } = address;
+  const answer = await fetch(address, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers,
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: params ?? [] }),
     signal: AbortSignal.timeout(timeoutMs),
   })
@@ -45,6 +46,20 @@ async function ask(url: string, method: string, params: unknown, timeoutMs: numb
   if (answer.error) throw new RpcRequestError({ body: { method }, error: answer.error, url: host });
   if (!("result" in answer)) throw new NodeUnheard(`${host} answered ${method} with something else`);
   return answer.result;
+}
+
+/** Credentials go into a header: an address that has some is refused by fetch, with an error that repeats them. */
+function placeOf(url: string): { address: URL; headers: Record<string, string> } {
+  const address = new URL(url);
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  const { username, password } = address;
+  if (username !== "" || password !== "") {
+    const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    headers.authorization = `Basic ${Buffer.from(words).toString("base64")}`;
+    address.username = "";
+    address.password = "";
+  }
+  return { address, headers };
 }
 
 // Also refusals come as JSON from some nodes, with any status; what is not JSON is a gateway's word, not a node's.

@@ -1,11 +1,11 @@
 // Aave v3: what a wallet supplied and borrowed, from the balances of the receipt and debt tokens of every reserve.
 import type { Hex } from "../../kit/hex.ts";
+import type { AaveMarket, AaveReserve } from "../aave/aave-market.ts";
+import { addressesOf, amountOf, wordAddress, wordsOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
+import { readTogether } from "../calls/read-together.ts";
 import type { Asset, ContractRead, FoundPosition, PositionReader } from "../ports.ts";
-import type { AaveMarket, AaveReserve } from "./aave-market.ts";
-import { addressesOf, amountOf, wordAddress, wordsOf } from "./answer-words.ts";
-import { callEncoder } from "./call-encoder.ts";
 import { describeAssets, undescribed } from "./describe-assets.ts";
-import { readTogether } from "./read-together.ts";
 
 /** A pool keeps a user's reserves in one word, two bits each: there are never more. */
 const RESERVES_MAX = 128;

@@ -1,10 +1,10 @@
 // Compound v3: the shared suite, and markets in use beside markets that are not.
 import { describe, expect, it } from "vitest";
+import { describePositionReader } from "../../../tests/support/position-reader-suite.ts";
+import { recordedChain } from "../../../tests/support/recorded-chain.ts";
 import { COMET_MARKETS } from "./comet-markets.ts";
 import { compoundV3Reader } from "./compound-v3.ts";
 import * as fixture from "./fixtures/compound-v3.ts";
-import { describePositionReader } from "./position-reader-suite.ts";
-import { replayedChain } from "./replayed-chain.ts";
 
 const { CB_ETH, USDC, USDC_COMET, WALLET, WETH, WETH_COMET } = fixture;
 const reader = compoundV3Reader(COMET_MARKETS);
@@ -68,7 +68,7 @@ describe("Compound v3", () => {
   it("says which market could not be read and shows the others", async () => {
     const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
       call.to === USDC_COMET ? null : answer;
-    const at = replayedChain({ chain: fixture.cometBook, calls: fixture.cometCalls, spoil });
+    const at = recordedChain({ chain: fixture.cometBook, calls: fixture.cometCalls, spoil });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions.map(({ contract }) => contract)).toEqual([WETH_COMET]);
     expect(warnings).toEqual(["Balances in the Compound v3 market USDC on Base could not be read."]);

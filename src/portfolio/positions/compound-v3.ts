@@ -1,11 +1,11 @@
 // Compound v3: the base asset a wallet supplied or borrowed in each market, and the collateral behind it.
 import type { Hex } from "../../kit/hex.ts";
+import { AMOUNT_MAX, addressOf, amountOf, wordAddress, wordsOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
+import { readTogether } from "../calls/read-together.ts";
 import type { FoundPosition, Holding, PositionKind, PositionReader } from "../ports.ts";
-import { AMOUNT_MAX, addressOf, amountOf, wordAddress, wordsOf } from "./answer-words.ts";
-import { callEncoder } from "./call-encoder.ts";
 import type { CometMarket } from "./comet-markets.ts";
 import { describeAssets, undescribed } from "./describe-assets.ts";
-import { readTogether } from "./read-together.ts";
 
 const CALLS_PER_MARKET = 3;
 /** Principal, two tracking counters, the collateral bits 0 to 15, and bits 16 to 23 of markets with more. */

@@ -1,9 +1,9 @@
 // Symbol, name and decimals of a position's assets: from what is known already, else asked along with other calls.
 import type { Hex } from "../../kit/hex.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
 import { readDecimals, readText } from "../metadata.ts";
 import type { Asset, ContractRead, PositionQuestion } from "../ports.ts";
 import { NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "../tokens/clean-text.ts";
-import { callEncoder } from "./call-encoder.ts";
 
 /** Several proxies deep and a long name take half of it; anyone may have deployed these contracts. */
 const GAS_MAX = 150_000;
@@ -14,7 +14,7 @@ const name = callEncoder("function name() view returns (string)");
 const decimals = callEncoder("function decimals() view returns (uint8)");
 
 /** The calls that are missing, and how to read their answers. */
-export type AssetInquiry = {
+type AssetInquiry = {
   readonly calls: readonly ContractRead[];
   assets(answers: readonly (Hex | null)[]): ReadonlyMap<Hex, Asset>;
 };

@@ -3,14 +3,13 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { describe, expect, it } from "vitest";
 import { startEvm } from "../../../contracts/test/evm.ts";
+import { describePositionReader } from "../../../tests/support/position-reader-suite.ts";
+import { type RecordedCall, recordedChain } from "../../../tests/support/recorded-chain.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { ChainAt, ContractRead, Holding } from "../ports.ts";
-import type { RecordedCall } from "../prices/recorded-chain.ts";
 import { erc4626 } from "./erc4626.ts";
 import { chainBook, listed } from "./fixtures/chain-book.ts";
 import * as fixture from "./fixtures/erc4626.ts";
-import { describePositionReader } from "./position-reader-suite.ts";
-import { replayedChain } from "./replayed-chain.ts";
 
 const { DAI, SAVINGS_DAI, WETH, UNLISTED, SHARES, ASSETS, ASSET, CONVERT, vaultBook } = fixture;
 const wallet: Hex = "0x1111111111111111111111111111111111111111";
@@ -46,7 +45,7 @@ describe("ERC-4626", () => {
   });
 
   const read = (calls: readonly RecordedCall[], held: readonly Holding[] = [shares]) => {
-    const at = replayedChain({ chain: vaultBook, calls });
+    const at = recordedChain({ chain: vaultBook, calls });
     return { at, answer: erc4626.read({ at, wallet, holdings: held }, signal) };
   };
   const having = (call: string, result: unknown) =>
@@ -94,7 +93,7 @@ describe("ERC-4626", () => {
     const many = Array.from({ length: 1_001 }, (_, index) =>
       listed(`0x${(index + 1).toString(16).padStart(40, "0")}`, `T${index}`, 18),
     );
-    const at = replayedChain({ chain: chainBook(1, "Ethereum", many), calls: [] });
+    const at = recordedChain({ chain: chainBook(1, "Ethereum", many), calls: [] });
     const held = many.map((token) => ({ ...token, rawBalance: 1n }));
     const { warnings } = await erc4626.read({ at, wallet, holdings: held }, signal);
     expect(at.rounds.map(({ length }) => length)).toEqual([1_000]);
@@ -128,7 +127,7 @@ describe("ERC-4626 on a real EVM", async () => {
       { ...coin, rawBalance: 5n },
       { ...share, rawBalance },
     ];
-    const recorded = replayedChain({ chain, calls: [] });
+    const recorded = recordedChain({ chain, calls: [] });
     const at: ChainAt = { ...recorded, read: (calls) => Promise.all(calls.map(ask)) };
 
     const { positions, warnings } = await erc4626.read({ at, wallet: owner.address, holdings: held }, signal);

@@ -1,8 +1,8 @@
 // ERC-4626 vaults: shares shown as the assets they stand for, believed only where both are listed tokens.
 import type { Hex } from "../../kit/hex.ts";
+import { addressOf, amountOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
 import type { FoundPosition, Holding, ListedToken, PositionReader } from "../ports.ts";
-import { addressOf, amountOf } from "./answer-words.ts";
-import { callEncoder } from "./call-encoder.ts";
 
 /** A storage read behind a proxy or two. */
 const ASSET_GAS_MAX = 100_000;

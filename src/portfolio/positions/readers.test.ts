@@ -1,6 +1,6 @@
 // The registry of position readers: each protocol once, and no token that two of them would claim.
 import { describe, expect, it } from "vitest";
-import { AAVE_V3_MARKETS } from "./aave-markets.ts";
+import { AAVE_MARKETS } from "../aave/aave-markets.ts";
 import { COMET_MARKETS } from "./comet-markets.ts";
 import { POSITION_READERS } from "./readers.ts";
 import { WST_ETH } from "./wst-eth-markets.ts";
@@ -17,8 +17,8 @@ describe("the position readers", () => {
   });
 
   it("do not share receipt tokens", () => {
-    for (const chainId of new Set([...AAVE_V3_MARKETS.keys(), ...COMET_MARKETS.keys(), ...WST_ETH.keys()])) {
-      const aave = (AAVE_V3_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
+    for (const chainId of new Set([...AAVE_MARKETS.keys(), ...COMET_MARKETS.keys(), ...WST_ETH.keys()])) {
+      const aave = (AAVE_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
         reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
       );
       const comets = (COMET_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);

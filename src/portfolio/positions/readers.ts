@@ -1,6 +1,7 @@
-// All position readers, in the order in which their positions are shown.
+// All position readers; where two of them claim the same receipt token, the earlier one has it.
+
+import { AAVE_MARKETS } from "../aave/aave-markets.ts";
 import type { PositionReader } from "../ports.ts";
-import { AAVE_V3_MARKETS } from "./aave-markets.ts";
 import { aaveV3Reader } from "./aave-v3.ts";
 import { COMET_MARKETS } from "./comet-markets.ts";
 import { compoundV3Reader } from "./compound-v3.ts";
@@ -12,7 +13,7 @@ import { WST_ETH } from "./wst-eth-markets.ts";
 
 /** They ask for nothing in common, so that they may all run at once; no two replace the same token. */
 export const POSITION_READERS: readonly PositionReader[] = [
-  aaveV3Reader(AAVE_V3_MARKETS),
+  aaveV3Reader(AAVE_MARKETS),
   compoundV3Reader(COMET_MARKETS),
   erc4626,
   wstEthReader(WST_ETH),

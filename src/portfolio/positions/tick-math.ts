@@ -52,7 +52,7 @@ export function sqrtPriceAtTick(tick: number): bigint {
   return (ratio + Q32 - 1n) / Q32;
 }
 
-export type LiquidityRange = { readonly tickLower: number; readonly tickUpper: number };
+type LiquidityRange = { readonly tickLower: number; readonly tickUpper: number };
 export type PairAmounts = { readonly amount0: bigint; readonly amount1: bigint };
 
 /** What burning the liquidity would pay out at this price, rounded down as the pools do. */
@@ -67,7 +67,7 @@ export function amountsOfLiquidity(liquidity: bigint, sqrtPrice: bigint, range: 
 }
 
 export type TickFees = { readonly outside0: bigint; readonly outside1: bigint };
-export type PoolFees = {
+type PoolFees = {
   readonly tick: number;
   readonly global0: bigint;
   readonly global1: bigint;

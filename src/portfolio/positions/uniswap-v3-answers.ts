@@ -1,8 +1,8 @@
 // What the Uniswap v3 position manager and pools answer, decoded and checked for what a pool can not say.
 import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
 import type { Hex } from "../../kit/hex.ts";
-import { AMOUNT_MAX, wordAddress, wordSigned, wordsOf } from "./answer-words.ts";
-import { callEncoder } from "./call-encoder.ts";
+import { AMOUNT_MAX, wordAddress, wordSigned, wordsOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
 import type { UniswapV3Deployment } from "./uniswap-v3-deployments.ts";
 
@@ -61,7 +61,7 @@ export function nftPositionOf(answer: Hex | null | undefined): NftPosition | nul
   };
 }
 
-export type PoolPrice = { readonly sqrtPrice: bigint; readonly tick: number };
+type PoolPrice = { readonly sqrtPrice: bigint; readonly tick: number };
 
 export function poolPriceOf(answer: Hex | null | undefined): PoolPrice | null {
   const [sqrtPrice, word] = wordsOf(answer, SLOT0_WORDS) ?? [];

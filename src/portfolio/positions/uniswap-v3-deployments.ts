@@ -22,7 +22,6 @@ export const UNISWAP_V3: ReadonlyMap<number, UniswapV3Deployment> = new Map([
   [1, ORIGINAL],
   [10, ORIGINAL],
   [137, ORIGINAL],
-  [42161, ORIGINAL],
   [
     8453,
     {
@@ -31,4 +30,5 @@ export const UNISWAP_V3: ReadonlyMap<number, UniswapV3Deployment> = new Map([
       poolCodeHash: POOL_CODE_HASH,
     },
   ],
+  [42161, ORIGINAL],
 ]);

@@ -1,10 +1,9 @@
 // Uniswap v3: the shared suite, pool addresses that exist, and wallets with many NFTs.
 import { describe, expect, it } from "vitest";
+import { describePositionReader } from "../../../tests/support/position-reader-suite.ts";
+import { type RecordedCall, recordedChain } from "../../../tests/support/recorded-chain.ts";
 import type { Hex } from "../../kit/hex.ts";
-import type { RecordedCall } from "../prices/recorded-chain.ts";
 import * as fixture from "./fixtures/uniswap-v3.ts";
-import { describePositionReader } from "./position-reader-suite.ts";
-import { replayedChain } from "./replayed-chain.ts";
 import { uniswapV3Reader } from "./uniswap-v3.ts";
 import { poolAddress } from "./uniswap-v3-answers.ts";
 import { UNISWAP_V3 } from "./uniswap-v3-deployments.ts";
@@ -89,7 +88,7 @@ describe("Uniswap v3", () => {
       return fixture.owned(BigInt(1_000 + index), BigInt(index));
     });
     const calls = [{ to: MANAGER, function: NFT_COUNT, args: [WALLET], result: BigInt(total) }, ...ids];
-    const at = replayedChain({ chain, calls });
+    const at = recordedChain({ chain, calls });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions).toEqual([]);
     expect(warnings).toEqual([
@@ -110,7 +109,7 @@ describe("Uniswap v3", () => {
         ? { ...recorded, result: Object.assign([...(recorded.result as unknown[])], change) }
         : recorded,
     );
-    const at = replayedChain({ chain, calls });
+    const at = recordedChain({ chain, calls });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions.map(({ name }) => name)).toEqual(["Uniswap v3 #598001, fee 0.05 %"]);
     expect(warnings).toEqual(["Uniswap v3 positions on Ethereum that could not be read and are missing: 1."]);

@@ -1,9 +1,9 @@
 // Uniswap v3: liquidity NFTs as the two amounts they would pay out now, uncollected fees included.
 import type { Hex } from "../../kit/hex.ts";
+import { AMOUNT_MAX, amountOf, wordOf } from "../calls/answer-words.ts";
+import { readTogether } from "../calls/read-together.ts";
 import type { FoundPosition, PositionQuestion, PositionReader } from "../ports.ts";
-import { AMOUNT_MAX, amountOf, wordsOf } from "./answer-words.ts";
 import { describeAssets, undescribed } from "./describe-assets.ts";
-import { readTogether } from "./read-together.ts";
 import { amountsOfLiquidity, feeGrowthInside, feesSince, type PairAmounts } from "./tick-math.ts";
 import * as uniswap from "./uniswap-v3-answers.ts";
 import type { UniswapV3Deployment } from "./uniswap-v3-deployments.ts";
@@ -110,7 +110,7 @@ async function ownedIds(
           Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => idCall(total - 1 - index)),
           signal,
         );
-  const ids = answers.map((answer) => wordsOf(answer, 1)?.[0]).filter((id) => id !== undefined);
+  const ids = answers.map(wordOf).filter((id) => id !== null);
   return { ids, unreadable: answers.length - ids.length };
 }
 
@@ -131,11 +131,11 @@ function poolCalls({ pool, tickLower, tickUpper }: Nft) {
 /** The principal, what the manager noted as owed, and the fees since: what collecting everything would pay. */
 function amountsOf(nft: Nft, answers: Answers): PairAmounts | null {
   const price = uniswap.poolPriceOf(answers[0]);
-  const global0 = wordsOf(answers[1], 1)?.[0];
-  const global1 = wordsOf(answers[2], 1)?.[0];
+  const global0 = wordOf(answers[1]);
+  const global1 = wordOf(answers[2]);
   const lower = uniswap.tickFeesOf(answers[3]);
   const upper = uniswap.tickFeesOf(answers[4]);
-  if (!price || global0 === undefined || global1 === undefined || !lower || !upper) return null;
+  if (!price || global0 === null || global1 === null || !lower || !upper) return null;
 
   const principal = amountsOfLiquidity(nft.liquidity, price.sqrtPrice, nft);
   const [inside0, inside1] = feeGrowthInside(nft, { tick: price.tick, global0, global1, lower, upper });

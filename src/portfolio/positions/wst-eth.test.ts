@@ -1,5 +1,7 @@
 // wstETH as staked ether: the shared suite, and what is left alone.
 import { describe, expect, it } from "vitest";
+import { describePositionReader } from "../../../tests/support/position-reader-suite.ts";
+import { recordedChain } from "../../../tests/support/recorded-chain.ts";
 import type { Holding } from "../ports.ts";
 import { chainBook, listed } from "./fixtures/chain-book.ts";
 import {
@@ -9,8 +11,6 @@ import {
   WST_ETH_BALANCE,
   wstEthCalls,
 } from "./fixtures/wst-eth.ts";
-import { describePositionReader } from "./position-reader-suite.ts";
-import { replayedChain } from "./replayed-chain.ts";
 import { wstEthReader } from "./wst-eth.ts";
 import { WST_ETH } from "./wst-eth-markets.ts";
 
@@ -52,7 +52,7 @@ describe("wstETH", () => {
   });
 
   it("asks nothing when none is held", async () => {
-    const at = replayedChain({ chain, calls: wstEthCalls });
+    const at = recordedChain({ chain, calls: wstEthCalls });
     await reader.read({ at, wallet, holdings: [] }, signal);
     expect(at.rounds).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe("wstETH", () => {
       call.function === supply ? { ...call, result: ST_ETH_AMOUNT - 1n } : call,
     );
     const answer = await reader.read(
-      { at: replayedChain({ chain, calls }), wallet, holdings: [held] },
+      { at: recordedChain({ chain, calls }), wallet, holdings: [held] },
       signal,
     );
     expect(answer.positions).toEqual([]);

@@ -1,9 +1,10 @@
 // wstETH shown as the staked ether it wraps, at the rate of its own contract.
+
+import { amountOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
+import { readTogether } from "../calls/read-together.ts";
 import type { PositionReader } from "../ports.ts";
-import { amountOf } from "./answer-words.ts";
-import { callEncoder } from "./call-encoder.ts";
 import { describeAssets, undescribed } from "./describe-assets.ts";
-import { readTogether } from "./read-together.ts";
 import type { WstEthMarket } from "./wst-eth-markets.ts";
 
 const getStEthByWstEth = callEncoder("function getStETHByWstETH(uint256) view returns (uint256)");

@@ -1,11 +1,21 @@
 // The Aave oracle's prices: one call for all, single calls when that fails, and only in dollars.
 import { describe, expect, it } from "vitest";
-import { AAVE_MARKETS } from "./aave-markets/aave-markets.ts";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/price-source-suite.ts";
+import {
+  type ChainRecord,
+  failingChain,
+  readRecord,
+  recordedChain,
+} from "../../../tests/support/recorded-chain.ts";
+import { aaveBase } from "../aave/markets/base.ts";
 import { createAaveOracle } from "./aave-oracle.ts";
-import { describePriceSource, nativeAsset, texts, tokenAsset } from "./price-source-suite.ts";
-import { type ChainRecord, failingChain, readRecord, recordedChain } from "./recorded-chain.ts";
 
-const record = readRecord("aave-oracle");
+const record = readRecord(new URL("./fixtures/aave-oracle.json", import.meta.url));
 const { signal } = new AbortController();
 const USDBC = "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca";
 const WSTETH = "0xc1cba3fcea344f92d9239c08c0568f6f2f0ee452";
@@ -18,9 +28,9 @@ const JUST_RESTARTED: ChainRecord = {
 
 describePriceSource("The Aave oracle", {
   open: async (world) => {
-    const chain = recordedChain(world === "stale" ? JUST_RESTARTED : record);
-    const at = world === "failing" ? failingChain(record) : chain.at;
-    return { source: createAaveOracle(), at, roundTrips: () => chain.roundTrips.length };
+    const at = recordedChain(world === "stale" ? JUST_RESTARTED : record);
+    const opened = world === "failing" ? failingChain(record) : at;
+    return { source: createAaveOracle(), at: opened, roundTrips: () => at.rounds.length };
   },
   known: { asset: tokenAsset(WSTETH), price: "3882.11904517" },
   exact: { asset: tokenAsset("0x04c0599ae5a44757c0af6f9ec3b93da8976c150a"), price: "1234567890123.45678901" },
@@ -30,20 +40,20 @@ describePriceSource("The Aave oracle", {
 
 describe("the Aave oracle", () => {
   it("asks for all listed assets in one call, and for no other", async () => {
-    const chain = recordedChain(record);
+    const at = recordedChain(record);
     const assets = [nativeAsset, tokenAsset(USDBC), tokenAsset(WSTETH)];
-    const answer = await createAaveOracle().read({ at: chain.at, assets }, signal);
+    const answer = await createAaveOracle().read({ at, assets }, signal);
     expect(texts(answer)).toEqual({ [USDBC]: "0.99985213", [WSTETH]: "3882.11904517" });
-    expect(chain.roundTrips.map((calls) => calls.length)).toEqual([4]);
+    expect(at.rounds.map((calls) => calls.length)).toEqual([4]);
   });
 
   it("asks one by one when a single source takes the list down", async () => {
-    const chain = recordedChain(record);
+    const at = recordedChain(record);
     // The record has no answer for this list, as if it reverted.
     const assets = [tokenAsset(EZETH), tokenAsset(USDBC)];
-    const answer = await createAaveOracle().read({ at: chain.at, assets }, signal);
+    const answer = await createAaveOracle().read({ at, assets }, signal);
     expect(texts(answer)).toEqual({ [USDBC]: "0.99985213" });
-    expect(chain.roundTrips.map((calls) => calls.length)).toEqual([4, 2]);
+    expect(at.rounds.map((calls) => calls.length)).toEqual([4, 2]);
   });
 
   it.each([
@@ -51,31 +61,23 @@ describe("the Aave oracle", () => {
     ["BASE_CURRENCY_UNIT() view returns (uint256)", "3"],
   ])("believes nothing when %s is %s", async (name, result) => {
     const calls = record.calls.map((call) => (call.function === name ? { ...call, result } : call));
-    const { at } = recordedChain({ ...record, calls });
+    const at = recordedChain({ ...record, calls });
     const answer = await createAaveOracle().read({ at, assets: [tokenAsset(USDBC)] }, signal);
     expect(answer.prices.size).toBe(0);
   });
 
   it("says once that the sequencer has only just come back", async () => {
-    const { at } = recordedChain(JUST_RESTARTED);
+    const at = recordedChain(JUST_RESTARTED);
     const answer = await createAaveOracle().read({ at, assets: [tokenAsset(USDBC)] }, signal);
     expect(answer.warnings).toEqual([expect.stringContaining("sequencer of Base")]);
   });
 
   it("takes other markets and feeds", async () => {
-    const base = AAVE_MARKETS.get(8453);
-    const markets = new Map([[31_337, { oracle: base?.oracle ?? "0x", assets: { only: WSTETH } as const }]]);
-    const { at } = recordedChain({ ...record, chainId: 31_337 });
+    const reserves = aaveBase.reserves.filter(({ underlying }) => underlying === WSTETH);
+    const markets = new Map([[31_337, [{ ...aaveBase, reserves }]]]);
+    const at = recordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
     const source = createAaveOracle({ markets, feeds: new Map() });
     const answer = await source.read({ at, assets: [tokenAsset(USDBC), tokenAsset(WSTETH)] }, signal);
     expect(texts(answer)).toEqual({ [WSTETH]: "3882.11904517" });
-  });
-
-  it("lists lower-case addresses, each once", () => {
-    for (const { oracle, assets } of AAVE_MARKETS.values()) {
-      const all = Object.values(assets);
-      for (const address of [oracle, ...all]) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
-      expect(new Set(all).size).toBe(all.length);
-    }
   });
 });

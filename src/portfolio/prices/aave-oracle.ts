@@ -1,27 +1,27 @@
-// Prices by the Aave oracle, for the assets its market lists and no others.
-import { parseAbi } from "viem";
+// Prices by the oracle of a chain's main Aave market, for the assets that market lists and no others.
 import type { Decimal } from "../../kit/decimal.ts";
 import type { Hex } from "../../kit/hex.ts";
+import type { AaveMarket } from "../aave/aave-market.ts";
+import { AAVE_MARKETS } from "../aave/aave-markets.ts";
+import { listOf, wordOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
+import { readTogether } from "../calls/read-together.ts";
 import type { AssetKey, ChainAt, PriceAnswer, PriceSource } from "../ports.ts";
-import type { AaveMarket } from "./aave-markets/aave-market.ts";
-import { AAVE_MARKETS } from "./aave-markets/aave-markets.ts";
-import { latestRound, sequencerRuns, sequencerWarning } from "./aggregator.ts";
-import { contractCall } from "./contract-call.ts";
+import { latestRoundData, roundOf, sequencerRuns, sequencerWarning } from "./aggregator.ts";
 import type { ChainFeeds } from "./feeds/chain-feeds.ts";
 import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
 
-const oracleAbi = parseAbi([
-  "function getAssetsPrices(address[] assets) view returns (uint256[])",
-  "function getAssetPrice(address asset) view returns (uint256)",
-  "function BASE_CURRENCY() view returns (address)",
-  "function BASE_CURRENCY_UNIT() view returns (uint256)",
-]);
+const getAssetsPrices = callEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
+const getAssetPrice = callEncoder("function getAssetPrice(address) view returns (uint256)");
+const baseCurrency = callEncoder("function BASE_CURRENCY() view returns (address)");
+const baseCurrencyUnit = callEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)");
 
 // Aave writes the dollar as the zero address; an oracle with another base does not answer in dollars.
-const US_DOLLAR = "0x0000000000000000000000000000000000000000";
+const US_DOLLAR = 0n;
 
-export type AaveOracleOptions = {
-  readonly markets?: ReadonlyMap<number, AaveMarket>;
+type AaveOracleOptions = {
+  /** By chain id; only the first of a chain is asked. */
+  readonly markets?: ReadonlyMap<number, readonly AaveMarket[]>;
   /** Only their sequencer feeds: the oracle itself does not look at them. */
   readonly feeds?: ReadonlyMap<number, ChainFeeds>;
 };
@@ -31,8 +31,8 @@ export function createAaveOracle(options: AaveOracleOptions = {}): PriceSource {
   return {
     name: "aave-oracle",
     async read({ at, assets }, signal) {
-      const market = markets.get(at.chain.chainId);
-      const listed = new Set(Object.values(market?.assets ?? {}));
+      const market = markets.get(at.chain.chainId)?.[0];
+      const listed = new Set(market?.reserves.map(({ underlying }) => underlying));
       const keys = assets.flatMap(({ contract }) =>
         contract !== null && listed.has(lowerCase(contract)) ? [contract] : [],
       );
@@ -45,26 +45,27 @@ export function createAaveOracle(options: AaveOracleOptions = {}): PriceSource {
 
 async function readMarket(
   at: ChainAt,
-  to: Hex,
+  oracle: Hex,
   keys: readonly Hex[],
   sequencer: Hex | null,
   signal: AbortSignal,
 ): Promise<PriceAnswer> {
-  const base = contractCall({ to, abi: oracleAbi, name: "BASE_CURRENCY", args: [] });
-  const unit = contractCall({ to, abi: oracleAbi, name: "BASE_CURRENCY_UNIT", args: [] });
-  const all = contractCall({ to, abi: oracleAbi, name: "getAssetsPrices", args: [keys.map(lowerCase)] });
-  const uptime = sequencer === null ? [] : [latestRound(sequencer)];
-  const calls = [base, unit, all, ...uptime].map(({ read }) => read);
-  const answers = await at.read(calls, signal);
+  const calls = [
+    baseCurrency(oracle),
+    baseCurrencyUnit(oracle),
+    getAssetsPrices(oracle, [keys.map(lowerCase)]),
+    ...(sequencer === null ? [] : [latestRoundData(sequencer)]),
+  ];
+  const [base, unit, all, uptime] = await readTogether(at, calls, signal);
 
-  if (uptime[0] && !sequencerRuns(uptime[0].decode(answers[3]), at.block.timestamp)) {
+  if (sequencer !== null && !sequencerRuns(roundOf(uptime), at.block.timestamp)) {
     return { prices: new Map(), warnings: [sequencerWarning(at.chain.name, "the Aave oracle")] };
   }
-  const scale = decimalsOf(unit.decode(answers[1]));
-  if (base.decode(answers[0]) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
+  const scale = decimalsOf(wordOf(unit));
+  if (wordOf(base) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
 
-  const together = all.decode(answers[2]);
-  const units = together?.length === keys.length ? together : await readOneByOne(at, to, keys, signal);
+  const together = listOf(all, keys.length);
+  const units = together?.length === keys.length ? together : await readOneByOne(at, oracle, keys, signal);
   const prices = new Map<AssetKey, Decimal>();
   for (const [i, key] of keys.entries()) {
     const price = units[i];
@@ -77,18 +78,12 @@ async function readMarket(
 // One source that reverts takes the whole list down with it; alone, it takes only itself.
 async function readOneByOne(
   at: ChainAt,
-  to: Hex,
+  oracle: Hex,
   keys: readonly Hex[],
   signal: AbortSignal,
 ): Promise<readonly (bigint | null)[]> {
-  const calls = keys.map((key) =>
-    contractCall({ to, abi: oracleAbi, name: "getAssetPrice", args: [lowerCase(key)] }),
-  );
-  const answers = await at.read(
-    calls.map(({ read }) => read),
-    signal,
-  );
-  return calls.map((call, i) => call.decode(answers[i]));
+  const calls = keys.map((key) => getAssetPrice(oracle, [lowerCase(key)]));
+  return (await readTogether(at, calls, signal)).map(wordOf);
 }
 
 function lowerCase(address: Hex): Hex {

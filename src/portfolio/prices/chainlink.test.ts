@@ -3,6 +3,13 @@ import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/pr
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Contract, type Evm, startEvm } from "../../../contracts/test/evm.ts";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/price-source-suite.ts";
+import { failingChain, readRecord, recordedChain } from "../../../tests/support/recorded-chain.ts";
 import { createTestRpc } from "../../../tests/support/test-rpc.ts";
 import { portfolioChain } from "../../doors/portfolio-chain.ts";
 import { formatDecimal } from "../../kit/decimal.ts";
@@ -12,10 +19,8 @@ import { believedPrice, type Round, sequencerRuns } from "./aggregator.ts";
 import { createChainlink } from "./chainlink.ts";
 import type { ChainFeeds } from "./feeds/chain-feeds.ts";
 import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
-import { describePriceSource, nativeAsset, texts, tokenAsset } from "./price-source-suite.ts";
-import { failingChain, readRecord, recordedChain } from "./recorded-chain.ts";
 
-const record = readRecord("chainlink");
+const record = readRecord(new URL("./fixtures/chainlink.json", import.meta.url));
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const SEQUENCER = "0xbcf85224fc0756b9fa45aa7892530b47e10b6433";
@@ -23,9 +28,9 @@ const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
 describePriceSource("Chainlink", {
   open: async (world) => {
-    const chain = recordedChain(world === "stale" ? DAYS_LATER : record);
-    const at = world === "failing" ? failingChain(record) : chain.at;
-    return { source: createChainlink(), at, roundTrips: () => chain.roundTrips.length };
+    const at = recordedChain(world === "stale" ? DAYS_LATER : record);
+    const opened = world === "failing" ? failingChain(record) : at;
+    return { source: createChainlink(), at: opened, roundTrips: () => at.rounds.length };
   },
   known: { asset: tokenAsset(USDC, 6), price: "0.99985213" },
   exact: {
@@ -37,24 +42,18 @@ describePriceSource("Chainlink", {
 });
 
 describe("Chainlink", () => {
-  it("prices the native coin, everything in one round trip", async () => {
-    const chain = recordedChain(record);
-    const answer = await createChainlink().read(
-      { at: chain.at, assets: [nativeAsset, tokenAsset(USDC)] },
-      signal,
-    );
+  it("prices the native coin, everything in one request", async () => {
+    const at = recordedChain(record);
+    const answer = await createChainlink().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
     expect(texts(answer)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
-    expect(chain.roundTrips).toHaveLength(1);
+    expect(at.requests.map(({ length }) => length)).toEqual([1]);
     expect(answer.warnings).toEqual([]);
   });
 
   it("leaves out answers that are carried over or negative", async () => {
     const dai = tokenAsset("0x50c5725949a6f0c72e6c4a641f24049a917db0cb");
     const link = tokenAsset("0x88fb150bdc53a65fe94dea0c9ba0a6daf8c6e196");
-    const answer = await createChainlink().read(
-      { at: recordedChain(record).at, assets: [dai, link] },
-      signal,
-    );
+    const answer = await createChainlink().read({ at: recordedChain(record), assets: [dai, link] }, signal);
     expect(answer).toEqual({ prices: new Map(), warnings: [] });
   });
 
@@ -64,7 +63,7 @@ describe("Chainlink", () => {
     ["never had a round", ["0", "0", "0", "0", "0"]],
   ])("uses no price and says so once when the sequencer %s", async (_, result) => {
     const calls = record.calls.map((call) => (call.to === SEQUENCER ? { ...call, result } : call));
-    const { at } = recordedChain({ ...record, calls });
+    const at = recordedChain({ ...record, calls });
     const answer = await createChainlink().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
     expect(answer.prices.size).toBe(0);
     expect(answer.warnings).toEqual([expect.stringMatching(/^The sequencer of Base is down .*Chainlink/)]);
@@ -73,7 +72,7 @@ describe("Chainlink", () => {
   it("uses no price when the sequencer's feed does not answer", async () => {
     const calls = record.calls.filter(({ to }) => to !== SEQUENCER);
     const answer = await createChainlink().read(
-      { at: recordedChain({ ...record, calls }).at, assets: [nativeAsset] },
+      { at: recordedChain({ ...record, calls }), assets: [nativeAsset] },
       signal,
     );
     expect(answer).toMatchObject({ prices: new Map(), warnings: [expect.any(String)] });
@@ -99,8 +98,10 @@ describe("the feed lists", () => {
 });
 
 describe("a round", () => {
-  const round = (changes: Partial<Record<0 | 1 | 2 | 3 | 4, bigint>> = {}): Round =>
-    Object.assign([7n, 100n, 1_000n, 1_000n, 7n] as const, changes) as Round;
+  const round = (changes: Partial<Round> = {}): Round => ({
+    ...{ roundId: 7n, answer: 100n, startedAt: 1_000n, updatedAt: 1_000n, answeredInRound: 7n },
+    ...changes,
+  });
   const feed = { feed: "0x00" as Hex, heartbeatSeconds: 3_600 };
 
   it("is believed up to its heartbeat and five minutes, and never from the future", () => {
@@ -109,9 +110,9 @@ describe("a round", () => {
   });
 
   it("is not believed without an id, a price or decimals", () => {
-    expect(believedPrice(round({ 0: 0n }), 2, feed, 1_000)).toBeNull();
-    expect(believedPrice(round({ 1: 0n }), 2, feed, 1_000)).toBeNull();
-    expect(believedPrice(round({ 4: 6n }), 2, feed, 1_000)).toBeNull();
+    expect(believedPrice(round({ roundId: 0n }), 2, feed, 1_000)).toBeNull();
+    expect(believedPrice(round({ answer: 0n }), 2, feed, 1_000)).toBeNull();
+    expect(believedPrice(round({ answeredInRound: 6n }), 2, feed, 1_000)).toBeNull();
     expect(believedPrice(round(), null, feed, 1_000)).toBeNull();
     expect(believedPrice(null, 2, feed, 1_000)).toBeNull();
   });
@@ -122,7 +123,7 @@ describe("a round", () => {
         fc.bigInt({ min: 1n, max: 2n ** 255n - 1n }),
         fc.integer({ min: 0, max: 255 }),
         (answer, decimals) => {
-          expect(believedPrice(round({ 1: answer }), decimals, feed, 1_000)).toEqual({
+          expect(believedPrice(round({ answer }), decimals, feed, 1_000)).toEqual({
             units: answer,
             scale: decimals,
           });
@@ -132,7 +133,7 @@ describe("a round", () => {
   });
 
   it("tells a running sequencer after an hour", () => {
-    const runs = (now: number) => sequencerRuns(round({ 1: 0n }), now);
+    const runs = (now: number) => sequencerRuns(round({ answer: 0n }), now);
     expect([4_599, 4_600].map(runs)).toEqual([false, true]);
     expect(sequencerRuns(null, 9_999)).toBe(false);
   });
@@ -148,7 +149,7 @@ describe("Chainlink on a real EVM", () => {
   beforeAll(async () => {
     evm = await startEvm();
     owner = evm.chain.accounts.owner.address;
-    const { chain } = failingChain({ ...record, chainId: evm.chain.chainId });
+    const { chain } = failingChain({ ...record, chain: { ...record.chain, chainId: evm.chain.chainId } });
     port = portfolioChain(createTestRpc([evm.chain.rpcUrl]).rpc, chain);
     feed = await evm.deploy(priceFeedAbi, priceFeedBytecode, ["T / USD", 8, 300_012345678n]);
   });

@@ -1,8 +1,10 @@
 // Prices by Chainlink: the dollar feed of exactly that asset, as long as the feed keeps its own promises.
 import type { Decimal } from "../../kit/decimal.ts";
 import type { Hex } from "../../kit/hex.ts";
+import { readTogether } from "../calls/read-together.ts";
+import { readDecimals } from "../metadata.ts";
 import { type AssetKey, assetKey, type PriceSource } from "../ports.ts";
-import { believedPrice, feedDecimals, latestRound, sequencerRuns, sequencerWarning } from "./aggregator.ts";
+import * as aggregator from "./aggregator.ts";
 import type { ChainFeeds, Feed } from "./feeds/chain-feeds.ts";
 import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
 
@@ -15,24 +17,24 @@ export function createChainlink(feeds: ReadonlyMap<number, ChainFeeds> = CHAINLI
       const asked = known === undefined ? [] : assets.flatMap((asset) => feedOf(known, assetKey(asset)));
       if (known === undefined || asked.length === 0) return { prices: new Map(), warnings: [] };
 
-      const rounds = asked.map(({ feed }) => latestRound(feed.feed));
-      const decimals = asked.map(({ feed }) => feedDecimals(feed.feed));
-      const uptime = known.sequencer === null ? [] : [latestRound(known.sequencer)];
-      const calls = [...rounds, ...decimals, ...uptime];
-      const answers = await at.read(
-        calls.map(({ read }) => read),
-        signal,
-      );
+      const addresses = asked.map(({ feed }) => feed.feed);
+      const calls = [
+        ...addresses.map((feed) => aggregator.latestRoundData(feed)),
+        ...addresses.map((feed) => aggregator.decimals(feed)),
+        ...(known.sequencer === null ? [] : [aggregator.latestRoundData(known.sequencer)]),
+      ];
+      const answers = await readTogether(at, calls, signal);
 
       const { timestamp } = at.block;
-      if (uptime[0] && !sequencerRuns(uptime[0].decode(answers.at(-1)), timestamp)) {
-        return { prices: new Map(), warnings: [sequencerWarning(at.chain.name, "Chainlink")] };
+      const uptime = aggregator.roundOf(answers.at(-1));
+      if (known.sequencer !== null && !aggregator.sequencerRuns(uptime, timestamp)) {
+        return { prices: new Map(), warnings: [aggregator.sequencerWarning(at.chain.name, "Chainlink")] };
       }
       const prices = new Map<AssetKey, Decimal>();
       for (const [i, { key, feed }] of asked.entries()) {
-        const round = rounds[i]?.decode(answers[i]) ?? null;
-        const scale = decimals[i]?.decode(answers[rounds.length + i]) ?? null;
-        const price = believedPrice(round, scale, feed, timestamp);
+        const round = aggregator.roundOf(answers[i]);
+        const scale = readDecimals(answers[asked.length + i]);
+        const price = aggregator.believedPrice(round, scale, feed, timestamp);
         if (price !== null) prices.set(key, price);
       }
       return { prices, warnings: [] };

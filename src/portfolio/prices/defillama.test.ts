@@ -1,19 +1,24 @@
 // DefiLlama over real HTTP: prices to the digit they were written in, and silence whenever something is doubtful.
-
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../kit/clock.ts";
-import type { Hex } from "../../kit/hex.ts";
-import type { ChainAt } from "../ports.ts";
+import { bookOf } from "../../../tests/support/portfolio-parts.ts";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/price-source-suite.ts";
+import { failingChain } from "../../../tests/support/recorded-chain.ts";
 import {
   startVendorServer,
   type VendorAnswer,
   type VendorRequest,
   type VendorServer,
-} from "../vendor/vendor-server.ts";
+} from "../../../tests/support/vendor-server.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Hex } from "../../kit/hex.ts";
+import type { ChainAt } from "../ports.ts";
 import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
-import { describePriceSource, nativeAsset, texts, tokenAsset } from "./price-source-suite.ts";
-import { failingChain } from "./recorded-chain.ts";
 
 const fixture = readFileSync(new URL("./fixtures/defillama.json", import.meta.url), "utf8");
 const { signal } = new AbortController();
@@ -38,7 +43,7 @@ async function open(
 // The node is never asked: it may as well be gone.
 function baseAt(timestamp = NOW): ChainAt {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp };
-  return failingChain({ chainId: 8453, name: "Base", block, calls: [] });
+  return failingChain({ chain: bookOf("base", 8453), block, calls: [] });
 }
 
 describePriceSource("DefiLlama", {

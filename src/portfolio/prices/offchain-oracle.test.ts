@@ -1,15 +1,25 @@
 // Spot prices: exact in every number of decimals, and only where the pools behind them hold enough.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/price-source-suite.ts";
+import {
+  type ChainRecord,
+  failingChain,
+  readRecord,
+  recordedChain,
+} from "../../../tests/support/recorded-chain.ts";
 import { formatDecimal, parseDecimal } from "../../kit/decimal.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { PriceSource } from "../ports.ts";
 import { createChainlink } from "./chainlink.ts";
 import { createOffchainOracle } from "./offchain-oracle.ts";
-import { describePriceSource, nativeAsset, texts, tokenAsset } from "./price-source-suite.ts";
-import { type ChainRecord, failingChain, readRecord, recordedChain } from "./recorded-chain.ts";
 
-const record = readRecord("offchain-oracle");
+const record = readRecord(new URL("./fixtures/offchain-oracle.json", import.meta.url));
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
@@ -26,9 +36,9 @@ const source = () => createOffchainOracle({ nativePrice: createChainlink() });
 
 describePriceSource("The spot oracle", {
   open: async (world) => {
-    const chain = recordedChain(world === "stale" ? DAYS_LATER : record);
-    const at = world === "failing" ? failingChain(record) : chain.at;
-    return { source: source(), at, roundTrips: () => chain.roundTrips.length };
+    const at = recordedChain(world === "stale" ? DAYS_LATER : record);
+    const opened = world === "failing" ? failingChain(record) : at;
+    return { source: source(), at: opened, roundTrips: () => at.rounds.length };
   },
   // 0.000025 of a coin at 3182.45713042 dollars.
   known: { asset: tokenAsset(TWO_POOLS), price: "0.0795614282605" },
@@ -40,27 +50,27 @@ describePriceSource("The spot oracle", {
 
 describe("the spot oracle", () => {
   it("gives no price where the deepest pool says something else", async () => {
-    const { at } = recordedChain(record);
+    const at = recordedChain(record);
     const answer = await source().read({ at, assets: [tokenAsset(address("1007"))] }, signal);
     expect(answer.prices.size).toBe(0);
   });
 
   it("reads a pool either way round", async () => {
-    const { at } = recordedChain(record);
+    const at = recordedChain(record);
     const answer = await source().read({ at, assets: [tokenAsset(address("f008"))] }, signal);
     expect(texts(answer)).toEqual({ [address("f008")]: "31.8245713042" });
   });
 
   it("gives no price where the pool does not say anything", async () => {
     const calls = record.calls.filter((call) => !call.function.startsWith("slot0"));
-    const { at } = recordedChain({ ...record, calls });
+    const at = recordedChain({ ...record, calls });
     const answer = await source().read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal);
     expect(answer.prices.size).toBe(0);
   });
 
   it("gives no price where the pools hold too little, where there are none, and where only rounding is left", async () => {
     const assets = [THIN, NO_POOL, RATE_ZERO, FEW_DIGITS].map((token) => tokenAsset(token));
-    const answer = await source().read({ at: recordedChain(record).at, assets }, signal);
+    const answer = await source().read({ at: recordedChain(record), assets }, signal);
     expect(answer).toEqual({ prices: new Map(), warnings: [] });
   });
 
@@ -70,13 +80,12 @@ describe("the spot oracle", () => {
       calls: record.calls.filter(({ args }) => args[0] !== address(pool)),
     });
     const ask = async (of: ChainRecord) =>
-      (await source().read({ at: recordedChain(of).at, assets: [tokenAsset(TWO_POOLS)] }, signal)).prices
-        .size;
+      (await source().read({ at: recordedChain(of), assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size;
     expect([await ask(record), await ask(without("2001")), await ask(without("2002"))]).toEqual([1, 0, 0]);
   });
 
   it("gives no price without decimals, without a native price, and for the native coin itself", async () => {
-    const { at } = recordedChain(record);
+    const at = recordedChain(record);
     const unknown = { ...tokenAsset(TWO_POOLS), decimals: null };
     expect((await source().read({ at, assets: [unknown, nativeAsset] }, signal)).prices.size).toBe(0);
     const nothing: PriceSource = { name: "none", read: async () => ({ prices: new Map(), warnings: [] }) };
@@ -85,11 +94,11 @@ describe("the spot oracle", () => {
   });
 
   it("asks for twenty tokens at most, says so, and caps the gas of every rate", async () => {
-    const chain = recordedChain(record);
+    const at = recordedChain(record);
     const assets = Array.from({ length: 21 }, (_, i) => tokenAsset(address(`30${i + 10}`)));
-    const answer = await source().read({ at: chain.at, assets }, signal);
+    const answer = await source().read({ at, assets }, signal);
     expect(answer.warnings).toEqual(["Only 20 of 21 tokens were asked for a spot price on Base."]);
-    const rates = chain.roundTrips.flat().filter(({ gasMax }) => gasMax !== undefined);
+    const rates = at.rounds.flat().filter(({ gasMax }) => gasMax !== undefined);
     expect(rates).toHaveLength(20);
   });
 
@@ -108,7 +117,7 @@ describe("the spot oracle", () => {
             if (!call.function.startsWith("slot0")) return call;
             return { ...call, result: [root.toString(), ...(call.result as unknown[]).slice(1)] };
           });
-          const { at } = recordedChain({ ...record, calls });
+          const at = recordedChain({ ...record, calls });
           const asset = tokenAsset(TWO_POOLS, decimals);
           const { prices } = await source().read({ at, assets: [asset] }, signal);
           // rate / 10^36 * 10^decimals * 3182.45713042, as one fraction over 10^44.

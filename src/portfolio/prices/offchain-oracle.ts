@@ -1,15 +1,16 @@
 // Spot prices by the 1inch OffchainOracle, believed only where known pools hold enough and say the same.
-import { parseAbi } from "viem";
 import { compareDecimals, type Decimal, multiplyDecimals, SCALE_MAX } from "../../kit/decimal.ts";
 import type { Hex } from "../../kit/hex.ts";
+import { wordOf } from "../calls/answer-words.ts";
+import { callEncoder } from "../calls/call-encoder.ts";
+import { readTogether } from "../calls/read-together.ts";
 import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../ports.ts";
-import { type ContractCall, contractCall } from "./contract-call.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
-import { type PoolState, poolQuestions } from "./spot-pools.ts";
+import { type Pool, poolInquiries } from "./spot-pools.ts";
 
-const oracleAbi = parseAbi([
-  "function getRateToEthWithThreshold(address srcToken, bool useSrcWrappers, uint256 thresholdFilter) view returns (uint256)",
-]);
+const getRateToEth = callEncoder(
+  "function getRateToEthWithThreshold(address, bool, uint256) view returns (uint256)",
+);
 
 // One rate walks dozens of pools; a wallet full of unknown tokens must not turn into minutes of a node's time.
 const TOKENS_MAX = 20;
@@ -24,16 +25,15 @@ const LIQUIDITY_USD_MIN: Decimal = { units: 50_000n, scale: 0 };
 // Weights count liquidity around the price, which can be staged with little money; the deepest pool must agree.
 const DIFFERENCE_PERCENT_MAX = 10n;
 const NATIVE_DECIMALS = 18;
-const NOBODY = "0x0000000000000000000000000000000000000000";
 
-export type OffchainOracleOptions = {
+type OffchainOracleOptions = {
   /** Says what the native coin is worth; without that there is no price at all. */
   readonly nativePrice: PriceSource;
   readonly markets?: ReadonlyMap<number, SpotMarket>;
 };
 
 type Token = { readonly key: AssetKey; readonly contract: Hex; readonly decimals: number };
-type Quote = Token & { readonly rate: bigint; readonly pools: readonly PoolState[] };
+type Quote = Token & { readonly rate: bigint; readonly pools: readonly Pool[] };
 
 export function createOffchainOracle(options: OffchainOracleOptions): PriceSource {
   const markets = options.markets ?? SPOT_MARKETS;
@@ -70,22 +70,16 @@ async function readQuotes(
   tokens: readonly Token[],
   signal: AbortSignal,
 ): Promise<readonly Quote[]> {
-  const asked = tokens.map((token) => ({
-    token,
-    rate: rateCall(market, token.contract),
-    pools: poolQuestions(market, token.contract),
-  }));
-  const calls = asked.flatMap(({ rate, pools }) => [rate.read, ...pools.map(({ call }) => call.read)]);
-  const answers = (await at.read(calls, signal)).values();
-  return asked.flatMap(({ token, rate, pools }) => {
-    const spot = rate.decode(answers.next().value);
-    const found = pools.flatMap(({ call, state }) => {
-      const pool = call.decode(answers.next().value);
-      return pool === null || pool === NOBODY ? [] : [state(lowerCase(pool))];
-    });
-    return spot === null || spot < RATE_MIN || found.length === 0
-      ? []
-      : [{ ...token, rate: spot, pools: found }];
+  const asked = tokens.map((token) => ({ token, inquiries: poolInquiries(market, token.contract) }));
+  const calls = asked.flatMap(({ token, inquiries }) => [
+    getRateToEth(market.oracle, [token.contract, false, WEIGHT_PERCENT_MIN], RATE_GAS_MAX),
+    ...inquiries.map(({ call }) => call),
+  ]);
+  const answers = (await readTogether(at, calls, signal)).values();
+  return asked.flatMap(({ token, inquiries }) => {
+    const rate = wordOf(answers.next().value);
+    const pools = inquiries.flatMap(({ pool }) => pool(answers.next().value) ?? []);
+    return rate === null || rate < RATE_MIN || pools.length === 0 ? [] : [{ ...token, rate, pools }];
   });
 }
 
@@ -96,14 +90,11 @@ async function priceQuotes(
   nativeUsd: Decimal,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<AssetKey, Decimal>> {
-  const calls = quotes.flatMap(({ pools }) => pools.flatMap(({ held, rate }) => [held.read, rate.read]));
-  const answers = (await at.read(calls, signal)).values();
+  const calls = quotes.flatMap(({ pools }) => pools.flatMap((pool) => pool.calls));
+  const answers = (await readTogether(at, calls, signal)).values();
   const prices = new Map<AssetKey, Decimal>();
   for (const quote of quotes) {
-    const pools = quote.pools.map(({ held, rate }) => ({
-      held: held.decode(answers.next().value) ?? 0n,
-      rate: rate.decode(answers.next().value),
-    }));
+    const pools = quote.pools.map((pool) => pool.stateOf(answers.next().value, answers.next().value));
     const held = pools.reduce((sum, pool) => sum + pool.held, 0n);
     const heldUsd = multiplyDecimals({ units: held, scale: NATIVE_DECIMALS }, nativeUsd);
     const deepest = pools.reduce((best, pool) => (pool.held > best.held ? pool : best));
@@ -123,12 +114,6 @@ function agree(rate: bigint, poolRate: bigint | null): boolean {
 function nativePerToken({ rate, decimals }: Quote): Decimal {
   const scale = 18 + NATIVE_DECIMALS - decimals;
   return scale >= 0 ? { units: rate, scale } : { units: rate * 10n ** BigInt(-scale), scale: 0 };
-}
-
-function rateCall(market: SpotMarket, token: Hex): ContractCall<bigint> {
-  const args = [token, false, WEIGHT_PERCENT_MIN] as const;
-  const name = "getRateToEthWithThreshold";
-  return contractCall({ to: market.oracle, abi: oracleAbi, name, args, gasMax: RATE_GAS_MAX });
 }
 
 // Without decimals nobody knows what one whole token is.

@@ -1,7 +1,7 @@
 // The order of trust: feeds and Aave together, then spot prices, and HTTP only when it is wanted.
 import { describe, expect, it } from "vitest";
-import { nativeAsset, texts } from "./price-source-suite.ts";
-import { readRecord, recordedChain } from "./recorded-chain.ts";
+import { nativeAsset, texts } from "../../../tests/support/price-source-suite.ts";
+import { readRecord, recordedChain } from "../../../tests/support/recorded-chain.ts";
 import { priceSources } from "./sources.ts";
 
 describe("the price sources", () => {
@@ -13,11 +13,11 @@ describe("the price sources", () => {
   });
 
   it("know a local chain when its data is handed in", async () => {
-    const record = readRecord("chainlink");
+    const record = readRecord(new URL("./fixtures/chainlink.json", import.meta.url));
     const feed = { feed: "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70", heartbeatSeconds: 3_600 } as const;
     const feeds = new Map([[31_337, { native: feed, sequencer: null, tokens: {} }]]);
     const chainlink = priceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() })[0]?.[0];
-    const { at } = recordedChain({ ...record, chainId: 31_337 });
+    const at = recordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
     const answer = await chainlink?.read({ at, assets: [nativeAsset] }, new AbortController().signal);
     expect(answer && texts(answer)).toEqual({ native: "3182.45713042" });
   });

@@ -1,6 +1,6 @@
 // The price sources in order of trust: a group is asked at once, and the next one only about what is still unpriced.
+import type { AaveMarket } from "../aave/aave-market.ts";
 import type { PriceSource } from "../ports.ts";
-import type { AaveMarket } from "./aave-markets/aave-market.ts";
 import { createAaveOracle } from "./aave-oracle.ts";
 import { createChainlink } from "./chainlink.ts";
 import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
@@ -8,10 +8,10 @@ import type { ChainFeeds } from "./feeds/chain-feeds.ts";
 import { createOffchainOracle } from "./offchain-oracle.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
-export type PriceSourceOptions = {
+type PriceSourceOptions = {
   /** Data by chain id instead of the built-in one, as a local chain needs it. */
   readonly feeds?: ReadonlyMap<number, ChainFeeds>;
-  readonly aaveMarkets?: ReadonlyMap<number, AaveMarket>;
+  readonly aaveMarkets?: ReadonlyMap<number, readonly AaveMarket[]>;
   readonly spotMarkets?: ReadonlyMap<number, SpotMarket>;
   /** Without it nothing is asked over HTTP. */
   readonly defiLlama?: DefiLlamaOptions;

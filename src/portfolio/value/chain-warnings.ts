@@ -6,7 +6,7 @@ const WARNINGS_HEARD_MAX = 25;
 // A sentence that nobody can read warns nobody; the list of tokens itself is complete.
 const ADDRESSES_MAX = 50;
 
-export function chainWarnings({ parts, tokens, positions }: ValuedChain): readonly string[] {
+export function chainWarnings({ parts, tokens, positions, yielding }: ValuedChain): readonly string[] {
   const { chain, block, warnings } = parts;
   const counted = tokens.filter(({ spamReasons }) => spamReasons.length === 0);
   const withoutDecimals = counted.filter(({ shown }) => shown.decimals === null);
@@ -20,6 +20,10 @@ export function chainWarnings({ parts, tokens, positions }: ValuedChain): readon
     ...unvalued.map(
       ({ shown }) =>
         `A position in ${shown.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
+    ),
+    ...yielding.map(
+      ({ protocol }) =>
+        `Positions in ${protocol} on ${chain.name} can not be valued in full: their receipt tokens, which can, are shown as tokens instead.`,
     ),
     ...spamWarnings(chain.name, tokens),
   ];

@@ -23,15 +23,6 @@ const STABLECOINS: ReadonlyMap<number, readonly Hex[]> = new Map([
     ],
   ],
   [
-    8453,
-    [
-      "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", // USDC
-      "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca", // USDbC
-      "0x50c5725949a6f0c72e6c4a641f24049a917db0cb", // DAI
-      "0x6bb7a212910682dcfdbd5bcbb3e28fb4e8da10ee", // GHO
-    ],
-  ],
-  [
     10,
     [
       "0x0b2c639c533813f4aa9d7837caf62653d097ff85", // USDC
@@ -39,6 +30,24 @@ const STABLECOINS: ReadonlyMap<number, readonly Hex[]> = new Map([
       "0x94b008aa00579c1307b0ef2c499ad98a8ce58e58", // USDT
       "0xda10009cbd5d07dd0cecc66161fc93d7c9000da1", // DAI
       "0xc40f949f8a4e094d1b49a23ea9241d289b7b2819", // LUSD
+    ],
+  ],
+  [
+    137,
+    [
+      "0x3c499c542cef5e3811e1192ce70d8cc03d5c3359", // USDC
+      "0x2791bca1f2de4661ed88a30c99a7a9449aa84174", // USDC.e
+      "0xc2132d05d31c914a87c6611c10748aeb04b58e8f", // USDT
+      "0x8f3cf7ad23cd3cadbd9735aff958023239c6a063", // DAI
+    ],
+  ],
+  [
+    8453,
+    [
+      "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", // USDC
+      "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca", // USDbC
+      "0x50c5725949a6f0c72e6c4a641f24049a917db0cb", // DAI
+      "0x6bb7a212910682dcfdbd5bcbb3e28fb4e8da10ee", // GHO
     ],
   ],
   [
@@ -51,15 +60,6 @@ const STABLECOINS: ReadonlyMap<number, readonly Hex[]> = new Map([
       "0x7dff72693f6a4149b17e7c6314655f6a9f7c8b33", // GHO
       "0x93b346b6bc2548da6a1e7d98e9a421b42541425b", // LUSD
       "0x17fc002b466eec40dae837fc4be5c67993ddbd6f", // FRAX
-    ],
-  ],
-  [
-    137,
-    [
-      "0x3c499c542cef5e3811e1192ce70d8cc03d5c3359", // USDC
-      "0x2791bca1f2de4661ed88a30c99a7a9449aa84174", // USDC.e
-      "0xc2132d05d31c914a87c6611c10748aeb04b58e8f", // USDT
-      "0x8f3cf7ad23cd3cadbd9735aff958023239c6a063", // DAI
     ],
   ],
 ] as const);

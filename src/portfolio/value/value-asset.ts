@@ -4,7 +4,7 @@ import type { Holding } from "../ports.ts";
 import type { ShownAsset } from "./portfolio-snapshot.ts";
 import { type Usd, usdText, usdValue } from "./usd.ts";
 
-export type ValuedAsset = { readonly shown: ShownAsset; readonly value: Usd };
+type ValuedAsset = { readonly shown: ShownAsset; readonly value: Usd };
 
 // ERC-20 states decimals as a uint8. More is a vendor's mistake, and would make numbers of any length.
 const DECIMALS_MAX = 255;

@@ -2,6 +2,7 @@
 import { assetKey, type FoundPosition, type Holding } from "../ports.ts";
 import { spamReasons } from "../spam.ts";
 import type { PortfolioPosition, PortfolioToken } from "./portfolio-snapshot.ts";
+import { settlePositions } from "./settle-positions.ts";
 import type { ChainParts } from "./snapshot-parts.ts";
 import { sumWhole, type Usd, usdText } from "./usd.ts";
 import { valueAsset } from "./value-asset.ts";
@@ -14,7 +15,7 @@ export type ValuedToken = {
   readonly spamReasons: readonly string[];
 };
 
-export type ValuedPosition = {
+type ValuedPosition = {
   readonly shown: PortfolioPosition;
   readonly value: Usd;
   /** Its stablecoins; null where the position itself has no value, for then they count nowhere. */
@@ -25,20 +26,22 @@ export type ValuedChain = {
   readonly parts: ChainParts;
   readonly tokens: readonly ValuedToken[];
   readonly positions: readonly ValuedPosition[];
+  /** Positions without a value, shown as their receipt tokens instead. */
+  readonly yielding: readonly FoundPosition[];
 };
 
 export function valueChain(parts: ChainParts): ValuedChain {
-  const replaced = new Set(parts.positions.flatMap(({ replaces }) => replaces));
+  const { standing, yielding } = settlePositions(parts);
+  const replaced = new Set(standing.flatMap(({ replaces }) => replaces));
   const tokens = parts.holdings
     .filter(({ contract, rawBalance }) => rawBalance > 0n && !(contract && replaced.has(contract)))
     .map((holding) => valueToken(holding, parts))
     // The empty text sorts first: the native coin leads.
     .sort((a, b) => compareText(a.shown.contract ?? "", b.shown.contract ?? ""));
-  const positions = parts.positions
+  const positions = standing
     .map((position) => valuePosition(position, parts))
-    .filter(({ shown }) => shown.assets.length > 0)
     .sort((a, b) => compareText(positionKey(a.shown), positionKey(b.shown)));
-  return { parts, tokens, positions };
+  return { parts, tokens, positions, yielding };
 }
 
 function valueToken(holding: Holding, { chain, prices, pricesComplete }: ChainParts): ValuedToken {

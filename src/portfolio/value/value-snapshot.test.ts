@@ -7,14 +7,13 @@ import {
   held,
   listed,
   partsOf,
-  positionOf,
+  priced,
+  snapshotOf,
   WALLET,
 } from "../../../tests/support/portfolio-parts.ts";
-import { parseDecimal } from "../../kit/decimal.ts";
-import type { AssetKey, ChainBook } from "../ports.ts";
+import type { ChainBook } from "../ports.ts";
 import type { PortfolioSnapshot } from "./portfolio-snapshot.ts";
-import type { AssetPrice, ChainParts } from "./snapshot-parts.ts";
-import { valueSnapshot } from "./value-snapshot.ts";
+import type { ChainParts } from "./snapshot-parts.ts";
 import { withoutSpam } from "./without-spam.ts";
 
 const usdc = listed(1, "USDC", 6);
@@ -23,17 +22,8 @@ const vault = listed(3, "vUSDC");
 const base = bookOf("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
 const ethereum = bookOf("ethereum", 1, [usdc]);
 
-function snapshotOf(...chains: readonly ChainParts[]): PortfolioSnapshot {
-  return valueSnapshot({ wallet: WALLET, takenAtMs: 1_700_000_000_123, provider: "rpc", chains });
-}
-
 function onBase(more: Partial<ChainParts>): PortfolioSnapshot {
   return snapshotOf(partsOf(base, more));
-}
-
-function priced(prices: Partial<Record<AssetKey, string>>): ReadonlyMap<AssetKey, AssetPrice> {
-  const entries = Object.entries(prices) as [AssetKey, string][];
-  return new Map(entries.map(([key, text]) => [key, { price: parseDecimal(text, "price"), source: "feed" }]));
 }
 
 describe("a snapshot", () => {
@@ -165,76 +155,6 @@ describe("a snapshot", () => {
   });
 });
 
-describe("positions", () => {
-  const prices = priced({ [usdc.contract]: "1", [well.contract]: "2", [vault.contract]: "1" });
-  const inVault = positionOf({
-    contract: vault.contract,
-    assets: [held(usdc, 10_000_000n)],
-    replaces: [vault.contract],
-  });
-
-  it("stand for their receipt tokens, in every total", () => {
-    const { tokens, positions, summary } = onBase({
-      holdings: [held(vault, 9n * 10n ** 18n), held(usdc, 1_000_000n)],
-      positions: [inVault],
-      prices,
-    });
-    expect(tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
-    expect(positions).toEqual([
-      {
-        ...{ chain: "base", chainId: "eip155:8453", protocol: "Test", kind: "vault", name: "Test" },
-        contract: vault.contract,
-        assets: [
-          {
-            ...{ contract: usdc.contract, symbol: "USDC", name: "USDC token", decimals: 6 },
-            ...{ rawBalance: "10000000", balance: "10", priceUsd: "1", valueUsd: "10" },
-          },
-        ],
-        valueUsd: "10",
-      },
-    ]);
-    expect(summary).toMatchObject({ totalValueUsd: "11", stablecoinValueUsd: "11", tokenCount: 1 });
-    expect(summary.chains).toMatchObject([{ totalValueUsd: "11" }]);
-  });
-
-  it("that are debts are worth less than nothing, in stablecoins too", () => {
-    const debt = positionOf({ kind: "borrowed", assets: [held(usdc, 12_345_678n)] });
-    const { positions, summary } = onBase({ holdings: [held(usdc, 1_000_000n)], positions: [debt], prices });
-    expect(positions).toMatchObject([
-      {
-        valueUsd: "-12.345678",
-        assets: [{ rawBalance: "12345678", balance: "12.345678", valueUsd: "-12.345678" }],
-      },
-    ]);
-    expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "-11.345678" });
-  });
-
-  it("have no value while one of their assets has none; nothing of them counts then", () => {
-    const pair = positionOf({ kind: "liquidity", assets: [held(usdc, 5_000_000n), held(well, 1n)] });
-    const { positions, summary } = onBase({
-      holdings: [held(usdc, 1_000_000n)],
-      positions: [pair],
-      prices: priced({ [usdc.contract]: "1" }),
-    });
-    expect(positions).toMatchObject([{ valueUsd: null, assets: [{ valueUsd: "5" }, { valueUsd: null }] }]);
-    expect(summary).toMatchObject({ totalValueUsd: "1", stablecoinValueUsd: "1" });
-    expect(summary.warnings.join()).toContain(
-      "A position in Test on Base holds an asset without a known price",
-    );
-  });
-
-  it("drop assets of which there is nothing, and vanish with the last of them", () => {
-    const { positions } = onBase({
-      positions: [
-        positionOf({ name: "half", assets: [held(usdc, 1n), held(well, 0n)] }),
-        positionOf({ name: "none", assets: [held(well, 0n)] }),
-      ],
-      prices: priced({ [usdc.contract]: "1" }),
-    });
-    expect(positions).toMatchObject([{ name: "half", valueUsd: "0.000001", assets: [{ symbol: "USDC" }] }]);
-  });
-});
-
 describe("spam", () => {
   const lure = { ...listed(66, "GIFT"), name: "Visit https://gift.example" };
   const parts = {
@@ -293,33 +213,5 @@ describe("a warning", () => {
     expect(tokens.filter(({ spam }) => spam)).toHaveLength(60);
     expect(summary.warnings[1]).toContain(`${contractOf(1_049)} and 10 more. The name or symbol invites`);
     expect(summary.warnings).toHaveLength(2);
-  });
-});
-
-describe("recent activity", () => {
-  const entry = (number: number, timestamp: number | null) => ({
-    ...{ hash: contractOf(number), from: WALLET, to: null, blockNumber: number, timestamp },
-  });
-
-  it("is the newest of all chains, with times as text and the timeless last", () => {
-    const { recentActivity } = snapshotOf(
-      partsOf(base, { activity: [entry(3, 300), entry(2, null), entry(1, 100)] }),
-      partsOf(ethereum, { activity: [entry(4, 200), entry(5, 100), entry(6, 9e15)] }),
-    );
-    expect(recentActivity.map(({ chain, blockNumber }) => `${chain} ${blockNumber}`)).toEqual([
-      ...["base 3", "ethereum 4", "base 1", "ethereum 5", "base 2", "ethereum 6"],
-    ]);
-    expect(recentActivity[0]).toEqual({
-      ...{ chain: "base", hash: contractOf(3), from: WALLET, to: null, blockNumber: 3 },
-      timestamp: "1970-01-01T00:05:00.000Z",
-    });
-    expect(recentActivity.filter(({ timestamp }) => timestamp === null)).toHaveLength(2);
-  });
-
-  it("stops after 25", () => {
-    const activity = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index));
-    expect(onBase({ activity }).recentActivity.map(({ blockNumber }) => blockNumber)).toEqual(
-      Array.from({ length: 25 }, (_, index) => index),
-    );
   });
 });

@@ -16,7 +16,7 @@ export type Exchange = {
 };
 
 /** limited: come back later. unreliable: the same may work when asked again. refused: it will not. */
-export type VendorFailure = "limited" | "unreliable" | "refused";
+type VendorFailure = "limited" | "unreliable" | "refused";
 
 export class VendorError extends Error {
   override readonly name = "VendorError";

@@ -7,7 +7,7 @@ const REST_MS = 60_000;
 // Whoever asks for longer is asked again anyway, once an hour.
 const REST_MS_MAX = 3_600_000;
 
-export type RequestBudget = {
+type RequestBudget = {
   /** True when a request may be sent now; it is then counted. */
   take(): boolean;
   /** No request for the time the vendor named, or for a minute. */

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../vendor/exact-json.ts";
 import { VendorError } from "../../vendor/exchange.ts";
 import type { AlchemyClient } from "./client.ts";
 
-export type ActivityQuestion = {
+type ActivityQuestion = {
   readonly wallet: Hex;
   readonly network: string;
   readonly blockNumber: number;

@@ -1,70 +1,22 @@
 // The provider `alchemy` against a local server: every page or none, every digit, and never a word of the key.
-import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { afterEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../../kit/clock.ts";
+import { describe, expect, it } from "vitest";
+import {
+  type AlchemyVendor,
+  alchemyChain,
+  ALCHEMY_KEY as KEY,
+  NO_TRANSFERS,
+  openAlchemy,
+  recordedTokens,
+  ALCHEMY_WALLET as WALLET,
+} from "../../../../tests/support/alchemy-vendor.ts";
+import type { VendorAnswer } from "../../../../tests/support/vendor-server.ts";
 import { formatDecimal } from "../../../kit/decimal.ts";
 import { Fault } from "../../../kit/fault.ts";
 import type { Hex } from "../../../kit/hex.ts";
-import { Secret } from "../../../kit/secret.ts";
-import type { ChainAt } from "../../ports.ts";
-import { failingChain } from "../../prices/recorded-chain.ts";
-import {
-  startVendorServer,
-  type VendorAnswer,
-  type VendorRequest,
-  type VendorServer,
-} from "../../vendor/vendor-server.ts";
-import { createAlchemy } from "./alchemy.ts";
 import type { AlchemyOptions } from "./client.ts";
 
-const KEY = "k3y/with+odd=chars";
-const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
-const { signal } = new AbortController();
-const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8");
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
-const NO_TRANSFERS = '{"jsonrpc":"2.0","id":1,"result":{"transfers":[]}}';
-
-const started: VendorServer[] = [];
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((server) => server.stop()));
-});
-
-type Vendor = {
-  readonly tokens?: (body: Record<string, unknown>, count: number) => VendorAnswer;
-  readonly transfers?: (filter: Record<string, unknown>) => VendorAnswer;
-};
-
-async function open(vendor: Vendor = {}, options: Partial<AlchemyOptions> = {}) {
-  let asked = 0;
-  const slept: number[] = [];
-  const clock: Clock = { nowMs: () => 0, sleep: async (ms) => void slept.push(ms) };
-  const server = await startVendorServer(({ path, body }: VendorRequest): VendorAnswer => {
-    const parsed = JSON.parse(body) as Record<string, unknown>;
-    if (path.startsWith("/data/")) {
-      asked += 1;
-      return vendor.tokens?.(parsed, asked) ?? recordedTokens(parsed);
-    }
-    const [filter] = parsed.params as [Record<string, unknown>];
-    return vendor.transfers?.(filter) ?? recordedTransfers(filter);
-  });
-  started.push(server);
-  const urls = { dataUrl: server.url, rpcUrl: `${server.url}/{network}` };
-  const provider = createAlchemy({ key: new Secret(KEY), fetch, ...urls, clock, ...options });
-  return { server, slept, read: (at = baseAt()) => provider.read({ at, wallet: WALLET }, signal), provider };
-}
-
-const recordedTokens = ({ pageKey }: Record<string, unknown>): VendorAnswer => ({
-  text: fixture(pageKey === undefined ? "tokens-page-1" : "tokens-page-2"),
-});
-const recordedTransfers = (filter: Record<string, unknown>): VendorAnswer => ({
-  text: fixture("fromAddress" in filter ? "transfers-from" : "transfers-to"),
-});
-
-function baseAt(chainId = 8453): ChainAt {
-  const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp: 1_763_164_801 };
-  return failingChain({ chainId, name: "Base", block, calls: [] });
-}
 
 async function faultOf(reading: Promise<unknown>): Promise<Fault> {
   const error = await reading.catch((thrown: unknown) => thrown);
@@ -74,7 +26,7 @@ async function faultOf(reading: Promise<unknown>): Promise<Fault> {
 
 describe("alchemy's balances", () => {
   it("are read from every page, to the last unit, each asset once", async () => {
-    const { read, server } = await open();
+    const { read, server } = await openAlchemy();
     const { holdings } = await read();
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([
       [null, 1_234_567_890_123_456_789n],
@@ -101,7 +53,7 @@ describe("alchemy's balances", () => {
   });
 
   it("are described as far as the description makes sense", async () => {
-    const { holdings } = await (await open()).read();
+    const { holdings } = await (await openAlchemy()).read();
     const of = (contract: Hex | null) => holdings.find((holding) => holding.contract === contract);
     expect(of(null)).toMatchObject({ symbol: "ETH", name: "Ether", decimals: 18 });
     expect(of("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913")).toMatchObject({
@@ -115,7 +67,7 @@ describe("alchemy's balances", () => {
   });
 
   it("come with dollar prices in their exact digits, and with none that is old or unreadable", async () => {
-    const { prices = new Map() } = await (await open()).read();
+    const { prices = new Map() } = await (await openAlchemy()).read();
     expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price)]))).toEqual({
       native: "3182.4571304219997",
       "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913": "0.99985213",
@@ -125,7 +77,7 @@ describe("alchemy's balances", () => {
   });
 
   it("say which token could not be read, and that they are not of the pinned block", async () => {
-    const { warnings } = await (await open()).read();
+    const { warnings } = await (await openAlchemy()).read();
     expect(warnings).toEqual([
       "Balances on Base are the newest Alchemy has, not those of block 38143727.",
       `Alchemy could not read everything about these tokens on Base: ${address("1005")}.`,
@@ -138,8 +90,8 @@ describe("alchemy's balances", () => {
       { ...entry, tokenAddress: "0x0000000000000000000000000000000000001010" },
       { ...entry, tokenAddress: null },
     ];
-    const { read } = await open({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
-    const { holdings } = await read(baseAt(137));
+    const { read } = await openAlchemy({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
+    const { holdings } = await read(alchemyChain(137));
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([[null, 7n]]);
   });
 
@@ -149,7 +101,7 @@ describe("alchemy's balances", () => {
       { ...entry, tokenAddress: null, tokenBalance: "0x" },
       { ...entry, tokenAddress: "native", tokenBalance: "0x9" },
     ];
-    const { read } = await open({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
+    const { read } = await openAlchemy({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
     expect((await read()).holdings).toMatchObject([{ contract: null, rawBalance: 9n }]);
   });
 
@@ -160,8 +112,8 @@ describe("alchemy's balances", () => {
         error: { partialErrors: [{ network, message: "down" }] },
       }),
     });
-    expect((await (await open({ tokens: partial("eth-mainnet") })).read()).holdings).toEqual([]);
-    const { read, server } = await open({
+    expect((await (await openAlchemy({ tokens: partial("eth-mainnet") })).read()).holdings).toEqual([]);
+    const { read, server } = await openAlchemy({
       tokens: partial("base-mainnet"),
       transfers: () => ({ text: NO_TRANSFERS }),
     });
@@ -192,7 +144,10 @@ describe("alchemy's balances are refused", () => {
     ["has a token of another wallet", { text: tokensAnswer({ ...NOTHING, address: address("9999") }) }, 3],
     ["can not read the native coin", { text: tokensAnswer({ ...NOTHING, error: "timeout" }) }, 1],
   ])("when the answer %s", async (_, answer, tries) => {
-    const { read, server } = await open({ tokens: () => answer, transfers: () => ({ text: NO_TRANSFERS }) });
+    const { read, server } = await openAlchemy({
+      tokens: () => answer,
+      transfers: () => ({ text: NO_TRANSFERS }),
+    });
     const fault = await faultOf(read());
     expect(fault.code).toBe("PROVIDER_FAILED");
     expect(fault.message).toBe("The balances on Base could not be read completely; nothing was charged.");
@@ -203,25 +158,25 @@ describe("alchemy's balances are refused", () => {
     const page = (pageKey: string): VendorAnswer => ({
       text: JSON.stringify({ data: { tokens: [], pageKey } }),
     });
-    const circle = await open({ tokens: () => page("same") });
+    const circle = await openAlchemy({ tokens: () => page("same") });
     expect(inspect(await faultOf(circle.read()))).toContain("A page names one that was read before.");
-    const endless = await open({ tokens: (_, count) => page(`page ${count}`) });
+    const endless = await openAlchemy({ tokens: (_, count) => page(`page ${count}`) });
     expect(inspect(await faultOf(endless.read()))).toContain("There are more than 100 pages.");
   });
 
   it("when no answer comes in time", async () => {
-    const { read } = await open({ tokens: () => ({ text: "", silent: true }) }, { timeoutMs: 50 });
+    const { read } = await openAlchemy({ tokens: () => ({ text: "", silent: true }) }, { timeoutMs: 50 });
     expect(inspect(await faultOf(read()))).toContain("no answer within 50 ms");
   });
 
   it("on a chain that Alchemy does not serve", async () => {
-    expect((await faultOf((await open()).read(baseAt(31_337)))).code).toBe("PROVIDER_FAILED");
+    expect((await faultOf((await openAlchemy()).read(alchemyChain(31_337)))).code).toBe("PROVIDER_FAILED");
   });
 });
 
 describe("alchemy's patience", () => {
   it("waits as long as it is asked to, and then succeeds", async () => {
-    const { read, slept } = await open({
+    const { read, slept } = await openAlchemy({
       tokens: (body, count) =>
         count === 1 ? { status: 429, headers: { "retry-after": "3" }, text: "{}" } : recordedTokens(body),
     });
@@ -230,7 +185,7 @@ describe("alchemy's patience", () => {
   });
 
   it("does not come back early to a vendor that wants a minute", async () => {
-    const { read, slept } = await open({
+    const { read, slept } = await openAlchemy({
       tokens: () => ({ status: 429, headers: { "retry-after": "60" }, text: "{}" }),
     });
     expect((await faultOf(read())).code).toBe("PROVIDER_FAILED");
@@ -238,97 +193,17 @@ describe("alchemy's patience", () => {
   });
 
   it("ends with the caller's own reason when the caller gives up", async () => {
-    const { provider } = await open();
+    const { provider } = await openAlchemy();
     const reason = new Error("enough");
-    const question = { at: baseAt(), wallet: WALLET } as const;
+    const question = { at: alchemyChain(), wallet: WALLET } as const;
     await expect(provider.read(question, AbortSignal.abort(reason))).rejects.toBe(reason);
-  });
-});
-
-describe("alchemy's activity", () => {
-  it("is merged from both directions, newest first, one entry per transaction", async () => {
-    const { read, server } = await open();
-    const { activity } = await read();
-    expect(activity.map(({ hash, blockNumber }) => [Number(hash), blockNumber])).toEqual([
-      [9, 38_143_700],
-      [8, 38_143_690],
-      [7, 38_143_650],
-      [6, 38_143_610],
-      [5, 38_143_600],
-    ]);
-    // The transaction's own sender and receiver win over those of a transfer inside it.
-    expect(activity[0]).toEqual({
-      hash: `0x${"9".padStart(64, "0")}`,
-      from: WALLET,
-      to: address("7777"),
-      blockNumber: 38_143_700,
-      timestamp: Date.UTC(2025, 10, 14, 23, 0, 9) / 1_000,
-    });
-    expect(activity.map(({ from, to }) => from === null || to === null)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      true,
-    ]);
-    const filters = server.requests.filter(({ path }) => path.startsWith("/base-mainnet/v2/"));
-    expect(filters.map(({ body }) => JSON.parse(body))).toEqual(
-      expect.arrayContaining(
-        ["fromAddress", "toAddress"].map((side) =>
-          expect.objectContaining({
-            method: "alchemy_getAssetTransfers",
-            params: [
-              expect.objectContaining({
-                [side]: WALLET,
-                order: "desc",
-                withMetadata: true,
-                toBlock: "0x24606ef",
-              }),
-            ],
-          }),
-        ),
-      ),
-    );
-  });
-
-  it("stops at twenty-five, after a few pages at most", async () => {
-    let page = 0;
-    const transfer = (n: number) => ({
-      hash: `0x${n.toString(16).padStart(64, "0")}`,
-      blockNum: `0x${n.toString(16)}`,
-      category: "external",
-    });
-    const { read, server } = await open({
-      transfers: (filter) => {
-        if ("toAddress" in filter) return { text: NO_TRANSFERS };
-        page += 1;
-        const transfers = Array.from({ length: 10 }, (_, i) => transfer(1_000 - page * 10 - i));
-        return { text: JSON.stringify({ result: { transfers, pageKey: `after ${page}` } }) };
-      },
-    });
-    const { activity } = await read();
-    expect(activity).toHaveLength(25);
-    expect(activity[0]).toMatchObject({ blockNumber: 990, from: null, to: null, timestamp: null });
-    expect(server.requests.filter(({ body }) => body.includes("fromAddress"))).toHaveLength(3);
-  });
-
-  it.each([
-    ["an RPC error with status 200", '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"invalid"}}'],
-    ["no transfers", '{"jsonrpc":"2.0","id":1,"result":null}'],
-    ["a transfer without a hash", '{"jsonrpc":"2.0","id":1,"result":{"transfers":[{"blockNum":"0x1"}]}}'],
-  ])("degrades to a warning on %s", async (_, text) => {
-    const { read } = await open({ transfers: () => ({ text }) });
-    const { holdings, activity, warnings } = await read();
-    expect(holdings).toHaveLength(7);
-    expect(activity).toEqual([]);
-    expect(warnings).toContain("Recent activity on Base could not be read.");
   });
 });
 
 describe("alchemy's key", () => {
   const spoken = `You sent ${KEY}, that is ${encodeURIComponent(KEY)}.`;
 
-  it.each<[string, Vendor, Partial<AlchemyOptions>]>([
+  it.each<[string, AlchemyVendor, Partial<AlchemyOptions>]>([
     [
       "an error that repeats it",
       { tokens: () => ({ text: JSON.stringify({ error: { message: spoken } }) }) },
@@ -347,7 +222,7 @@ describe("alchemy's key", () => {
       },
     ],
   ])("is nowhere in what is thrown after %s", async (_, vendor, options) => {
-    const { read } = await open(vendor, options);
+    const { read } = await openAlchemy(vendor, options);
     const fault = await faultOf(read());
     const shown = inspect(fault, { depth: 20, showHidden: true, getters: true });
     expect(fault.cause).toBeInstanceOf(Error);

@@ -17,7 +17,7 @@ export type AlchemyOptions = {
 };
 
 /** Reads an answer with its numbers as text; throws a VendorError for one that is not what was promised. */
-export type ReadAnswer<T> = (answer: unknown) => T;
+type ReadAnswer<T> = (answer: unknown) => T;
 
 export type AlchemyClient = {
   data<T>(path: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T>;

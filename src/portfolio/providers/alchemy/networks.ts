@@ -1,27 +1,15 @@
-// The chains Alchemy serves, by chain id: its own name for each, and what stands there for the native coin.
-import type { Hex } from "../../../kit/hex.ts";
+// The chains Alchemy serves, by chain id, with its own name for each.
 
-export type AlchemyNetwork = {
-  readonly name: string;
-  /** Contracts that only repeat the native balance. */
-  readonly nativeAliases: readonly Hex[];
-};
+export type AlchemyNetwork = { readonly chainId: number; readonly name: string };
 
-// What vendors write instead of leaving the address out.
-const PLACEHOLDERS: readonly Hex[] = [
-  "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
-  "0x0000000000000000000000000000000000000000",
+const NETWORKS: readonly AlchemyNetwork[] = [
+  { chainId: 1, name: "eth-mainnet" },
+  { chainId: 10, name: "opt-mainnet" },
+  { chainId: 137, name: "polygon-mainnet" },
+  { chainId: 8453, name: "base-mainnet" },
+  { chainId: 42161, name: "arb-mainnet" },
 ];
 
-const network = (name: string, ...aliases: readonly Hex[]): AlchemyNetwork => ({
-  name,
-  nativeAliases: [...PLACEHOLDERS, ...aliases],
-});
-
-export const ALCHEMY_NETWORKS: ReadonlyMap<number, AlchemyNetwork> = new Map([
-  [1, network("eth-mainnet")],
-  [10, network("opt-mainnet", "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000")],
-  [137, network("polygon-mainnet", "0x0000000000000000000000000000000000001010")],
-  [8453, network("base-mainnet")],
-  [42161, network("arb-mainnet")],
-]);
+export const ALCHEMY_NETWORKS: ReadonlyMap<number, AlchemyNetwork> = new Map(
+  NETWORKS.map((network) => [network.chainId, network]),
+);

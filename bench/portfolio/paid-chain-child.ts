@@ -1,0 +1,52 @@
+// The chain on which payments are made, as a process of its own: it mines at once, and every payer has money.
+import { encodeFunctionData, type Hex } from "viem";
+import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
+import { awaitReceipt } from "../../contracts/deploy/transaction.ts";
+import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
+import { localAccount } from "../../contracts/local-chain/accounts.ts";
+import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { openMarket } from "../../contracts/scenario/market.ts";
+import { say } from "../tell.ts";
+
+export type PaidChainTask = { readonly payers: number };
+
+export type PaidChain = {
+  readonly url: string;
+  readonly chainId: number;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly facilitatorKey: Hex;
+  readonly payerKeys: readonly Hex[];
+  /** Whose snapshot is sold. */
+  readonly wallet: Hex;
+};
+
+const CHAIN_ID = 31_337;
+/** The first account that plays no other part. */
+const PAYER_INDEX = 8;
+// A thousand dollars: no payer runs out of cents.
+const PURSE = 1_000_000_000n;
+
+const { payers } = JSON.parse(process.argv[2] ?? "") as PaidChainTask;
+const chain = await startLocalChain({ chainId: CHAIN_ID, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
+const { request, accounts } = chain;
+const { local } = await openMarket(chain, "bench");
+const paying = Array.from({ length: payers }, (_, i) => localAccount(PAYER_INDEX + i));
+for (const { address } of paying) {
+  const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "mint", args: [address, PURSE] });
+  const call = { from: accounts.owner.address, to: local.UsdCoin, data };
+  await awaitReceipt(request, (await request("eth_sendTransaction", [call])) as Hex);
+}
+const ready: PaidChain = {
+  url: chain.rpcUrl,
+  chainId: CHAIN_ID,
+  asset: local.UsdCoin.toLowerCase() as Hex,
+  payTo: accounts.merchant.address.toLowerCase() as Hex,
+  facilitatorKey: accounts.facilitator.privateKey,
+  payerKeys: paying.map(({ privateKey }) => privateKey),
+  wallet: accounts.payer.address.toLowerCase() as Hex,
+};
+say(ready);
+
+process.stdin.on("end", () => chain.stop());
+process.stdin.resume();

@@ -1,0 +1,60 @@
+// The facilitator under load: a few verifications at a time, in order, and none that nobody waits for any more.
+import { expect, it } from "vitest";
+import { quiet } from "../../../tests/support/paid-stage.ts";
+import { systemClock } from "../../kit/clock.ts";
+import type { Hex } from "../../kit/hex.ts";
+import type { EndpointRequest } from "../../schema/endpoint.ts";
+import type { Facilitator } from "./facilitator.ts";
+import { facilitatorEndpoints } from "./facilitator-endpoints.ts";
+
+const NETWORK = "eip155:31337";
+const asset: Hex = `0x${"01".repeat(20)}`;
+const payTo: Hex = `0x${"02".repeat(20)}`;
+
+function verification(number: number, nowMs: number): EndpointRequest {
+  const terms = { scheme: "exact", network: NETWORK, asset, amount: "1000", payTo, maxTimeoutSeconds: 60 };
+  const authorization = {
+    from: `0x${"03".repeat(20)}`,
+    to: payTo,
+    value: "1000",
+    validAfter: "0",
+    validBefore: String(Math.floor(nowMs / 1_000) + 60),
+    nonce: `0x${number.toString(16).padStart(64, "0")}`,
+  };
+  const payload = { authorization, signature: `0x${"11".repeat(64)}1b` };
+  const body = { paymentPayload: { x402Version: 2, accepted: terms, payload }, paymentRequirements: terms };
+  return { values: {}, headers: {}, body } as unknown as EndpointRequest;
+}
+
+it("begins a few at a time, and answers 503 for those that have waited for too long", async () => {
+  let nowMs = Date.now();
+  const clock = { ...systemClock, nowMs: () => nowMs };
+  const finish: (() => void)[] = [];
+  const facilitator: Facilitator = {
+    verify: () => new Promise((resolve) => finish.push(() => resolve({ isValid: true }))),
+    settle: () => Promise.reject(new Error("nobody asked")),
+    getSupported: () => Promise.reject(new Error("nobody asked")),
+  };
+  const rules = {
+    network: NETWORK,
+    asset,
+    assetName: "USD Coin",
+    assetVersion: "2",
+    amountMin: 1n,
+    payees: null,
+  } as const;
+  const [verify] = facilitatorEndpoints({ facilitator, rules, log: quiet, clock });
+  if (!verify) throw new Error("there is no verification");
+  const asked = Array.from({ length: 30 }, (_, i) => verify.handle(verification(i, nowMs)));
+  const ended = Promise.allSettled(asked);
+  await systemClock.sleep(1);
+  expect(finish.length).toBe(24);
+  nowMs += 9_000;
+  for (const each of finish.splice(0)) each();
+  const answers = await ended;
+  expect(finish.length).toBe(0);
+  expect(answers.filter(({ status }) => status === "fulfilled").length).toBe(24);
+  for (const late of answers.slice(24)) {
+    expect(late).toMatchObject({ status: "rejected", reason: { code: "FACILITATOR_UNAVAILABLE" } });
+  }
+});

@@ -1,0 +1,108 @@
+// What the portfolio benchmark takes for RPC time: the same exchanges, each when it could have begun at the earliest.
+import { createServer } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../bench/api/control.ts";
+import {
+  type Exchange,
+  planOf,
+  roundTrips,
+  sendAgain,
+  watchExchanges,
+} from "../../bench/portfolio/exchange-plan.ts";
+import { type RememberingNode, startRememberingNode } from "../../bench/portfolio/remembering-node.ts";
+
+const DELAY_MS = 30;
+
+/** Every question that reached the real node. */
+const reached: string[] = [];
+const real = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+  reached.push(JSON.stringify([method, params]));
+  const end = method === "fails" ? { error: { code: 3, message: "reverted" } } : { result: [method, params] };
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, ...end }));
+});
+let node: RememberingNode;
+
+beforeAll(async () => {
+  node = await startRememberingNode(await listen(real), DELAY_MS);
+});
+
+afterAll(() => {
+  node.close();
+  real.close();
+  real.closeAllConnections();
+});
+
+async function post(body: unknown): Promise<unknown> {
+  return (await fetch(node.url, { method: "POST", body: JSON.stringify(body) })).json();
+}
+
+const exchange = (url: string, startedMs: number, endedMs: number): Exchange => ({
+  url,
+  body: "",
+  startedMs,
+  endedMs,
+});
+
+describe("a plan", () => {
+  it("lets an exchange wait for those of its node that were over when it began", () => {
+    const plan = planOf([
+      exchange("a", 0, 10),
+      exchange("a", 12, 25),
+      exchange("a", 11, 20),
+      exchange("b", 15, 40),
+      exchange("a", 26, 30),
+    ]);
+    expect(plan.map(({ url, after }) => [url, after])).toEqual([
+      ["a", []],
+      ["a", [0]],
+      ["a", [0]],
+      ["b", []],
+      ["a", [0, 1, 2]],
+    ]);
+    expect(roundTrips(plan)).toBe(3);
+    expect(roundTrips([])).toBe(0);
+  });
+
+  it("sends again exactly what was seen, in as many round trips", async () => {
+    const call = (id: number) => ({ jsonrpc: "2.0", id, method: "again", params: [id] });
+    const work = async () => {
+      await post(call(1));
+      await Promise.all([post(call(2)), post([call(3), call(4)])]);
+      await post(call(5));
+    };
+    const plan = planOf(await watchExchanges(work));
+    expect(roundTrips(plan)).toBe(3);
+    const again = planOf(await watchExchanges(() => sendAgain(plan)));
+    expect(again.map(({ body }) => body).sort()).toEqual(plan.map(({ body }) => body).sort());
+    expect(roundTrips(again)).toBe(3);
+  });
+});
+
+describe("the node that remembers", () => {
+  it("asks the real one once for each question, and answers every id", async () => {
+    const before = reached.length;
+    const ask = (id: unknown, params: readonly unknown[]) => ({ jsonrpc: "2.0", id, method: "once", params });
+    const answer = (id: unknown, params: readonly unknown[]) => ({
+      jsonrpc: "2.0",
+      id,
+      result: ["once", params],
+    });
+    expect(await post(ask(1, ["x"]))).toEqual(answer(1, ["x"]));
+    expect(await post([ask("two", ["x"]), ask(3, ["y"])])).toEqual([answer("two", ["x"]), answer(3, ["y"])]);
+    expect(reached.slice(before)).toEqual(['["once",["x"]]', '["once",["y"]]']);
+  });
+
+  it("remembers refusals too, and is late with everything", async () => {
+    const question = { jsonrpc: "2.0", id: 7, method: "fails", params: [] };
+    const refusal = { jsonrpc: "2.0", id: 7, error: { code: 3, message: "reverted" } };
+    expect(await post(question)).toEqual(refusal);
+    const startedMs = performance.now();
+    expect(await post(question)).toEqual(refusal);
+    // Timers are a millisecond early now and then.
+    expect(performance.now() - startedMs).toBeGreaterThan(DELAY_MS - 2);
+    expect(reached.filter((text) => text.startsWith('["fails"'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,187 @@
+// Somebody who buys one snapshot with the client that everybody uses, and sends the one signature for as long as it takes.
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import type { PrivateKeyAccount } from "viem";
+import { FORGERIES, headerOf, payloadIn, validBeforeIn } from "./forgeries.ts";
+
+export type Manner =
+  /** Asks again until there is an answer. */
+  | "patient"
+  /** Sends the same to both sellers at once, three times. */
+  | "hasty"
+  /** Goes away in the middle and does not come back. */
+  | "leaving"
+  /** Sends forgeries of his own payment before, during and after it. */
+  | "forging"
+  /** Tries to get another snapshot for the payment that he has used. */
+  | "greedy";
+
+export type Answer = {
+  readonly status: number;
+  /** Equal for equal bytes. */
+  readonly body: string;
+  readonly transaction: string | null;
+  readonly error: string | null;
+  /** How long the signature was still good when the answer came. */
+  readonly leftSeconds: number;
+};
+
+export type Bought = {
+  readonly payer: string;
+  readonly path: string;
+  readonly manner: Manner;
+  /** Null where not even the terms were heard. */
+  header: string | null;
+  readonly answers: Answer[];
+  /** To what was forged, or sent for something else. */
+  readonly forgedAnswers: Answer[];
+};
+
+export type BuyerOptions = {
+  readonly account: PrivateKeyAccount;
+  readonly asset: string;
+  readonly network: `eip155:${number}`;
+  readonly path: string;
+  readonly otherPath: string;
+  readonly manner: Manner;
+  readonly random: () => number;
+  /** Sellers that can be reached at the moment. */
+  readonly sellers: () => readonly string[];
+};
+
+// Any client's patience ends somewhere; the service promises an answer within 30 seconds.
+const REQUEST_MS = 40_000;
+// A signature that has expired is refused at the latest when its block is final.
+const PATIENCE_SECONDS = 25;
+const FINAL: ReadonlySet<number> = new Set([200, 400, 402, 404, 409]);
+
+class Gone extends Error {}
+
+export async function buy(options: BuyerOptions): Promise<Bought> {
+  const { account, asset, network, path, manner, random } = options;
+  const bought: Bought = {
+    payer: account.address.toLowerCase(),
+    path,
+    manner,
+    header: null,
+    answers: [],
+    forgedAnswers: [],
+  };
+  const client = x402Client.fromConfig({
+    schemes: [{ network, client: new ExactEvmScheme(account) }],
+    spendControls: { allowedAssets: [{ network, asset, maxAmountPerPayment: "10000" }] },
+  });
+
+  async function deliver(request: Request): Promise<Response> {
+    const header = request.headers.get("payment-signature");
+    if (header === null) return askTerms(options);
+    bought.header = header;
+    const persist = () => sendUntilFinal(options, header, bought.answers);
+    if (manner === "leaving") {
+      await send(options, path, header, bought.answers, 50 + random() * 1_500).catch(() => null);
+      throw new Gone();
+    }
+    if (manner === "hasty") {
+      const all = await Promise.all([persist(), persist(), persist()]);
+      return all[0];
+    }
+    if (manner === "forging") {
+      const forge = () => sendForgery(options, header, bought.forgedAnswers);
+      await forge();
+      const [, answer] = await Promise.all([forge(), persist(), forge()]);
+      await forge();
+      return answer;
+    }
+    const answer = await persist();
+    if (manner === "greedy" && answer.status === 200) {
+      await send(options, options.otherPath, header, bought.forgedAnswers, REQUEST_MS).catch(() => null);
+    }
+    return answer;
+  }
+
+  await wrapFetchWithPayment(
+    deliver as typeof fetch,
+    client,
+  )(`http://seller.invalid${path}`).catch((error) => {
+    if (!(error instanceof Gone)) throw error;
+  });
+  return bought;
+}
+
+async function askTerms(options: BuyerOptions): Promise<Response> {
+  for (;;) {
+    const seller = await choose(options);
+    const answer = await fetch(seller + options.path, { signal: AbortSignal.timeout(REQUEST_MS) }).catch(
+      () => null,
+    );
+    if (answer?.status === 402) return answer;
+    await sleep(100 + options.random() * 400);
+  }
+}
+
+async function sendUntilFinal(options: BuyerOptions, header: string, answers: Answer[]): Promise<Response> {
+  const until = (validBeforeIn(header) + PATIENCE_SECONDS) * 1_000;
+  for (;;) {
+    const answer = await send(options, options.path, header, answers, REQUEST_MS).catch(() => null);
+    if (answer !== null && (FINAL.has(answer.status) || Date.now() > until)) return answer;
+    if (Date.now() > until) throw new Gone();
+    await sleep(200 + options.random() * 800);
+  }
+}
+
+async function sendForgery(options: BuyerOptions, header: string, answers: Answer[]): Promise<void> {
+  const forge = FORGERIES[Math.floor(options.random() * FORGERIES.length)];
+  if (!forge) throw new Error("there are no forgeries");
+  const forged = headerOf(forge(payloadIn(header)));
+  // One that is lost on the way proves nothing and costs nothing.
+  await send(options, options.path, forged, answers, REQUEST_MS).catch(() => null);
+}
+
+async function send(
+  options: BuyerOptions,
+  path: string,
+  header: string,
+  answers: Answer[],
+  ms: number,
+): Promise<Response> {
+  const seller = await choose(options);
+  return sendTo(seller + path, header, answers, ms);
+}
+
+/** Throws where there is no whole answer. */
+export async function sendTo(
+  url: string,
+  header: string,
+  answers: Answer[],
+  ms = REQUEST_MS,
+): Promise<Response> {
+  const answer = await fetch(url, {
+    headers: { "payment-signature": header },
+    signal: AbortSignal.timeout(Math.ceil(ms)),
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const receipt = answer.headers.get("payment-response");
+  const told =
+    receipt === null
+      ? null
+      : (JSON.parse(Buffer.from(receipt, "base64").toString()) as { transaction: string });
+  answers.push({
+    status: answer.status,
+    body: createHash("sha256").update(bytes).digest("hex"),
+    transaction: told?.transaction ?? null,
+    error: answer.status === 200 ? null : bytes.toString("utf8", 0, 300),
+    leftSeconds: validBeforeIn(header) - Date.now() / 1_000,
+  });
+  return answer;
+}
+
+async function choose({ sellers, random }: BuyerOptions): Promise<string> {
+  for (;;) {
+    const up = sellers();
+    const seller = up[Math.floor(random() * up.length)];
+    if (seller !== undefined) return seller;
+    await sleep(100);
+  }
+}

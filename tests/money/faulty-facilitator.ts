@@ -1,0 +1,112 @@
+// The way to the facilitator as it is on a bad day: requests are lost before it, answers are lost behind it, both come late.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What may happen to a request, and how often out of a hundred. */
+const FAULTS = {
+  /** Time-out after broadcast. */
+  "lost answer": 10,
+  /** Time-out before broadcast. */
+  "lost request": 8,
+  "answered with 500": 5,
+  "refused with 500": 5,
+  "late answer": 1,
+  /** Carried out when whoever asked has long given up. */
+  "late request": 1,
+} as const;
+
+export type WayFault = keyof typeof FAULTS;
+const KINDS = Object.keys(FAULTS) as readonly WayFault[];
+
+export type FaultyFacilitator = {
+  readonly url: string;
+  /** How often each fault happened to a settlement. */
+  readonly settleFaults: ReadonlyMap<WayFault, number>;
+  /** Resolves once nothing is on its way. */
+  drained(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type FaultyFacilitatorOptions = {
+  readonly target: () => string | null;
+  readonly random: () => number;
+  /** After so many settlements everything arrives; a count and no time, so that a slow machine sees as much. */
+  readonly faultySettles: number;
+  /** Told of every settlement that is asked for, counted from 0. */
+  readonly onSettle: (number: number) => void;
+};
+
+// Whoever asks gives up after 18 seconds.
+const LATE_MS = 19_000;
+// Each costs its client 20 seconds; a short run is content with the first two, which are sure.
+const SETTLES_PER_LATE = 50;
+
+export async function startFaultyFacilitator(options: FaultyFacilitatorOptions): Promise<FaultyFacilitator> {
+  const settleFaults = new Map<WayFault, number>();
+  const running = new Set<Promise<void>>();
+  const lateMax = Math.floor(options.faultySettles / SETTLES_PER_LATE);
+  let settles = 0;
+  let late = 0;
+
+  function nextFault(path: string): WayFault | null {
+    // Each kind once, whatever chance says.
+    const sure = path === "/settle" ? KINDS[settles] : undefined;
+    if (path === "/settle") options.onSettle(settles++);
+    const fault = sure ?? (settles < options.faultySettles ? byChance() : null);
+    if (fault === null || path !== "/settle") return fault;
+    settleFaults.set(fault, (settleFaults.get(fault) ?? 0) + 1);
+    return fault;
+  }
+
+  function byChance(): WayFault | null {
+    let rest = options.random() * 100;
+    for (const fault of KINDS) {
+      rest -= FAULTS[fault];
+      if (rest < 0) return fault.startsWith("late") && late++ >= lateMax ? null : fault;
+    }
+    return null;
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const fault = nextFault(request.url ?? "");
+    if (fault === "lost request") return void request.socket.destroy();
+    if (fault === "refused with 500") return void response.writeHead(500).end("{}");
+    if (fault === "late request") await sleep(LATE_MS);
+    const target = options.target();
+    if (target === null) return void request.socket.destroy();
+    const answer = await fetch(`${target}${request.url}`, {
+      method: request.method ?? "GET",
+      headers: { "content-type": "application/json" },
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    const body = Buffer.from(await answer.arrayBuffer());
+    if (fault === "late answer") await sleep(LATE_MS);
+    if (fault === "lost answer") return void request.socket.destroy();
+    if (fault === "answered with 500") return void response.writeHead(500).end("{}");
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(body);
+  }
+
+  const server = createServer((request, response) => {
+    // The facilitator was killed meanwhile: for whoever asked it is a connection that ends.
+    const done = handle(request, response).catch(() => void request.socket.destroy());
+    running.add(done);
+    void done.finally(() => running.delete(done));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    settleFaults,
+    async drained() {
+      while (running.size > 0) await Promise.all(running);
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,47 @@
+// Payments that somebody has laid hands on: each is one change away from a good one, and none may move money.
+import type { PaymentPayload } from "@x402/core/types";
+
+type Signed = { value: string; to: string; nonce: string; validBefore: string };
+
+const flip = (hex: string, at: number) =>
+  hex.slice(0, at) + (hex[at] === "0" ? "1" : "0") + hex.slice(at + 1);
+
+const change = (payload: PaymentPayload, changed: Partial<Signed>) => ({
+  ...payload,
+  payload: { ...payload.payload, authorization: { ...Object(payload.payload.authorization), ...changed } },
+});
+
+const signedIn = ({ payload }: PaymentPayload) => payload.authorization as Signed;
+
+export const FORGERIES: readonly ((payload: PaymentPayload) => unknown)[] = [
+  (payload) => change(payload, { value: String(BigInt(signedIn(payload).value) - 1n) }),
+  (payload) => change(payload, { to: flip(signedIn(payload).to, 20) }),
+  (payload) => change(payload, { nonce: flip(signedIn(payload).nonce, 30) }),
+  (payload) => change(payload, { validBefore: String(BigInt(signedIn(payload).validBefore) + 3_600n) }),
+  (payload) => ({
+    ...payload,
+    payload: { ...payload.payload, signature: flip(String(payload.payload.signature), 40) },
+  }),
+  // Another v: the same point's other half, which ecrecover would give to somebody else.
+  (payload) => ({
+    ...payload,
+    payload: { ...payload.payload, signature: String(payload.payload.signature).replace(/..$/, "00") },
+  }),
+  (payload) => ({ ...payload, payload: { ...payload.payload, signature: "0x" } }),
+];
+
+export function headerOf(payload: unknown): string {
+  return Buffer.from(JSON.stringify(payload)).toString("base64");
+}
+
+export function payloadIn(header: string): PaymentPayload {
+  return JSON.parse(Buffer.from(header, "base64").toString()) as PaymentPayload;
+}
+
+export function nonceIn(header: string): string {
+  return signedIn(payloadIn(header)).nonce;
+}
+
+export function validBeforeIn(header: string): number {
+  return Number(signedIn(payloadIn(header)).validBefore);
+}

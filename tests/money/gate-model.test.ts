@@ -1,0 +1,231 @@
+// Whatever happens in whatever order: the gate's ledger and the chain tell the same story, and so do the answers.
+import fc from "fast-check";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { createGate } from "../../src/payments/gate.ts";
+import type { Offer } from "../../src/payments/offer.ts";
+import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
+import type { Rows } from "../../src/schema/record-store.ts";
+import type { Database } from "../../src/store/database.ts";
+import { openRecordStore } from "../../src/store/record-store.ts";
+import { openTestDatabase } from "../support/test-index.ts";
+import { headerOf } from "./forgeries.ts";
+import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
+
+const RUNS = 40;
+const SIGNATURES = 4;
+const LEASE_MS = 80;
+const log = createLog({ level: "silent", terminal: false, name: "model" });
+const payer: Hex = `0x${"11".repeat(20)}`;
+const offer: Offer = {
+  network: "eip155:31337",
+  asset: `0x${"22".repeat(20)}`,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  payTo: `0x${"33".repeat(20)}`,
+  amount: 10_000n,
+  maxTimeoutSeconds: 60,
+  description: "A snapshot.",
+  mimeType: "application/json",
+  resourceOrigin: "https://sold.example",
+};
+
+type Death = "never" | "at work" | "asked" | "sent";
+type Step =
+  | {
+      do: "ask";
+      signature: number;
+      verify: VerifyFault;
+      settle: SettleFault;
+      death: Death;
+      forged: boolean;
+      works: boolean;
+    }
+  | { do: "sweep" }
+  | { do: "mine" };
+
+const asks = fc.record({
+  do: fc.constant("ask" as const),
+  signature: fc.nat(SIGNATURES - 1),
+  verify: fc.constantFrom<VerifyFault>("none", "none", "none", "lost"),
+  settle: fc.constantFrom<SettleFault>(
+    "none",
+    "none",
+    "lost request",
+    "lost answer",
+    "lost while waiting",
+    "pending",
+    "refused",
+  ),
+  death: fc.constantFrom<Death>("never", "never", "never", "at work", "asked", "sent"),
+  forged: fc.constantFrom(false, false, false, true),
+  works: fc.constantFrom(true, true, true, true, false),
+});
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: asks },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "sweep" }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "mine" }) },
+);
+/** Steps of one list happen at once, the lists one after the other. */
+const stories = fc.array(fc.array(steps, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+
+let database: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  const opened = await openTestDatabase();
+  ({ database, drop } = { ...opened, drop: () => opened.drop() });
+});
+afterAll(() => drop());
+
+type Told = { readonly signature: number; readonly forged: boolean; readonly answer: EndpointAnswer };
+
+/** A process of its own for every request: when it dies, nothing that it still does reaches the world. */
+class World {
+  readonly chain = new ModelChain();
+  readonly told: Told[] = [];
+  /** Signatures whose owner has been refused and asks no more: he will sign again, so these must never be paid. */
+  readonly refused = new Set<number>();
+  readonly #open = new Map<number, number>();
+  #works = 0;
+  readonly #validBefore = Math.floor(Date.now() / 1_000) + 3_600;
+
+  #gate(step: Partial<Extract<Step, { do: "ask" }>>) {
+    let isDead = false;
+    const die = (moment: Death) => {
+      if (step.death === moment) isDead = true;
+    };
+    const living = openRecordStore(database);
+    const store: Rows = {
+      run: async (statement) => {
+        if (isDead) throw new Error("this process is dead");
+        return living.run(statement);
+      },
+    };
+    const faults = { verify: step.verify ?? "none", settle: step.settle ?? "none" } as const;
+    const gate = createGate({
+      offer,
+      store,
+      facilitator: this.chain.facilitator(faults, die),
+      chain: this.chain.settlements,
+      log,
+      clock: { ...systemClock, nowMs: () => Date.now() },
+      limits: { leaseMs: LEASE_MS, waitMs: 40, failuresMax: 1_000 },
+    });
+    return { gate, die, isDead: () => isDead };
+  }
+
+  nonceOf(signature: number): Hex {
+    return `0x${(signature + 1).toString(16).padStart(64, "0")}`;
+  }
+
+  #header(signature: number, forged: boolean): string {
+    const authorization = {
+      from: payer,
+      to: offer.payTo,
+      value: offer.amount.toString(),
+      validAfter: "0",
+      validBefore: String(this.#validBefore),
+      nonce: this.nonceOf(signature),
+    };
+    const accepted = { scheme: "exact", network: offer.network, asset: offer.asset };
+    return headerOf({
+      x402Version: 2,
+      accepted,
+      payload: { authorization, signature: forged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE },
+    });
+  }
+
+  async ask(
+    step: Partial<Extract<Step, { do: "ask" }>> & { signature: number },
+  ): Promise<EndpointAnswer | null> {
+    const { signature, forged = false } = step;
+    const { gate, die, isDead } = this.#gate(step);
+    const resource = { method: "GET", path: "/paid", query: { q: String(signature) } };
+    const header = this.#header(signature, forged);
+    if (!forged) this.#count(signature, 1);
+    const answer = await gate
+      .serve({ resource, signature: header }, async () => {
+        die("at work");
+        if (step.works === false) return { status: 404, body: { error: "There is none." } };
+        this.#works += 1;
+        return { status: 200, body: { work: this.#works } };
+      })
+      .catch((error: unknown) => {
+        if (isDead()) return null;
+        throw error;
+      });
+    const others = forged ? 0 : this.#count(signature, -1);
+    // Whoever died has told nobody.
+    if (answer === null || isDead()) return null;
+    if (!forged && answer.status === 402 && others === 0) this.refused.add(signature);
+    this.told.push({ signature, forged, answer });
+    return answer;
+  }
+
+  #count(signature: number, more: 1 | -1): number {
+    this.refused.delete(signature);
+    const open = (this.#open.get(signature) ?? 0) + more;
+    this.#open.set(signature, open);
+    return open;
+  }
+
+  async step(step: Step): Promise<void> {
+    if (step.do === "mine") this.chain.mine();
+    else if (step.do === "sweep") await this.#gate({}).gate.sweep();
+    else await this.ask(step);
+  }
+
+  /** Leases end, everything expires, and what is left is swept. */
+  async end(): Promise<void> {
+    await systemClock.sleep(LEASE_MS + 20);
+    this.chain.expireAll();
+    await this.#gate({}).gate.sweep();
+  }
+
+  total = () => this.#gate({}).gate.total();
+}
+
+const bodyOf = ({ body }: EndpointAnswer) => Buffer.from(body as Uint8Array).toString();
+const transactionOf = ({ headers }: EndpointAnswer) =>
+  (
+    JSON.parse(Buffer.from(headers?.["payment-response"] ?? "", "base64").toString()) as {
+      transaction: string;
+    }
+  ).transaction;
+
+it("every transfer has one answer, every answer one transfer, and the sums agree", async () => {
+  await fc.assert(
+    fc.asyncProperty(stories, async (story) => {
+      await database.query("delete from payments");
+      const world = new World();
+      for (const together of story) await Promise.all(together.map((step) => world.step(step)));
+      await world.end();
+      const { transfers } = world.chain;
+      const rows = await database.query<{ nonce: Hex; transaction: string }>(
+        "select nonce, transaction from payments where state = 'settled' order by nonce",
+      );
+      const paid = [...transfers].map(([nonce, { transaction }]) => ({ nonce, transaction }));
+      expect(rows.rows).toEqual(paid.sort((a, b) => (a.nonce < b.nonce ? -1 : 1)));
+      expect(await world.total()).toBe(BigInt(transfers.size) * offer.amount);
+      for (const { signature, forged, answer } of world.told) {
+        if (answer.status !== 200) continue;
+        expect(forged).toBe(false);
+        expect(transactionOf(answer)).toBe(transfers.get(world.nonceOf(signature))?.transaction);
+      }
+      for (const signature of world.refused) {
+        expect([signature, transfers.has(world.nonceOf(signature))]).toEqual([signature, false]);
+      }
+      for (let signature = 0; signature < SIGNATURES; signature += 1) {
+        const replay = await world.ask({ signature });
+        const isPaid = transfers.has(world.nonceOf(signature));
+        const sold = world.told.filter((each) => each.signature === signature && each.answer.status === 200);
+        expect([signature, replay?.status === 200]).toEqual([signature, isPaid]);
+        expect(new Set(sold.map(({ answer }) => bodyOf(answer))).size).toBe(isPaid ? 1 : 0);
+      }
+    }),
+    { numRuns: RUNS, endOnFailure: false },
+  );
+}, 120_000);

@@ -1,0 +1,106 @@
+// Everything money passes through, for real: two chains, a database, two selling processes, a facilitator and a bad way to it.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
+import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { openMarket } from "../../contracts/scenario/market.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { type FaultyFacilitator, startFaultyFacilitator } from "./faulty-facilitator.ts";
+import { type PaidChain, startPaidChain } from "./paid-chain.ts";
+import { type Respawned, startRespawned } from "./respawned.ts";
+
+export type MoneyStage = {
+  readonly paid: PaidChain;
+  readonly way: FaultyFacilitator;
+  readonly sellers: readonly Respawned[];
+  readonly facilitator: Respawned;
+  /** A look into the ledger that the sellers share. */
+  readonly database: Database;
+  /** Who owns something that can be asked for. */
+  readonly wallets: readonly string[];
+  close(): Promise<void>;
+};
+
+const BASE = 8453;
+const LISTENS = /(?:Portfolio service|facilitator) on (http:\/\/127\.0\.0\.1:\d+)/;
+
+export async function openMoneyStage(options: {
+  readonly databaseUrl: string;
+  readonly payers: number;
+  readonly random: () => number;
+  readonly faultySettles: number;
+  readonly onSettle: (number: number) => void;
+}): Promise<MoneyStage> {
+  const closing: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    const cwd = await mkdtemp(join(tmpdir(), "sextant-money-"));
+    closing.push(() => rm(cwd, { recursive: true, force: true }));
+    const [market, paid] = await Promise.all([startMarket(), startPaidChain(options.payers)]);
+    closing.push(() => market.stop());
+    closing.push(() => paid.chain.stop());
+    const payment = {
+      PAYMENT_NETWORK: `eip155:${paid.chain.chainId}`,
+      PAYMENT_RPC_URL: paid.chain.rpcUrl,
+      PAYMENT_ASSET: paid.asset,
+      PAYMENT_ASSET_NAME: "USD Coin",
+      PAYMENT_ASSET_VERSION: "2",
+      SEXTANT_REQUESTS_PER_MINUTE: "0",
+      SEXTANT_DEBUG: "true",
+    };
+    const start = async (command: string, environment: Readonly<Record<string, string>>) => {
+      const started = await startRespawned({ command, environment, cwd, listens: LISTENS });
+      closing.push(() => started.stop());
+      return started;
+    };
+    let facilitatorUrl: () => string | null = () => null;
+    const way = await startFaultyFacilitator({ ...options, target: () => facilitatorUrl() });
+    closing.push(() => way.stop());
+    const settling = {
+      ...payment,
+      FACILITATOR_PORT: "0",
+      FACILITATOR_PRIVATE_KEY: paid.chain.accounts.facilitator.privateKey,
+      FACILITATOR_PAYEES: paid.payTo,
+    };
+    const selling = {
+      ...payment,
+      DATABASE_URL: options.databaseUrl,
+      PORTFOLIO_PORT: "0",
+      PORTFOLIO_PUBLIC_URL: "https://portfolio.example",
+      [`RPC_URL_${BASE}`]: market.rpcUrl,
+      PAY_TO: paid.payTo,
+      FACILITATOR_URL: way.url,
+    };
+    const [facilitator, ...sellers] = await Promise.all([
+      start("facilitator", settling),
+      start("portfolio", selling),
+      start("portfolio", selling),
+    ]);
+    facilitatorUrl = () => facilitator.url;
+    const database = await openDatabase({
+      connection: { url: new Secret(options.databaseUrl) },
+      schema: "sextant",
+      poolMax: 2,
+      log: createLog({ level: "silent", terminal: false, name: "money" }),
+      applicationName: "money",
+    });
+    closing.push(() => database.close());
+    const { payer, agent, solver, merchant } = market.accounts;
+    const wallets = [payer, agent, solver, merchant].map(({ address }) => address.toLowerCase());
+    return { paid, way, sellers, facilitator, database, wallets, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startMarket(): Promise<LocalChain> {
+  const market = await startLocalChain({ chainId: BASE, code: LOCAL_GENESIS_CODE });
+  await openMarket(market, "base");
+  return market;
+}

@@ -1,0 +1,25 @@
+// Payers, kills and lost answers at once, at a size for every day: nobody pays twice, for nothing, or gets without paying.
+import { expect, it } from "vitest";
+import { databaseEnvironment } from "../support/sextant-process.ts";
+import { runMoney } from "./run-money.ts";
+import { tableOf } from "./table.ts";
+
+const SEED = 4;
+
+it("every transfer has one answer, every answer one transfer, and the ledger's sum is the chain's", async () => {
+  const { environment, drop } = await databaseEnvironment();
+  const told: string[] = [];
+  try {
+    const report = await runMoney({
+      databaseUrl: environment.DATABASE_URL,
+      payers: 30,
+      payments: 2,
+      seed: SEED,
+      tell: (line) => told.push(line),
+    });
+    const broken = report.findings.filter(({ broken }) => broken.length > 0);
+    expect(broken, `seed ${SEED}\n${told.join("\n")}\n${tableOf(report)}`).toEqual([]);
+  } finally {
+    await drop();
+  }
+}, 180_000);

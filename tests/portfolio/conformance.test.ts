@@ -1,0 +1,372 @@
+// The portfolio service is what its specification says, table by table, and what it says of itself in /openapi.json.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import type { JsonSchema } from "../../src/schema/column.ts";
+import { readSpecification, rowsOf } from "../api/specification.ts";
+import { type ApiAnswer, type ApiClient, openApiClient } from "../support/api-client.ts";
+import { ask, decodeHeader, PRICE, signedFor } from "../support/paid-stage.ts";
+import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
+import { readSchemas, type Schemas, specifiedRecords } from "./specified-records.ts";
+
+const specification = readSpecification("docs/specification/portfolio-service.md");
+const { expectRecord, expectValue } = specifiedRecords(specification);
+const PARAMETERS = specification.section("GET /portfolio query parameters");
+const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let stage: ServiceStage;
+let service: Service;
+let client: ApiClient;
+let document: OpenApiDocument;
+let schemas: Schemas;
+
+beforeAll(async () => {
+  stage = await openServiceStage();
+  service = await stage.serve();
+  client = await openApiClient(service.url);
+  document = client.document;
+  schemas = readSchemas(document);
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+async function signature(target: string): Promise<Record<string, string>> {
+  const payer = await stage.paid.payer();
+  const { header } = await signedFor(`${service.url}${target}`, payer, stage.paid.asset);
+  return { "payment-signature": header };
+}
+
+/** Paid for by somebody new. */
+async function bought(query: string): Promise<ApiAnswer> {
+  const target = `/portfolio?${query}`;
+  const answer = await client.call(target, { headers: await signature(target) });
+  expect([answer.status, answer.text]).toEqual([200, expect.anything()]);
+  return answer;
+}
+
+// Beyond the specification: who vouches for a price, and what is spam (optional for whoever reads by the specification).
+const ADDITIONS = { PortfolioToken: ["priceSource", "spam"] };
+
+describe("the specification", () => {
+  it("is read whole", () => {
+    expect(specification.endpoints.map(({ path }) => path)).toEqual([
+      "/health",
+      "/.well-known/x402.json",
+      "/portfolio",
+      "/llms.txt",
+      "/llms-full.txt",
+    ]);
+    expect(Object.keys(specification.records)).toEqual([
+      "Health",
+      "X402Discovery",
+      "PortfolioSnapshot",
+      "PortfolioSummary",
+      "ChainSummary",
+      "TopHolding",
+      "PortfolioToken",
+      "RecentActivity",
+    ]);
+    expect(specification.errors.map(({ status }) => status)).toEqual(["400", "402", "500"]);
+    expect(specification.records.TopHolding?.symbol).toBe("string|null");
+  });
+});
+
+describe("endpoints", () => {
+  const rows = rowsOf(specification.section("4. Endpoints")).map(({ cells }) => cells);
+
+  it.each(rows)(
+    "%s %s is described and answers (%s): %s",
+    async (method, path = "", _request, success = "") => {
+      const operation = document.paths[path]?.[String(method).toLowerCase()];
+      expect(operation).toBeDefined();
+      const [status = "", what = ""] = success.split(", ");
+      const answer =
+        path === "/portfolio"
+          ? await bought(`address=${WALLET}`)
+          : await client.call(path, { method: "GET" });
+      expect(String(answer.status)).toBe(status);
+      const type = answer.headers.get("content-type");
+      if (what === "text/plain") {
+        expect(type).toBe("text/plain; charset=utf-8");
+        expect(answer.text).toMatch(/^# \w/);
+      } else {
+        expect(type).toBe("application/json; charset=utf-8");
+        expectValue(what, answer.body);
+      }
+      expect(answer.headers.get("x-request-id")).toMatch(UUID);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    },
+  );
+
+  it("are described, all of them, and nothing else is", () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const registered = service.routes.filter((route) => !route.startsWith("HEAD "));
+    expect(described.sort()).toEqual([...new Set(registered)].sort());
+  });
+
+  it("have the version of the interface that the specification names", () => {
+    const [, version] = /version string `([^`]+)`/.exec(specification.section("9. Versioning")) ?? [];
+    expect(document.info.version).toBe(version);
+  });
+
+  it("answer HEAD like GET, without the body, and other methods with 405 and Allow", async () => {
+    for (const path of Object.keys(document.paths)) {
+      const [get, head] = [await client.call(path), await client.call(path, { method: "HEAD" })];
+      expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
+      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+        const refused = await client.call(path, { method });
+        expect([path, method, refused.status]).toEqual([path, method, 405]);
+        expect(refused.headers.get("allow")).toBe("GET, HEAD");
+        expect(refused.headers.get("x-error-code")).toBe("METHOD_NOT_ALLOWED");
+        expect(refused.body).toEqual({ error: "This path answers GET, HEAD only." });
+      }
+      const options = await client.call(path, {
+        method: "OPTIONS",
+        headers: { origin: "https://elsewhere.example", "access-control-request-method": "GET" },
+      });
+      expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+      expect(options.headers.get("access-control-allow-origin")).toBe("*");
+      expect(options.headers.get("access-control-allow-headers")).toContain("PAYMENT-SIGNATURE");
+      expect(get.headers.get("access-control-expose-headers")).toContain(
+        "PAYMENT-REQUIRED, PAYMENT-RESPONSE",
+      );
+    }
+  });
+});
+
+describe("records", () => {
+  it("are described with the fields and types of the tables", () => {
+    const seen = [
+      ...expectRecord(schemas, "Health", schemas.answerSchema("/health")),
+      ...expectRecord(schemas, "X402Discovery", schemas.answerSchema("/.well-known/x402.json")),
+      ...expectRecord(schemas, "PortfolioSnapshot", schemas.answerSchema("/portfolio"), ADDITIONS),
+    ];
+    expect([...new Set(seen)].sort()).toEqual(Object.keys(specification.records).sort());
+  });
+
+  it("Health", async () => {
+    expect((await client.call("/health")).body).toEqual({
+      ok: true,
+      service: "portfolio",
+      name: "Sextant",
+      x402DevBypass: false,
+    });
+  });
+
+  it("X402Discovery lists what a 402 asks for", async () => {
+    const row = /^Resource entry \(all required strings\): (.*)\.$/m.exec(
+      specification.section("X402Discovery"),
+    );
+    const keys = (row?.[1] ?? "").split(", ").map((key) => key.replaceAll("`", ""));
+    const entry = schemas.followed(
+      schemas.fieldsOf(schemas.answerSchema("/.well-known/x402.json")).resources?.items as JsonSchema,
+    );
+    expect([Object.keys(schemas.fieldsOf(entry)), entry.required]).toEqual([keys, keys]);
+    for (const field of Object.values(schemas.fieldsOf(entry)))
+      expect(schemas.typesOf(field)).toEqual(["string"]);
+    const { body } = await client.call("/.well-known/x402.json");
+    expect(body).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      resources: [{ path: "/portfolio", method: "GET", price: "$0.01", network: "eip155:31337" }],
+    });
+  });
+
+  it("PortfolioSnapshot of a wallet that holds some of everything", async () => {
+    const { body, headers } = await bought(`address=${stage.paid.chain.accounts.payer.address}`);
+    expectValue("PortfolioSnapshot", body);
+    const snapshot = body as Record<string, unknown[]> & { timestamp: string };
+    for (const list of ["chains", "tokens", "positions", "recentActivity"])
+      expect(snapshot[list]?.length).toBeGreaterThan(0);
+    expect(new Date(snapshot.timestamp).toISOString()).toBe(snapshot.timestamp);
+    expect(headers.get("cache-control")).toBe("private, no-store");
+  });
+
+  it("PortfolioSnapshot of a wallet that holds nothing", async () => {
+    const { body } = await bought(`address=0x${"00e1".repeat(10)}`);
+    expectValue("PortfolioSnapshot", body);
+    expect(body).toMatchObject({
+      tokens: [],
+      positions: [],
+      recentActivity: [],
+      summary: { totalValueUsd: "0", stablecoinValueUsd: "0", tokenCount: 0, topHoldings: [] },
+    });
+  });
+});
+
+describe("parameters", () => {
+  const rows = rowsOf(PARAMETERS)
+    .filter(({ header }) => header[0] === "Name")
+    .map(({ cells }) => cells);
+
+  it.each(rows)(
+    "%s (required: %s; %s; default %s)",
+    async (name = "", required, format = "", fallback = "") => {
+      const described = document.paths["/portfolio"]?.get?.parameters.find((each) => each.name === name);
+      const schema = described?.schema as JsonSchema;
+      expect([described?.in, described?.required]).toEqual(["query", required === "yes"]);
+      expect(schema.type).toBe("string");
+      const [, pattern] = /matching `([^`]+)`/.exec(format) ?? [];
+      if (pattern !== undefined) expect(schema.pattern).toBe(pattern);
+      expect(schema.default).toBe(fallback === "none" ? undefined : fallback.replaceAll("`", ""));
+    },
+  );
+
+  it("chains left out means the default, in its order", async () => {
+    const [, chains = ""] = /`chains` defaults to `([^`]+)`/.exec(specification.section("8. Limits")) ?? [];
+    const [without, named] = [
+      await bought(`address=${WALLET}`),
+      await bought(`address=${WALLET}&chains=${chains}`),
+    ];
+    for (const { body } of [without, named]) expect(body).toMatchObject({ chains: chains.split(",") });
+  });
+
+  it("address may be in any case, and is answered in lower case", async () => {
+    for (const address of [WALLET, WALLET.toLowerCase(), `0x${WALLET.slice(2).toUpperCase()}`]) {
+      expect((await bought(`address=${address}&chains=base`)).body).toMatchObject({
+        address: WALLET.toLowerCase(),
+      });
+    }
+  });
+});
+
+function expectError({ body, headers }: ApiAnswer, code: string, sentence: RegExp): void {
+  expect(Object.keys(body as object)).toEqual(["error"]);
+  expect((body as { error: string }).error).toMatch(sentence);
+  expect(headers.get("x-error-code")).toBe(code);
+  expect(headers.get("x-request-id")).toMatch(UUID);
+}
+
+const slugs = (count: number) => Array.from({ length: count }, (_, i) => (i % 2 ? "base" : "eth")).join(",");
+
+const INVALID: readonly (readonly [string, RegExp])[] = [
+  ["chains=base", /^address is required\.$/],
+  ["address=", /^address must be/],
+  ["address=0x12", /^address must be/],
+  [`address=${WALLET}0`, /^address must be/],
+  [`address=${WALLET.slice(2)}`, /^address must be/],
+  [`address=0X${WALLET.slice(2)}`, /^address must be/],
+  [`address=0x${"g".repeat(40)}`, /^address must be/],
+  [`address=%20${WALLET}`, /^address must be/],
+  [`address=${WALLET}&address=${WALLET}`, /^A query key is given twice\.$/],
+  [`address=${WALLET}&chains=base&chains=base`, /^A query key is given twice\.$/],
+  [`address=${WALLET}&chains=`, /^chains must be a comma-separated list of base, ethereum\.$/],
+  [`address=${WALLET}&chains=base,,eth`, /^chains must be a comma-separated list of base, ethereum\.$/],
+  [`address=${WALLET}&chains=moon`, /^chains must be a comma-separated list of base, ethereum\.$/],
+  [`address=${WALLET}&chains=base,polygon`, /^chains must be a comma-separated list of base, ethereum\.$/],
+  [`address=${WALLET}&chains=${slugs(11)}`, /^chains must name at most 10 chains\.$/],
+  [`address=${WALLET}&spam=some`, /^spam must be/],
+  [`address=${WALLET}&chains=%ff`, /^The query is not valid percent-encoding\.$/],
+];
+
+describe("statuses of GET /portfolio", () => {
+  const specified = rowsOf(PARAMETERS).filter(({ header }) => header[0] === "Status");
+
+  it("are described as in the table", () => {
+    const statuses = specified.map(({ cells }) => cells[0] ?? "");
+    expect(statuses).toEqual(["200", "400", "402", "500"]);
+    expect(Object.keys(document.paths["/portfolio"]?.get?.responses ?? {})).toEqual(
+      expect.arrayContaining(statuses),
+    );
+    expect(specified[2]?.cells[1]).toContain("header `payment-required` carries base64-encoded x402");
+  });
+
+  it.each(INVALID)("400: %s", async (query, sentence) => {
+    for (const headers of [{}, { "payment-signature": "e30=" }]) {
+      const answer = await client.call(`/portfolio?${query}`, { headers });
+      expect(answer.status).toBe(400);
+      expectError(answer, "INPUT_INVALID", sentence);
+    }
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["no base64", "x"],
+    ["no JSON", "bm90IGpzb24="],
+    ["an empty object", "e30="],
+    ["a version and no more", "eyJ4NDAyVmVyc2lvbiI6Mn0="],
+    ["far too long", "A".repeat(9_000)],
+  ])("400: a payment that is %s", async (_name, header) => {
+    const headers = { "payment-signature": header };
+    const answer = await client.call(`/portfolio?address=${WALLET}`, { headers });
+    expect(answer.status).toBe(400);
+    expectError(answer, "INPUT_INVALID", /\.$/);
+  });
+
+  it("402: nothing was paid", async () => {
+    const answer = await client.call(`/portfolio?address=${WALLET}&chains=eth`);
+    expect(answer.status).toBe(402);
+    const required = JSON.parse(
+      Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString(),
+    ) as { accepts: unknown[] };
+    const { asset, payTo } = stage.paid;
+    expect(required).toMatchObject({
+      x402Version: 2,
+      resource: { url: `${service.url}/portfolio?address=${WALLET.toLowerCase()}&chains=ethereum` },
+      accepts: [{ scheme: "exact", network: "eip155:31337", amount: PRICE.toString(), asset, payTo }],
+    });
+    expect(answer.body).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/), accepts: required.accepts });
+    expect(answer.headers.get("x-error-code")).toBe("PAYMENT_REQUIRED");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("402: the payment is not accepted", async () => {
+    const target = `/portfolio?address=${WALLET}`;
+    const url = service.url + target;
+    const [rich, poor] = [await stage.paid.payer(), await stage.paid.payer(0n)];
+    const little = await signedFor(url, rich, stage.paid.asset, (required) => ({
+      ...required,
+      accepts: required.accepts.map((terms) => ({ ...terms, amount: "9999" })),
+    }));
+    const empty = await signedFor(url, poor, stage.paid.asset);
+    for (const { header } of [little, empty]) {
+      const answer = await client.call(target, { headers: { "payment-signature": header } });
+      expect([answer.status, answer.headers.get("x-error-code")]).toEqual([402, "PAYMENT_REQUIRED"]);
+      expect(answer.headers.get("payment-required")).not.toBeNull();
+    }
+    expect(await stage.paid.balance(rich.address)).toBe(1_000_000n);
+  });
+
+  it("500: a chain can not be read", async () => {
+    stage.base.plan = () => ({ kind: "status", status: 500 });
+    const target = `/portfolio?address=0x${"5e".repeat(20)}`;
+    const answer = await client.call(target, { headers: await signature(target) });
+    stage.base.plan = () => null;
+    expect(answer.status).toBe(500);
+    expectError(answer, "PROVIDER_FAILED", /^The balances on Base \(local\) could not be read in full\.$/);
+  });
+
+  it("404: another path", async () => {
+    for (const path of ["/portfolios", "/portfolio/", "/Portfolio", "/.well-known", "/llms"]) {
+      const answer = await client.call(path);
+      expect([path, answer.status]).toEqual([path, 404]);
+      expectError(answer, "ROUTE_UNKNOWN", /^There is nothing at this path\.$/);
+    }
+  });
+});
+
+describe("payment", () => {
+  it("HEAD costs what GET costs, and buys the same answer", async () => {
+    const payer = await stage.paid.payer();
+    const url = `${service.url}/portfolio?address=${WALLET}`;
+    expect((await fetch(url, { method: "HEAD" })).status).toBe(402);
+    const { header } = await signedFor(url, payer, stage.paid.asset);
+    const head = await ask(url, header, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    const get = await ask(url, header);
+    expect(get.status).toBe(200);
+    const [first, second] = [head, get].map((each) =>
+      decodeHeader<{ success: boolean; transaction: string; payer: string }>(each, "payment-response"),
+    );
+    expect(first).toMatchObject({ success: true, payer: payer.address.toLowerCase() });
+    expect(second).toEqual(first);
+    expect((await stage.paid.transfersFrom(payer.address)).map((log) => log.transactionHash)).toEqual([
+      first?.transaction,
+    ]);
+    expect(await stage.paid.balance(payer.address)).toBe(1_000_000n - PRICE);
+  });
+});

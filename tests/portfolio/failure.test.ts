@@ -1,0 +1,273 @@
+// What fails costs nobody anything: no answer, no charge, one clear sentence, and the same signature once it works again.
+import type { Hex, PrivateKeyAccount } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { migrations } from "../../src/store/migrations.ts";
+import { openCutWire } from "../support/cut-wire.ts";
+import { openTestConnection } from "../support/empty-index.ts";
+import type { Call, Injection } from "../support/injections.ts";
+import { ask, PRICE, quiet, signedFor, until } from "../support/paid-stage.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import { numberedAddress } from "../support/token-characters.ts";
+import { openCustomer, openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
+
+let stage: ServiceStage;
+let service: Service;
+let wallets = 0xfa11;
+
+beforeAll(async () => {
+  stage = await openServiceStage();
+  service = await stage.serve();
+});
+
+afterEach(() => {
+  stage.base.plan = () => null;
+  stage.ethereum.plan = () => null;
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+/** A question that nobody has asked before, so that no earlier answer is still fresh. */
+function newQuestion(): string {
+  wallets += 1;
+  return `${service.url}/portfolio?address=${numberedAddress(wallets)}`;
+}
+
+/** Of somebody who holds a bit of everything, asked anew by leaving the order of the chains to each test. */
+function payersQuestion(chains: string): string {
+  return `${service.url}/portfolio?address=${stage.paid.chain.accounts.payer.address}&chains=${chains}`;
+}
+
+async function expectUncharged({ address }: PrivateKeyAccount): Promise<void> {
+  expect(await stage.paid.balance(address)).toBe(1_000_000n);
+  expect(await stage.paid.transfersFrom(address)).toEqual([]);
+}
+
+async function expectChargedOnce({ address }: PrivateKeyAccount): Promise<void> {
+  expect(await stage.paid.balance(address)).toBe(1_000_000n - PRICE);
+  expect((await stage.paid.transfersFrom(address)).length).toBe(1);
+}
+
+async function bought(url: string): Promise<PortfolioSnapshot> {
+  const { fetch } = await openCustomer(stage);
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  return (await response.json()) as PortfolioSnapshot;
+}
+
+const has = (calls: readonly Call[], ...methods: readonly string[]) =>
+  calls.some(({ method }) => methods.includes(method));
+/** Wherever it stands: calls may be put together. */
+const asks = (calls: readonly Call[], selector: string) => JSON.stringify(calls).includes(selector);
+/** The scan itself: everything before it was answered. */
+const isScan = ({ method, params }: Call) => method === "eth_call" && params.length > 2;
+
+const WAYS: readonly (readonly [string, (calls: readonly Call[]) => Injection | null])[] = [
+  ["is dead", () => ({ kind: "reset" })],
+  ["is only a gateway's page", () => ({ kind: "page" })],
+  ["dies once the block is pinned", (calls) => (has(calls, "eth_call") ? { kind: "reset" } : null)],
+  [
+    "fails at the balances",
+    (calls) => (has(calls, "eth_getBalance") ? { kind: "status", status: 503 } : null),
+  ],
+  ["lies about the balance", (calls) => (has(calls, "eth_getBalance") ? { kind: "garbage" } : null)],
+  ["lies about the scan", (calls) => (calls.some(isScan) ? { kind: "garbage" } : null)],
+  ["cuts its answers off", (calls) => (calls.some(isScan) ? { kind: "truncated" } : null)],
+  ["denies the block", (calls) => (has(calls, "eth_getBlockByNumber") ? { kind: "null-result" } : null)],
+];
+
+describe("one chain that can not be read", () => {
+  it.each(WAYS)(
+    "because its node %s: 500, no charge, and the same signature works afterwards",
+    async (_, plan) => {
+      const payer = await stage.paid.payer();
+      const url = newQuestion();
+      const { header } = await signedFor(url, payer, stage.paid.asset);
+      stage.ethereum.plan = plan;
+      const failed = await ask(url, header);
+      expect([failed.status, failed.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
+      expect(await failed.json()).toEqual({
+        error: "The balances on Ethereum (local) could not be read in full.",
+      });
+      expect(failed.headers.get("payment-response")).toBeNull();
+      await expectUncharged(payer);
+
+      stage.ethereum.plan = () => null;
+      const answers = [await ask(url, header), await ask(url, header)];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const [first, again] = await Promise.all(answers.map((answer) => answer.text()));
+      expect(again).toBe(first);
+      await expectChargedOnce(payer);
+    },
+  );
+
+  it("does not trouble a question about the other one", async () => {
+    stage.ethereum.plan = () => ({ kind: "reset" });
+    expect((await bought(`${newQuestion()}&chains=base`)).chains).toEqual(["base"]);
+  });
+
+  it("because its node serves another chain: 500, no charge", async () => {
+    const { url: home, close } = await stage.serve({ nodesMixedUp: true });
+    const payer = await stage.paid.payer();
+    const url = `${home}/portfolio?address=${numberedAddress(0xc4a1)}&chains=ethereum`;
+    const { header } = await signedFor(url, payer, stage.paid.asset);
+    const failed = await ask(url, header);
+    expect([failed.status, await failed.json()]).toEqual([
+      500,
+      { error: "The balances on Ethereum (local) could not be read in full." },
+    ]);
+    await expectUncharged(payer);
+    await close();
+  });
+
+  it("tells nothing about the node", async () => {
+    const payer = await stage.paid.payer();
+    const url = newQuestion();
+    const { header } = await signedFor(url, payer, stage.paid.asset);
+    stage.base.plan = () => ({ kind: "status", status: 401, body: "bad key: hunter2" });
+    const text = await (await ask(url, header)).text();
+    expect(text).not.toMatch(/hunter2|127\.0\.0\.1|http:/);
+  });
+});
+
+describe("what is not a balance", () => {
+  it("prices: null, with a warning", async () => {
+    // latestRoundData(), which only feeds are asked for.
+    stage.base.plan = (calls) => (asks(calls, "feaf968c") ? { kind: "status", status: 500 } : null);
+    const { tokens, summary, positions } = await bought(payersQuestion("base"));
+    expect(tokens.length).toBe(3);
+    for (const { priceUsd, valueUsd, priceSource, spam } of tokens)
+      expect([priceUsd, valueUsd, priceSource, spam]).toEqual([null, null, null, false]);
+    expect(positions.map(({ valueUsd }) => valueUsd)).toEqual([null]);
+    expect(summary).toMatchObject({ totalValueUsd: null, stablecoinValueUsd: null, unpricedTokenCount: 3 });
+    expect(summary.topHoldings).toEqual([]);
+    expect(summary.warnings).toContain(
+      "Prices from chainlink are missing on Base (local): it did not answer as it should.",
+    );
+  });
+
+  it("positions: the shares are a token, with a warning", async () => {
+    // asset(), which only vaults are asked for.
+    stage.base.plan = (calls) => (asks(calls, "38d52e0f") ? { kind: "status", status: 500 } : null);
+    const { tokens, positions, summary } = await bought(payersQuestion("base,eth"));
+    expect(positions.map(({ chain }) => chain)).toEqual(["ethereum"]);
+    expect(tokens.filter(({ symbol }) => symbol === "vUSDC")).toMatchObject([
+      { chain: "base", balance: "400", valueUsd: null, spam: false },
+    ]);
+    expect(summary.warnings).toContain(
+      "Positions in erc-4626 are missing on Base (local): they could not be read.",
+    );
+  });
+
+  it("activity: none, with a warning", async () => {
+    stage.ethereum.plan = (calls) =>
+      has(calls, "eth_getLogs") ? { kind: "member-error", code: -32601, message: "no logs here" } : null;
+    const { tokens, recentActivity, summary } = await bought(payersQuestion("ethereum"));
+    expect(tokens.length).toBe(3);
+    expect(recentActivity).toEqual([]);
+    expect(summary.warnings).toEqual(
+      expect.arrayContaining([
+        "Ethereum (local): outgoing token transfers could not be read; recent activity lacks them.",
+        expect.stringMatching(/^Ethereum \(local\): incoming token transfers could not be read;/),
+      ]),
+    );
+  });
+
+  it("state overrides: Multicall3 reads the same", async () => {
+    const refused = (calls: readonly Call[]): Injection | null =>
+      calls.some(isScan)
+        ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" }
+        : null;
+    const lent = await bought(payersQuestion("eth,base"));
+    stage.base.plan = refused;
+    stage.ethereum.plan = refused;
+    const other = await stage.serve();
+    const { snapshot } = await openCustomer(stage);
+    const { address } = stage.paid.chain.accounts.payer;
+    const multicall = await snapshot(other.url, `address=${address}&chains=eth,base`);
+    expect(multicall.tokens).toEqual(lent.tokens);
+    expect(multicall.summary.totalValueUsd).toBe(lent.summary.totalValueUsd);
+    await other.close();
+  });
+});
+
+describe("the database", () => {
+  it.each(["cut", "silence"] as const)(
+    "%s: 503 and no charge, and it comes back by itself",
+    async (damage) => {
+      const place = await createTestDatabase();
+      const wire = await openCutWire(place.connection);
+      const database = await openTestConnection(wire.connection);
+      await migrate(database, migrations, quiet);
+      const { url: home, close } = await stage.serve({ database, requestMsMax: 1_500 });
+      const payer = await stage.paid.payer();
+      const url = `${home}/portfolio?address=${numberedAddress(0xdb)}`;
+      const { header } = await signedFor(url, payer, stage.paid.asset);
+
+      wire[damage]();
+      const failed = await ask(url, header);
+      expect(failed.status).toBe(503);
+      expect(failed.headers.get("x-error-code")).toMatch(/^DATABASE_|^TIMED_OUT$/);
+      const body = (await failed.json()) as { error: string };
+      expect(Object.keys(body)).toEqual(["error"]);
+      expect(body.error).not.toMatch(/127\.0\.0\.1|postgres:|DATABASE_URL/);
+      expect((await fetch(`${home}/health`)).status).toBe(200);
+      expect((await fetch(url)).status).toBe(402);
+      await expectUncharged(payer);
+
+      wire.mend();
+      await until(async () => (await ask(url, header)).status === 200);
+      await expectChargedOnce(payer);
+      await close();
+      await database.close();
+      await wire.close();
+      await place.drop();
+    },
+  );
+});
+
+describe("many at once", () => {
+  const asked = () => [stage.base, stage.ethereum].map(({ node }) => node.requests.length);
+
+  it("who ask the same share one read, and each pays", async () => {
+    await bought(newQuestion());
+    const before = asked();
+    await bought(newQuestion());
+    const alone = asked().map((count, i) => count - (before[i] ?? 0));
+    expect(Math.max(...alone)).toBeLessThanOrEqual(8);
+
+    const url = newQuestion();
+    const payers = [await stage.paid.payer(), await stage.paid.payer(), await stage.paid.payer()];
+    const signed = await Promise.all(payers.map((payer) => signedFor(url, payer, stage.paid.asset)));
+    const start = asked();
+    const answers = await Promise.all(signed.map(({ header }) => ask(url, header)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(bodies).size).toBe(1);
+    expect(asked().map((count, i) => count - (start[i] ?? 0))).toEqual(alone);
+    for (const payer of payers) await expectChargedOnce(payer);
+  });
+
+  it("twenty payers of twenty questions are all served, and each charged once", {
+    timeout: 60_000,
+  }, async () => {
+    const payers: PrivateKeyAccount[] = [];
+    for (let i = 0; i < 20; i += 1) payers.push(await stage.paid.payer());
+    const before = await stage.paid.balance(stage.paid.payTo as Hex);
+    const orders = payers.map((payer) => ({ payer, url: newQuestion() }));
+    const signed = await Promise.all(
+      orders.map(async ({ payer, url }) => ({ url, ...(await signedFor(url, payer, stage.paid.asset)) })),
+    );
+    const answers = await Promise.all(signed.map(({ url, header }) => ask(url, header)));
+    expect(answers.map(({ status }) => status)).toEqual(payers.map(() => 200));
+    const snapshots = (await Promise.all(answers.map((answer) => answer.json()))) as PortfolioSnapshot[];
+    expect(snapshots.map(({ address }) => address)).toEqual(
+      orders.map(({ url }) => new URL(url).searchParams.get("address")),
+    );
+    expect(await stage.paid.balance(stage.paid.payTo as Hex)).toBe(before + 20n * PRICE);
+    for (const payer of payers) await expectChargedOnce(payer);
+  });
+});

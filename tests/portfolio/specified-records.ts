@@ -1,0 +1,90 @@
+// Records as the specification's tables have them, held against the described schemas and against answers themselves.
+import { expect } from "vitest";
+import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import type { JsonSchema } from "../../src/schema/column.ts";
+import type { Specification } from "../api/specification.ts";
+
+export type Schemas = ReturnType<typeof readSchemas>;
+
+export function readSchemas(document: OpenApiDocument) {
+  /** A schema with references followed. */
+  function followed(schema: JsonSchema | undefined): JsonSchema {
+    const reference = schema?.$ref;
+    if (typeof reference !== "string") return schema ?? {};
+    return followed(document.components.schemas[reference.split("/").at(-1) ?? ""]);
+  }
+
+  function fieldsOf(schema: JsonSchema | undefined): Readonly<Record<string, JsonSchema>> {
+    return (followed(schema).properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+  }
+
+  function typesOf(schema: JsonSchema | undefined): string[] {
+    const { type, anyOf } = followed(schema);
+    const choices = anyOf as JsonSchema[] | undefined;
+    return choices ? [...new Set(choices.flatMap(typesOf))].sort() : [type].flat().map(String).sort();
+  }
+
+  function answerSchema(path: string, status = "200"): JsonSchema {
+    const response = document.paths[path]?.get?.responses[status];
+    if (!response || "$ref" in response) throw new Error(`GET ${path} has no ${status}`);
+    return followed(Object.values(response.content ?? {})[0]?.schema);
+  }
+
+  return { followed, fieldsOf, typesOf, answerSchema };
+}
+
+export function specifiedRecords(specification: Specification) {
+  /** "string|null", "integer, string or null", "array of TopHolding", "PortfolioSummary", "string (not nullable)". */
+  function specifiedTypes(text: string): string[] {
+    const [word = ""] = text.split(/[\s,.(]/);
+    if (text === "integer, string or null") return ["integer", "null", "string"];
+    return (word in specification.records ? "object" : word).split("|").sort();
+  }
+
+  /** Every field of a record and, where a type names another record, of that one too. Returns the records seen. */
+  function expectRecord(
+    schemas: Schemas,
+    name: string,
+    schema: JsonSchema,
+    additions: Record<string, string[]> = {},
+  ): string[] {
+    const specified = specification.records[name] ?? {};
+    const fields = schemas.fieldsOf(schema);
+    const wanted = [...Object.keys(specified), ...(additions[name] ?? [])].sort();
+    expect([name, ...Object.keys(fields).sort()]).toEqual([name, ...wanted]);
+    expect([name, ...[schemas.followed(schema).required].flat().sort()]).toEqual([name, ...wanted]);
+    const seen = Object.entries(specified).flatMap(([key, text]) => {
+      const field = fields[key];
+      expect([name, key, schemas.typesOf(field)]).toEqual([name, key, specifiedTypes(text)]);
+      const [, inner] = /^(?:array of )?([A-Z]\w+)/.exec(text) ?? [];
+      if (inner === undefined) return [];
+      const part = text.startsWith("array") ? (schemas.followed(field).items as JsonSchema) : field;
+      return expectRecord(schemas, inner, part ?? {}, additions);
+    });
+    return [name, ...seen];
+  }
+
+  function jsonType(value: unknown): string {
+    if (value === null) return "null";
+    if (Array.isArray(value)) return "array";
+    return Number.isInteger(value) ? "integer" : typeof value;
+  }
+
+  /** The same for an answer itself, whatever its schema says. */
+  function expectValue(name: string, value: unknown): void {
+    for (const [key, text] of Object.entries(specification.records[name] ?? {})) {
+      const given = (value as Record<string, unknown>)[key];
+      expect([name, key, specifiedTypes(text)]).toEqual([
+        name,
+        key,
+        expect.arrayContaining([jsonType(given)]),
+      ]);
+      const [, inner] = /^(?:array of )?([A-Z]\w+)/.exec(text) ?? [];
+      if (inner !== undefined) for (const part of [given].flat()) expectValue(inner, part);
+      if (text === "array of string (chain slugs)")
+        for (const each of given as unknown[]) expect(each).toBeTypeOf("string");
+    }
+  }
+
+  return { expectRecord, expectValue };
+}

@@ -1,0 +1,248 @@
+// A paid answer is true: every number is what plain reads of the chains at the named blocks give, added up again.
+import type { Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { priceFeedAbi } from "../../contracts/generated/price-feed.ts";
+import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
+import { micro, type PlainChain, plainChain, plainText, usd } from "./plain-portfolio.ts";
+import {
+  listedToken,
+  openCustomer,
+  openServiceStage,
+  rpcCall,
+  type Service,
+  type ServiceStage,
+  type StagedMarket,
+} from "./service-stage.ts";
+import { sendHostile, sendLiar, sendPlain, transact } from "./strange-tokens.ts";
+
+let stage: ServiceStage;
+let service: Service;
+let customer: Awaited<ReturnType<typeof openCustomer>>;
+
+beforeAll(async () => {
+  stage = await openServiceStage();
+  service = await stage.serve();
+  customer = await openCustomer(stage);
+  // Prices with digits to the last place, and different ones on the two chains.
+  for (const [market, ether, dollar] of [
+    [stage.base, 3_123_45678901n, 99_987_654n],
+    [stage.ethereum, 3_119_00000007n, 1_00012345n],
+  ] as const) {
+    const { native, tokens } = market.feeds;
+    for (const [feed, answer] of [
+      [native?.feed, ether],
+      [tokens[listedToken(market, "USDC")]?.feed, dollar],
+    ] as const) {
+      await transact(market, feed ?? "0x", priceFeedAbi, "setAnswer", [answer]);
+    }
+  }
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+const named = () => stage.paid.chain.accounts;
+const lower = (address: Hex) => address.toLowerCase() as Hex;
+const marketOf = (slug: string) => (slug === "base" ? stage.base : stage.ethereum);
+
+function snapshotOf(address: Hex, more = ""): Promise<PortfolioSnapshot> {
+  return customer.snapshot(service.url, `address=${address}${more}`);
+}
+
+/** The block that the answer itself names. */
+function pinnedBlock({ port }: StagedMarket, { summary }: PortfolioSnapshot): Hex {
+  const { name } = port.chain;
+  const [sentence] = summary.warnings.filter((warning) => warning.startsWith(`${name} was read at block `));
+  const [, hash] = /\((0x[0-9a-f]{64})\)\.$/.exec(sentence ?? "") ?? [];
+  if (hash === undefined) throw new Error(`the answer names no block of ${name}`);
+  return hash as Hex;
+}
+
+/** The whole answer again, from nothing but the blocks it names. */
+async function plainly(snapshot: PortfolioSnapshot): Promise<ReadonlyMap<string, PlainChain>> {
+  const chains = new Map<string, PlainChain>();
+  for (const slug of snapshot.chains) {
+    const market = marketOf(slug);
+    chains.set(slug, await plainChain(market, snapshot.address as Hex, pinnedBlock(market, snapshot)));
+  }
+  return chains;
+}
+
+const sum = (values: Iterable<bigint>) => [...values].reduce((total, value) => total + value, 0n);
+
+/** Larger values first, then the order of the chains, then the native coin and contracts in their order. */
+function expectedTokens(plain: ReadonlyMap<string, PlainChain>) {
+  return [...plain]
+    .flatMap(([slug, { tokens }]) =>
+      [...tokens]
+        .sort((a, b) => ((a.contract ?? "") < (b.contract ?? "") ? -1 : 1))
+        .map((token) => ({ slug, token })),
+    )
+    .sort((a, b) => (a.token.value === b.token.value ? 0 : a.token.value > b.token.value ? -1 : 1))
+    .map(({ slug, token: { contract, raw, decimals, price, value } }) => ({
+      ...{ chain: slug, chainId: `eip155:${marketOf(slug).chainId}`, contract, decimals },
+      rawBalance: raw.toString(),
+      balance: plainText(raw, decimals),
+      priceUsd: plainText(price, 8),
+      valueUsd: usd(value),
+    }));
+}
+
+async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
+  const plain = await plainly(snapshot);
+  const { summary, tokens, positions } = snapshot;
+  const counted = tokens.filter(({ spam }) => !spam);
+  expect(counted).toMatchObject(expectedTokens(plain));
+  expect(counted.length).toBe(expectedTokens(plain).length);
+  const saved = [...plain].filter(([, chain]) => chain.saved.raw > 0n);
+  expect(positions.map(({ chain, valueUsd }) => [chain, valueUsd]).sort()).toEqual(
+    saved.map(([slug, chain]) => [slug, usd(chain.saved.value)]).sort(),
+  );
+  expect(summary.totalValueUsd).toBe(usd(sum([...plain.values()].map(({ total }) => total))));
+  expect(summary.stablecoinValueUsd).toBe(usd(sum([...plain.values()].map(({ stable }) => stable))));
+  expect(summary.chains.map(({ chain }) => chain)).toEqual(snapshot.chains);
+  expect(summary.chains).toEqual(
+    [...plain].map(([chain, { tokens, total }]) => ({
+      chain,
+      totalValueUsd: usd(total),
+      tokenCount: tokens.length,
+      pricedTokenCount: tokens.length,
+      unpricedTokenCount: 0,
+    })),
+  );
+  expect(summary.topHoldings).toEqual(
+    counted.map(({ chain, contract, symbol, name, valueUsd }) => ({
+      chain,
+      contract,
+      symbol,
+      name,
+      valueUsd,
+    })),
+  );
+  expectAddsUp(snapshot);
+}
+
+/** By whoever has nothing but the answer. */
+function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
+  const counted = tokens.filter(({ spam }) => !spam);
+  const values = (chain?: string) =>
+    [...counted, ...positions]
+      .filter((each) => chain === undefined || each.chain === chain)
+      .flatMap(({ valueUsd }) => (valueUsd === null ? [] : [micro(valueUsd)]));
+  expect(micro(summary.totalValueUsd ?? "0")).toBe(sum(values()));
+  for (const { chain, totalValueUsd } of summary.chains)
+    expect(micro(totalValueUsd ?? "0")).toBe(sum(values(chain)));
+  expect(summary.tokenCount).toBe(counted.length);
+  expect(summary.pricedTokenCount + summary.unpricedTokenCount).toBe(summary.tokenCount);
+  expect(BigInt(summary.tokenCount)).toBe(sum(summary.chains.map(({ tokenCount }) => BigInt(tokenCount))));
+}
+
+describe("a paid answer", () => {
+  it.each(["payer", "agent", "solver", "merchant", "guardian"] as const)(
+    "is true of the %s",
+    async (name) => {
+      const { address } = named()[name];
+      const snapshot = await snapshotOf(address);
+      expect(snapshot.address).toBe(lower(address));
+      expect(snapshot.chains).toEqual(["base", "ethereum"]);
+      await expectTruth(snapshot);
+    },
+  );
+
+  it("counts shares of a vault once, as what they stand for", async () => {
+    const { tokens, positions } = await snapshotOf(named().solver.address);
+    for (const market of [stage.base, stage.ethereum]) {
+      const vault = listedToken(market, "vUSDC");
+      expect(tokens.filter(({ contract }) => contract === vault)).toEqual([]);
+      const found = positions.filter(({ chain, contract }) => chain === market.slug && contract === vault);
+      expect(found).toMatchObject([
+        {
+          ...{ protocol: "erc-4626", kind: "vault", name: "USD Coin Vault" },
+          assets: [
+            { contract: listedToken(market, "USDC"), rawBalance: "100000000001", balance: "100000.000001" },
+          ],
+        },
+      ]);
+    }
+  });
+
+  it("names its chains in the order of the request, each once, by their own name", async () => {
+    const snapshot = await snapshotOf(named().attestor.address, "&chains=eth,base,eth");
+    expect(snapshot.chains).toEqual(["ethereum", "base"]);
+    expect(snapshot.summary.chains.map(({ chain }) => chain)).toEqual(["ethereum", "base"]);
+    await expectTruth(snapshot);
+    const one = await snapshotOf(named().attestor.address, "&chains=%20ETHEREUM%20");
+    expect(one.chains).toEqual(["ethereum"]);
+    expect(new Set(one.tokens.map(({ chain }) => chain))).toEqual(new Set(["ethereum"]));
+    await expectTruth(one);
+  });
+
+  it("shows the transfers of the wallet, newest first", async () => {
+    const wallet = lower(named().payer.address);
+    const { recentActivity } = await snapshotOf(wallet, "&chains=base");
+    expect(recentActivity.length).toBeGreaterThanOrEqual(3);
+    const blocks = recentActivity.map(({ blockNumber }) => blockNumber ?? 0);
+    expect(blocks).toEqual([...blocks].sort((a, b) => b - a));
+    for (const { hash, from, to, blockNumber } of recentActivity) {
+      expect([from, to]).toContain(wallet);
+      const receipt = await rpcCall<{ blockNumber: Hex }>(stage.base, "eth_getTransactionReceipt", [hash]);
+      expect(Number(receipt.blockNumber)).toBe(blockNumber);
+    }
+  });
+});
+
+describe("what strangers send", () => {
+  // Nobody else asks about this one, so that no earlier answer is still fresh.
+  const wallet: Hex = `0x${"51".repeat(20)}`;
+  let hostile: readonly Hex[];
+  let lure: Hex;
+  let copy: Hex;
+  let liar: Hex;
+  let snapshot: PortfolioSnapshot;
+
+  beforeAll(async () => {
+    await transact(stage.base, listedToken(stage.base, "USDC"), usdCoinAbi, "mint", [wallet, 1_234_567n]);
+    hostile = await sendHostile(stage.base, wallet);
+    lure = await sendPlain(stage.base, wallet, "Visit https://claim.example", "CLAIM", 10n ** 24n);
+    copy = await sendPlain(stage.base, wallet, "USD Coin", "USDC", 10n ** 12n);
+    liar = await sendLiar(stage.base, wallet, 5_000n);
+    snapshot = await snapshotOf(wallet, "&chains=base");
+  });
+
+  it("costs only itself", async () => {
+    await expectTruth(snapshot);
+    expect(snapshot.summary).toMatchObject({ tokenCount: 1, totalValueUsd: usd(1_234_415n) });
+  });
+
+  it("is told in the warnings where it gave no balance", () => {
+    const [sentence] = snapshot.summary.warnings.filter((warning) => warning.includes("gave no balance"));
+    expect(sentence).toContain(`${hostile.length} unlisted tokens gave no balance and are left out`);
+    expect(hostile.filter((address) => sentence?.includes(address)).length).toBe(3);
+    const shown = snapshot.tokens.map(({ contract }) => contract);
+    for (const address of hostile) expect(shown).not.toContain(address);
+  });
+
+  it("is listed as spam, with the reasons in the warnings, and counted nowhere", () => {
+    const spam = snapshot.tokens.filter((token) => token.spam);
+    expect(spam.map(({ contract }) => contract).sort()).toEqual([lure, copy, liar].sort());
+    for (const token of spam) expect([token.priceUsd, token.valueUsd]).toEqual([null, null]);
+    const about = (address: Hex) =>
+      snapshot.summary.warnings.filter((warning) => warning.includes(address)).join(" ");
+    expect(about(lure)).toContain("The name or symbol contains a web address.");
+    expect(about(copy)).toContain("The symbol reads like that of another, listed asset.");
+    expect(about(liar)).toContain("It is in no token list and nobody has a price for it.");
+    // 274 does not fit a byte: it is not cut to 18, and the balance is raw only.
+    const lying = spam.find(({ contract }) => contract === liar);
+    expect(lying).toMatchObject({ decimals: null, rawBalance: "5000", balance: null });
+  });
+
+  it("is left out where spam=exclude, and nothing else changes", async () => {
+    const without = await snapshotOf(wallet, "&chains=base&spam=exclude");
+    expect(without.tokens).toEqual(snapshot.tokens.filter(({ spam }) => !spam));
+    expect(without.summary.totalValueUsd).toBe(snapshot.summary.totalValueUsd);
+    const included = await snapshotOf(wallet, "&chains=base&spam=include");
+    expect(included.tokens).toEqual(snapshot.tokens);
+  });
+});

@@ -1,0 +1,14 @@
+// The economy goes on, in acts, so that the chain can be reorganised between two of them.
+import type { Actor } from "./actor.ts";
+
+const ACT_STEPS = [8, 30] as const;
+
+export const economy: Actor = async ({ protocol, pace, observations, random: randomOf }, stop) => {
+  const random = randomOf("economy");
+  const [least, most] = ACT_STEPS;
+  const { stepsPerSecond } = pace;
+  while (!stop.aborted) {
+    const steps = least + Math.floor(random() * (most - least));
+    observations.count("economy steps", await protocol.act(steps, { stepsPerSecond, signal: stop }));
+  }
+};

@@ -1,0 +1,32 @@
+// The rule that readers are held to notices every step back that no reorg explains.
+import { describe, expect, it } from "vitest";
+import { createBranches } from "./branches.ts";
+
+const at = (number: number, branch = "a") => ({ number, hash: `0x${branch}${number}` }) as const;
+const ref = (number: number, branch = "a") => ({ number: BigInt(number), hash: at(number, branch).hash });
+
+describe("steps between two answers", () => {
+  it("may go forward or stay", () => {
+    const branches = createBranches();
+    expect(branches.objection(at(5), at(6))).toBeNull();
+    expect(branches.objection(at(5), at(5))).toBeNull();
+  });
+
+  it("may not go back, nor sideways, without a reorg", () => {
+    const branches = createBranches();
+    expect(branches.objection(at(5), at(4))).toMatch(/without a reorg/);
+    expect(branches.objection(at(5), at(5, "b"))).toMatch(/without a reorg/);
+  });
+
+  it("may go back as far as the fork of the reorg that took the block away", () => {
+    const branches = createBranches();
+    branches.reorganised({ parent: ref(3), removed: [ref(4), ref(5)] });
+    expect(branches.objection(at(5), at(3))).toBeNull();
+    expect(branches.objection(at(5), at(5, "b"))).toBeNull();
+    expect(branches.objection(at(5), at(2))).toMatch(/below the fork at 3/);
+    expect(branches.objection(at(3), at(2))).toMatch(/without a reorg/);
+    branches.reorganised({ parent: ref(1), removed: [ref(2), ref(3), ref(4, "b")] });
+    expect(branches.objection(at(5), at(1))).toBeNull();
+    expect(branches.objection(at(4, "b"), at(0))).toMatch(/below the fork at 1/);
+  });
+});

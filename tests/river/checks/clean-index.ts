@@ -1,0 +1,69 @@
+// The tables are, to the byte, those of an index that was made afterwards, in peace, by a process of its own.
+import { createLog } from "../../../src/kit/log.ts";
+import { Secret } from "../../../src/kit/secret.ts";
+import { tables } from "../../../src/protocol/domains.ts";
+import { readCheckpoint } from "../../../src/store/chain-position.ts";
+import { type Database, openDatabase } from "../../../src/store/database.ts";
+import { digestTables } from "../../../src/store/digest.ts";
+import { until } from "../pause.ts";
+import { FINALITY } from "../protocol-chain.ts";
+import type { River } from "../river.ts";
+import { createSlot } from "../slot.ts";
+import type { Check } from "./check.ts";
+
+const SCHEMA = "clean";
+const INDEX_MS_MAX = 240_000;
+
+export const cleanIndex: Check = {
+  name: "tables equal a clean index",
+  async run(river) {
+    const { protocol, observations } = river;
+    const head = await protocol.head();
+    const [lived, clean] = await Promise.all([look(river, "sextant"), look(river, SCHEMA)]);
+    const slot = createSlot({
+      ...river,
+      name: "clean indexer",
+      command: "indexer",
+      environment: {
+        DATABASE_URL: river.databaseUrl,
+        DATABASE_SCHEMA: SCHEMA,
+        NETWORK: river.network,
+        RPC_URL: protocol.chain.rpcUrl,
+        INDEXER_PORT: "0",
+      },
+    });
+    try {
+      await slot.start();
+      await until(async () => (await indexed(clean)) === head.hash, {
+        msMax: INDEX_MS_MAX,
+        late: () => `the clean index did not reach block ${head.number}: ${slot.said.slice(-1_000)}`,
+      });
+      const finalized = head.number - FINALITY;
+      const expected = await digestTables(clean, tables, finalized);
+      const found = await digestTables(lived, tables, finalized);
+      const different = Object.keys(expected).filter((name) => expected[name] !== found[name]);
+      if (different.length > 0) throw new Error(`these differ: ${different.join(", ")}`);
+      observations.count("events indexed", Number.parseInt(found.logs ?? "0", 10));
+      return `${Object.keys(expected).length} tables, ${found.logs?.split(" ")[0]} events`;
+    } finally {
+      await slot.end("SIGTERM");
+      await Promise.all([lived.close(), clean.close()]);
+    }
+  },
+};
+
+function look({ databaseUrl }: River, schema: string): Promise<Database> {
+  return openDatabase({
+    connection: { url: new Secret(databaseUrl) },
+    schema,
+    poolMax: 2,
+    log: createLog({ level: "silent", terminal: false, name: "river" }),
+    applicationName: "look",
+  });
+}
+
+/** Null until there are tables at all. */
+async function indexed(database: Database): Promise<string | null> {
+  const position = await readCheckpoint(database).catch(() => null);
+  return position?.block.hash ?? null;
+}

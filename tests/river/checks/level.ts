@@ -1,0 +1,56 @@
+// Every service runs, one indexer writes and one stands by, and both APIs answer from the head of the chain.
+import { openConnection } from "../connection.ts";
+import { until } from "../pause.ts";
+import type { River } from "../river.ts";
+import type { Slot } from "../slot.ts";
+import type { Check } from "./check.ts";
+
+const LEVEL_MS_MAX = 90_000;
+
+export const level: Check = {
+  name: "services are level with the chain",
+  async run({ protocol, services }) {
+    const head = await protocol.head();
+    for (const api of services.apis) {
+      let seen = "nothing";
+      await until(
+        async () => {
+          const { headers } = await ask(api, "/analytics/commerce");
+          seen = `block ${headers["x-indexed-block"]}`;
+          return headers["x-indexed-block-hash"] === head.hash;
+        },
+        { msMax: LEVEL_MS_MAX, late: () => `${api.name} is at ${seen}, the chain at block ${head.number}` },
+      );
+    }
+    let states: readonly number[] = [];
+    await until(
+      async () => {
+        states = await Promise.all(services.indexers.map(async (each) => (await ask(each, "/ready")).status));
+        return states.toSorted().join() === "200,503";
+      },
+      { msMax: LEVEL_MS_MAX, late: () => `the indexers are ${states.join(" and ")} when asked /ready` },
+    );
+    const rest = [...services.apis, ...services.portfolios, services.facilitator];
+    for (const each of rest) {
+      let said = "";
+      await until(
+        async () => {
+          const { status, text } = await ask(each, "/ready");
+          said = text;
+          return status === 200;
+        },
+        { msMax: LEVEL_MS_MAX, late: () => `${each.name} is not ready: ${said}` },
+      );
+    }
+    return `block ${head.number}, ${services.all.length} processes`;
+  },
+};
+
+async function ask(slot: River["services"]["all"][number] & Slot, path: string) {
+  const connection = openConnection(slot.url);
+  try {
+    return await connection.ask(path);
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,35 @@
+// What was seen while the river ran: how often what happened, and everything that must never happen.
+
+export type Observations = {
+  count(kind: string, by?: number): void;
+  counted(kind: string): number;
+  readonly counts: ReadonlyMap<string, number>;
+  /** Something that must never happen did. */
+  wrong(what: string): void;
+  /** How much was wrong, also beyond what is told in full. */
+  readonly wrongCount: number;
+  readonly wrongs: readonly string[];
+};
+
+// One defect may show a thousand times; the first few tell what it is.
+const TOLD_MAX = 50;
+const TOLD_LENGTH_MAX = 2_000;
+
+export function createObservations(): Observations {
+  const counts = new Map<string, number>();
+  const wrongs: string[] = [];
+  let wrongCount = 0;
+  return {
+    counts,
+    wrongs,
+    get wrongCount() {
+      return wrongCount;
+    },
+    count: (kind, by = 1) => void counts.set(kind, (counts.get(kind) ?? 0) + by),
+    counted: (kind) => counts.get(kind) ?? 0,
+    wrong(what) {
+      wrongCount += 1;
+      if (wrongs.length < TOLD_MAX) wrongs.push(what.slice(0, TOLD_LENGTH_MAX));
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// How much happens, and how often: a minute for every change, or as long as somebody likes.
+
+/** From and to, in milliseconds; chance chooses between. */
+export type Every = readonly [number, number];
+
+export type Pace = {
+  readonly troubleMs: number;
+  /** Steps of the economy before anything else starts. */
+  readonly historySteps: number;
+  readonly stepsPerSecond: number;
+  readonly readers: number;
+  readonly writers: number;
+  readonly payers: number;
+  readonly kills: Every;
+  readonly reorgs: Every;
+  readonly databaseRestarts: Every;
+  /** How long a node is in trouble, and how long it is left alone. */
+  readonly nodeTrouble: Every;
+  /** Between two payments of one payer. */
+  readonly payments: Every;
+  /** Whether a node may be silent, which costs whoever asks it twenty seconds. */
+  readonly silentNodes: boolean;
+};
+
+export const SHORT: Pace = {
+  troubleMs: 22_000,
+  historySteps: 150,
+  stepsPerSecond: 8,
+  readers: 3,
+  writers: 1,
+  payers: 2,
+  kills: [1_500, 3_500],
+  reorgs: [1_000, 3_000],
+  databaseRestarts: [6_000, 9_000],
+  nodeTrouble: [1_500, 3_000],
+  payments: [200, 1_000],
+  silentNodes: false,
+};
+
+export function longPace(minutes: number): Pace {
+  return {
+    ...SHORT,
+    troubleMs: minutes * 60_000,
+    historySteps: 400,
+    readers: 4,
+    writers: 2,
+    payers: 3,
+    kills: [2_000, 9_000],
+    reorgs: [1_000, 8_000],
+    // The embedded server gives up on a server that ends more than five times a minute.
+    databaseRestarts: [15_000, 45_000],
+    nodeTrouble: [2_000, 12_000],
+    payments: [300, 3_000],
+    silentNodes: true,
+  };
+}
+
+export function between([from, to]: Every, random: () => number): number {
+  return from + (to - from) * random();
+}

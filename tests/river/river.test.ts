@@ -1,0 +1,27 @@
+// End to end, everything in processes of its own, and everything that can go wrong going wrong for half a minute.
+import { expect, it } from "vitest";
+import { SHORT } from "./pace.ts";
+import { runRiver } from "./run-river.ts";
+import { noPaint, summary } from "./summary.ts";
+
+const MINUTE = 60_000;
+
+it(
+  "the river runs through kills, reorgs, restarts and faulty nodes, and tells nothing but the truth",
+  async () => {
+    const seed = 1 + Math.floor(Math.random() * 1_000_000);
+    const result = await runRiver({ seed, pace: SHORT });
+    const { observations } = result;
+    const told = summary(result, noPaint);
+    expect(result.ok, told).toBe(true);
+    // A run in which nothing happened would prove nothing.
+    for (const kind of ["events indexed", "lists read", "past read", "payments", "documents written"]) {
+      expect(observations.counted(kind), `${kind}\n${told}`).toBeGreaterThan(0);
+    }
+    for (const kind of ["kills", "database restarts", "RPC faults"]) {
+      expect(observations.counted(kind), `${kind}\n${told}`).toBeGreaterThan(0);
+    }
+    expect(result.reorgs, told).toBeGreaterThan(0);
+  },
+  5 * MINUTE,
+);

@@ -1,0 +1,15 @@
+import { openRiver } from "./river.ts";
+import { SHORT } from "./pace.ts";
+import { economy } from "./actors/economy.ts";
+import { createSessions } from "./api-session.ts";
+const river = await openRiver(3, {...SHORT, stepsPerSecond: 20});
+const stop = new AbortController();
+const acts = [economy(river, stop.signal)];
+const sessions = createSessions(river);
+let n=0;
+acts.push(...[0,1,2].map(async (k) => { const s = sessions.open(river.services.apis[k%2]!); 
+ while(!stop.signal.aborted){ n++; await s.ask("q", n%2? `/attestors?limit=1&offset=${n}` : "/merchants?limit=1"); } s.close(); }));
+await new Promise(r=>setTimeout(r,15000));
+stop.abort(); await Promise.all(acts);
+process.stdout.write(`${n} reads, heads ${sessions.heads.size}, wrong ${river.observations.wrongCount} ${river.observations.wrongs.slice(0,3).join("\n")}\n`);
+await river.close();
