@@ -4,6 +4,7 @@ import type { PaidRoute } from "../faces/offering.ts";
 import type { Page } from "../faces/page.ts";
 import { prefersHtml } from "../faces/prefers-html.ts";
 import type { Gate } from "../payments/gate.ts";
+import { refusal } from "../payments/refusal.ts";
 import type { Resource } from "../payments/resource.ts";
 import type { PortfolioQuery, PortfolioRequest } from "../portfolio/query.ts";
 import type { SnapshotTaker } from "../portfolio/snapshot.ts";
@@ -73,6 +74,7 @@ export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
     },
     extensions: paymentExtension(route),
     before: (head) => (free ? null : unpaid(once, head)),
+    late: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varying(UNDER_WAY)),
     async handle({ values, headers }) {
       const request = query.read(values);
       const resource: Resource = { method, path, query: canonicalQuery(request) };
@@ -84,6 +86,13 @@ export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
     },
   };
 }
+
+// Whoever has paid must not be told to try again in a way that could make him sign anew.
+const UNDER_WAY = refusal(
+  "PAYMENT_PENDING",
+  "The payment is being worked on; send the same signature again to get the answer.",
+  2,
+);
 
 /** What is told to whoever looks before asking: browsers get the page, probes the terms. */
 function unpaid({ route, gate, page }: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {

@@ -49,6 +49,11 @@ describe("a start that can not sell anything is refused", () => {
       /^PAYMENT_RPC_URL must name at least one node of eip155:84532\.$/,
     ],
     [
+      "without an address for clients to come to",
+      { ...COMPLETE, HOST: "0.0.0.0" },
+      /^PORTFOLIO_PUBLIC_URL must say where clients reach the service, because HOST=0\.0\.0\.0 does not\.$/,
+    ],
+    [
       "without anybody who carries payments out",
       without("FACILITATOR_PRIVATE_KEY"),
       /^Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY/,

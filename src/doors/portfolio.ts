@@ -45,6 +45,7 @@ export const portfolio: Command = {
     const registry = new Registry();
     // What is configured wrongly is told before anything is started for it.
     checkSeller(config);
+    refuseNowhere(config);
     const provider = openProvider(config);
     let url = `http://${config.host}:${config.portfolioPort}`;
     const closers: (() => Promise<void> | void)[] = [];
@@ -85,6 +86,15 @@ function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvide
     throw new Fault("CONFIG_INVALID", "PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY.");
   }
   return createAlchemy({ key: config.alchemyApiKey, fetch });
+}
+
+/** "Everywhere" is no address that a client could be told to come to. */
+function refuseNowhere({ host, portfolioPublicUrl }: Config<typeof settings>): void {
+  if (portfolioPublicUrl !== null || !["0.0.0.0", "::"].includes(host)) return;
+  throw new Fault(
+    "CONFIG_INVALID",
+    `PORTFOLIO_PUBLIC_URL must say where clients reach the service, because HOST=${host} does not.`,
+  );
 }
 
 async function readiness(database: Database, nodes: PortfolioNodes): Promise<Readiness> {

@@ -38,6 +38,11 @@ export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): 
   const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const reader = openReader(database, { connections: READER_CONNECTIONS });
   const index = openIndexReader(reader);
+  const read: typeof index.read = async (statement) => {
+    const found = await index.read(statement);
+    cache.saw(found.head.hash);
+    return found;
+  };
   const watching = watchChanges(database, {
     onChange: cache.changed,
     onDeaf: cache.deaf,
@@ -45,12 +50,9 @@ export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): 
     signal: leaving.signal,
   });
   const writing = options.writing && openWriting(options.writing, { database, log, changed: cache.forget });
-  const endpoints: readonly Endpoint[] = [
-    preflightEndpoint({ run: index.read }),
-    ...(writing?.endpoints ?? []),
-  ];
+  const endpoints: readonly Endpoint[] = [preflightEndpoint({ run: read }), ...(writing?.endpoints ?? [])];
   const reads = [...protocolReads, ...(writing?.reads ?? [])];
-  addReadRoutes(app, reads, { run: index.read, cache });
+  addReadRoutes(app, reads, { run: read, cache });
   addEndpoints(app, endpoints);
   const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...ownRoutes];
   addDescription(app, openApiDocument(indexingApiTitle(), routes));

@@ -52,6 +52,26 @@ describe("an answer", () => {
     expect(count()).toBe(1);
   });
 
+  it("is forgotten, and no longer waited for, when another one was made at another head", async () => {
+    const { cache, make, count } = hearing();
+    const at = (head: string) => () => {
+      cache.saw(head);
+      return make();
+    };
+    await cache.answer("first", "/first", at("a"));
+    await cache.answer("q", "/q", at("a"));
+    expect(cache.byAddress("/q")).toBeDefined();
+    let finish = (_answer: Answer) => {};
+    const early = cache.answer("slow", "/slow", () => new Promise((resolve) => (finish = resolve)));
+    await cache.answer("other", "/other", at("b"));
+    expect(cache.byAddress("/q")).toBeUndefined();
+    const late = await cache.answer("slow", "/slow", at("b"));
+    finish(answerOf("old"));
+    await early;
+    expect(cache.byAddress("/slow")).toBe(late);
+    expect(count()).toBe(4);
+  });
+
   it("is made anew for each who asks while nobody tells of changes", async () => {
     const { cache, make, count } = hearing();
     cache.deaf();

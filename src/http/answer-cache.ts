@@ -20,6 +20,11 @@ export type AnswerCache = {
   changed(): void;
   /** The same for a change of our own, which says nothing about whether we hear of others'. */
   forget(): void;
+  /**
+   * Some answer was made at this head, whether it is kept or not. Word of a change takes a moment to arrive, and whoever
+   * was told of the new head must not be given something older meanwhile: what was made at another head is forgotten.
+   */
+  saw(head: string): void;
   /** Forgets everything and keeps nothing until the next change: nobody tells us of changes any more. */
   deaf(): void;
 };
@@ -33,6 +38,7 @@ export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
   /** Questions that are being answered since the last change. */
   let making = new Map<string, Promise<Answer>>();
   let hearing = false;
+  let lastHead: string | null = null;
 
   const forget = () => {
     kept = new Map();
@@ -79,6 +85,11 @@ export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
     forget,
     changed() {
       hearing = true;
+      forget();
+    },
+    saw(head) {
+      if (head === lastHead) return;
+      lastHead = head;
       forget();
     },
     deaf() {

@@ -31,7 +31,10 @@ export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[
           const early = endpoint.before?.(headOf(request)) ?? null;
           if (early !== null) return send(early, request, reply);
           const work = endpoint.handle(toRequest(endpoint, check, request));
-          const answer = await withinRequestTime(app, work);
+          const late = endpoint.late?.(headOf(request)) ?? null;
+          const answer = await (late === null
+            ? withinRequestTime(app, work)
+            : withinRequestTime(app, work, () => late));
           return send(answer, request, reply);
         },
       });

@@ -229,13 +229,13 @@ describe("a payment that was sent and is not known to be mined", () => {
 
 describe("a forgery that was being checked by a process that died", () => {
   it("does not keep the real payment out", async () => {
+    const dying = await stage.serve({ limits: { verifyMs: 1_000 } });
     const payer = await stage.payer();
     const { header, payload } = await signedFor(url("orphan"), payer, stage.asset);
     const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
-    service.injected.verify = () => () => new Promise(() => {});
-    const dead = ask(url("orphan"), Buffer.from(JSON.stringify(forged)).toString("base64"));
+    dying.injected.verify = () => () => new Promise(() => {});
+    const dead = ask(url("orphan", dying), Buffer.from(JSON.stringify(forged)).toString("base64"));
     await until(async () => (await stateOf(payer.address))?.state === "reserved");
-    delete service.injected.verify;
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
     );

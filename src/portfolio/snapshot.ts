@@ -1,4 +1,5 @@
 // A wallet's snapshot: all its chains read at the same time, then valued together; one chain that fails fails the whole.
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
@@ -35,6 +36,8 @@ export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
       const others = new AbortController();
       const late = AbortSignal.timeout(needs.readMsMax ?? READ_MS_MAX);
       const either = AbortSignal.any([signal, others.signal, late]);
+      // Every request of every chain listens to it.
+      setMaxListeners(0, either);
       const read = async (port: ChainPort) => {
         try {
           return await readChain(needs, port, wallet, either);
@@ -43,9 +46,7 @@ export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
           throw new Fault(
             "PROVIDER_FAILED",
             `The balances on ${port.chain.name} could not be read in full.`,
-            {
-              cause,
-            },
+            { cause },
           );
         }
       };

@@ -45,5 +45,7 @@ export type Endpoint = {
   readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
   /** Asked before parameters and body are checked: an answer ends the request, null lets it go on. */
   readonly before?: (head: RequestHead) => EndpointAnswer | null;
+  /** What is told when the work takes longer than a request may, while it goes on. Null is the usual fault. */
+  readonly late?: (head: RequestHead) => EndpointAnswer | null;
   readonly handle: (request: EndpointRequest) => Promise<EndpointAnswer>;
 };

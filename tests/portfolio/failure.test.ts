@@ -210,7 +210,7 @@ describe("the database", () => {
       wire[damage]();
       const failed = await ask(url, header);
       expect(failed.status).toBe(503);
-      expect(failed.headers.get("x-error-code")).toMatch(/^DATABASE_|^TIMED_OUT$/);
+      expect(failed.headers.get("x-error-code")).toMatch(/^DATABASE_|^PAYMENT_PENDING$/);
       const body = (await failed.json()) as { error: string };
       expect(Object.keys(body)).toEqual(["error"]);
       expect(body.error).not.toMatch(/127\.0\.0\.1|postgres:|DATABASE_URL/);
@@ -227,6 +227,22 @@ describe("the database", () => {
       await place.drop();
     },
   );
+});
+
+describe("an answer that takes longer than a request may", () => {
+  it("is paid once, and got with the same signature", async () => {
+    const hasty = await stage.serve({ requestMsMax: 25 });
+    const payer = await stage.paid.payer();
+    const url = newQuestion();
+    const { header } = await signedFor(url, payer, stage.paid.asset);
+    const early = await ask(url.replace(service.url, hasty.url), header);
+    expect([early.status, early.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
+    expect(early.headers.get("retry-after")).toBe("2");
+    expect(((await early.json()) as { error: string }).error).toContain("the same signature again");
+    await until(async () => (await ask(url, header)).status === 200);
+    await expectChargedOnce(payer);
+    await hasty.close();
+  });
 });
 
 describe("many at once", () => {
