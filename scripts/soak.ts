@@ -63,6 +63,7 @@ async function run(minutes: number, seed: number): Promise<boolean> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const startedMs = Date.now();
   let toldMs = 0;
+  let toldWrongs = 0;
   const result = await runRiver({
     seed,
     pace: longPace(minutes),
@@ -72,6 +73,10 @@ async function run(minutes: number, seed: number): Promise<boolean> {
       stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${seconds} s  ${what} …\n`);
     },
     progress: (river, leftMs) => {
+      // Whoever watches wants to know at once.
+      for (const what of river.observations.wrongs.slice(toldWrongs))
+        stdout.write(`\n${paint("red", what)}\n`);
+      toldWrongs = river.observations.wrongs.length;
       if (stdout.isTTY) stdout.write(`\r\u001b[K${progressLine(river, leftMs)}`);
       else if (Date.now() - toldMs >= LINE_MS_FILE) {
         toldMs = Date.now();

@@ -39,13 +39,14 @@ export const api: Command = {
     const deployment = await readDeployment(config.network);
     writeMode(config, deployment.chainId);
     const { database, close } = await openConfiguredDatabase(config, log, "api");
-    const server = createServer({ ...config, log, ready: () => indexReadiness(database) });
+    const registry = new Registry();
+    const server = createServer({ ...config, log, registry, ready: () => indexReadiness(database) });
     let url = "";
     const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
     const api = serveApi(server.app, { database, log, writing });
     try {
       await refuseOtherDeployment(database, deployment);
-      addStatusRoutes(server.app, new Registry());
+      addStatusRoutes(server.app, registry);
       url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
       log.info({ url }, `indexing API on ${url}`);
       await aborted(stop);

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { sextantHere } from "../../tests/support/sextant-here.ts";
 import { databaseEnvironment, startSextant } from "../../tests/support/sextant-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
@@ -16,16 +17,17 @@ const sextant = (
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const COMMANDS = ["local", "indexer", "api", "portfolio", "facilitator", "rebuild", "audit"];
+
 describe("help", () => {
   it.each([[[]], [["help"]]])("is shown for %j", async (args) => {
     const { code, out } = await sextant(args).ended;
     expect(code).toBe(0);
-    for (const name of ["local", "indexer", "api", "portfolio", "rebuild", "audit"])
-      expect(out).toContain(`  ${name} `);
+    for (const name of COMMANDS) expect(out).toContain(`  ${name} `);
   });
 
-  it.each(["local", "indexer", "api", "portfolio", "rebuild", "audit"])("describes %s", async (name) => {
-    const { code, out } = await sextant([name, "--help"]).ended;
+  it.each(COMMANDS)("describes %s", async (name) => {
+    const { code, out } = await sextantHere([name, "--help"]);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^Usage: sextant ${name} \\[options\\]\n\n[A-Z].*\n`));
     expect(out).toContain("--debug");
@@ -87,7 +89,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
   ];
 
   it.each(cases)("%s", async (_name, args, environment, code, message) => {
-    const result = await sextant(args, { SEXTANT_LOG_LEVEL: "silent", ...environment }).ended;
+    const result = await sextantHere(args, { SEXTANT_LOG_LEVEL: "silent", ...environment });
     expect(result.err).toMatch(message);
     expect(result.err).not.toContain("hunter2");
     expect(result.err).not.toContain("    at ");
@@ -108,11 +110,11 @@ describe("a wrong start is refused in one sentence without a stack", () => {
     await new Promise((done) => holder.once("listening", done));
     const address = holder.address();
     const port = typeof address === "object" && address ? String(address.port) : "";
-    const { code, err } = await sextant(["api"], {
+    const { code, err } = await sextantHere(["api"], {
       ...environment,
       API_PORT: port,
       SEXTANT_LOG_LEVEL: "silent",
-    }).ended;
+    });
     holder.close();
     await drop();
     expect(err).toBe(
@@ -126,7 +128,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
       [["api", "--debug"], {}],
       [["api"], { SEXTANT_DEBUG: "true" }],
     ] as const) {
-      const { code, err } = await sextant(args, { ...environment, API_PORT: "many" }).ended;
+      const { code, err } = await sextantHere(args, { ...environment, API_PORT: "many" });
       expect(code).toBe(78);
       expect(err).toContain("    at ");
     }

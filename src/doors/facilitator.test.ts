@@ -1,6 +1,7 @@
 // `sextant facilitator` as a process: it serves what the x402 client expects, and refuses to start half configured.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, openPaidStage, type PaidStage, signedFor } from "../../tests/support/paid-stage.ts";
+import { sextantHere } from "../../tests/support/sextant-here.ts";
 import { startSextant } from "../../tests/support/sextant-process.ts";
 import { createRemoteFacilitator } from "../payments/facilitator/remote-facilitator.ts";
 
@@ -67,7 +68,7 @@ describe("the facilitator's door", () => {
     ],
   ])("does not start without %s", async (left, changed, words) => {
     const { [left]: _left, ...rest } = environment() as Record<string, string>;
-    const { code, err } = await startSextant(["facilitator"], { environment: { ...rest, ...changed } }).ended;
+    const { code, err } = await sextantHere(["facilitator"], { ...rest, ...changed });
     expect(err).toMatch(words);
     expect(code).toBe(78);
   });

@@ -69,7 +69,7 @@ export function facilitatorServer(
     },
     count: (operation, outcome) => counter.inc({ operation, outcome }),
   });
-  const server = createServer({ ...config, log, ready: () => readiness(payer, log) });
+  const server = createServer({ ...config, log, registry, ready: () => readiness(payer, log) });
   addEndpoints(server.app, endpoints);
   addStatusRoutes(server.app, registry);
   const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];

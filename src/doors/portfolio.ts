@@ -57,7 +57,7 @@ export const portfolio: Command = {
       const count = countPayments(registry);
       const seller = openSeller(config, { database, log, count, listensAt: () => url });
       closers.push(seller.close);
-      const server = createServer({ ...config, log, ready: () => readiness(database, nodes) });
+      const server = createServer({ ...config, log, registry, ready: () => readiness(database, nodes) });
       const service = servePortfolio(server.app, {
         chains: nodes.chains,
         provider,

@@ -7,12 +7,14 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from "fastify";
+import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../kit/clock.ts";
 import { Fault, type FaultCode, publicSentence, toFault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import { answerConnectionFault } from "./connection-fault.ts";
 import { createMethodTable } from "./methods.ts";
 import { addProtections, answerOptions, SAFE_HEADERS } from "./protections.ts";
+import { addRequestMetrics } from "./request-metrics.ts";
 import { withinRequestTime } from "./time-limit.ts";
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
@@ -26,6 +28,8 @@ export type ServerOptions = {
   /** How many proxies in front of us may say whom they speak for; 0 or nothing trusts none. */
   readonly proxies?: number;
   readonly clock?: Clock;
+  /** Where requests are counted; nowhere without it. */
+  readonly registry?: Registry;
   readonly ready: () => Promise<Readiness>;
 };
 
@@ -69,6 +73,7 @@ export function createServer(options: ServerOptions): Server {
   app.addHook("onSend", async (_request, reply) => {
     if (leaving) reply.header("connection", "close");
   });
+  if (options.registry) addRequestMetrics(app, options.registry);
   addProtections(app, { requestsPerMinuteMax, clock });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = fromFramework(error);
