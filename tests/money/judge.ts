@@ -107,7 +107,7 @@ export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promi
   );
   const patient = signed.filter(({ manner }) => manner !== "leaving");
   const had = patient.filter(({ answers }) => answers.some(isSold));
-  is("at least half of those who stayed were served", had.length * 2 >= patient.length, true);
+  is("at least a quarter of those who stayed were served", had.length * 4 >= patient.length, true);
 
   const states = [...new Set(rows.map(({ state }) => state))].sort();
   return {

@@ -69,7 +69,7 @@ export class ModelChain {
     finalized: async () => ({ number: this.#block - BLOCKS_TO_FINAL, timestamp: this.timestamp }),
   };
 
-  /** One of these for every request, so that each has its own faults; `isDead` is asked around every word. */
+  /** One of these for every request, so that each has its own faults; `die` is told of the moments at which its process may end. */
   facilitator(
     faults: { verify: VerifyFault; settle: SettleFault },
     die: (moment: "sent" | "asked") => void,

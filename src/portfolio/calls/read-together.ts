@@ -1,8 +1,7 @@
 // Many calls as few requests: what protocols answer goes through Multicall3, strangers' contracts are asked alone.
-import { multicall3Abi as abi } from "@sextant/contracts/generated/multicall3";
-import { decodeFunctionResult, encodeFunctionData } from "viem";
 import type { Hex } from "../../kit/hex.ts";
 import type { ChainAt, ContractRead } from "../ports.ts";
+import { decodeBundle, encodeBundle } from "./bundle.ts";
 
 export const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
 
@@ -25,12 +24,13 @@ export async function readTogether(
   const trusted = calls.filter(({ gasMax }) => gasMax === undefined);
   const alone = calls.filter(({ gasMax }) => gasMax !== undefined);
   const bundles = chunks(trusted, CALLS_PER_BUNDLE_MAX);
-  const answers = await at.read([...bundles.map(encodeBundle), ...alone], signal);
+  const answers = await at.read([...bundles.map(bundled), ...alone], signal);
 
   const found = new Map<ContractRead, Hex | null>();
   const unopened: ContractRead[] = [];
   for (const [index, bundle] of bundles.entries()) {
-    const results = openBundle(answers[index], bundle.length);
+    // Where Multicall3 is missing or gave out, or something else lives there, its calls have another way to go.
+    const results = decodeBundle(answers[index] ?? "0x", bundle.length);
     if (results === null) unopened.push(...bundle);
     else for (const [place, call] of bundle.entries()) found.set(call, results[place] ?? null);
   }
@@ -40,26 +40,8 @@ export async function readTogether(
   return calls.map((call) => found.get(call) ?? null);
 }
 
-function encodeBundle(calls: readonly ContractRead[]): ContractRead {
-  const args = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
-  return {
-    to: MULTICALL3,
-    data: encodeFunctionData({ abi, functionName: "aggregate3", args: [args] }),
-    gasMax: BUNDLE_GAS_MAX,
-  };
-}
-
-/** Null where Multicall3 is missing or gave out: its calls are then asked one by one. */
-function openBundle(answer: Hex | null | undefined, count: number): Answers | null {
-  if (!answer || answer === "0x") return null;
-  try {
-    const results = decodeFunctionResult({ abi, functionName: "aggregate3", data: answer });
-    if (results.length !== count) return null;
-    return results.map(({ success, returnData }) => (success ? returnData : null));
-  } catch {
-    // Another contract lives there: its bytes tell nothing, and the calls have another way to go.
-    return null;
-  }
+function bundled(calls: readonly ContractRead[]): ContractRead {
+  return { to: MULTICALL3, data: encodeBundle(calls), gasMax: BUNDLE_GAS_MAX };
 }
 
 function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
