@@ -1,9 +1,11 @@
 // `npm run bench [-- <names> --events N --seed N --scale N --full --profile <folder>]`: runs the benchmarks and prints one table.
+import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { type Bench, tableOf } from "./measurement.ts";
 import { portfolioBench } from "./portfolio.ts";
+import { writeResults } from "./results.ts";
 import { tell } from "./tell.ts";
 
 const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench];
@@ -52,3 +54,5 @@ for (const bench of chosen) {
   results.push({ bench: bench.name, measurements: await bench.run(options) });
 }
 process.stdout.write(tableOf(results));
+const page = writeResults(results.map((each) => ({ bench: each.bench, table: tableOf([each]) })));
+tell(`written to ${relative(".", page)}`);
