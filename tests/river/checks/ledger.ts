@@ -4,6 +4,7 @@ import { createPublicClient, custom, type Hex, parseEventLogs } from "viem";
 import { usdCoinAbi } from "../../../contracts/generated/usd-coin.ts";
 import { NONCE_USED } from "../../../src/payments/facilitator/facilitator.ts";
 import { until } from "../pause.ts";
+import { FINALITY } from "../protocol-chain.ts";
 import { type Purchase, present } from "../purchase.ts";
 import type { River } from "../river.ts";
 import type { Check } from "./check.ts";
@@ -19,6 +20,9 @@ type Row = {
 const SWEPT_MS_MAX = 90_000;
 const OPEN = `select count(*)::int as open from payments where state = 'settling'
   or (state = 'settled' and not final) or (state = 'refused' and reason is distinct from '${NONCE_USED}')`;
+// Half a minute is twice what a resumed settlement takes at the most.
+const SETTLE_MS_MAX = 30_000;
+const BETWEEN_MS = 500;
 // Longer than a signature is good for.
 const EXPIRY_SECONDS = 600n;
 
@@ -65,10 +69,20 @@ export const ledger = (purchases: readonly Purchase[]): Check => ({
   },
 });
 
-/** Time passes until no signature is good any more, and everything that happened is final. */
-export async function letPaymentsEnd({ protocol }: River): Promise<void> {
-  await protocol.chain.increaseTime(EXPIRY_SECONDS);
-  await protocol.chain.mine(64);
+/** Blocks go on until payments are final; then time passes until no signature is good any more. */
+export async function letPaymentsEnd(river: River): Promise<void> {
+  const { chain } = river.protocol;
+  await withDatabase(river, async (query) => {
+    // What the last reorg took away is carried out again meanwhile.
+    for (const end = Date.now() + SETTLE_MS_MAX; Date.now() < end; ) {
+      await chain.mine(FINALITY);
+      const [{ open } = { open: 0 }] = await query<{ open: number }>(OPEN);
+      if (open === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
+    }
+  });
+  await chain.increaseTime(EXPIRY_SECONDS);
+  await chain.mine(2 * FINALITY);
 }
 
 async function transfersTo({ protocol }: River, payTo: Hex): Promise<readonly bigint[]> {
