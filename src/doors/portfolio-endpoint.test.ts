@@ -121,13 +121,19 @@ describe("a browser", () => {
 });
 
 describe("a service that gives its answers away", () => {
-  it.each([undefined, BROWSER])("asks nobody for payment, who accepts %j", async (accept) => {
+  it("asks no program for payment", async () => {
     const { get } = await start({ devBypass: true });
-    const headers: Record<string, string> = accept === undefined ? {} : { accept };
-    const given = await get(`?address=${WALLET}`, headers);
+    const given = await get(`?address=${WALLET}`);
     expect([given.status, await given.json()]).toEqual([200, exampleSnapshot]);
-    const mistaken = await get("", headers);
+    const mistaken = await get("");
     expect([mistaken.status, await mistaken.json()]).toEqual([400, { error: "address is required." }]);
+  });
+
+  it("shows a browser the page all the same, without terms", async () => {
+    const { get } = await start({ devBypass: true });
+    const page = await get(`?address=${WALLET}`, { accept: BROWSER });
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers.get("payment-required")).toBeNull();
   });
 });
 

@@ -73,7 +73,7 @@ export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
       },
     },
     extensions: paymentExtension(route),
-    before: (head) => (free ? null : unpaid(once, head)),
+    before: (head) => (free ? shown(once, head) : unpaid(once, head)),
     late: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varying(UNDER_WAY)),
     async handle({ values, headers }) {
       const request = query.read(values);
@@ -95,15 +95,22 @@ const UNDER_WAY = refusal(
 );
 
 /** What is told to whoever looks before asking: browsers get the page, probes the terms. */
-function unpaid({ route, gate, page }: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {
+function unpaid(needs: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {
+  const { route, gate } = needs;
   if (head.headers[SIGNATURE] !== undefined) return null;
-  const human = prefersHtml(head.headers.accept);
-  if (!human && head.query !== "") return null;
+  const page = shown(needs, head);
+  if (page === null && head.query !== "") return null;
   const terms = gate.challenge({ method: route.method, path: route.path, query: {} });
-  if (!human) return varying(terms);
+  if (page === null) return varying(terms);
+  return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
+}
+
+/** The page, for who would rather look than read. */
+function shown({ page }: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {
+  if (!prefersHtml(head.headers.accept)) return null;
   const { html, policy } = page();
   const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy };
-  return varying({ ...terms, headers: { ...terms.headers, ...headers }, body: Buffer.from(html) });
+  return varying({ status: 200, headers, body: Buffer.from(html) });
 }
 
 /** The same address answers people and programs differently; caches must know. */
