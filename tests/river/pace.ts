@@ -23,7 +23,7 @@ export type Pace = {
 };
 
 export const SHORT: Pace = {
-  troubleMs: 22_000,
+  troubleMs: 17_000,
   historySteps: 150,
   stepsPerSecond: 8,
   readers: 3,

@@ -57,6 +57,21 @@ describe("account nonces", () => {
     await send();
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 5]);
   });
+
+  it("fill what a reorg took away, also while there is always something to send", async () => {
+    const { sent, known, send, pass } = stageOf();
+    await send();
+    await send();
+    known.nonce = 3;
+    for (let sends = 0; sends < 4; sends += 1) {
+      await send();
+      pass(400);
+    }
+    expect(sent.map(({ nonce }) => nonce)).toEqual([5, 6, 7, 8, 9, 3]);
+    known.nonce = 4;
+    await send();
+    expect(sent.at(-1)?.nonce).toBe(4);
+  });
 });
 
 describe("a node that refuses", () => {

@@ -46,13 +46,21 @@ export function createBroadcastQueue({
 }: QueueOptions): BroadcastQueue {
   const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
   let next: number | null = null;
-  let sentMs = 0;
+  let lastKnown: number | null = null;
+  /** When the node last knew of everything we sent, or of something else than before. */
+  let movedMs = 0;
 
   async function nextNonce(): Promise<number> {
     const known = await node.pendingNonce();
+    const nowMs = clock.nowMs();
+    const stands = known === lastKnown && next !== null && known < next;
+    // Not counted from the last send: while payments keep coming, there would always have been one just now.
+    const isHole = stands && nowMs - movedMs > holeMs;
+    if (!stands || isHole) movedMs = nowMs;
+    lastKnown = known;
     // The node knows more than we: another process used the key, or we have just started.
     if (next === null || known > next) return known;
-    if (known < next && clock.nowMs() - sentMs > holeMs) {
+    if (isHole) {
       log.warn({ known, next }, "A transaction of the facilitator was dropped; its nonce is used again");
       return known;
     }
@@ -88,7 +96,6 @@ export function createBroadcastQueue({
       if (failure === "rejected") throw error;
     }
     next = nonce + 1;
-    sentMs = clock.nowMs();
     return hash;
   }
 

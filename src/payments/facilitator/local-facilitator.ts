@@ -126,14 +126,19 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     },
     { confirmationTimeoutMs: confirmationMs },
   );
-  const isKnown = (hash: Hex) =>
-    client.getTransaction({ hash }).then(
-      () => true,
-      (error) => {
-        if (error instanceof TransactionNotFoundError) return false;
-        throw error;
-      },
-    );
+  // One that waits behind a hole in our nonces does not count: nothing would fill the hole while all wait for theirs.
+  // Sent again, it fills it; the token takes one of the two.
+  const isKnown = async (hash: Hex) => {
+    try {
+      const { blockNumber, nonce } = await client.getTransaction({ hash });
+      return (
+        blockNumber !== null || nonce < (await client.getTransactionCount({ address, blockTag: "pending" }))
+      );
+    } catch (error) {
+      if (error instanceof TransactionNotFoundError) return false;
+      throw error;
+    }
+  };
   const scheme = new ExactEvmScheme(signer, {
     eip6492AllowedFactories: [],
     pendingSettlementStore: pendingTransactions(isKnown),

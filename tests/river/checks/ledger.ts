@@ -20,8 +20,8 @@ type Row = {
 const SWEPT_MS_MAX = 90_000;
 const OPEN = `select count(*)::int as open from payments where state = 'settling'
   or (state = 'settled' and not final) or (state = 'refused' and reason is distinct from '${NONCE_USED}')`;
-// Half a minute is twice what a resumed settlement takes at the most.
-const SETTLE_MS_MAX = 30_000;
+// As long as a settlement is waited for; what is open then expires, and that is looked at too.
+const SETTLE_MS_MAX = 15_000;
 const BETWEEN_MS = 500;
 // Longer than a signature is good for.
 const EXPIRY_SECONDS = 600n;
