@@ -23,9 +23,9 @@ export type Protocol = {
   fold(logs: readonly DetailedLog[], rows: Rows): Promise<void>;
 };
 
-// A few milliseconds: then whatever else goes on (logs on their way to the database, the next ones on their way from
+// About a millisecond: then whatever else goes on (logs on their way to the database, the next ones on their way from
 // the node) gets its turn, and neither of the two has to wait for a whole batch.
-const EVENTS_PER_TURN = 100;
+const EVENTS_PER_TURN = 20;
 
 export function createProtocol(deployment: Deployment, reads: DetailReads): Protocol {
   const decoder = createLogDecoder(deployment);

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   ask,
@@ -60,7 +61,9 @@ async function openWire(cut: { before?: readonly string[]; after?: readonly stri
 describe("a node that does not answer", () => {
   it.each(["eth_getCode", "eth_call"])("%s: no verdict about the payment", async (method) => {
     const { facilitator, close } = await openWire({ before: [method] });
-    const { payload } = await signedFor(paid, await stage.payer(), stage.asset);
+    // The library remembers which accounts have no code: this one it has never met.
+    const stranger = privateKeyToAccount(generatePrivateKey());
+    const { payload } = await signedFor(paid, stranger, stage.asset);
     expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
     await close();
   });
