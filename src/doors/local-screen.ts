@@ -1,7 +1,6 @@
 // What a person sees who starts Sextant locally: where to look, what to try, and that it lives.
 import { formatAmount } from "../kit/amount.ts";
 import type { IndexerReport } from "./indexer-status.ts";
-import type { EconomyTally } from "./local-economy.ts";
 import type { LocalRun } from "./local-state.ts";
 
 export function localBanner({ urls, economy, markets, offer, file }: LocalRun & { file: string }): string {
@@ -44,13 +43,24 @@ export function localBanner({ urls, economy, markets, offer, file }: LocalRun & 
   ].join("\n");
 }
 
-export function localStatusLine(
-  tally: EconomyTally,
-  { phase, head, indexed, reorgs }: IndexerReport,
-  paid: number,
-): string {
+export function localStatusLine(now: {
+  readonly events: string;
+  readonly openIntents: string;
+  readonly steps: number;
+  readonly paid: number;
+  readonly report: IndexerReport;
+}): string {
+  const { phase, head, indexed, reorgs } = now.report;
   const behind = head && indexed ? head.number - indexed.number : null;
-  const lag = behind === null ? "" : behind === 0 ? ", level with the chain" : `, ${behind} behind`;
-  const payments = `${paid} ${paid === 1 ? "payment" : "payments"} settled`;
-  return `  block ${head?.number ?? "–"}${lag} · ${tally.steps} steps of the economy · ${payments} · index ${phase}${reorgs ? ` · ${reorgs} reorgs` : ""}`;
+  const lag = behind === null ? "" : behind === 0 ? ", level" : `, ${behind} behind`;
+  const parts = [
+    `block ${head?.number ?? "–"}${lag}`,
+    `${now.events} events indexed`,
+    `${now.openIntents} intents open`,
+    `${now.paid} ${now.paid === 1 ? "payment" : "payments"} settled`,
+    `${now.steps} steps played`,
+    ...(phase === "live" ? [] : [`index ${phase}`]),
+    ...(reorgs > 0 ? [`${reorgs} reorgs`] : []),
+  ];
+  return `  ${parts.join(" · ")}`;
 }

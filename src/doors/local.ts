@@ -16,6 +16,7 @@ import { startLocalMarkets } from "./local-markets.ts";
 import { localPayment, serveLocalPortfolio } from "./local-portfolio.ts";
 import { localBanner, localStatusLine } from "./local-screen.ts";
 import { forgetLocalState, writeLocalState } from "./local-state.ts";
+import { readLocalTally } from "./local-tally.ts";
 import { type OpenDatabase, openConfiguredDatabase } from "./open-database.ts";
 import { runIndexer } from "./run-indexer.ts";
 import { serveApi } from "./serve-api.ts";
@@ -130,8 +131,13 @@ export const local: Command = {
       closers.push(() => forgetLocalState(file));
       const playing = options.still === true ? aborted(stop) : economy.play(stop);
       say(localBanner({ ...state, file }));
-      const screen = showStatus(context, () =>
-        localStatusLine(economy.tally(), status.report(), sold.settled()),
+      const screen = showStatus(context, async () =>
+        localStatusLine({
+          ...(await readLocalTally(database)),
+          steps: economy.tally().steps,
+          paid: sold.settled(),
+          report: status.report(),
+        }),
       );
       try {
         await Promise.race([aborted(stop), indexing.failed, playing.then(() => aborted(stop))]);
@@ -204,10 +210,12 @@ function settled<T>(result: PromiseSettledResult<T>): T {
   return result.value;
 }
 
-function showStatus({ say }: CommandContext, line: () => string): NodeJS.Timeout {
+function showStatus({ say }: CommandContext, line: () => Promise<string>): NodeJS.Timeout {
   const terminal = process.stdout.isTTY === true;
-  return setInterval(
-    () => say(terminal ? `\r\x1b[K${line()}` : `${line()}\n`),
-    terminal ? LINE_MS_TERMINAL : LINE_MS_FILE,
-  );
+  const show = async () => {
+    // While the tables are made, or when everything is about to stop, there is nothing to count; the next line tells.
+    const text = await line().catch(() => null);
+    if (text !== null) say(terminal ? `\r\x1b[K${text}` : `${text}\n`);
+  };
+  return setInterval(() => void show(), terminal ? LINE_MS_TERMINAL : LINE_MS_FILE);
 }
