@@ -50,6 +50,9 @@ const localSettings = {
 // A terminal shows a living line; a log file wants a line now and then.
 const LINE_MS_TERMINAL = 1_000;
 const LINE_MS_FILE = 15_000;
+// The first few hundred blocks are indexed within a second or two.
+const LEVEL_MS_MAX = 15_000;
+const LEVEL_LOOK_MS = 50;
 
 export const local: Command = {
   about:
@@ -129,6 +132,7 @@ export const local: Command = {
       const state = { urls, economy, markets, offer: sold.offer };
       const file = await writeLocalState(config.dataFolder, state);
       closers.push(() => forgetLocalState(file));
+      await Promise.race([level(status, stop), indexing.failed]);
       const playing = options.still === true ? aborted(stop) : economy.play(stop);
       say(localBanner({ ...state, file }));
       const screen = showStatus(context, async () =>
@@ -152,6 +156,14 @@ export const local: Command = {
     return 0;
   },
 };
+
+/** Whoever clicks at once should find something: a moment more, but never long. */
+async function level(status: IndexerStatus, stop: AbortSignal): Promise<void> {
+  for (let waitedMs = 0; waitedMs < LEVEL_MS_MAX && !stop.aborted; waitedMs += LEVEL_LOOK_MS) {
+    if (status.readiness().ready) return;
+    await systemClock.sleep(LEVEL_LOOK_MS, stop).catch(() => undefined);
+  }
+}
 
 /** A taken port is better told at once than after everything else has started. */
 async function refuseBusyPort(probe: Server, address: ListenAddress): Promise<void> {
