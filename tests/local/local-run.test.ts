@@ -16,7 +16,12 @@ type LocalState = {
   accounts: { name: string; address: string; privateKey: string }[];
 };
 
-const statusOf = async (url: string) => (await fetch(url)).status;
+/** Reads all of it: an answer that nobody takes is one in flight, and would be waited for. */
+async function statusOf(url: string): Promise<number> {
+  const answer = await fetch(url);
+  await answer.arrayBuffer();
+  return answer.status;
+}
 
 it("serves everything, takes a payment, and leaves no file and no process", async () => {
   const data = mkdtempSync(join(tmpdir(), "sextant-local-"));
