@@ -9,7 +9,7 @@ import { Secret } from "../kit/secret.ts";
 import { parseUint } from "../kit/uint.ts";
 import type { Database } from "../store/database.ts";
 import { aborted, type Command, type CommandContext } from "./command.ts";
-import { facilitatorServer } from "./facilitator.ts";
+import { closeSoon, facilitatorServer } from "./facilitator.ts";
 import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
 import { type LocalEconomy, startLocalEconomy } from "./local-economy.ts";
 import { startLocalMarkets } from "./local-markets.ts";
@@ -113,7 +113,7 @@ export const local: Command = {
       urls.api = await server.listen(apiAddress);
 
       const { server: payments } = facilitatorServer({ ...config, ...localPayment(economy) }, log);
-      closers.push(payments.close);
+      closers.push(() => closeSoon(payments));
       urls.facilitator = await payments.listen(payAddress);
 
       const shop = newServer();

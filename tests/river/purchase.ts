@@ -68,6 +68,13 @@ export async function askOnce(
 /** Sends the signature; remembers an answer that decides. */
 export async function present(slot: Slot, purchase: Purchase): Promise<Reply | null> {
   const reply = await askOnce(slot, purchase.path, { "payment-signature": purchase.header });
-  if (reply !== null && reply.status !== 503 && reply.status !== 429) purchase.decided = reply;
+  if (reply !== null && !isPassing(reply)) purchase.decided = reply;
   return reply;
+}
+
+/** Nothing was charged, and the same signature may do better: also where the chain to be read was in trouble. */
+export function isPassing({ status, headers }: Reply): boolean {
+  return (
+    status === 503 || status === 429 || (status === 500 && headers["x-error-code"] === "PROVIDER_FAILED")
+  );
 }

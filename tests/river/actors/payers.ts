@@ -4,7 +4,7 @@ import type { PortfolioSnapshot } from "../../../src/portfolio/value/portfolio-s
 import type { Reply } from "../connection.ts";
 import { between } from "../pace.ts";
 import { pause } from "../pause.ts";
-import { type Purchase, present, signPurchase } from "../purchase.ts";
+import { isPassing, type Purchase, present, signPurchase } from "../purchase.ts";
 import type { River } from "../river.ts";
 import type { Actor } from "./actor.ts";
 
@@ -47,7 +47,7 @@ async function judge(
 ): Promise<void> {
   const { observations } = river;
   if (reply === null) observations.count("payers without an answer");
-  else if (reply.status === 503) observations.count(`payers told ${reply.headers["x-error-code"]}`);
+  else if (isPassing(reply)) observations.count(`payers told ${reply.headers["x-error-code"]}`);
   else if (reply.status === 402) observations.count("payments refused");
   else if (reply.status === 200 && !isPoor) {
     observations.count("payments");
