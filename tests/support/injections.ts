@@ -27,6 +27,32 @@ export type Injection =
   /** Logs as a machine behind a balancer has them whose head is this block: less by range, unknown by hash. */
   | { readonly kind: "lagging"; readonly head: number };
 
+/** Trouble on the way: whoever asks can tell that something went wrong. */
+export const FLAKY_FAULTS: readonly Injection[] = [
+  { kind: "status", status: 429, retryAfter: "0" },
+  { kind: "status", status: 500 },
+  { kind: "page" },
+  { kind: "truncated" },
+  { kind: "reset" },
+  { kind: "cut-connection" },
+  { kind: "left-out" },
+  { kind: "wrong-id" },
+];
+
+/** The same, and answers that are not true or not whole. */
+export const LIAR_FAULTS: readonly Injection[] = [
+  ...FLAKY_FAULTS,
+  { kind: "reversed" },
+  { kind: "null-result" },
+  { kind: "garbage" },
+  { kind: "empty-logs" },
+  { kind: "wrong-hash" },
+  { kind: "other-block" },
+  { kind: "lagging", head: 60 },
+  { kind: "error", code: -32_000, message: "header not found" },
+  { kind: "error", code: -32_005, message: "query returned more than 10000 results" },
+];
+
 /** Lies about content: the node sounds healthy. Told only so often per question, as one bad machine among good ones would. */
 export const LIES: ReadonlySet<string> = new Set([
   "null-result",

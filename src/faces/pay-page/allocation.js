@@ -9,12 +9,14 @@ const RADIUS = "15.9155";
 
 /** @typedef {{name: string, chain: string, valueUsd: string}} Part */
 
-/** @param {any} snapshot @returns {Part[]} What is worth something, largest first; debts are no part of a whole. */
+/** @param {import("./purchase.js").Snapshot} snapshot @returns {Part[]} What is worth something, largest first; debts are no part of a whole. */
 export function partsOf({ tokens, positions }) {
-  const held = tokens.filter((/** @type {any} */ token) => !token.spam);
+  const held = tokens
+    .filter((token) => !token.spam)
+    .map(({ symbol, name, chain, valueUsd }) => ({ name: symbol ?? name ?? "?", chain, valueUsd }));
   return [...held, ...positions]
+    .map(({ name, chain, valueUsd }) => ({ name: named(name), chain, valueUsd: valueUsd ?? "0" }))
     .filter(({ valueUsd }) => millionths(valueUsd) > 0n)
-    .map(({ symbol, name, chain, valueUsd }) => ({ name: named(symbol ?? name ?? "?"), chain, valueUsd }))
     .sort((a, b) => (millionths(a.valueUsd) < millionths(b.valueUsd) ? 1 : -1));
 }
 

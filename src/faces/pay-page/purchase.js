@@ -2,7 +2,15 @@
 import { newAuthorization, paymentHeader, readHeader, typedData } from "./payment.js";
 
 /**
- * @typedef {{snapshot: any, receipt: any}} Bought
+ * @typedef {{contract: string | null, symbol: string | null, name: string | null, balance: string | null, priceUsd: string | null, valueUsd: string | null}} Amount
+ * @typedef {Amount & {chain: string, rawBalance: string, spam: boolean, priceSource: string | null}} Token
+ * @typedef {{chain: string, protocol: string, kind: string, name: string, assets: (Amount & {rawBalance: string})[], valueUsd: string | null}} Position
+ * @typedef {{chain: string | null, hash: string | null, from: string | null, to: string | null, timestamp: string | null}} Activity
+ * @typedef {{chain: string, tokenCount: number, totalValueUsd: string | null}} ChainSum
+ * @typedef {{totalValueUsd: string | null, stablecoinValueUsd: string | null, tokenCount: number, pricedTokenCount: number, unpricedTokenCount: number, chains: ChainSum[], warnings: string[]}} Summary
+ * @typedef {{address: string, timestamp: string, provider: string, summary: Summary, tokens: Token[], positions: Position[], recentActivity: Activity[]}} Snapshot
+ * @typedef {{transaction: string, network: string, payer: string}} Receipt
+ * @typedef {{snapshot: Snapshot, receipt: Receipt | null}} Bought
  * @typedef {import("./payment.js").Terms} Terms
  * @typedef {{account(terms: Terms): Promise<string>, sign(account: string, data: unknown): Promise<string>}} Payer
  */

@@ -5,7 +5,12 @@ import { card, element, moment, named, shortened, transactionLink } from "./elem
 
 /**
  * @typedef {{slug: string, name: string, explorerTxUrl: string | null}} KnownChain
- * @typedef {{snapshot: any, receipt: any}} Bought
+ * @typedef {import("./purchase.js").Bought} Bought
+ * @typedef {import("./purchase.js").Snapshot} Snapshot
+ * @typedef {import("./purchase.js").Token} Token
+ * @typedef {import("./purchase.js").Position} Position
+ * @typedef {import("./purchase.js").Activity} Activity
+ * @typedef {import("./purchase.js").Receipt} Receipt
  * @typedef {{chains: KnownChain[], paidOn: KnownChain}} Known
  */
 
@@ -24,12 +29,9 @@ export function snapshotView({ snapshot, receipt }, known) {
   ].filter((part) => part !== null);
 }
 
-/** @param {any} snapshot @param {(slug: string) => string} nameOf */
+/** @param {Snapshot} snapshot @param {(slug: string) => string} nameOf */
 function totalCard({ address, timestamp, provider, summary }, nameOf) {
-  const perChain = summary.chains.map((/** @type {any} */ chain) => [
-    nameOf(chain.chain),
-    usd(chain.totalValueUsd),
-  ]);
+  const perChain = summary.chains.map((chain) => [nameOf(chain.chain), usd(chain.totalValueUsd)]);
   return card(
     "Worth",
     element(
@@ -51,7 +53,7 @@ function totalCard({ address, timestamp, provider, summary }, nameOf) {
   );
 }
 
-/** @param {any} snapshot */
+/** @param {Snapshot} snapshot */
 function allocationCard(snapshot) {
   const picture = allocation(partsOf(snapshot));
   return card("Allocation", picture ?? element("p", { class: "soft" }, "Nothing here has a price."));
@@ -65,7 +67,7 @@ function warningsCard(warnings) {
   return box;
 }
 
-/** @param {any[]} tokens @param {(slug: string) => string} nameOf */
+/** @param {Token[]} tokens @param {(slug: string) => string} nameOf */
 function tokensCard(tokens, nameOf) {
   const rows = tokens.map((token) =>
     element(
@@ -89,7 +91,7 @@ function tokensCard(tokens, nameOf) {
   return card("Tokens", table(["Token"], ["Balance", "Price", "Value"], rows));
 }
 
-/** @param {any[]} positions @param {(slug: string) => string} nameOf */
+/** @param {Position[]} positions @param {(slug: string) => string} nameOf */
 function positionsCard(positions, nameOf) {
   const rows = positions.map(({ name, protocol, kind, chain, assets, valueUsd }) =>
     element(
@@ -104,7 +106,7 @@ function positionsCard(positions, nameOf) {
       element(
         "td",
         { class: "number" },
-        ...assets.map((/** @type {any} */ asset) =>
+        ...assets.map((asset) =>
           element(
             "div",
             { title: asset.balance ?? asset.rawBalance },
@@ -118,7 +120,7 @@ function positionsCard(positions, nameOf) {
   return card("Positions", table(["Position"], ["Assets", "Value"], rows));
 }
 
-/** @param {any[]} activity @param {Known} known @param {(slug: string) => string} nameOf */
+/** @param {Activity[]} activity @param {Known} known @param {(slug: string) => string} nameOf */
 function activityCard(activity, known, nameOf) {
   const rows = activity.map(({ chain, hash, from, to, timestamp }) => {
     const page = known.chains.find(({ slug }) => slug === chain)?.explorerTxUrl;
@@ -139,7 +141,7 @@ function activityCard(activity, known, nameOf) {
   return card("Recent activity", table(["Transaction", "From", "To"], ["When"], rows));
 }
 
-/** @param {any} receipt @param {KnownChain} paidOn */
+/** @param {Receipt} receipt @param {KnownChain} paidOn */
 function receiptCard(receipt, paidOn) {
   return card(
     "Paid",
