@@ -30,14 +30,12 @@ const parts = await Promise.all(
 const progress = createProgress();
 let ms = 0;
 for (let batch = 0; batch < task.batches; batch += 1) {
-  // Text is made of the bytes before the clock runs: only the copying counts.
-  const texts = parts.map(({ name, pieces }) => ({ name, text: pieces[batch]?.toString("utf8") ?? "" }));
-  const startedMs = performance.now();
-  await database.transaction(async (session) => {
-    for (const { name, text } of texts) {
-      if (text !== "") await session.copyIn(`copy ${name} from stdin`, [text]);
-    }
+  const steps = parts.flatMap(({ name, pieces }) => {
+    const piece = pieces[batch];
+    return piece && piece.length > 0 ? [{ copy: `copy ${name} from stdin`, chunks: [piece] }] : [];
   });
+  const startedMs = performance.now();
+  await database.transaction((session) => session.send(steps));
   ms += performance.now() - startedMs;
   progress(() => `${batch + 1} of ${task.batches} batches`);
 }

@@ -1,8 +1,9 @@
 // Where the index stands on the chain: block hashes and the checkpoint.
 import type { Hex } from "../kit/hex.ts";
 import type { Header } from "../schema/chain-log.ts";
-import { copyLine } from "./copy-in.ts";
+import { copyChunks, copyLine } from "./copy-text.ts";
 import { bytea, hexOf } from "./log-rows.ts";
+import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
 
 type Queries = Pick<Session, "query">;
@@ -36,25 +37,26 @@ export async function readCheckpoint(session: Queries): Promise<Checkpoint | nul
   };
 }
 
-export async function writeCheckpoint(session: Queries, { block, finalized }: Checkpoint): Promise<void> {
-  await session.query({
+export function writeCheckpoint({ block, finalized }: Checkpoint): Step {
+  return {
     text: `
       insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values ($1, $2, $3, $4)
       on conflict (only_row) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
         block_timestamp = excluded.block_timestamp,
         finalized_block = greatest(checkpoint.finalized_block, excluded.finalized_block)`,
     values: [block.number, bytea(block.hash), block.timestamp, finalized],
-  });
+  };
 }
 
-export async function writeBlocks(session: Session, blocks: readonly StoredBlock[]): Promise<void> {
-  if (blocks.length === 0) return;
-  await session.copyIn(
-    "copy blocks (number, hash, timestamp, log_count) from stdin",
-    blocks.map((block) =>
-      copyLine([String(block.number), bytea(block.hash), String(block.timestamp), String(block.logCount)]),
+export function writeBlocks(blocks: readonly StoredBlock[]): Step {
+  return {
+    copy: "copy blocks (number, hash, timestamp, log_count) from stdin",
+    chunks: copyChunks(
+      blocks.map((block) =>
+        copyLine([String(block.number), bytea(block.hash), String(block.timestamp), String(block.logCount)]),
+      ),
     ),
-  );
+  };
 }
 
 /** The newest stored blocks from `number` downwards, newest first. */
@@ -75,15 +77,14 @@ export async function readBlocksDown(
 }
 
 /** Takes away blocks and logs after a block; the rows are undone by whoever owns them. */
-export async function removeChainAfter(session: Queries, block: number): Promise<void> {
-  await session.query({ text: "delete from logs where block_number > $1", values: [block] });
-  await session.query({ text: "delete from blocks where number > $1", values: [block] });
+export function removeChainAfter(block: number): Step[] {
+  return [
+    { text: "delete from logs where block_number > $1", values: [block] },
+    { text: "delete from blocks where number > $1", values: [block] },
+  ];
 }
 
 /** Blocks that are final and empty tell nothing any more, except the one the checkpoint may return to. */
-export async function pruneBlocks(session: Queries, finalized: number): Promise<void> {
-  await session.query({
-    text: "delete from blocks where number < $1 and log_count = 0",
-    values: [finalized],
-  });
+export function pruneBlocks(finalized: number): Step {
+  return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
 import { Fault } from "../kit/fault.ts";
 import { createLog } from "../kit/log.ts";
-import { copyLine } from "./copy-in.ts";
+import { copyChunks, copyLine } from "./copy-text.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sqlState } from "./database-fault.ts";
 import type { Session } from "./session.ts";
@@ -247,40 +247,77 @@ describe("closing", () => {
   });
 });
 
-describe("rows copied in", () => {
+describe("steps sent in one go", () => {
   const COPY = "COPY copied (n, note) FROM STDIN";
+  const rows = (lines: Iterable<readonly (string | null)[]>) => ({
+    copy: COPY,
+    chunks: copyChunks([...lines].map(copyLine)),
+  });
 
-  it("arrive exactly, in any number, whatever characters they hold", async () => {
+  it("are carried out in order, and rows arrive exactly, whatever characters they hold", async () => {
     await table("copied");
     const notes = ["plain", "tab\there", "line\nbreak\r", "back\\slash \\N", "", "ünï💡", null];
-    const rows = Array.from({ length: 20_000 }, (_, n) => [String(n), notes[n % notes.length] ?? null]);
-    const count = await database.transaction((session) => session.copyIn(COPY, rows.map(copyLine)));
-    expect(count).toBe(20_000);
+    const many = Array.from({ length: 20_000 }, (_, n) => [String(n), notes[n % notes.length] ?? null]);
+    await database.transaction((session) =>
+      session.send([
+        rows(many),
+        { text: "UPDATE copied SET note = $1 WHERE n = $2", values: ["changed", 19_999] },
+        rows([["20000", "last"]]),
+        // It returns a row, which nobody asked for.
+        { text: "SELECT count(*) FROM copied" },
+      ]),
+    );
     const stored = await database.query<{ note: string | null }>(
       `SELECT note FROM copied WHERE n < ${notes.length} ORDER BY n`,
     );
     expect(stored.rows.map(({ note }) => note)).toEqual(notes);
+    const ends = await database.query<{ note: string | null }>(
+      "SELECT note FROM copied WHERE n > 19998 ORDER BY n",
+    );
+    expect(ends.rows.map(({ note }) => note)).toEqual(["changed", "last"]);
   });
 
-  it("vanish with the source's own error when the source fails, and the connection goes on", async () => {
+  it("are refused whole when one row is wrong, however much follows it, and the connection goes on", async () => {
     await database.query("TRUNCATE copied");
-    const upstream = Object.assign(new Error("the node went away"), { code: "ECONNRESET" });
-    async function* failing() {
-      yield copyLine(["1", "one"]);
-      throw upstream;
-    }
     const before = database.pool.total;
-    await expect(database.transaction((session) => session.copyIn(COPY, failing()))).rejects.toBe(upstream);
+    const many = Array.from({ length: 200_000 }, (_, n) => [n === 10 ? "ten" : String(n), "x".repeat(50)]);
+    const refused = database.transaction((session) =>
+      session.send([rows([["-1", "first"]]), rows(many), rows([["-2", "later"]]), { text: "SELECT 1" }]),
+    );
+    await expect(refused).rejects.toMatchObject({ code: "22P02" });
+    expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
     expect(database.pool.total).toBe(before);
+  });
+
+  it("are refused whole when a statement between them fails, or a COPY can not even begin", async () => {
+    const wrong = [
+      { text: "SELECT 1 / $1::int", values: [0] },
+      { copy: "COPY nowhere FROM STDIN", chunks: copyChunks(["1\n", "2\n"]) },
+      { text: "not SQL" },
+    ];
+    for (const step of wrong) {
+      const refused = database.transaction((session) =>
+        session.send([rows([["1", "one"]]), step, rows([["2", "two"]])]),
+      );
+      await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^(22012|42P01|42601)$/) });
+      expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
+    }
+  });
+
+  it("do nothing when there are none", async () => {
+    await database.transaction((session) => session.send([]));
     expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
   });
 
-  it("are refused whole when one of them is wrong, however many follow", async () => {
-    function* lines() {
-      for (let n = 0; n < 200_000; n += 1) yield copyLine([n === 10 ? "ten" : String(n), "x".repeat(50)]);
-    }
-    const refused = database.transaction((session) => session.copyIn(COPY, lines()));
-    await expect(refused).rejects.toMatchObject({ code: "22P02" });
+  it("fail when the server ends the session half-way", async () => {
+    const cut = database.transaction((session) =>
+      session.send([
+        rows([["1", "one"]]),
+        { text: "SELECT pg_terminate_backend(pg_backend_pid())" },
+        rows([["2", "two"]]),
+      ]),
+    );
+    await expect(cut).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
     expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
   });
 });

@@ -15,6 +15,7 @@ import { pruneTable, rollbackTable, rowLoader, writeVersions } from "./index-tab
 import type { Lock } from "./lock.ts";
 import { type DetailedLog, writeLogs } from "./log-rows.ts";
 import { createRowVersions, loaderAfter, type RowVersions, type TableVersions } from "./row-versions.ts";
+import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
 import { tellChange } from "./watch-changes.ts";
 
@@ -48,18 +49,15 @@ const WRITE_MS_MAX = 300_000;
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
-  const writeBatch = async (session: Session, batch: IndexBatch, changed: readonly TableVersions[]) => {
-    await refuseGap(session, batch);
-    await writeLogs(session, batch.logs);
-    await writeChanged(session, batch, changed);
-    await writeBlocks(session, batch.blocks);
-    await writeCheckpoint(session, {
-      block: batch.tip,
-      finalized: Math.min(batch.finalized, batch.tip.number),
-    });
-    if (batch.tip.number > batch.finalized) await prune(session, tables, batch.finalized);
-    await tellChange(session, database.schema);
-  };
+  // The whole batch as bytes, made before its turn to be written comes: then only the server has something to do.
+  const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): Step[] => [
+    writeLogs(batch.logs),
+    ...versionSteps(batch, changed),
+    writeBlocks(batch.blocks),
+    writeCheckpoint({ block: batch.tip, finalized: Math.min(batch.finalized, batch.tip.number) }),
+    ...(batch.tip.number > batch.finalized ? pruneSteps(tables, batch.finalized) : []),
+    tellChange(database.schema),
+  ];
   return {
     position: () => readCheckpoint(database),
     blocksDown: (number, limit) => readBlocksDown(database, number, limit),
@@ -72,12 +70,16 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
         before ? loaderAfter(before, stored)(...wanted) : stored(...wanted),
       );
       await fold(batch.logs, rows);
-      const changed = await rows.finish();
+      const steps = batchSteps(batch, await rows.finish());
       // Let go: each batch would hold the one before it, and the last one all there ever were.
       before = null;
       return {
         latest: rows.latest,
-        write: () => transaction((session) => writeBatch(session, batch, changed)),
+        write: () =>
+          transaction(async (session) => {
+            await refuseGap(session, batch);
+            await session.send(steps);
+          }),
       };
     },
     rollback: (to) =>
@@ -86,9 +88,11 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
         if (to.number < finalized)
           throw new Error(`block ${to.number} is final and can not be rolled back to`);
         for (const table of tables) await rollbackTable(session, table, to.number);
-        await removeChainAfter(session, to.number);
-        await writeCheckpoint(session, { block: to, finalized });
-        await tellChange(session, database.schema);
+        await session.send([
+          ...removeChainAfter(to.number),
+          writeCheckpoint({ block: to, finalized }),
+          tellChange(database.schema),
+        ]);
       }),
   };
 }
@@ -101,16 +105,15 @@ export async function foldInto(
 ): Promise<void> {
   const rows = createRowVersions(rowLoader(session));
   await fold(batch.logs, rows);
-  await writeChanged(session, batch, await rows.finish());
+  await session.send(versionSteps(batch, await rows.finish()));
 }
 
-async function writeChanged(
-  session: Session,
+function versionSteps(
   batch: Pick<IndexBatch, "finalized" | "tip">,
   changed: readonly TableVersions[],
-): Promise<void> {
+): Step[] {
   const final = batch.tip.number <= batch.finalized;
-  for (const versions of changed) await writeVersions(session, versions, { final });
+  return changed.flatMap((versions) => writeVersions(versions, { final }));
 }
 
 // The same batch written twice, or one that does not follow, would double counters: the last guard against it.
@@ -124,7 +127,6 @@ async function refuseGap(session: Session, batch: IndexBatch): Promise<void> {
   }
 }
 
-async function prune(session: Session, tables: readonly Table[], finalized: number): Promise<void> {
-  for (const table of tables) await pruneTable(session, table, finalized);
-  await pruneBlocks(session, finalized);
+function pruneSteps(tables: readonly Table[], finalized: number): Step[] {
+  return [...tables.flatMap((table) => pruneTable(table, finalized)), pruneBlocks(finalized)];
 }

@@ -1,8 +1,9 @@
 // Writing and undoing versions of indexed rows, and loading the current ones.
 import type { Column } from "../schema/column.ts";
 import { keyText, type Row, type Table } from "../schema/table.ts";
-import { COPY_NULL, copyText } from "./copy-in.ts";
+import { COPY_NULL, copyChunks, copyText } from "./copy-text.ts";
 import type { RowLoader, TableVersions, Touched } from "./row-versions.ts";
+import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
 import { closeSql, columnOf, copySql, loadSql, removeSql, reopenSql, unbornSql } from "./table-sql.ts";
 
@@ -25,20 +26,17 @@ export function rowLoader(session: Pick<Session, "query">): RowLoader {
   };
 }
 
-export async function writeVersions(
-  session: Session,
-  versions: TableVersions,
-  mode: WriteMode,
-): Promise<void> {
-  const { table, ended, begun } = versions;
+export function writeVersions({ table, ended, begun }: TableVersions, mode: WriteMode): Step[] {
   const collapse = mode.final && table.history === "recent";
+  const steps: Step[] = [];
   if (ended.length > 0) {
     const ends = collapse ? [] : [`{${ended.map(({ at }) => at).join(",")}}`];
     const text = collapse ? removeSql(table) : closeSql(table);
-    await session.query({ text, values: [...keyColumns(table, ended), ...ends] });
+    steps.push({ text, values: [...keyColumns(table, ended), ...ends] });
   }
   const written = collapse ? begun.filter(({ to }) => to === null) : begun;
-  await session.copyIn(copySql(table), linesOf(table, written));
+  steps.push({ copy: copySql(table), chunks: copyChunks(linesOf(table, written)) });
+  return steps;
 }
 
 /** Undoes everything after a block: what was born later goes, what ended later lives on. */
@@ -53,9 +51,9 @@ export async function rollbackTable(session: Session, table: Table, block: numbe
 }
 
 /** Drops versions that ended at or before a block that can not be undone, where no past is kept. */
-export async function pruneTable(session: Session, table: Table, finalized: number): Promise<void> {
-  if (table.history !== "recent") return;
-  await session.query({ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] });
+export function pruneTable(table: Table, finalized: number): Step[] {
+  if (table.history !== "recent") return [];
+  return [{ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] }];
 }
 
 /** One array per key column, as PostgreSQL reads it from text: the driver's own way costs several times as much. */

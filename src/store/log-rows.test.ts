@@ -55,16 +55,13 @@ async function store(blocks: readonly (readonly Sketch[])[]): Promise<DetailedLo
     })),
   );
   await database.transaction(async (session) => {
-    await writeLogs(session, detailed);
-    await writeBlocks(
-      session,
-      blocks.map((sketches, number) => ({
-        number,
-        hash: hashOf(number),
-        timestamp: 1_700_000_000 + number,
-        logCount: sketches.length,
-      })),
-    );
+    const stored = blocks.map((sketches, number) => ({
+      number,
+      hash: hashOf(number),
+      timestamp: 1_700_000_000 + number,
+      logCount: sketches.length,
+    }));
+    await session.send([writeLogs(detailed), writeBlocks(stored)]);
   });
   return detailed;
 }

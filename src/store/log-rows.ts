@@ -1,7 +1,8 @@
 // Raw logs in and out of the database: exact, compact, and enough to make every row again.
 import type { Hex } from "../kit/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import { COPY_NULL } from "./copy-in.ts";
+import { COPY_NULL, copyChunks } from "./copy-text.ts";
+import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
 
 /** A log with what its event leaves out: null where it leaves out nothing. */
@@ -9,12 +10,11 @@ export type DetailedLog = { readonly log: ChainLog; readonly details: Hex | null
 
 const TOPIC_DIGITS = 64;
 
-export async function writeLogs(session: Session, logs: readonly DetailedLog[]): Promise<void> {
-  if (logs.length === 0) return;
-  await session.copyIn(
-    "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin",
-    lines(logs),
-  );
+export function writeLogs(logs: readonly DetailedLog[]): Step {
+  return {
+    copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin",
+    chunks: copyChunks(lines(logs)),
+  };
 }
 
 // By hand rather than with copyLine: numbers and hex have nothing to escape but the backslash that we put in ourselves.

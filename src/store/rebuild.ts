@@ -56,7 +56,7 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   await inShadow(async (session) => {
     await swap(session, declaration.tables, schema, shadow);
     await recordRowTables(session, declaration);
-    await tellChange(session, schema);
+    await session.query(tellChange(schema));
   });
   return logs;
 }

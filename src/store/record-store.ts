@@ -14,7 +14,7 @@ export function openRecordStore(database: Database, changed: () => void = () => 
     async change(work) {
       const result = await database.transaction(async (session) => {
         const done = await work(rowsOf(session));
-        await tellChange(session, database.schema);
+        await session.query(tellChange(database.schema));
         return done;
       });
       changed();

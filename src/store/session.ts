@@ -2,8 +2,8 @@
 import type { ClientBase, QueryResult } from "pg";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
-import { type CopySource, CopySourceFailure, copyIn } from "./copy-in.ts";
 import { type DatabasePlace, isConnectionBroken, toDatabaseFault } from "./database-fault.ts";
+import { runScript, type Step } from "./script.ts";
 
 export type Value = string | number | bigint | boolean | null | Uint8Array | Date | readonly Value[];
 
@@ -14,8 +14,8 @@ export type Answer<R> = { readonly rows: R[]; readonly count: number };
 
 export type Session = {
   query<R extends object = Record<string, unknown>>(statement: string | Statement): Promise<Answer<R>>;
-  /** `sql` is a COPY … FROM STDIN; the source yields lines of its text format, see copyLine. */
-  copyIn(sql: string, source: CopySource): Promise<number>;
+  /** All of these steps in order, without waiting for the server in between; nothing of what they return is read. */
+  send(steps: readonly Step[]): Promise<void>;
 };
 
 export type TransactionOptions = {
@@ -28,6 +28,8 @@ export type TransactionOptions = {
 const WAITING_MAX = 10_000;
 // The server ends a statement by its own clock first; this is for a server that no longer answers at all.
 const ANSWER_MARGIN_MS = 5_000;
+// What a timer can count to.
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 // Told by what the connection itself threw, never by an error that came out of the work done on it.
 const broken = new WeakSet<ClientBase>();
@@ -58,7 +60,7 @@ export async function runTransaction<T>(
   };
   const session: Session = {
     query: (statement) => inTurn(() => runStatement(client, statement, { place, statementTimeoutMs })),
-    copyIn: (sql, source) => inTurn(() => sendRows(client, sql, source, place)),
+    send: (steps) => inTurn(() => sendSteps(client, steps, { place, statementTimeoutMs })),
   };
 
   await runStatement(
@@ -91,17 +93,17 @@ export function mustDiscard(client: ClientBase): boolean {
   return broken.has(client) || client.getTransactionStatus() !== "I";
 }
 
-async function sendRows(
+async function sendSteps(
   client: ClientBase,
-  sql: string,
-  source: CopySource,
-  place: DatabasePlace,
-): Promise<number> {
+  steps: readonly Step[],
+  options: { place: DatabasePlace; statementTimeoutMs: number },
+): Promise<void> {
+  if (steps.length === 0) return;
   try {
-    return await copyIn(client, sql, source);
+    await runScript(client, steps, answerMsMax(options.statementTimeoutMs, steps.length));
   } catch (error) {
-    // What the source threw is none of ours to map: its network is not the database's.
-    throw error instanceof CopySourceFailure ? error.cause : toDatabaseFault(error, place);
+    if (isConnectionBroken(error)) broken.add(client);
+    throw toDatabaseFault(error, options.place);
   }
 }
 
@@ -115,7 +117,7 @@ async function send<R extends object>(
     text,
     ...(name === undefined ? {} : { name }),
     ...(values === undefined ? {} : { values: [...values] }),
-    query_timeout: options.statementTimeoutMs === 0 ? 0 : options.statementTimeoutMs + ANSWER_MARGIN_MS,
+    query_timeout: answerMsMax(options.statementTimeoutMs, 1),
   };
   try {
     const result: QueryResult<R> | QueryResult<R>[] = await client.query<R>(config);
@@ -125,4 +127,10 @@ async function send<R extends object>(
     if (isConnectionBroken(error)) broken.add(client);
     throw toDatabaseFault(error, options.place);
   }
+}
+
+function answerMsMax(statementTimeoutMs: number, statements: number): number {
+  return statementTimeoutMs === 0
+    ? 0
+    : Math.min(statementTimeoutMs * statements + ANSWER_MARGIN_MS, TIMER_MS_MAX);
 }

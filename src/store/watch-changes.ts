@@ -3,16 +3,15 @@ import type { Client } from "pg";
 import { type Clock, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Database } from "./database.ts";
-import type { Session } from "./session.ts";
 
 // One channel per schema: several deployments may share a database.
 const channelOf = (schema: string) => `${schema}_changed`;
 
 const RECONNECT_MS = 500;
 
-/** To be called inside the transaction that changes what readers see; heard when it commits, and only then. */
-export async function tellChange(session: Pick<Session, "query">, schema: string): Promise<void> {
-  await session.query({ text: "select pg_notify($1, '')", values: [channelOf(schema)] });
+/** Belongs into the transaction that changes what readers see; heard when that commits, and only then. */
+export function tellChange(schema: string): { text: string; values: [string] } {
+  return { text: "select pg_notify($1, '')", values: [channelOf(schema)] };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ApiSession, Sessions } from "../api-session.ts";
 import { LISTS, type List, orderObjection, recordsOf } from "../lists.ts";
 import type { PastAnswers } from "../past-answers.ts";
 import { pause } from "../pause.ts";
+import { FINALITY } from "../protocol-chain.ts";
 import type { River } from "../river.ts";
 import type { Actor } from "./actor.ts";
 
@@ -132,7 +133,8 @@ async function finalBlock(
   random: () => number,
 ): Promise<number | null> {
   const { startBlock } = protocol.deployment;
-  const newest = Math.min(await protocol.finalized(), head?.number ?? 0);
+  // Final for the index, too: one that is behind may still be on a branch that the chain has left.
+  const newest = Math.min(await protocol.finalized(), (head?.number ?? 0) - FINALITY);
   return newest <= startBlock ? null : newest - Math.floor(random() ** 2 * (newest - startBlock));
 }
 

@@ -6,6 +6,7 @@ import type { Slot } from "../slot.ts";
 import type { Check } from "./check.ts";
 
 const LEVEL_MS_MAX = 90_000;
+const WORDS_MAX = 1_500;
 
 export const level: Check = {
   name: "services are level with the chain",
@@ -19,7 +20,11 @@ export const level: Check = {
           seen = `block ${headers["x-indexed-block"]}`;
           return headers["x-indexed-block-hash"] === head.hash;
         },
-        { msMax: LEVEL_MS_MAX, late: () => `${api.name} is at ${seen}, the chain at block ${head.number}` },
+        {
+          msMax: LEVEL_MS_MAX,
+          late: () =>
+            `${api.name} is at ${seen}, the chain at block ${head.number}; ${lastWords(services.indexers)}`,
+        },
       );
     }
     let states: readonly number[] = [];
@@ -45,6 +50,11 @@ export const level: Check = {
     return `block ${head.number}, ${services.all.length} processes`;
   },
 };
+
+/** Whoever reads of a failure has only this to go by: the processes are gone by then. */
+function lastWords(slots: readonly Slot[]): string {
+  return slots.map(({ name, said }) => `${name} said last: ${said.slice(-WORDS_MAX)}`).join("\n");
+}
 
 async function ask(slot: River["services"]["all"][number] & Slot, path: string) {
   const connection = openConnection(slot.url);
