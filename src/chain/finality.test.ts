@@ -63,6 +63,15 @@ describe("the finalized block", () => {
     await readHeader(other, "latest");
     const head = await readHeader(rpc, "latest");
     expect((await readFinalized(other, { depthFallback: 3 })).number).toBeLessThanOrEqual(head.number);
-    expect(lying.requests).toHaveLength(3);
+    // The head; the tag with a lie; the tag, and that block with a lie; both once more.
+    expect(lying.requests).toHaveLength(6);
+  });
+
+  it("is a block that exists, also where the node lies about head and finality in one breath", async () => {
+    const lying = await node((number) => (number === 0 ? { kind: "other-block" } : null));
+    const { rpc } = createTestRpc([lying.url]);
+    const honest = await readFinalized(createTestRpc([chain.rpcUrl]).rpc, { depthFallback: 3 });
+    expect(await readFinalized(rpc, { depthFallback: 3 })).toEqual(honest);
+    expect(await readFinalized(rpc, { depthFallback: 3 })).toEqual(honest);
   });
 });

@@ -1,7 +1,7 @@
 // The newest block that can not be undone any more, never going back within this process.
 import type { Header } from "../schema/chain-log.ts";
 import { malformed } from "./bad-answer.ts";
-import { headerCall, readHeader } from "./blocks.ts";
+import { canonicalHeaderCall, headerCall, readHeader } from "./blocks.ts";
 import type { CallOptions, PinnedRpc, Rpc } from "./rpc/call.ts";
 import { RpcError } from "./rpc/failure.ts";
 
@@ -17,9 +17,14 @@ const newest = new WeakMap<Rpc, Header>();
 
 /** The finalized header; an older one than before (another provider, a restarted node) is answered with the newer. */
 export async function readFinalized(rpc: Rpc, options: FinalityOptions): Promise<Header> {
-  const found = await rpc.pinned((node) => finalizedOf(node, options), options);
   const kept = newest.get(rpc);
-  if (kept && kept.number >= found.number) return kept;
+  const found = await rpc.pinned(async (node) => {
+    const told = await finalizedOf(node, options);
+    if (kept && kept.number >= told.number) return kept;
+    // It is kept for good, so a number that no block has would never be reached: it is asked for by that number.
+    const { method, params, parse } = canonicalHeaderCall(told.number, told.hash);
+    return node.request(method, params, parse ? { ...options, parse } : options);
+  }, options);
   newest.set(rpc, found);
   return found;
 }
