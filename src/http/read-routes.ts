@@ -1,5 +1,5 @@
 // Reads of the index as GET routes: parameters in, one statement, an answer with its validators out.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../kit/fault.ts";
 import { parseUint } from "../kit/uint.ts";
@@ -56,12 +56,16 @@ function isKnown(read: Read, key: string): boolean {
 async function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): Promise<Answer> {
   const plan = read.plan(input);
   const { head, rows } = await run(plan.sql);
-  // Also an answer of "no such record" says as of which block there is none.
-  reply.headers(headHeaders(head));
-  refuseUnreadable(input.asOf, head, { recent: read.recent === true });
-  const body = plan.assemble(rows);
-  if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
-  return toAnswer(body, head);
+  try {
+    refuseUnreadable(input.asOf, head, { recent: read.recent === true });
+    const body = plan.assemble(rows);
+    if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
+    return toAnswer(body, head);
+  } catch (error) {
+    // Also an answer of "no such record" says as of which block there is none.
+    reply.headers(headHeaders(head));
+    throw error;
+  }
 }
 
 function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {
@@ -80,7 +84,7 @@ function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<strin
 
 export function toAnswer(body: unknown, head: IndexHead): Answer {
   const bytes = Buffer.from(JSON.stringify(body));
-  const etag = `"${createHash("sha1").update(bytes).digest("base64url")}"`;
+  const etag = `"${hash("sha1", bytes, "base64url")}"`;
   return {
     status: 200,
     body: bytes,

@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
-import type { SqlText, SqlValue } from "../schema/statement.ts";
+import type { SqlText } from "../schema/statement.ts";
 import { sqlState } from "./database-fault.ts";
 import type { Reader } from "./reader.ts";
-import type { Value } from "./session.ts";
+import type { Cells, Value } from "./session.ts";
 
 export type IndexHead = {
   readonly number: bigint;
@@ -22,32 +22,38 @@ export type IndexRows = {
 
 export type IndexReader = { read(statement: SqlText): Promise<IndexRows> };
 
-type Found = Record<string, unknown> & {
-  _head: string;
-  _hash: string;
-  _finalized: string;
-  _start: string;
-  _found: boolean | null;
-};
-
 export function openIndexReader(reader: Reader): IndexReader {
   const known = new Map<string, Prepared>();
   return {
     async read({ text, values }) {
-      const statement = { ...preparedOf(text, known), values: values.map(toValue) };
-      const found = await reader.read<Found>(statement).catch(explainAbsence);
-      const [first] = found;
+      const { name, text: whole } = preparedOf(text, known);
+      const statement = { name, text: whole, values: values as readonly Value[] };
+      const { columns, rows } = await reader.read(statement).catch(explainAbsence);
+      const [first] = rows;
       if (!first)
         throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
+      const [number, hash, finalized, start, found] = first as HeadCells;
       const head = {
-        number: BigInt(first._head),
-        hash: `0x${first._hash}` as const,
-        finalized: BigInt(first._finalized),
-        start: BigInt(first._start),
+        number: BigInt(number),
+        hash: `0x${hash}` as const,
+        finalized: BigInt(finalized),
+        start: BigInt(start),
       };
-      return { head, rows: first._found ? withoutHead(found) : [] };
+      return { head, rows: found ? recordsOf(columns, rows) : [] };
     },
   };
+}
+
+// In the order in which the statement names them, before those of the rows.
+type HeadCells = [number: string, hash: string, finalized: string, start: string, found: boolean | null];
+const HEAD_CELLS = 5;
+
+function recordsOf(columns: Cells["columns"], rows: Cells["rows"]): Record<string, unknown>[] {
+  return rows.map((cells) => {
+    const record: Record<string, unknown> = {};
+    for (let at = HEAD_CELLS; at < columns.length; at += 1) record[columns[at] as string] = cells[at];
+    return record;
+  });
 }
 
 // Tables and columns are made by the indexer: before its first start, or before it has followed a new version of ours,
@@ -58,18 +64,6 @@ function explainAbsence(error: unknown): never {
   if (!ABSENT.has(sqlState(error))) throw error;
   const sentence = "The rows of this version are not made yet; try again when /ready answers 200.";
   throw new Fault("INDEX_EMPTY", sentence, { cause: error });
-}
-
-const HEAD_COLUMNS: ReadonlySet<string> = new Set(["_head", "_hash", "_finalized", "_start", "_found"]);
-
-/** All rows have the same columns, so which ones to keep is asked once and not for each. */
-function withoutHead(found: readonly Found[]): Record<string, unknown>[] {
-  const names = Object.keys(found[0] ?? {}).filter((name) => !HEAD_COLUMNS.has(name));
-  return found.map((each) => {
-    const row: Record<string, unknown> = {};
-    for (const name of names) row[name] = each[name];
-    return row;
-  });
 }
 
 type Prepared = { readonly name: string; readonly text: string };
@@ -87,8 +81,4 @@ function preparedOf(inner: string, known: Map<string, Prepared>): Prepared {
   const made = { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
   known.set(inner, made);
   return made;
-}
-
-function toValue(value: SqlValue): Value {
-  return value as Value;
 }

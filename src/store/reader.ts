@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../kit/fault.ts";
 import type { Database } from "./database.ts";
-import { mustDiscard, runStatement, type Value } from "./session.ts";
+import { type Cells, mustDiscard, runCells, type Value } from "./session.ts";
 
 export type NamedStatement = {
   readonly name: string;
@@ -13,7 +13,7 @@ export type NamedStatement = {
 
 export type Reader = {
   /** For short reads only: a slow one holds up those that were sent after it on the same connection. */
-  read<R extends object = Record<string, unknown>>(statement: NamedStatement): Promise<R[]>;
+  read(statement: NamedStatement): Promise<Cells>;
   close(): Promise<void>;
 };
 
@@ -65,18 +65,18 @@ export function openReader(database: Database, options: { connections: number })
     return lane.opening;
   }
 
-  async function send<R extends object>(lane: Lane, client: Client, statement: NamedStatement): Promise<R[]> {
+  async function send(lane: Lane, client: Client, statement: NamedStatement): Promise<Cells> {
     try {
       sendTogether((client as WiredClient).connection.stream);
       const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
-      return (await runStatement<R>(client, statement, limits)).rows;
+      return await runCells(client, statement, limits);
     } catch (error) {
       if (mustDiscard(client)) retire(lane, client);
       throw error;
     }
   }
 
-  async function readOn<R extends object>(lane: Lane, statement: NamedStatement): Promise<R[]> {
+  async function readOn(lane: Lane, statement: NamedStatement): Promise<Cells> {
     const client = await connected(lane);
     try {
       return await send(lane, client, statement);
@@ -90,7 +90,7 @@ export function openReader(database: Database, options: { connections: number })
   }
 
   return {
-    async read<R extends object>(statement: NamedStatement) {
+    async read(statement) {
       if (closed) throw new Fault("SHUTTING_DOWN", "The database has been closed.");
       const lane = lanes.reduce((best, next) => (next.inFlight < best.inFlight ? next : best));
       if (lane.inFlight >= IN_FLIGHT_MAX) {
@@ -98,7 +98,7 @@ export function openReader(database: Database, options: { connections: number })
       }
       lane.inFlight += 1;
       try {
-        return await readOn<R>(lane, statement);
+        return await readOn(lane, statement);
       } finally {
         lane.inFlight -= 1;
       }
