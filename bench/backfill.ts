@@ -5,27 +5,36 @@ import { pipeline } from "node:stream/promises";
 import { to as copyTo } from "pg-copy-streams";
 import { createLogDecoder } from "../src/protocol/decode-logs.ts";
 import { tables } from "../src/protocol/domains.ts";
-import type { BackfillReport, BackfillTask } from "./backfill/backfill-child.ts";
+import type { BackfillReport } from "./backfill/backfill-child.ts";
 import { type BenchServer, openBenchDatabase, startBenchServer } from "./backfill/bench-database.ts";
 import type { CopyReport, CopyTask, DumpedTable } from "./backfill/copy-child.ts";
+import { fill, startNode } from "./backfill/fill.ts";
 import { drainNode, type Served } from "./backfill/node-speed.ts";
 import type { ReadReport, ReadTask } from "./backfill/read-child.ts";
 import { historyChain } from "./history/history.ts";
 import {
+  atLeast,
   type Bench,
   type BenchOptions,
+  type BenchReport,
+  belowMemoryMax,
   grouped,
+  type Headline,
+  MEMORY_BYTES_MAX,
   type Measurement,
+  megabytes,
+  microseconds,
   percent,
   perSecond,
 } from "./measurement.ts";
 import type { ReplayNodeReady } from "./replay-node-child.ts";
-import { type Child, startChild } from "./start-child.ts";
 import { tell } from "./tell.ts";
+import { profileOptions, type Start, withChildren } from "./with-children.ts";
 
 const SCHEMA = "sextant";
 const COPY_SCHEMA = "sextant_copy";
-const FULL_EVENTS = 1_000_000;
+// The least that says something about a backfill.
+const EVENTS = 200_000;
 // The best of each counts: what else the machine does between two measurements only ever makes them slower.
 const ROUNDS = 2;
 // Where time per event is looked at; the stretch before each of them is what is timed.
@@ -35,113 +44,57 @@ const FLAT_STRETCH = 50_000;
 export const backfillBench: Bench = {
   name: "backfill",
   async run(options) {
-    const children: Child[] = [];
-    const start: Start = (name, file, args, node = []) => {
-      const child = startChild({ name, file: new URL(file, import.meta.url), args, node });
-      children.push(child);
-      return child;
-    };
     const server = await startBenchServer();
     try {
-      const measured = await measure(options, server, start);
-      return options.full ? [...measured, ...(await measureLong(options, server, start))] : measured;
+      return await withChildren((start) => measure(options, server, start));
     } finally {
-      for (const child of children) await child.stop();
       await server.stop();
     }
   },
 };
 
-type Start = (name: string, file: string, args: readonly string[], node?: readonly string[]) => Child;
-
 async function measure(
-  options: BenchOptions,
+  { seed, events, profileFolder }: BenchOptions,
   server: BenchServer,
   start: Start,
-): Promise<readonly Measurement[]> {
-  const { seed, events } = options;
-  const { node, stop } = await startNode(start, seed, events);
+): Promise<BenchReport> {
+  const { node, stop } = await startNode(start, { seed, events: events ?? EVENTS });
   const served = await drain(node, seed);
   const task = { url: node.url, seed, head: node.head };
+  const place = { connection: server.connection, schema: SCHEMA };
   const rounds: Round[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
     tell(`round ${round} of ${ROUNDS}`);
     const readTask: ReadTask = task;
     const read = await run<ReadReport>(start, "reading", "read", readTask);
-    const filled = await fill(start, server, options, { ...task, events: node.events });
+    const filled = await fill(
+      start,
+      { ...task, ...place, events: node.events },
+      profileOptions(profileFolder),
+    );
     const dumped = await dump(server);
-    const place = { connection: server.connection, schema: COPY_SCHEMA };
-    const copyTask: CopyTask = { ...place, dumped, batches: filled.batches };
+    const copyTask: CopyTask = { ...place, schema: COPY_SCHEMA, dumped, batches: filled.batches };
     const copied = await run<CopyReport>(start, "copying", "copy", copyTask);
     await dropSchemas(server, [SCHEMA, COPY_SCHEMA]);
     rounds.push({ read, filled, copied });
   }
   await stop();
-  return [
-    ...summary(rounds),
-    {
-      what: "node alone",
-      value: grouped(perSecond(node.events, served.ms)),
-      note: `logs/s served and thrown away, ${grouped(served.bytes / 2 ** 20)} MiB`,
-    },
-  ];
-}
-
-/** A history so long that whatever grows with it shows. */
-async function measureLong(
-  options: BenchOptions,
-  server: BenchServer,
-  start: Start,
-): Promise<readonly Measurement[]> {
-  const { node, stop } = await startNode(start, options.seed, FULL_EVENTS);
-  const { url, events, head } = node;
-  const filled = await fill(start, server, options, { url, seed: options.seed, head, events });
-  await stop();
-  return [
-    {
-      what: `events/s over ${grouped(events)}`,
-      value: grouped(perSecond(filled.events, filled.ms)),
-      note: `peak memory ${grouped(filled.rssBytesMax / 2 ** 20)} MiB`,
-    },
-    ...flatness(filled),
-  ];
+  const { measurements, headlines } = summary(rounds);
+  const alone = {
+    what: "node alone",
+    value: grouped(perSecond(node.events, served.ms)),
+    note: `logs/s served and thrown away, ${grouped(served.bytes / 2 ** 20)} MiB`,
+  };
+  return { measurements: [...measurements, alone], headlines };
 }
 
 type Round = { readonly read: ReadReport; readonly filled: BackfillReport; readonly copied: CopyReport };
 
-async function startNode(
-  start: Start,
-  seed: number,
-  events: number,
-): Promise<{ node: ReplayNodeReady; stop(): Promise<void> }> {
-  const child = start("node", "replay-node-child.ts", [String(seed), String(events)]);
-  const node = await child.next<ReplayNodeReady>();
-  tell(`the node serves ${grouped(node.events)} events, ${grouped(node.bytes / 2 ** 20)} MiB`);
-  return { node, stop: () => child.stop() };
-}
-
-async function run<T>(
-  start: Start,
-  name: string,
-  file: "read" | "copy" | "backfill",
-  task: object,
-  node: readonly string[] = [],
-): Promise<T> {
-  const child = start(name, `backfill/${file}-child.ts`, [JSON.stringify(task)], node);
+async function run<T>(start: Start, name: string, file: "read" | "copy", task: object): Promise<T> {
+  const child = start(name, `backfill/${file}-child.ts`, task);
   const report = await child.next<T>();
   await child.stop();
   return report;
-}
-
-function fill(
-  start: Start,
-  { connection }: BenchServer,
-  { profileFolder }: BenchOptions,
-  history: Omit<BackfillTask, "connection" | "schema">,
-): Promise<BackfillReport> {
-  const task: BackfillTask = { ...history, connection, schema: SCHEMA };
-  const profile = profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
-  return run(start, "backfill", "backfill", task, profile);
 }
 
 function drain(node: ReplayNodeReady, seed: number): Promise<Served> {
@@ -151,7 +104,7 @@ function drain(node: ReplayNodeReady, seed: number): Promise<Served> {
   return drainNode(node.url, { from: deployment.startBlock, to: node.head }, filters);
 }
 
-function summary(rounds: readonly Round[]): Measurement[] {
+function summary(rounds: readonly Round[]): BenchReport {
   const best = <T extends { readonly ms: number }>(reports: readonly T[]): T =>
     reports.reduce((one, other) => (other.ms < one.ms ? other : one));
   const filled = best(rounds.map((round) => round.filled));
@@ -161,7 +114,24 @@ function summary(rounds: readonly Round[]): Measurement[] {
   const rate = perSecond(filled.events, filled.ms);
   const reading = perSecond(read.events, read.ms);
   const copying = perSecond(filled.events, copied.ms);
-  return [
+  const lower = Math.min(reading, copying);
+  const headlines: Headline[] = [
+    {
+      what: "events/s",
+      value: grouped(rate),
+      ceiling: `${grouped(lower)} ${copying < reading ? "copied" : "read and decoded"} alone`,
+      ratio: percent(rate, lower),
+      aim: atLeast(rate, lower, 50),
+    },
+    {
+      what: "peak memory",
+      value: megabytes(rssBytesMax),
+      ceiling: megabytes(MEMORY_BYTES_MAX),
+      ratio: percent(rssBytesMax, MEMORY_BYTES_MAX),
+      aim: belowMemoryMax(rssBytesMax),
+    },
+  ];
+  const measurements: Measurement[] = [
     {
       what: "events/s",
       value: grouped(rate),
@@ -179,13 +149,13 @@ function summary(rounds: readonly Round[]): Measurement[] {
     },
     {
       what: "  of the lower ceiling",
-      value: percent(rate, Math.min(reading, copying)),
+      value: percent(rate, lower),
       note: "aim: 50 % or more",
     },
     {
       what: "peak memory",
-      value: `${grouped(rssBytesMax / 2 ** 20)} MiB`,
-      note: "the indexer's process; aim: below 500",
+      value: megabytes(rssBytesMax),
+      note: `the indexer's process; aim: below ${megabytes(MEMORY_BYTES_MAX)}`,
     },
     {
       what: "rows per event",
@@ -199,6 +169,7 @@ function summary(rounds: readonly Round[]): Measurement[] {
     },
     ...flatness(filled),
   ];
+  return { measurements, headlines };
 }
 
 function flatness({ events, marks }: BackfillReport): Measurement[] {
@@ -210,7 +181,7 @@ function flatness({ events, marks }: BackfillReport): Measurement[] {
 }
 
 function perEvent(ms: number, events: number): string {
-  return `${((ms * 1000) / events).toFixed(1)} µs`;
+  return microseconds(ms / events, 1);
 }
 
 /** How long the events before a point took, and how many they were. */

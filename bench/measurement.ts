@@ -7,8 +7,25 @@ export type Measurement = {
   readonly note?: string;
 };
 
+/** A line of the overview: what we promise, or would like to know first. */
+export type Headline = {
+  readonly what: string;
+  readonly value: string;
+  /** What it is held against, measured in the same run. */
+  readonly ceiling: string;
+  readonly ratio: string;
+  /** Null where nothing is promised. */
+  readonly aim: { readonly text: string; readonly met: boolean } | null;
+};
+
+export type BenchReport = {
+  readonly measurements: readonly Measurement[];
+  readonly headlines: readonly Headline[];
+};
+
 export type BenchOptions = {
-  readonly events: number;
+  /** How long a history is; null for what a benchmark itself finds telling. */
+  readonly events: number | null;
   readonly seed: number;
   /** Rows under the API as a part of the whole; null for what `full` says. */
   readonly scale: number | null;
@@ -20,17 +37,21 @@ export type BenchOptions = {
 
 export type Bench = {
   readonly name: string;
-  readonly run: (options: BenchOptions) => Promise<readonly Measurement[]>;
+  readonly run: (options: BenchOptions) => Promise<BenchReport>;
 };
 
 export function tableOf(results: readonly { bench: string; measurements: readonly Measurement[] }[]): string {
-  const rows = [
+  return columns([
     ["bench", "measured", "value", "note"],
     ...results.flatMap(({ bench, measurements }) =>
       measurements.map(({ what, value, note = "" }) => [bench, what, value, note]),
     ),
-  ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  ]);
+}
+
+/** Lines whose cells stand under one another; the last cell may be as long as it likes. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "))
     .map((line) => `${line.trimEnd()}\n`)
@@ -47,4 +68,29 @@ export function grouped(value: number): string {
 
 export function percent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)} %`;
+}
+
+/** An aim at a ratio, so that words and judgement can not differ. */
+export function atLeast(part: number, whole: number, percents: number): Headline["aim"] {
+  return { text: `${percents} % or more`, met: Math.round((part / whole) * 100) >= percents };
+}
+
+export function atMost(part: number, whole: number, percents: number): Headline["aim"] {
+  return { text: `${percents} % or less`, met: Math.round((part / whole) * 100) <= percents };
+}
+
+export function megabytes(bytes: number): string {
+  return `${grouped(bytes / 1e6)} MB`;
+}
+
+/** What an indexer may use at most, however long the history. */
+export const MEMORY_BYTES_MAX = 500e6;
+
+export function belowMemoryMax(bytes: number): Headline["aim"] {
+  return { text: `below ${megabytes(MEMORY_BYTES_MAX)}`, met: bytes < MEMORY_BYTES_MAX };
+}
+
+export function microseconds(ms: number, digits: number): string {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return `${(ms * 1000).toLocaleString("en-US", options)} µs`;
 }

@@ -1,21 +1,20 @@
 // How much a snapshot takes beyond the answers of its nodes, and how fast the paid service asks for money and takes it.
-import type { ServerReady } from "./api/server-child.ts";
 import { startBenchServer } from "./backfill/bench-database.ts";
 import {
   type Bench,
   type BenchOptions,
+  type BenchReport,
   grouped,
+  type Headline,
   type Measurement,
   percent,
   perSecond,
 } from "./measurement.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
-import type { PaidChain, PaidChainTask } from "./portfolio/paid-chain-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
-import type { ServiceTask } from "./portfolio/service-child.ts";
 import type { SnapshotCell, SnapshotReport, SnapshotTask } from "./portfolio/snapshot-child.ts";
-import type { UnpaidTask } from "./portfolio/unpaid-child.ts";
-import { type Child, startChild } from "./start-child.ts";
+import { startPaidService } from "./portfolio/start-paid-service.ts";
+import { profileOptions, type Start, withChildren } from "./with-children.ts";
 
 const SCHEMA = "sextant";
 const CHAIN_IDS = [8453, 1, 42161, 10, 137];
@@ -33,40 +32,28 @@ const MS_PER_CELL = 500;
 
 export const portfolioBench: Bench = {
   name: "portfolio",
-  async run(options) {
-    const children: Child[] = [];
-    const start: Start = (name, task, node = []) => {
-      const file = new URL(`portfolio/${name}-child.ts`, import.meta.url);
-      const child = startChild({ name, file, args: [JSON.stringify(task)], node });
-      children.push(child);
-      return child;
-    };
-    try {
-      return [...(await measureSnapshots(options, start)), ...(await measurePayments(options, start))];
-    } finally {
-      for (const child of children.reverse()) await child.stop();
-    }
-  },
+  run: (options) =>
+    withChildren(async (start) => {
+      const reports = [await measureSnapshots(options, start), await measurePayments(options, start)];
+      return {
+        measurements: reports.flatMap(({ measurements }) => measurements),
+        headlines: reports.flatMap(({ headlines }) => headlines),
+      };
+    }),
 };
 
-type Start = (name: string, task: object, node?: readonly string[]) => Child;
-
-async function measureSnapshots(
-  { full, profileFolder }: BenchOptions,
-  start: Start,
-): Promise<readonly Measurement[]> {
+async function measureSnapshots({ full, profileFolder }: BenchOptions, start: Start): Promise<BenchReport> {
   const nodesTask: NodesTask = { chainIds: CHAIN_IDS, listed: Math.max(...TOKENS), delayMs: DELAY_MS };
-  const remembering = start("nodes", nodesTask);
+  const remembering = start("nodes", "portfolio/nodes-child.ts", nodesTask);
   const { nodes } = await remembering.next<NodesReady>();
-  const profile = profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   const rounds = full ? FULL_ROUNDS : ROUNDS;
   const task: SnapshotTask = { nodes, tokens: TOKENS, chains: CHAINS, rounds };
-  const snapshots = start("snapshot", task, profile);
+  const snapshots = start("snapshot", "portfolio/snapshot-child.ts", task, profileOptions(profileFolder));
   const { cells } = await snapshots.next<SnapshotReport>();
   // Five chains with thousands of tokens would stand in the way of the payments.
   await snapshots.stop();
   await remembering.stop();
-  return [
+  const measurements = [
     {
       what: "snapshot of",
       value: "overhead",
@@ -74,14 +61,34 @@ async function measureSnapshots(
     },
     ...cells.map(ofCell),
   ];
+  return { measurements, headlines: [worstOf(cells)] };
 }
 
-function ofCell({ tokens, chains, snapshot, alone, requests, roundTrips }: SnapshotCell): Measurement {
+/** The cell that is furthest from what it may take. */
+function worstOf(cells: readonly SnapshotCell[]): Headline {
+  const excess = ({ snapshot, alone }: SnapshotCell) => (snapshot.ms - alone.ms) / aimMs(alone.ms);
+  const worst = cells.reduce((one, other) => (excess(other) > excess(one) ? other : one));
+  const overheadMs = worst.snapshot.ms - worst.alone.ms;
+  return {
+    what: `overhead of a snapshot, worst of ${cells.length}: ${nameOf(worst)}`,
+    value: `${overheadMs.toFixed(1)} ms`,
+    ceiling: `${worst.alone.ms.toFixed(0)} ms of RPC alone`,
+    ratio: percent(overheadMs, worst.alone.ms),
+    aim: { text: `${aimMs(worst.alone.ms).toFixed(0)} ms or less`, met: excess(worst) <= 1 },
+  };
+}
+
+function nameOf({ tokens, chains }: SnapshotCell): string {
+  return `${grouped(tokens)} tokens on ${chains} chain${chains === 1 ? "" : "s"}`;
+}
+
+function ofCell(cell: SnapshotCell): Measurement {
+  const { snapshot, alone, requests, roundTrips } = cell;
   const overhead = snapshot.ms - alone.ms;
   const times = [snapshot.ms, alone.ms].map((ms) => `${ms.toFixed(0)} ms`.padStart(7)).join("");
   const cpu = [snapshot.cpuMs, alone.cpuMs].map((ms) => `${ms.toFixed(0)} ms`.padStart(7)).join("");
   return {
-    what: `  ${grouped(tokens)} tokens on ${chains} chain${chains === 1 ? "" : "s"}`,
+    what: `  ${nameOf(cell)}`,
     value: `${overhead.toFixed(1)} ms`,
     note: [
       `${percent(overhead, alone.ms).padStart(5)}, aim: ${aimMs(alone.ms).toFixed(0)}`,
@@ -97,36 +104,34 @@ function aimMs(rpcMs: number): number {
   return rpcMs / 10 + 5;
 }
 
-async function measurePayments({ full }: BenchOptions, start: Start): Promise<readonly Measurement[]> {
+async function measurePayments({ full }: BenchOptions, start: Start): Promise<BenchReport> {
   const server = await startBenchServer();
   try {
-    const chainTask: PaidChainTask = { payers: PAYERS };
-    const chain = await start("paid-chain", chainTask).next<PaidChain>();
-    const serviceTask: ServiceTask = { connection: server.connection, schema: SCHEMA, chain };
-    const sold = start("service", serviceTask);
-    const service = await sold.next<ServerReady>();
-    const path = `/portfolio?address=${chain.wallet}&chains=local`;
-    const unpaidTask: UnpaidTask = { url: service.url + path };
-    const raw = await start("unpaid", unpaidTask).next<ServerReady>();
+    const place = { connection: server.connection, schema: SCHEMA };
+    const { stop, ...sold } = await startPaidService(start, place, PAYERS);
     const rounds = full ? FULL_PAID_ROUNDS : PAID_ROUNDS;
     const counts = { rounds, msPerCell: MS_PER_CELL, payments: PAYMENTS_PER_ROUND };
-    const task: PaymentLoadTask = { chain, service, raw, path, ...counts };
-    const report = await start("payment-load", task).next<PaymentLoadReport>();
+    const task: PaymentLoadTask = { ...sold, ...counts };
+    const report = await start(
+      "payment-load",
+      "portfolio/payment-load-child.ts",
+      task,
+    ).next<PaymentLoadReport>();
     // It holds connections to the database, which is about to go.
-    await sold.stop();
+    await stop();
     return ofPayments(report);
   } finally {
     await server.stop();
   }
 }
 
-function ofPayments(report: PaymentLoadReport): Measurement[] {
+function ofPayments(report: PaymentLoadReport): BenchReport {
   const rate = (name: keyof PaymentLoadReport) => perSecond(report[name].requests, report[name].ms);
   const cpu = (name: keyof PaymentLoadReport) =>
-    `${(report[name].cpuMs / report[name].requests).toFixed(1)} ms of processor time each`;
+    `${(report[name].cpuMs / report[name].requests).toFixed(2)} ms of processor time each`;
   const of = (name: keyof PaymentLoadReport, ceiling: keyof PaymentLoadReport, words: string) =>
     `${percent(rate(name), rate(ceiling))} of ${words} (${grouped(rate(ceiling))}/s)`;
-  return [
+  const measurements = [
     {
       what: "unpaid requests/s",
       value: grouped(rate("unpaid")),
@@ -143,4 +148,21 @@ function ofPayments(report: PaymentLoadReport): Measurement[] {
       note: `${of("paidBefore", "rawUnpaid", "node:http answering a 402")}; ${cpu("paidBefore")}`,
     },
   ];
+  const headline = (
+    what: string,
+    name: keyof PaymentLoadReport,
+    ceiling: keyof PaymentLoadReport,
+    words: string,
+  ): Headline => ({
+    what,
+    value: `${grouped(rate(name))} req/s`,
+    ceiling: `${grouped(rate(ceiling))} ${words}`,
+    ratio: percent(rate(name), rate(ceiling)),
+    aim: null,
+  });
+  const headlines = [
+    headline("unpaid", "unpaid", "rawUnpaid", "node:http"),
+    headline("paid", "paid", "transfers", "bare transfers"),
+  ];
+  return { measurements, headlines };
 }

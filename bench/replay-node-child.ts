@@ -3,6 +3,9 @@
 import { mixOf } from "./history/mix.ts";
 import { serveHistory } from "./history/served-history.ts";
 import { startReplayNode } from "./replay-node.ts";
+import { createProgress, say } from "./tell.ts";
+
+export type ReplayNodeTask = { readonly seed: number; readonly events: number };
 
 /** What the process says when it is ready. */
 export type ReplayNodeReady = {
@@ -13,20 +16,11 @@ export type ReplayNodeReady = {
   readonly bytes: number;
 };
 
-const PROGRESS_MS = 1_000;
-
-const [seed, events] = process.argv.slice(2).map(Number);
-if (!seed || !events) throw new Error("usage: replay-node-child.ts <seed> <events>");
-
-const say = (message: object): void => {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
-};
-let toldMs = performance.now();
-const history = serveHistory({ seed, mix: mixOf(events), eventsMax: events }, (made) => {
-  if (performance.now() - toldMs < PROGRESS_MS) return;
-  toldMs = performance.now();
-  say({ progress: `${made} of ${events} events made` });
-});
+const { seed, events } = JSON.parse(process.argv[2] ?? "") as ReplayNodeTask;
+const progress = createProgress();
+const history = serveHistory({ seed, mix: mixOf(events), eventsMax: events }, (made) =>
+  progress(() => `${made} of ${events} events made`),
+);
 const node = await startReplayNode(history);
 const ready: ReplayNodeReady = {
   ready: true,

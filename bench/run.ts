@@ -1,32 +1,43 @@
-// `npm run bench [-- <names> --events N --seed N --scale N --full --profile <folder>]`: runs the benchmarks and prints one table.
+// `npm run bench [-- <names> --events N --seed N --scale N --full --quick --profile <folder>]`: runs the benchmarks, prints and keeps their tables.
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
+import { growthBench } from "./growth.ts";
 import { type Bench, tableOf } from "./measurement.ts";
+import { overviewOf } from "./overview.ts";
 import { portfolioBench } from "./portfolio.ts";
-import { writeResults } from "./results.ts";
+import {
+  circumstancesNow,
+  RESULT_FILES,
+  type Result,
+  readResults,
+  withNewest,
+  writeResults,
+} from "./results.ts";
 import { tell } from "./tell.ts";
 
-const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench];
-// The least that says something about a backfill.
-const EVENTS = 200_000;
+const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench, growthBench];
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.
 const SCALE_MAX = 10;
+// Enough to see that everything still runs; what is measured then says nothing, and is not kept.
+const QUICK = { events: "20000", scale: "0.01" };
 
-const { values, positionals } = parseArgs({
+const { values: given, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    events: { type: "string", default: String(EVENTS) },
+    events: { type: "string" },
     seed: { type: "string", default: String(SEED) },
     scale: { type: "string" },
     full: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
     profile: { type: "string" },
   },
 });
-const whole = (name: "events" | "seed"): number => {
-  const value = Number(values[name]);
+const values = given.quick ? { ...QUICK, ...given } : given;
+const whole = (name: "events" | "seed", text: string): number => {
+  const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`);
   return value;
 };
@@ -34,25 +45,28 @@ const scale = values.scale === undefined ? null : Number(values.scale);
 if (scale !== null && !(scale > 0 && scale <= SCALE_MAX)) {
   throw new Error(`--scale must be above 0 and at most ${SCALE_MAX}`);
 }
-const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
-if (unknown.length > 0) {
-  throw new Error(
-    `there is no ${unknown.join(", ")}; there is ${BENCHES.map(({ name }) => name).join(", ")}`,
-  );
-}
+const names = BENCHES.map(({ name }) => name);
+const unknown = positionals.filter((name) => !names.includes(name));
+if (unknown.length > 0) throw new Error(`there is no ${unknown.join(", ")}; there is ${names.join(", ")}`);
 const chosen = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const options = {
-  events: whole("events"),
-  seed: whole("seed"),
+  events: values.events === undefined ? null : whole("events", values.events),
+  seed: whole("seed", values.seed),
   scale,
   full: values.full,
   profileFolder: values.profile ?? null,
 };
-const results = [];
+const circumstances = circumstancesNow();
+const results: Result[] = [];
+let parts = readResults();
 for (const bench of chosen) {
   tell(`${bench.name} begins`);
-  results.push({ bench: bench.name, measurements: await bench.run(options) });
+  const result = { bench: bench.name, ...(await bench.run(options)) };
+  results.push(result);
+  parts = withNewest(parts, [result], circumstances, names);
+  // After each one: should the next one fail, what took minutes is not lost.
+  if (!values.quick) writeResults(parts);
 }
-process.stdout.write(tableOf(results));
-const page = writeResults(results.map((each) => ({ bench: each.bench, table: tableOf([each]) })));
-tell(`written to ${relative(".", page)}`);
+process.stdout.write(`${tableOf(results)}\n${overviewOf(parts)}`);
+const files = RESULT_FILES.map((file) => relative(".", file)).join(" and ");
+tell(values.quick ? "not kept: it was a quick run" : `written to ${files}`);

@@ -67,7 +67,8 @@ function route(title: string, path: string, parts: (number: number) => Parts, co
   };
 }
 
-export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[] {
+export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
+  const { page, cursor } = depth;
   const { agents, intents, bids, sales, merchants } = sizes;
   const of = (name: string, count: number) => (number: number) => ({
     path: { [name]: String(some(number, count)) },
@@ -77,7 +78,6 @@ export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[
   });
   const owners = Math.ceil(agents / OWNERS_PER);
   const payers = Math.ceil(sales / OWNERS_PER);
-  const depth = page.toLocaleString("en-US");
   return [
     route("/agents/:agentId", "/agents/:agentId", of("agentId", agents)),
     route("/intents/:id", "/intents/:id", of("id", intents)),
@@ -121,13 +121,13 @@ export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[
       query(() => ({})),
     ),
     route(
-      `/intents, page ${depth} by cursor`,
+      deepTitle(depth, "cursor"),
       "/intents",
       query(() => ({ cursor })),
     ),
     {
       ...route(
-        `/intents, page ${depth} by offset`,
+        deepTitle(depth, "offset"),
         "/intents",
         query(() => ({ offset: String((page - 1) * PAGE) })),
       ),
@@ -138,3 +138,7 @@ export function routesOf(sizes: Sizes, { page, cursor }: Depth): readonly Route[
 }
 
 export const FIRST_PAGE = "/intents, page 1";
+
+export function deepTitle({ page }: Depth, by: "cursor" | "offset"): string {
+  return `/intents, page ${page.toLocaleString("en-US")} by ${by}`;
+}

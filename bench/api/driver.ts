@@ -1,17 +1,24 @@
-// The second ceiling: the API's statements straight through the driver, prepared and pipelined, and the rows dropped.
-import type { Client } from "pg";
+// The second ceiling: the API's statements straight through the driver, pooled or pipelined, and the rows dropped.
+import { type Client, Pool, type QueryConfig } from "pg";
+import { clientConfig, setupSql } from "../../src/store/connection.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openIndexReader } from "../../src/store/index-reader.ts";
 import type { NamedStatement } from "../../src/store/reader.ts";
+import type { BenchPlace } from "../backfill/bench-database.ts";
 import type { Route } from "./api-routes.ts";
 import type { Answered } from "./http-load.ts";
 
 // As the API has.
-const CONNECTIONS = 2;
+const PIPELINED_CONNECTIONS = 2;
+// As the driver's pool has when nobody says otherwise.
+const POOLED_CONNECTIONS = 10;
+// As statements of the API's pool have.
+const STATEMENT_MS_MAX = 30_000;
 // As many values as the API is asked for in a cell or more, so that both find the database equally warm.
 const STATEMENTS = 10_000;
 
 export type Driver = {
+  /** `inFlight` askers, each asking again as soon as it was answered, as connections do over HTTP. */
   run(statements: readonly NamedStatement[], options: { inFlight: number; ms: number }): Promise<Answered>;
   close(): Promise<void>;
 };
@@ -31,31 +38,57 @@ export async function statementsOf({ sql }: Route): Promise<readonly NamedStatem
   return sent;
 }
 
-export async function openDriver(database: Database): Promise<Driver> {
+/** As everybody uses it: named statements on whichever connection of a pool is free. */
+export function openPooledDriver({ connection, schema }: BenchPlace): Driver {
+  const pool = new Pool({
+    ...clientConfig(connection, "bench pool"),
+    max: POOLED_CONNECTIONS,
+    onConnect: async (client) => {
+      await client.query(setupSql(schema, STATEMENT_MS_MAX));
+    },
+  });
+  return {
+    run: (statements, options) => askAll(statements, options, () => (config) => pool.query(config)),
+    close: () => pool.end(),
+  };
+}
+
+/** As our own reader uses it: statements leave before the last one is answered. Harder to reach than the pool. */
+export async function openPipelinedDriver(database: Database): Promise<Driver> {
   const clients: Client[] = [];
-  for (let made = 0; made < CONNECTIONS; made += 1) {
+  for (let made = 0; made < PIPELINED_CONNECTIONS; made += 1) {
     clients.push(await database.connect("driver", { pipeline: true }));
   }
   return {
-    async run(statements, { inFlight, ms }) {
-      const startedMs = performance.now();
-      let requests = 0;
-      const ask = async (client: Client) => {
-        while (performance.now() - startedMs < ms) {
-          const statement = statements[requests % statements.length];
-          if (!statement) throw new Error("there is nothing to ask");
-          requests += 1;
-          const { name, text, values } = statement;
-          await client.query({ name, text, values: [...values] });
-        }
-      };
-      await Promise.all(
-        Array.from({ length: inFlight }, (_, lane) => ask(clients[lane % clients.length] as Client)),
-      );
-      return { requests, ms: performance.now() - startedMs };
-    },
+    run: (statements, options) =>
+      askAll(statements, options, (asker) => {
+        const client = clients[asker % clients.length] as Client;
+        return (config) => client.query(config);
+      }),
     async close() {
       for (const client of clients) await client.end();
     },
   };
+}
+
+type Query = (config: QueryConfig) => Promise<unknown>;
+
+async function askAll(
+  statements: readonly NamedStatement[],
+  { inFlight, ms }: { inFlight: number; ms: number },
+  queryOf: (asker: number) => Query,
+): Promise<Answered> {
+  const startedMs = performance.now();
+  let requests = 0;
+  const ask = async (query: Query) => {
+    while (performance.now() - startedMs < ms) {
+      const statement = statements[requests % statements.length];
+      if (!statement) throw new Error("there is nothing to ask");
+      requests += 1;
+      const { name, text, values } = statement;
+      await query({ name, text, values: [...values] });
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, (_, asker) => ask(queryOf(asker))));
+  return { requests, ms: performance.now() - startedMs };
 }

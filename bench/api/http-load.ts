@@ -12,6 +12,8 @@ export type Asked = {
   /** What every answer must have as its status. */
   readonly status: number;
   readonly header?: string;
+  /** Hears how long each answer was waited for. */
+  readonly took?: (ms: number) => void;
 };
 
 // Longer than any answer of a server that still lives.
@@ -35,14 +37,17 @@ export async function load(asked: Asked): Promise<Answered> {
       sockets.map(
         (socket) =>
           new Promise<void>((resolve, reject) => {
+            let sentMs = 0;
             const next = () => {
-              if (performance.now() - startedMs >= asked.ms) return resolve();
+              sentMs = performance.now();
+              if (sentMs - startedMs >= asked.ms) return resolve();
               const path = asked.path(number);
               number += 1;
               socket.write(`GET ${path} ${tail}`);
             };
             const answered = () => {
               requests += 1;
+              asked.took?.(performance.now() - sentMs);
               next();
             };
             socket.on("data", createMessageReader(wanted, answered, reject));

@@ -1,9 +1,9 @@
-// The load as a process of its own: every route hot and cold against the API and both ceilings, in turns.
+// The load as a process of its own: every route hot and cold against the API and its ceilings, in turns.
 import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
 import { createProgress, say } from "../tell.ts";
 import { type Depth, type Route, routesOf } from "./api-routes.ts";
 import { cpuMsOf } from "./control.ts";
-import { openDriver, statementsOf } from "./driver.ts";
+import { type Driver, openPipelinedDriver, openPooledDriver, statementsOf } from "./driver.ts";
 import { type Answered, load } from "./http-load.ts";
 import type { Sizes } from "./row-values.ts";
 import type { ApiReady, ServerReady } from "./server-child.ts";
@@ -21,10 +21,14 @@ export type Cell = { readonly requests: number; readonly ms: number; readonly cp
 
 export type RouteReport = {
   readonly title: string;
+  /** Whether every request asks the same: then the API asks the database once for all who wait. */
+  readonly shared: boolean;
   readonly hot: Cell;
   readonly rawHot: Cell;
   readonly cold: Cell | null;
+  /** Named statements over a pool. */
   readonly driver: Cell | null;
+  readonly pipelined: Cell | null;
 };
 
 export type LoadReport = { readonly routes: readonly RouteReport[] };
@@ -33,7 +37,8 @@ const WARM_MS = 300;
 
 const task = JSON.parse(process.argv[2] ?? "") as LoadTask;
 const database = await openBenchDatabase(task);
-const driver = await openDriver(database);
+const pooled = openPooledDriver(task);
+const pipelined = await openPipelinedDriver(database);
 const progress = createProgress();
 // Never the same twice, also between rounds and routes.
 let asked = 0;
@@ -66,16 +71,18 @@ async function cellsOf(route: Route) {
         },
       });
     });
-  const direct = async (ms: number): Promise<Cell> => {
-    const before = process.cpuUsage();
-    const answered = await driver.run(statements, { inFlight: route.connections, ms });
-    const { user, system } = process.cpuUsage(before);
-    return { ...answered, cpuMs: (user + system) / 1000 };
-  };
+  const direct =
+    (driver: Driver) =>
+    async (ms: number): Promise<Cell> => {
+      const before = process.cpuUsage();
+      const answered = await driver.run(statements, { inFlight: route.connections, ms });
+      const { user, system } = process.cpuUsage(before);
+      return { ...answered, cpuMs: (user + system) / 1000 };
+    };
   return {
     hot: (ms: number) => hot(task.api, ms),
     rawHot: (ms: number) => hot(task.raw, ms),
-    ...(statements.length > 0 ? { cold, driver: direct } : {}),
+    ...(statements.length > 0 ? { cold, driver: direct(pooled), pipelined: direct(pipelined) } : {}),
   };
 }
 
@@ -89,7 +96,8 @@ const routes = [];
 for (const route of routesOf(task.sizes, task.depth)) {
   const cells: Readonly<Record<string, (ms: number) => Promise<Cell>>> = await cellsOf(route);
   for (const run of Object.values(cells)) await run(WARM_MS);
-  routes.push({ title: route.title, cells, taken: new Map<string, Cell[]>() });
+  const shared = route.url(0) === route.url(1);
+  routes.push({ title: route.title, shared, cells, taken: new Map<string, Cell[]>() });
   progress(() => `${route.title} is warm`);
 }
 for (let round = 0; round < task.rounds; round += 1) {
@@ -100,18 +108,21 @@ for (let round = 0; round < task.rounds; round += 1) {
     progress(() => `round ${round + 1} of ${task.rounds}, ${title}`);
   }
 }
-await driver.close();
+await pooled.close();
+await pipelined.close();
 await database.close();
 const report: LoadReport = {
-  routes: routes.map(({ title, taken }) => {
+  routes: routes.map(({ title, shared, taken }) => {
     const cell = (name: string) => sum(taken.get(name) ?? []);
     const colder = taken.has("cold");
     return {
       title,
+      shared,
       hot: cell("hot"),
       rawHot: cell("rawHot"),
       cold: colder ? cell("cold") : null,
       driver: colder ? cell("driver") : null,
+      pipelined: colder ? cell("pipelined") : null,
     };
   }),
 };

@@ -18,6 +18,20 @@ export function sizesOf(scale: number): Sizes {
   };
 }
 
+/** About how many events such rows come of: one for each row, and one for each change that shows in it. */
+export function eventsOf({ agents, intents, bids, sales, merchants }: Sizes): number {
+  const disputes = sales / 100;
+  const made =
+    agents + intents + bids + merchants * (1 + SERVICES_PER_MERCHANT) + 2 * sales + disputes + sales / 3;
+  const changed = agents / 50 + intents * (0.05 + 0.9 + 0.9) + sales / 2 + (disputes * 2) / 3;
+  return Math.round(made + changed);
+}
+
+/** The rows that about so many events leave. */
+export function sizesOfEvents(events: number): Sizes {
+  return sizesOf(events / eventsOf(sizesOf(1)));
+}
+
 export const GENESIS = 1_767_225_600;
 export const BLOCK_SECONDS = 12;
 /** The hash that stands for the `number`-th thing of a kind, here and in SQL alike. */

@@ -18,8 +18,15 @@ export type BackfillReport = {
   readonly cpuMs: number;
   readonly rssBytesMax: number;
   readonly batches: number;
-  /** After each batch: how many events are in, and how long it took since the beginning. */
-  readonly marks: readonly { readonly events: number; readonly ms: number }[];
+  readonly marks: readonly BackfillMark[];
+};
+
+/** After each batch: how many events are in, what that took since the beginning, and the memory in use. */
+export type BackfillMark = {
+  readonly events: number;
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly rssBytes: number;
 };
 
 // As SEXTANT_LOG_RANGE_MAX is when nobody sets it.
@@ -30,10 +37,14 @@ const database = await openBenchDatabase(task);
 const done = new AbortController();
 const progress = createProgress();
 const nothing = () => undefined;
-const marks: { events: number; ms: number }[] = [];
+const marks: BackfillMark[] = [];
 let startedMs = 0;
 let startedCpu = process.cpuUsage();
 let events = 0;
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage(startedCpu);
+  return (user + system) / 1000;
+};
 
 await runIndexer({
   database,
@@ -55,7 +66,8 @@ await runIndexer({
     },
     written({ tip, logs }) {
       events += logs;
-      marks.push({ events, ms: performance.now() - startedMs });
+      const rssBytes = process.memoryUsage.rss();
+      marks.push({ events, ms: performance.now() - startedMs, cpuMs: cpuMs(), rssBytes });
       progress(() => `${events} of ${task.events} events`);
       if (tip.number === task.head) done.abort();
     },
@@ -65,11 +77,10 @@ await runIndexer({
     },
   },
 });
-const { user, system } = process.cpuUsage(startedCpu);
 const report: BackfillReport = {
   events,
   ms: marks.at(-1)?.ms ?? 0,
-  cpuMs: (user + system) / 1000,
+  cpuMs: cpuMs(),
   rssBytesMax: process.resourceUsage().maxRSS * 1024,
   batches: marks.length,
   marks,

@@ -9,29 +9,9 @@ import {
   toFunctionSignature,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { agentRegistryAbi } from "../generated/agent-registry.ts";
-import { attestationRegistryAbi } from "../generated/attestation-registry.ts";
-import { attestorRegistryAbi } from "../generated/attestor-registry.ts";
-import { commerceRegistryAbi } from "../generated/commerce-registry.ts";
-import { intentBookAbi } from "../generated/intent-book.ts";
-import { policyAccountAbi } from "../generated/policy-account.ts";
-import { policyModuleAbi } from "../generated/policy-module.ts";
-import { settlementAdapterAbi } from "../generated/settlement-adapter.ts";
-import { solverRegistryAbi } from "../generated/solver-registry.ts";
+import { PROTOCOL_ABIS } from "../scenario/protocol-abis.ts";
 import { type ContractInterface, protocolInterface } from "./protocol-interface.ts";
 import { protocolRecords } from "./protocol-records.ts";
-
-const compiled: Readonly<Record<keyof typeof protocolInterface, Abi>> = {
-  AgentRegistry: agentRegistryAbi,
-  IntentBook: intentBookAbi,
-  PolicyModule: policyModuleAbi,
-  PolicyAccount: policyAccountAbi,
-  AttestationRegistry: attestationRegistryAbi,
-  SolverRegistry: solverRegistryAbi,
-  AttestorRegistry: attestorRegistryAbi,
-  CommerceRegistry: commerceRegistryAbi,
-  SettlementAdapter: settlementAdapterAbi,
-};
 
 // What the base contracts of the account bring along, beyond the published interface.
 const inherited: Readonly<Record<string, readonly string[]>> = {
@@ -74,10 +54,10 @@ function inputsOf(event: AbiEvent): readonly unknown[] {
   return event.inputs.map(({ name, type, indexed }) => ({ name, type, indexed: indexed === true }));
 }
 
-describe.each(Object.entries(protocolInterface) as [keyof typeof compiled, ContractInterface][])(
+describe.each(Object.entries(protocolInterface) as [keyof typeof PROTOCOL_ABIS, ContractInterface][])(
   "%s",
   (name, facts) => {
-    const abi = compiled[name];
+    const abi = PROTOCOL_ABIS[name];
 
     it("emits exactly the published events, with their topics and indexed flags", () => {
       const published = Object.entries(facts.events).map(([declaration, topic0]) => {
@@ -118,8 +98,8 @@ describe("records", () => {
   it.each(Object.entries(protocolRecords))(
     "%s returns the published fields in order",
     (getter, declaration) => {
-      const [contract, functionName] = getter.split(".") as [keyof typeof compiled, string];
-      const found = functionsOf(compiled[contract]).find((item) => item.name === functionName);
+      const [contract, functionName] = getter.split(".") as [keyof typeof PROTOCOL_ABIS, string];
+      const found = functionsOf(PROTOCOL_ABIS[contract]).find((item) => item.name === functionName);
       const expected = parseAbiItem(
         `function ${functionName}() view returns ((${declaration}) record)`,
       ) as AbiFunction;

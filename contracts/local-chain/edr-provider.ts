@@ -18,7 +18,7 @@ import { RPC_CODES, RpcFault } from "./rpc-fault.ts";
 export const BLOCK_GAS_LIMIT = 30_000_000n;
 
 /** At the suggested 1 gwei, 100,000 gas cost 0.0001 ETH: nobody runs dry. */
-export const PREFUNDED_BALANCE = parseEther("1000000");
+const PREFUNDED_BALANCE = parseEther("1000000");
 
 /** Collects the fees; no key is known for it. */
 const FEE_RECIPIENT = "0x000000000000000000000000000000000000c0de";

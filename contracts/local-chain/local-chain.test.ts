@@ -15,25 +15,12 @@ import {
   webSocket,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { LOCAL_ACCOUNT_NAMES, localAccount, PREFUNDED_ACCOUNTS } from "./accounts.ts";
-import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
-import { startLocalChain } from "./local-chain.ts";
-import { EMITTER, EMITTER_CODE, emit, emitted, headOf, readBlock, topicOf } from "./log-emitter.ts";
-
-/** The wait ends when the condition holds; this bound is for machines under load. */
-const PATIENT = { timeout: 10_000, interval: 5 };
-
-const running: LocalChain[] = [];
-async function start(options: Partial<LocalChainOptions> = {}): Promise<LocalChain> {
-  const chain = await startLocalChain({ chainId: 31337, code: { [EMITTER]: EMITTER_CODE }, ...options });
-  running.push(chain);
-  return chain;
-}
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((chain) => chain.stop()));
-});
+import type { LocalChain } from "./local-chain.ts";
+import { EMITTER, emit, emitted, headOf, readBlock, topicOf } from "./log-emitter.ts";
+import { PATIENT, startTestChain } from "./test-chain.ts";
 
 /** Runtime code that copies the data behind its twelve bytes into memory and reverts with it. */
 function revertingWith(data: Hex): Hex {
@@ -53,7 +40,7 @@ function viemChain({ chainId, rpcUrl }: LocalChain) {
 
 describe("a local chain", () => {
   it("says who it is", async () => {
-    const chain = await start({ chainId: 84532 });
+    const chain = await startTestChain({ chainId: 84532 });
     expect(await chain.request("eth_chainId")).toBe("0x14a34");
     expect(await chain.request("net_version")).toBe("84532");
     expect(await chain.request("web3_clientVersion")).toMatch(/^edr\//);
@@ -61,7 +48,7 @@ describe("a local chain", () => {
   });
 
   it("funds every named account and the spare ones, but not those beyond", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const balance = async (address: string) =>
       BigInt((await chain.request("eth_getBalance", [address, "latest"])) as string);
     for (const name of LOCAL_ACCOUNT_NAMES) {
@@ -74,7 +61,7 @@ describe("a local chain", () => {
   });
 
   it.each(["http", "webSocket"] as const)("serves viem over %s", async (kind) => {
-    const chain = await start();
+    const chain = await startTestChain();
     const transport =
       kind === "http" ? http(chain.rpcUrl, { batch: true }) : webSocket(chain.wsUrl, { reconnect: false });
     const reader = createPublicClient({
@@ -98,7 +85,7 @@ describe("a local chain", () => {
   });
 
   it("reports a revert so that viem decodes the error", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const target = "0x00000000000000000000000000000000000000fa";
     const abi = parseAbi(["function poke() view", "error Refused()", "error Error(string)"]);
     const reader = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }) });
@@ -123,7 +110,10 @@ describe("a local chain", () => {
   });
 
   it("runs several chains side by side that share nothing but the keys", async () => {
-    const [one, two] = await Promise.all([start({ chainId: 1001 }), start({ chainId: 1002 })]);
+    const [one, two] = await Promise.all([
+      startTestChain({ chainId: 1001 }),
+      startTestChain({ chainId: 1002 }),
+    ]);
     await emit(one, 7);
     expect(await emitted(one)).toEqual([7]);
     expect(await emitted(two)).toEqual([]);
@@ -132,7 +122,7 @@ describe("a local chain", () => {
   });
 
   it("keeps a transaction whose nonce is ahead until the gap closes", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const from = chain.accounts.agent.address;
     const send = (nonce: number) =>
       chain.request("eth_sendTransaction", [
@@ -146,7 +136,7 @@ describe("a local chain", () => {
   });
 
   it("mines on an interval, with whatever is pending", async () => {
-    const chain = await start({ blockTimeMs: 20 });
+    const chain = await startTestChain({ blockTimeMs: 20 });
     const hash = await emit(chain, 3);
     await vi.waitUntil(
       async () => (await chain.request("eth_getTransactionReceipt", [hash])) !== null,
@@ -157,7 +147,7 @@ describe("a local chain", () => {
   });
 
   it("mines only when told to with a block time of 0", async () => {
-    const chain = await start({ blockTimeMs: 0 });
+    const chain = await startTestChain({ blockTimeMs: 0 });
     await emit(chain, 3);
     expect(await headOf(chain)).toBe(0);
     await chain.mine(3);
@@ -167,7 +157,7 @@ describe("a local chain", () => {
   });
 
   it("changes its block time over RPC", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     await chain.request("evm_setIntervalMining", [10]);
     await vi.waitUntil(async () => (await headOf(chain)) >= 2, PATIENT);
     await chain.request("evm_setIntervalMining", [0]);
@@ -179,7 +169,7 @@ describe("a local chain", () => {
   });
 
   it("starts at the given time, and goes where the clock is set", async () => {
-    const chain = await start({ genesisTimestamp: 1_700_000_000n });
+    const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     expect(Number((await readBlock(chain, 0n)).timestamp)).toBe(1_700_000_000);
     await chain.setNextBlockTimestamp(1_700_000_500n);
     await chain.mine();
@@ -190,7 +180,7 @@ describe("a local chain", () => {
   });
 
   it("does not run ahead of time in a burst of blocks", async () => {
-    const chain = await start({ genesisTimestamp: 1_700_000_000n });
+    const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     const startedAt = performance.now();
     await chain.mine(200);
     const elapsedSeconds = Math.ceil((performance.now() - startedAt) / 1000);
@@ -201,7 +191,7 @@ describe("a local chain", () => {
   it.each(["finalized", "safe"])(
     "answers the %s tag with the block finalityDepth below the head",
     async (tag) => {
-      const chain = await start({ finalityDepth: 4 });
+      const chain = await startTestChain({ finalityDepth: 4 });
       await emit(chain, 1);
       expect(Number((await readBlock(chain, tag)).number)).toBe(0);
       await chain.mine(5);
@@ -218,7 +208,7 @@ describe("a local chain", () => {
   );
 
   it("spaces the blocks of hardhat_mine, few or many", async () => {
-    const chain = await start({ genesisTimestamp: 1_700_000_000n, reorgDepthMax: 2 });
+    const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n, reorgDepthMax: 2 });
     await chain.request("hardhat_mine", ["0x6", "0x3c"]);
     expect(await headOf(chain)).toBe(6);
     const timestamps: number[] = [];
@@ -238,11 +228,11 @@ describe("a local chain", () => {
     [{ reorgDepthMax: -1 }, /reorgDepthMax/],
     [{ finalityDepth: 0.5 }, /finalityDepth/],
   ])("refuses to start with %j", async (options, message) => {
-    await expect(start(options)).rejects.toThrow(message);
+    await expect(startTestChain(options)).rejects.toThrow(message);
   });
 
   it("stops more than once, ends open sockets, and answers nothing afterwards", async () => {
-    const chain = await start({ blockTimeMs: 10 });
+    const chain = await startTestChain({ blockTimeMs: 10 });
     const socket = new WebSocket(chain.wsUrl);
     await once(socket, "open");
     // A connection that never says anything must not hold up the stop either.

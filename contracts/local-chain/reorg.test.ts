@@ -2,24 +2,11 @@
 import type { Hex, RpcTransactionReceipt } from "viem";
 import { createWalletClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { localAccount } from "./accounts.ts";
-import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
-import { startLocalChain } from "./local-chain.ts";
+import type { LocalChain } from "./local-chain.ts";
 import { allLogs, EMITTER, EMITTER_CODE, emit, emitted, headOf, readBlock, topicOf } from "./log-emitter.ts";
-
-/** The wait ends when the condition holds; this bound is for machines under load. */
-const PATIENT = { timeout: 10_000, interval: 5 };
-
-const running: LocalChain[] = [];
-async function start(options: Partial<LocalChainOptions> = {}): Promise<LocalChain> {
-  const chain = await startLocalChain({ chainId: 31337, code: { [EMITTER]: EMITTER_CODE }, ...options });
-  running.push(chain);
-  return chain;
-}
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((chain) => chain.stop()));
-});
+import { PATIENT, startTestChain } from "./test-chain.ts";
 
 const receiptOf = async (chain: LocalChain, hash: Hex) =>
   (await chain.request("eth_getTransactionReceipt", [hash])) as RpcTransactionReceipt | null;
@@ -28,7 +15,7 @@ const balanceOf = async (chain: LocalChain, address: string) =>
 
 describe("a reorg", () => {
   it.each([1, 2, 5])("of depth %i that keeps nothing replaces exactly those blocks", async (depth) => {
-    const chain = await start();
+    const chain = await startTestChain();
     for (let value = 1; value <= 6; value += 1) await emit(chain, value);
     const before = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => readBlock(chain, BigInt(number))));
     const reorg = await chain.reorg(depth);
@@ -46,7 +33,7 @@ describe("a reorg", () => {
   });
 
   it("that keeps everything moves the same transactions into other blocks", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const hashes = [await emit(chain, 1), await emit(chain, 2), await emit(chain, 3)];
     const before = await Promise.all(hashes.map((hash) => receiptOf(chain, hash)));
     const reorg = await chain.reorg(2, { keep: "all" });
@@ -64,7 +51,7 @@ describe("a reorg", () => {
   });
 
   it("that keeps some drops the others, and later nonces of a dropped sender wait", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const { agent, solver } = chain.accounts;
     await emit(chain, 1, agent.address);
     await emit(chain, 2, solver.address);
@@ -79,7 +66,7 @@ describe("a reorg", () => {
   });
 
   it("includes again what a wallet signed, of every common type", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const account = privateKeyToAccount(chain.accounts.payer.privateKey);
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
     const common = { chain: null, to: EMITTER, data: topicOf(9), gas: 60_000n } as const;
@@ -127,7 +114,7 @@ describe("a reorg", () => {
   });
 
   it("rolls balances and nonces back", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const to = localAccount(500).address;
     const from = chain.accounts.payer.address;
     await chain.request("eth_sendTransaction", [{ from, to, value: "0x64" }]);
@@ -141,7 +128,7 @@ describe("a reorg", () => {
   });
 
   it("drops a kept transaction that lost its money", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const poor = localAccount(600);
     const funding = { from: chain.accounts.owner.address, to: poor.address, value: "0xde0b6b3a7640000" };
     await chain.request("eth_sendTransaction", [funding]);
@@ -155,7 +142,7 @@ describe("a reorg", () => {
   });
 
   it("refuses, before it undoes anything, what nobody signed", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const from = localAccount(700).address;
     await chain.request("hardhat_setBalance", [from, "0xde0b6b3a7640000"]);
     await chain.request("hardhat_impersonateAccount", [from]);
@@ -167,7 +154,7 @@ describe("a reorg", () => {
   });
 
   it("makes the chain longer, shorter, or only takes blocks away", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     await chain.mine(6);
     expect((await chain.reorg(2, { blocks: 5 })).added).toHaveLength(5);
     expect(await headOf(chain)).toBe(9);
@@ -181,7 +168,7 @@ describe("a reorg", () => {
   });
 
   it("follows another at the same height, each with its own blocks", async () => {
-    const chain = await start({ genesisTimestamp: 1_700_000_000n });
+    const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     await chain.mine(4);
     const hashes = new Set([(await readBlock(chain, 3n)).hash]);
     for (let round = 0; round < 5; round += 1) {
@@ -192,7 +179,7 @@ describe("a reorg", () => {
   });
 
   it("leaves what was pending pending, and the clock where it was", async () => {
-    const chain = await start({ blockTimeMs: 0, genesisTimestamp: 1_700_000_000n });
+    const chain = await startTestChain({ blockTimeMs: 0, genesisTimestamp: 1_700_000_000n });
     await emit(chain, 1);
     await chain.mine(2);
     await chain.increaseTime(5_000n);
@@ -206,7 +193,7 @@ describe("a reorg", () => {
   });
 
   it("drops what the mempool held back when the parent was the head", async () => {
-    const chain = await start({ blockTimeMs: 0 });
+    const chain = await startTestChain({ blockTimeMs: 0 });
     await emit(chain, 1);
     await chain.setCode("0x00000000000000000000000000000000000000ab", "0x00");
     await chain.mine();
@@ -217,7 +204,7 @@ describe("a reorg", () => {
   });
 
   it("goes on under interval mining", async () => {
-    const chain = await start({ blockTimeMs: 15 });
+    const chain = await startTestChain({ blockTimeMs: 15 });
     await vi.waitUntil(async () => (await headOf(chain)) >= 3, PATIENT);
     const reorg = await chain.reorg(2);
     const lastAdded = reorg.added.at(-1)?.number ?? 0n;
@@ -227,7 +214,7 @@ describe("a reorg", () => {
   });
 
   it("shows readers either branch, never the middle", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     await chain.mine(20);
     let running = true;
     const reorg = chain.reorg(20).finally(() => {
@@ -240,7 +227,7 @@ describe("a reorg", () => {
   });
 
   it("keeps code placed at the fork's parent, and code of the genesis always", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     const placed = "0x00000000000000000000000000000000000000ab";
     await chain.mine(2);
     await chain.setCode(placed, "0x60016002");
@@ -253,7 +240,7 @@ describe("a reorg", () => {
   });
 
   it("lives with snapshots that clients take and return to", async () => {
-    const chain = await start();
+    const chain = await startTestChain();
     await chain.mine(3);
     const snapshot = await chain.request("evm_snapshot");
     await chain.request("hardhat_setBalance", [chain.accounts.owner.address, "0x1"]);
@@ -269,7 +256,7 @@ describe("a reorg", () => {
   });
 
   it("reaches as deep as allowed and no deeper", async () => {
-    const chain = await start({ reorgDepthMax: 3 });
+    const chain = await startTestChain({ reorgDepthMax: 3 });
     await chain.mine(2);
     await expect(chain.reorg(3)).rejects.toThrow(/no snapshot of block -1/);
     await chain.mine(8);

@@ -7,9 +7,7 @@ import type { LocalChain } from "./local-chain.ts";
 import { startLocalChain } from "./local-chain.ts";
 import { EMITTER, EMITTER_CODE, emit, readBlock, topicOf } from "./log-emitter.ts";
 import { REFRESH_MS, Subscriptions } from "./subscriptions.ts";
-
-/** The wait ends when the condition holds; this bound is for machines under load. */
-const PATIENT = { timeout: 10_000, interval: 5 };
+import { PATIENT } from "./test-chain.ts";
 
 type Notification = { readonly subscription: string; readonly result: unknown };
 

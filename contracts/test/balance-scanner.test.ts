@@ -12,13 +12,10 @@ import {
 } from "viem";
 import { describe, expect, it } from "vitest";
 import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
-import { bombTokenRuntimeBytecode } from "../generated/bomb-token.ts";
-import { gasBurnerTokenRuntimeBytecode } from "../generated/gas-burner-token.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
-import { revertingTokenRuntimeBytecode } from "../generated/reverting-token.ts";
-import { silentTokenRuntimeBytecode } from "../generated/silent-token.ts";
 import { BLOCK_GAS_LIMIT } from "../local-chain/edr-provider.ts";
 import { startEvm } from "./evm.ts";
+import { answering, HOSTILE_CODE } from "./token-characters.ts";
 
 const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 
@@ -26,24 +23,12 @@ const numbered = (number: number): Address => getAddress(pad(numberToHex(number)
 const SCANNER = numbered(0x5ca77e4);
 const GAS_PER_TOKEN = 100_000n;
 
-/** Answers with the given number; PUSH32, MSTORE, RETURN. */
-const answering = (balance: bigint): Hex => `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260205ff3`;
-
 /** Every way a token can be, by name; null has no code. */
 const characters = {
   empty: answering(0n),
   held: answering(7n),
   rich: answering(2n ** 256n - 1n),
-  reverting: revertingTokenRuntimeBytecode,
-  burner: gasBurnerTokenRuntimeBytecode,
-  bomb: bombTokenRuntimeBytecode,
-  silent: silentTokenRuntimeBytecode,
-  // 31 and 33 bytes of answer: not a number.
-  short: "0x601f5ff3",
-  long: "0x60215ff3",
-  // Loops until its gas is gone.
-  loop: "0x5b5f56",
-  nobody: null,
+  ...HOSTILE_CODE,
 } as const satisfies Record<string, Hex | null>;
 type Character = keyof typeof characters;
 

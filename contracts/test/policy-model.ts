@@ -59,7 +59,7 @@ const SPENDING_CALLS: Readonly<Record<Hex, number>> = {
 };
 
 /** How much of the target's token a call spends. */
-export function tokenAmount(data: Hex): bigint {
+function tokenAmount(data: Hex): bigint {
   const length = size(data) < 4 ? undefined : SPENDING_CALLS[slice(data, 0, 4)];
   if (length === undefined || size(data) < length) return 0n;
   return hexToBigInt(slice(data, length - 32, length));

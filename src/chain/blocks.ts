@@ -7,7 +7,7 @@ import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "./rpc/call.t
 
 export type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 
-export function parseHeader(answer: unknown): Header {
+function parseHeader(answer: unknown): Header {
   const block = readObject(answer, "the block");
   return {
     number: readQuantity(block.number, "the block number"),
@@ -49,7 +49,7 @@ export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<Header> 
   };
 }
 
-export function headerByHashCall(hash: Hex): RpcCall<Header> {
+function headerByHashCall(hash: Hex): RpcCall<Header> {
   return {
     method: "eth_getBlockByHash",
     params: [hash, false],

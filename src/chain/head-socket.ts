@@ -1,10 +1,10 @@
 // New heads pushed by a node over a WebSocket; says when they stop, and comes back by itself.
 import { WebSocket } from "ws";
 import type { Clock } from "../kit/clock.ts";
+import { createEndpoint } from "../kit/endpoint.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import { readObject, readQuantity } from "./quantity.ts";
-import { createEndpoint } from "./rpc/endpoint.ts";
 
 export type HeadSocketOptions = {
   /** In order of preference; after a failure the next one is tried. */

@@ -1,5 +1,6 @@
 // Quantities and hex as nodes send them: read strictly, because a node may be broken or lie.
 import type { Hex } from "../kit/hex.ts";
+import { isObject, type JsonObject } from "../kit/json-object.ts";
 import { malformed } from "./bad-answer.ts";
 
 // Lengths are compared apart: counting inside the pattern makes it four times as slow, and this runs for every log.
@@ -59,11 +60,9 @@ export function readData(value: unknown, name: string): Hex {
   throw malformed(`${name} is not hex with whole bytes`);
 }
 
-export function readObject(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw malformed(`${name} is not an object`);
-  }
-  return value as Record<string, unknown>;
+export function readObject(value: unknown, name: string): JsonObject {
+  if (!isObject(value)) throw malformed(`${name} is not an object`);
+  return value;
 }
 
 /** A number as a node wants it. */

@@ -3,12 +3,13 @@ import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { JsonSchema } from "../schema/column.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
+import { closedObject, nullable } from "../schema/json-schema.ts";
 import { hashParameter, type Parameter } from "../schema/parameter.ts";
 import type { RecordStore } from "../schema/record-store.ts";
 import { DOCUMENT_KINDS, type DocumentKind } from "./document-kinds.ts";
 import { type DocumentRow, findDocument, readDocumentBytes } from "./document-rows.ts";
 import { DOCUMENT_BYTES_MAX } from "./document-text.ts";
-import { expectedHash, LABELS, orNothing } from "./labels.ts";
+import { expectedHash, LABELS } from "./labels.ts";
 import { publishDocument } from "./publish-document.ts";
 
 export type DocumentOptions = {
@@ -126,10 +127,10 @@ function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
         description: `The ${noun} as JSON text, at most ${DOCUMENT_BYTES_MAX} bytes; kept byte for byte.`,
       },
       expected_hash: {
-        ...orNothing(expectedHash.json),
+        ...nullable(expectedHash.json),
         description: "Where given, the text must have this hash.",
       },
-      ...Object.fromEntries(labels.map((label) => [label, orNothing(LABELS[label].json)])),
+      ...Object.fromEntries(labels.map((label) => [label, nullable(LABELS[label].json)])),
     },
     required: [textKey],
   };
@@ -141,16 +142,13 @@ function recordSchema(
 ): JsonSchema {
   const properties = {
     [hashKey]: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
-    ...Object.fromEntries(labels.map((label) => [label, orNothing({ type: "string" })])),
+    ...Object.fromEntries(labels.map((label) => [label, nullable({ type: "string" })])),
     size_bytes: { type: "integer" },
     uri: { type: "string", format: "uri" },
     ...more,
   };
   return {
     title: Object.keys(more).length > 0 ? `${title}Metadata` : title,
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
+    ...closedObject(properties),
   };
 }

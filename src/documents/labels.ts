@@ -49,8 +49,3 @@ export const expectedHash = hash;
 export function isStorable(value: string): boolean {
   return !value.includes("\0") && !/\p{Surrogate}/u.test(value);
 }
-
-/** The same where nothing, or null, may be given. */
-export function orNothing(json: JsonSchema): JsonSchema {
-  return { anyOf: [json, { type: "null" }] };
-}

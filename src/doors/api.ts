@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { createServer } from "../http/server.ts";
 import { readConfig } from "../kit/config.ts";
 import { refuseOtherDeployment } from "../store/prepare-index.ts";
-import { aborted, type Command } from "./command.ts";
+import { aborted, type RunCommand } from "./command.ts";
 import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
@@ -29,32 +29,26 @@ const settings = {
   rpcUrls: indexerSettings.rpcUrls,
 };
 
-export const api: Command = {
-  about:
-    "Serves the indexing API. It keeps no state of its own: run as many as you like over one PostgreSQL.\n" +
-    "NETWORK and RPC_URL are the indexer's; WRITE_AUTH says who may write, PUBLIC_BASE_URL where clients reach it.",
-  options: {},
-  async run({ environment, log, stop }) {
-    const config = readConfig(environment, settings);
-    const deployment = await readDeployment(config.network);
-    writeMode(config, deployment.chainId);
-    const { database, close } = await openConfiguredDatabase(config, log, "api");
-    const registry = new Registry();
-    const server = createServer({ ...config, log, registry, ready: () => indexReadiness(database) });
-    let url = "";
-    const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
-    const api = serveApi(server.app, { database, log, writing });
-    try {
-      await refuseOtherDeployment(database, deployment);
-      addStatusRoutes(server.app, registry);
-      url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
-      log.info({ url }, `indexing API on ${url}`);
-      await aborted(stop);
-    } finally {
-      await server.close();
-      await api.close();
-      await close();
-    }
-    return 0;
-  },
+export const api: RunCommand = async ({ environment, log, stop }) => {
+  const config = readConfig(environment, settings);
+  const deployment = await readDeployment(config.network);
+  writeMode(config, deployment.chainId);
+  const { database, close } = await openConfiguredDatabase(config, log, "api");
+  const registry = new Registry();
+  const server = createServer({ ...config, log, registry, ready: () => indexReadiness(database) });
+  let url = "";
+  const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
+  const api = serveApi(server.app, { database, log, writing });
+  try {
+    await refuseOtherDeployment(database, deployment);
+    addStatusRoutes(server.app, registry);
+    url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
+    log.info({ url }, `indexing API on ${url}`);
+    await aborted(stop);
+  } finally {
+    await server.close();
+    await api.close();
+    await close();
+  }
+  return 0;
 };

@@ -1,13 +1,12 @@
 // The command line: which command, which options, and the help that describes both.
 import { parseArgs } from "node:util";
 import { Fault } from "../kit/fault.ts";
-import type { Command, CommandEntry, CommandOption } from "./command.ts";
+import type { Command, CommandOption } from "./command.ts";
 
 export type Invocation =
   | { readonly kind: "help"; readonly text: string }
   | {
       readonly kind: "run";
-      readonly name: string;
       readonly command: Command;
       readonly options: Record<string, string | boolean | undefined>;
     };
@@ -17,35 +16,28 @@ const EVERYWHERE: Record<string, CommandOption> = {
   debug: { type: "boolean", meaning: "show stack traces when something fails" },
 };
 
-export async function readArguments(
-  argv: readonly string[],
-  commands: readonly CommandEntry[],
-): Promise<Invocation> {
+export function readArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     return { kind: "help", text: overview(commands) };
   }
-  const entry = commands.find((each) => each.name === name);
-  if (!entry) {
+  const command = commands.find((each) => each.name === name);
+  if (!command) {
     throw new Fault(
       "USAGE_INVALID",
       `There is no command "${name}"; run \`sextant --help\` to see those there are.`,
     );
   }
-  const command = await entry.load();
-  const options = readOptions(name, command, rest);
-  return options.help
-    ? { kind: "help", text: manual(name, command) }
-    : { kind: "run", name, command, options };
+  const options = readOptions(command, rest);
+  return options.help ? { kind: "help", text: manual(command) } : { kind: "run", command, options };
 }
 
 function readOptions(
-  name: string,
-  command: Command,
+  { name, options }: Command,
   argv: readonly string[],
 ): Record<string, string | boolean | undefined> {
   try {
-    const known = { ...command.options, ...EVERYWHERE };
+    const known = { ...options, ...EVERYWHERE };
     const config = Object.fromEntries(
       Object.entries(known).map(([key, { type }]) => [key, key === "help" ? { type, short: "h" } : { type }]),
     );
@@ -60,7 +52,7 @@ function readOptions(
   }
 }
 
-function overview(commands: readonly CommandEntry[]): string {
+function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
@@ -76,12 +68,12 @@ function overview(commands: readonly CommandEntry[]): string {
   ].join("\n");
 }
 
-function manual(name: string, command: Command): string {
-  const entries = Object.entries({ ...command.options, ...EVERYWHERE }).map(([key, option]) => ({
+function manual({ name, about, options }: Command): string {
+  const entries = Object.entries({ ...options, ...EVERYWHERE }).map(([key, option]) => ({
     left: `--${key}${option.value ? ` ${option.value}` : ""}`,
     meaning: option.meaning,
   }));
   const width = Math.max(...entries.map(({ left }) => left.length));
   const rows = entries.map(({ left, meaning }) => `  ${left.padEnd(width)}  ${meaning}`);
-  return [`Usage: sextant ${name} [options]`, "", command.about, "", ...rows, ""].join("\n");
+  return [`Usage: sextant ${name} [options]`, "", about, "", ...rows, ""].join("\n");
 }

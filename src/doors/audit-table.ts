@@ -38,8 +38,8 @@ export type TableResult = {
   readonly notes: readonly string[];
 };
 
-/** Enough of one table to see what is wrong with it. */
-export const FIRST_DIFFERENCES = 20;
+// Enough of one table to see what is wrong with it.
+const FIRST_DIFFERENCES = 20;
 
 type Findings = { differences: number; readonly first: Difference[] };
 

@@ -3,15 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type AuditedIndex,
-  openAuditedIndex,
-  pretenders,
-  quiet,
-  urlOf,
-} from "../../tests/support/audited-index.ts";
+import { type AuditedIndex, openAuditedIndex, pretenders, urlOf } from "../../tests/support/audited-index.ts";
 import { plainColumns, someRow, tableOf, whileCorrupt } from "../../tests/support/corrupt-rows.ts";
 import { startFaultyNode } from "../../tests/support/faulty-node.ts";
+import { quiet } from "../../tests/support/quiet-log.ts";
 import { openTestDatabase } from "../../tests/support/test-index.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import { audits } from "../protocol/audits/audits.ts";
@@ -49,7 +44,7 @@ async function run(options: Record<string, string>, more: Record<string, string>
   const say = (text: string) => {
     out += text;
   };
-  const code = await audit.run({ environment: { ...environment, ...more }, options, log: quiet, say, stop });
+  const code = await audit({ environment: { ...environment, ...more }, options, log: quiet, say, stop });
   return { code, out };
 }
 

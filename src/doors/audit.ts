@@ -4,55 +4,37 @@ import { verifyDeployment } from "../chain/verify.ts";
 import { readConfig } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
 import { describeAudit, differencesOf } from "./audit-report.ts";
-import type { Command } from "./command.ts";
+import type { RunCommand } from "./command.ts";
+import { splitUrls } from "./node-urls.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
 import { runAudit } from "./run-audit.ts";
 import { databaseSettings, indexerSettings } from "./settings.ts";
 
-export const audit: Command = {
-  about:
-    "Compares every row with what the contracts answer at a block, with the event it comes from, and counters with\n" +
-    "what they count; prints a table of differences. Exit code 0: none, 1: some. The indexer may go on meanwhile.\n" +
-    "A block that is not recent needs an archive node in RPC_URL. Reads NETWORK, RPC_URL, DATABASE_URL, DATABASE_SCHEMA.",
-  options: {
-    block: {
-      type: "string",
-      value: "N",
-      meaning: "the block to compare at; the newest final one by default",
-    },
-    sample: {
-      type: "string",
-      value: "n",
-      meaning:
-        "compare at most n rows of each table, spread evenly; counters and versions are always checked",
-    },
-  },
-  async run({ environment, options, log, stop, say }) {
-    const block = wholeNumber("--block", options.block, 0);
-    const sample = wholeNumber("--sample", options.sample, 1);
-    const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
-    if (config.rpcUrls.length === 0) {
-      throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
-    }
-    const deployment = await readDeployment(config.network);
-    const urls = config.rpcUrls.filter((each) => !each.reveal().startsWith("ws"));
-    const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+export const audit: RunCommand = async ({ environment, options, log, stop, say }) => {
+  const block = wholeNumber("--block", options.block, 0);
+  const sample = wholeNumber("--sample", options.sample, 1);
+  const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  if (config.rpcUrls.length === 0) {
+    throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
+  }
+  const deployment = await readDeployment(config.network);
+  const { http: urls } = splitUrls(config.rpcUrls);
+  const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+  try {
+    const verified = await verifyDeployment(rpc, deployment, { signal: stop });
+    for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
+    const { database, close } = await openConfiguredDatabase(config, log, "audit");
     try {
-      const verified = await verifyDeployment(rpc, deployment, { signal: stop });
-      for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
-      const { database, close } = await openConfiguredDatabase(config, log, "audit");
-      try {
-        const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
-        say(describeAudit(report));
-        return differencesOf(report) === 0 ? 0 : 1;
-      } finally {
-        await close();
-      }
+      const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
+      say(describeAudit(report));
+      return differencesOf(report) === 0 ? 0 : 1;
     } finally {
-      rpc.close();
+      await close();
     }
-  },
+  } finally {
+    rpc.close();
+  }
 };
 
 function wholeNumber(option: string, value: string | boolean | undefined, min: number): number | null {

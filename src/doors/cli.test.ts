@@ -1,5 +1,5 @@
 // The command as people meet it: help, refusals in one sentence, exit codes, and leaving on a signal.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,6 +31,12 @@ describe("help", () => {
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^Usage: sextant ${name} \\[options\\]\n\n[A-Z].*\n`));
     expect(out).toContain("--debug");
+  });
+
+  it("waits for no door: whoever lists the commands loads none of them", () => {
+    const list = readFileSync(new URL("./commands.ts", import.meta.url), "utf8");
+    expect(list).not.toMatch(/^import (?!type )/m);
+    expect(COMMANDS.filter((name) => !list.includes(`await import("./${name}.ts")`))).toEqual([]);
   });
 });
 

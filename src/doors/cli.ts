@@ -5,47 +5,8 @@ import { type Environment, readConfig, refuseUnknownVariables } from "../kit/con
 import { type Fault, toFault } from "../kit/fault.ts";
 import { createLog } from "../kit/log.ts";
 import { readArguments } from "./arguments.ts";
-import type { CommandEntry } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 import { processSettings, variableRules } from "./settings.ts";
-
-// A door is loaded when it is entered: help and refusals should not wait for databases and chains to be parsed.
-const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: "local",
-    summary: "run everything here, with a chain and an economy of its own (npm start)",
-    load: async () => (await import("./local.ts")).local,
-  },
-  {
-    name: "indexer",
-    summary: "follow the chain and write the rows",
-    load: async () => (await import("./indexer.ts")).indexer,
-  },
-  {
-    name: "api",
-    summary: "serve the indexing API over the database",
-    load: async () => (await import("./api.ts")).api,
-  },
-  {
-    name: "portfolio",
-    summary: "serve the wallet snapshot service",
-    load: async () => (await import("./portfolio.ts")).portfolio,
-  },
-  {
-    name: "facilitator",
-    summary: "check payments and carry them out on chain",
-    load: async () => (await import("./facilitator.ts")).facilitator,
-  },
-  {
-    name: "rebuild",
-    summary: "make the rows again from the stored logs, without a node",
-    load: async () => (await import("./rebuild.ts")).rebuild,
-  },
-  {
-    name: "audit",
-    summary: "compare the rows with the contracts",
-    load: async () => (await import("./audit.ts")).audit,
-  },
-];
 
 // Orchestrators send SIGKILL after 10 to 30 s; leaving on our own terms must come first.
 const LEAVE_MS_MAX = 10_000;
@@ -65,7 +26,7 @@ export async function main(host: NodeJS.Process): Promise<void> {
 }
 
 async function run(host: NodeJS.Process): Promise<number> {
-  const invocation = await readArguments(host.argv.slice(2), COMMANDS);
+  const invocation = readArguments(host.argv.slice(2), COMMANDS);
   if (invocation.kind === "help") {
     host.stdout.write(invocation.text);
     return 0;
@@ -73,9 +34,10 @@ async function run(host: NodeJS.Process): Promise<number> {
   const environment = readEnvironment(host);
   refuseUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
-  const { name } = invocation;
+  const { name, load } = invocation.command;
   const log = createLog({ name, level: config.logLevel, terminal: host.stderr.isTTY === true });
-  return invocation.command.run({
+  const runCommand = await load();
+  return runCommand({
     environment,
     options: invocation.options,
     log,

@@ -19,19 +19,17 @@ export type CommandContext = {
   readonly stop: AbortSignal;
 };
 
-/** What is known of a command before it is loaded. */
-export type CommandEntry = {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-};
+/** Runs to its end, or until `stop`; the result is the exit code. */
+export type RunCommand = (context: CommandContext) => Promise<number>;
 
 export type Command = {
+  readonly name: string;
+  /** A few words for `sextant --help`. */
+  readonly summary: string;
   /** A few sentences for `sextant <command> --help`. */
   readonly about: string;
   readonly options: Readonly<Record<string, CommandOption>>;
-  /** Runs to its end, or until `stop`; the result is the exit code. */
-  readonly run: (context: CommandContext) => Promise<number>;
+  readonly load: () => Promise<RunCommand>;
 };
 
 /** Resolves when the signal aborts. */

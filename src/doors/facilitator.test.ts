@@ -1,6 +1,7 @@
 // `sextant facilitator` as a process: it serves what the x402 client expects, and refuses to start half configured.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, openPaidStage, type PaidStage, signedFor } from "../../tests/support/paid-stage.ts";
+import { ask, signedFor } from "../../tests/support/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../../tests/support/paid-stage.ts";
 import { sextantHere } from "../../tests/support/sextant-here.ts";
 import { startSextant } from "../../tests/support/sextant-process.ts";
 import { createRemoteFacilitator } from "../payments/facilitator/remote-facilitator.ts";

@@ -13,33 +13,26 @@ import type { Hex } from "../kit/hex.ts";
 import type { Log } from "../kit/log.ts";
 import { facilitatorEndpoints } from "../payments/facilitator/facilitator-endpoints.ts";
 import { createLocalFacilitator, type LocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
-import { indexingApiTitle } from "./api-title.ts";
-import { aborted, type Command } from "./command.ts";
+import { aborted, type RunCommand } from "./command.ts";
 import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
+import { programVersion } from "./program-version.ts";
 import { facilitatorSettings, listenSettings, paymentSettings, requestSettings } from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 
 const settings = { ...listenSettings, ...requestSettings, ...paymentSettings, ...facilitatorSettings };
 
-export const facilitator: Command = {
-  about:
-    "Verifies x402 payments and settles them with the key in FACILITATOR_PRIVATE_KEY, which pays the gas.\n" +
-    "Run one per key: it hands out the account's nonces. It keeps no database; what it was asked for and does not\n" +
-    "remember after a restart is found on chain by whoever asked.",
-  options: {},
-  async run({ environment, log, stop }) {
-    const config = readConfig(environment, settings);
-    const { server, address } = facilitatorServer(config, log);
-    try {
-      const port = config.facilitatorPort;
-      const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
-      log.info({ url, address, network: config.paymentNetwork }, `facilitator on ${url}`);
-      await aborted(stop);
-    } finally {
-      await closeSoon(server);
-    }
-    return 0;
-  },
+export const facilitator: RunCommand = async ({ environment, log, stop }) => {
+  const config = readConfig(environment, settings);
+  const { server, address } = facilitatorServer(config, log);
+  try {
+    const port = config.facilitatorPort;
+    const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
+    log.info({ url, address, network: config.paymentNetwork }, `facilitator on ${url}`);
+    await aborted(stop);
+  } finally {
+    await closeSoon(server);
+  }
+  return 0;
 };
 
 // Within the ten seconds a process has to leave. What is still waited for then is a transaction on its way: whoever asked
@@ -84,7 +77,7 @@ export function facilitatorServer(
   addEndpoints(server.app, endpoints);
   addStatusRoutes(server.app, registry);
   const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];
-  addDescription(server.app, openApiDocument({ ...indexingApiTitle(), ...TITLE }, routes));
+  addDescription(server.app, openApiDocument({ ...TITLE, version: programVersion() }, routes));
   return { server, address: payer.address };
 }
 

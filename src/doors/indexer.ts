@@ -6,7 +6,7 @@ import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import type { Database } from "../store/database.ts";
 import { writeIndexerReport } from "../store/indexer-report.ts";
-import type { Command } from "./command.ts";
+import type { RunCommand } from "./command.ts";
 import { createIndexerStatus, type IndexerStatus } from "./indexer-status.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
@@ -17,51 +17,44 @@ import { addStatusRoutes } from "./status-routes.ts";
 // Often enough for a readiness probe, seldom enough to cost nothing.
 const REPORT_MS = 1_000;
 
-export const indexer: Command = {
-  about:
-    "Indexes the deployment that NETWORK names from the nodes in RPC_URL into the database, and keeps following\n" +
-    "the chain. Start as many as you like: one writes, the others stand by and take over within seconds.\n" +
-    "Serves /health, /ready and /metrics on INDEXER_PORT.",
-  options: {},
-  async run({ environment, log, stop }) {
-    const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
-    const config = readConfig(environment, settings);
-    if (config.rpcUrls.length === 0) {
-      throw new Fault(
-        "CONFIG_INVALID",
-        "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org.",
-      );
-    }
-    const deployment = await readDeployment(config.network);
-    const status = createIndexerStatus(log, systemClock);
-    const { database, close } = await openConfiguredDatabase(config, log, "indexer");
-    const server = statusServer(config, status, log);
-    const reports = reportEvery(database, status, log);
-    try {
-      const url = await server.listen({
-        host: config.host,
-        port: config.indexerPort,
-        variable: "INDEXER_PORT",
-      });
-      log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
-      const { logRangeMax, rpcUrls: urls } = config;
-      await runIndexer({
-        database,
-        deployment,
-        urls,
-        logRangeMax,
-        log,
-        stop,
-        report: status,
-        onCall: status.onCall,
-      });
-    } finally {
-      clearInterval(reports);
-      await server.close();
-      await close();
-    }
-    return 0;
-  },
+export const indexer: RunCommand = async ({ environment, log, stop }) => {
+  const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
+  const config = readConfig(environment, settings);
+  if (config.rpcUrls.length === 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org.",
+    );
+  }
+  const deployment = await readDeployment(config.network);
+  const status = createIndexerStatus(log, systemClock);
+  const { database, close } = await openConfiguredDatabase(config, log, "indexer");
+  const server = statusServer(config, status, log);
+  const reports = reportEvery(database, status, log);
+  try {
+    const url = await server.listen({
+      host: config.host,
+      port: config.indexerPort,
+      variable: "INDEXER_PORT",
+    });
+    log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
+    const { logRangeMax, rpcUrls: urls } = config;
+    await runIndexer({
+      database,
+      deployment,
+      urls,
+      logRangeMax,
+      log,
+      stop,
+      report: status,
+      onCall: status.onCall,
+    });
+  } finally {
+    clearInterval(reports);
+    await server.close();
+    await close();
+  }
+  return 0;
 };
 
 function statusServer(

@@ -1,9 +1,10 @@
-// The local chain with the protocol on it and people who use it; made of development packages, loaded only here.
+// The local chain with the protocol on it and people who use it.
 import type { LocalAccounts } from "@sextant/contracts/local-chain/accounts";
 import type { LocalChain } from "@sextant/contracts/local-chain/local-chain";
-import { Fault } from "../kit/fault.ts";
+import { local } from "../chain/chains/local.ts";
 import type { Hex } from "../kit/hex.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
+import { type LocalParts, loadLocalParts } from "./local-parts.ts";
 
 export type EconomyTally = { readonly steps: number };
 
@@ -20,7 +21,6 @@ export type LocalEconomy = {
   stop(): Promise<void>;
 };
 
-const LOCAL_CHAIN_ID = 31_337;
 // Enough that every kind of record exists, few enough to be there in a few seconds.
 const SEED_STEPS = 300;
 // Lively to watch, gentle on a laptop.
@@ -31,8 +31,8 @@ export async function startLocalEconomy(options: {
   seed: number;
   signal: AbortSignal;
 }): Promise<LocalEconomy> {
-  const parts = await loadParts();
-  const chain = await parts.startLocalChain({ chainId: LOCAL_CHAIN_ID, code: parts.LOCAL_GENESIS_CODE });
+  const parts = await loadLocalParts();
+  const chain = await parts.startLocalChain({ chainId: local.chainId, code: parts.LOCAL_GENESIS_CODE });
   try {
     return await populate(chain, parts, options);
   } catch (error) {
@@ -43,7 +43,7 @@ export async function startLocalEconomy(options: {
 
 async function populate(
   chain: LocalChain,
-  parts: Parts,
+  parts: LocalParts,
   { seed, signal }: { seed: number; signal: AbortSignal },
 ): Promise<LocalEconomy> {
   const { request } = chain;
@@ -72,25 +72,3 @@ async function populate(
 }
 
 const SECOND_CAST_INDEX = 2_000;
-
-type Parts = Awaited<ReturnType<typeof loadParts>>;
-
-async function loadParts() {
-  try {
-    const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { openMarket }, { openWorld }, { playEconomy }] =
-      await Promise.all([
-        import("@sextant/contracts/local-chain/local-chain"),
-        import("@sextant/contracts/deploy/deploy"),
-        import("@sextant/contracts/scenario/market"),
-        import("@sextant/contracts/scenario/world"),
-        import("@sextant/contracts/scenario/economy"),
-      ]);
-    return { startLocalChain, LOCAL_GENESIS_CODE, openMarket, openWorld, playEconomy };
-  } catch (cause) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      "A local run needs the development packages; install them with `npm ci` (without --omit=dev).",
-      { cause },
-    );
-  }
-}

@@ -9,6 +9,7 @@ import type { Log } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { ChainBook, ChainPort, ListedToken } from "../portfolio/ports.ts";
 import type { ChainFeeds } from "../portfolio/prices/feeds/chain-feeds.ts";
+import { loadLocalParts } from "./local-parts.ts";
 import { portfolioChain } from "./portfolio-chain.ts";
 
 export type LocalMarket = {
@@ -48,7 +49,7 @@ async function openMarketOf(slug: string, log: Log): Promise<LocalMarket & { rpc
   const facts = chainBySlug(slug);
   if (!facts) throw new Fault("INTERNAL", `There is no chain ${slug}.`);
   const { chainId } = facts;
-  const { startLocalChain, LOCAL_GENESIS_CODE, openMarket } = await loadParts();
+  const { startLocalChain, LOCAL_GENESIS_CODE, openMarket } = await loadLocalParts();
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE });
   try {
     const { local } = await openMarket(chain, slug);
@@ -83,13 +84,4 @@ async function openMarketOf(slug: string, log: Log): Promise<LocalMarket & { rpc
 
 function token(contract: Hex, symbol: string, name: string, decimals: number): ListedToken {
   return { contract, symbol, name, decimals, logo: null };
-}
-
-async function loadParts() {
-  const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { openMarket }] = await Promise.all([
-    import("@sextant/contracts/local-chain/local-chain"),
-    import("@sextant/contracts/deploy/deploy"),
-    import("@sextant/contracts/scenario/market"),
-  ]);
-  return { startLocalChain, LOCAL_GENESIS_CODE, openMarket };
 }

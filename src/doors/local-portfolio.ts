@@ -1,6 +1,7 @@
 // The portfolio service of a local run: the two local markets behind a gate that is paid on the local chain.
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
+import { networkOf } from "../kit/caip2.ts";
 import type { Config } from "../kit/config.ts";
 import type { Log } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
@@ -72,7 +73,7 @@ export function serveLocalPortfolio(
 /** Paid in the local dollar, to the local merchant, carried out by the local facilitator. */
 export function localPayment({ deployment, usdCoin, accounts, rpcUrl }: LocalEconomy) {
   return {
-    paymentNetwork: `eip155:${deployment.chainId}`,
+    paymentNetwork: networkOf(deployment.chainId),
     paymentRpcUrls: [new Secret(rpcUrl)],
     paymentAsset: usdCoin,
     paymentAssetName: "USD Coin",

@@ -1,5 +1,5 @@
 // The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
-import { chainById } from "../chain/chains/chains.ts";
+import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { parseAmount } from "../kit/amount.ts";
 import type { Config } from "../kit/config.ts";
@@ -44,8 +44,6 @@ export type SellerNeeds = {
 const TIMEOUT_SECONDS = 60;
 // Somebody else's facilitator waits for the transfer to be mined.
 const REMOTE_MS = 18_000;
-// Where a chain is not among those we know the facts of.
-const FINALITY_DEPTH = 64;
 
 /** Refuses what could not sell, before anything is opened for it. */
 export function checkSeller(config: SellerConfig): void {
@@ -67,7 +65,7 @@ export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
   const { log, count } = needs;
   const urls = config.paymentRpcUrls;
   const rpc = createRpc({ urls, chainId: place.chainId, log });
-  const finalityDepth = chainById(place.chainId)?.finalityDepth ?? FINALITY_DEPTH;
+  const { finalityDepth } = chainById(place.chainId) ?? UNKNOWN_CHAIN;
   const gate = createGate({
     offer,
     store: openRecordStore(needs.database),

@@ -12,6 +12,7 @@ import { openRecordStore } from "../store/record-store.ts";
 import { openWrites, signedWrites, type WriteAuthority } from "../writes/write-authority.ts";
 import { writeEndpoints, writeReads } from "../writes/write-endpoints.ts";
 import { accountReads, noAccountReads } from "./account-reads.ts";
+import { splitUrls } from "./node-urls.ts";
 import type { writeSettings } from "./settings.ts";
 import { writeMode } from "./write-mode.ts";
 
@@ -57,7 +58,7 @@ function openAuthority(
     return { authority: openWrites, close: () => undefined };
   }
   const domain = { chainId, intentBook: contracts.IntentBook };
-  const nodes = urls.filter((url) => /^https?:/.test(url.reveal()));
+  const { http: nodes } = splitUrls(urls);
   if (nodes.length === 0) {
     log.warn("Signed writes are refused until RPC_URL names a node: signatures of contracts need one");
     return {

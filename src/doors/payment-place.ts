@@ -1,20 +1,20 @@
 // The chain and token that payments are made in, as configured.
-
+import { chainIdOf, type Network } from "../kit/caip2.ts";
 import type { Config } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import { knownAsset, type PaymentAsset } from "../payments/known-assets.ts";
 import type { paymentSettings } from "./settings.ts";
 
-export type PaymentPlace = PaymentAsset & { readonly network: `eip155:${number}`; readonly chainId: number };
+export type PaymentPlace = PaymentAsset & { readonly network: Network; readonly chainId: number };
 
 // What every dollar token that takes signed transfers has.
 const DECIMALS = 6;
 
 export function paymentPlace(config: Config<typeof paymentSettings>): PaymentPlace {
   const { paymentNetwork, paymentAsset, paymentAssetName: name, paymentAssetVersion: version } = config;
-  const network = paymentNetwork as `eip155:${number}`;
-  const chainId = Number(network.slice("eip155:".length));
+  const network = paymentNetwork as Network;
+  const chainId = chainIdOf(network);
   const known = knownAsset(network);
   const asset = paymentAsset === null ? null : (paymentAsset.toLowerCase() as Hex);
   if (asset === null || asset === known?.asset) {

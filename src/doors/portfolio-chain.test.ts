@@ -2,10 +2,10 @@
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { plainTokenAbi, plainTokenBytecode } from "../../contracts/generated/plain-token.ts";
+import { answering, HOSTILE_CODE, numberedAddress } from "../../contracts/test/token-characters.ts";
 import type { Call, Injection } from "../../tests/support/injections.ts";
 import { localBook, refuseOverrides, startPortfolioStage } from "../../tests/support/portfolio-stage.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
-import { answering, HOSTILE_CODE, numberedAddress } from "../../tests/support/token-characters.ts";
 import { systemClock } from "../kit/clock.ts";
 import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
 import { createLending } from "./code-lending.ts";

@@ -11,6 +11,7 @@ import type { SnapshotTaker } from "../portfolio/snapshot.ts";
 import { portfolioSnapshotSchema } from "../portfolio/snapshot-schema.ts";
 import { withoutSpam } from "../portfolio/value/without-spam.ts";
 import type { Endpoint, EndpointAnswer, RequestHead } from "../schema/endpoint.ts";
+import { closedObject } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
 
 export type PortfolioEndpointNeeds = {
@@ -39,10 +40,7 @@ const signatureParameter: Parameter = {
 
 const error = {
   title: "Error",
-  type: "object",
-  properties: { error: { type: "string", description: "One clear sentence." } },
-  required: ["error"],
-  additionalProperties: false,
+  ...closedObject({ error: { type: "string", description: "One clear sentence." } }),
 };
 
 export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {

@@ -2,18 +2,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { checkedOffering, type Offering } from "../faces/offering.ts";
-import {
-  closedObject,
-  describeDocument,
-  describeEndpoint,
-  describeOwn,
-  ownRoutes,
-} from "../http/described-route.ts";
+import { describeDocument, describeEndpoint, describeOwn, ownRoutes } from "../http/described-route.ts";
 import { addDescription, serveDocument } from "../http/description-routes.ts";
 import { addEndpoints } from "../http/endpoint-routes.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
+import { closedObject } from "../schema/json-schema.ts";
 import { portfolioDocuments } from "./portfolio-documents.ts";
+import { addMetricsRoute } from "./status-routes.ts";
 
 export type PortfolioFaces = {
   readonly offering: Offering;
@@ -41,9 +37,7 @@ export function addPortfolioFaces(app: FastifyInstance, faces: PortfolioFaces): 
     name: "Sextant",
     x402DevBypass: devBypass,
   }));
-  app.get("/metrics", async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
+  addMetricsRoute(app, registry);
   const health = describeOwn("/health", "getHealth", "Whether the process serves", "application/json", {
     200: { title: "Health", ...closedObject({ ok: truth, service: text, name: text, x402DevBypass: truth }) },
   });

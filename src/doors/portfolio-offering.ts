@@ -1,31 +1,20 @@
 // The table of what the portfolio service sells: one row, from which every description of it is made.
 import type { Offering, PaidRoute } from "../faces/offering.ts";
 import { formatAmount } from "../kit/amount.ts";
-import type { Offer } from "../payments/offer.ts";
-
-export const PORTFOLIO_PATH = "/portfolio";
+import { type Offer, requirementsOf } from "../payments/offer.ts";
 
 /** Also what the terms in a 402 answer say about it. */
 export const PORTFOLIO_DESCRIPTION =
   "A snapshot of an EVM wallet on the chains you choose: every token with balance, price and value in USD, DeFi positions with debts subtracted, totals that can be re-added, recent activity, spam marked, and warnings about whatever could not be known.";
 
-export function portfolioRoute(offer: Offer): PaidRoute {
-  const { network, asset, payTo, maxTimeoutSeconds, amount, decimals } = offer;
+function portfolioRoute(offer: Offer): PaidRoute {
   return {
     method: "GET",
-    path: PORTFOLIO_PATH,
+    path: "/portfolio",
     description: PORTFOLIO_DESCRIPTION,
-    priceUsd: formatAmount(amount, decimals),
+    priceUsd: formatAmount(offer.amount, offer.decimals),
     tags: ["wallet", "portfolio", "balances", "defi", "evm"],
-    terms: {
-      scheme: "exact",
-      network,
-      amount: amount.toString(),
-      asset,
-      payTo,
-      maxTimeoutSeconds,
-      extra: { name: offer.assetName, version: offer.assetVersion },
-    },
+    terms: requirementsOf(offer),
   };
 }
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
 import { openApiClient } from "../../tests/support/api-client.ts";
-import { until } from "../../tests/support/paid-stage.ts";
+import { until } from "../../tests/support/paid-client.ts";
 import { databaseEnvironment } from "../../tests/support/sextant-process.ts";
 import { createTestLog } from "../../tests/support/test-rpc.ts";
 import type { Environment } from "../kit/config.ts";
@@ -27,7 +27,7 @@ function start(environment: Environment) {
   const { log, logged } = createTestLog();
   const stop = new AbortController();
   const say = () => undefined;
-  const ended = portfolio.run({ environment, options: {}, log, say, stop: stop.signal });
+  const ended = portfolio({ environment, options: {}, log, say, stop: stop.signal });
   return { ended, logged, stop };
 }
 

@@ -9,7 +9,7 @@ import { priceSources } from "../portfolio/prices/sources.ts";
 import { createAlchemy } from "../portfolio/providers/alchemy/alchemy.ts";
 import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
 import type { Database } from "../store/database.ts";
-import { aborted, type Command } from "./command.ts";
+import { aborted, type RunCommand } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { checkSeller, openSeller } from "./open-seller.ts";
 import { openPortfolioNodes, type PortfolioNodes } from "./portfolio-nodes.ts";
@@ -34,50 +34,43 @@ const settings = {
   facilitatorPrivateKey: facilitatorSettings.facilitatorPrivateKey,
 };
 
-export const portfolio: Command = {
-  about:
-    "Sells wallet snapshots on PORTFOLIO_PORT: balances, prices, positions and activity of the chains that nodes are\n" +
-    "configured for (RPC_URL_8453, RPC_URL_1, …), paid per request by x402 to PAY_TO. Run as many as you like over one\n" +
-    "PostgreSQL, with one `sextant facilitator` between them.",
-  options: {},
-  async run({ environment, log, stop }) {
-    const config = readConfig(environment, settings);
-    const registry = new Registry();
-    // What is configured wrongly is told before anything is started for it.
-    checkSeller(config);
-    refuseNowhere(config);
-    const provider = openProvider(config);
-    let url = `http://${config.host}:${config.portfolioPort}`;
-    const closers: (() => Promise<void> | void)[] = [];
-    try {
-      const nodes = await openPortfolioNodes(config, log, stop);
-      closers.push(nodes.close);
-      const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
-      closers.push(close);
-      const count = countPayments(registry);
-      const seller = openSeller(config, { database, log, count, listensAt: () => url });
-      closers.push(seller.close);
-      const server = createServer({ ...config, log, registry, ready: () => readiness(database, nodes) });
-      const service = servePortfolio(server.app, {
-        chains: nodes.chains,
-        provider,
-        priceSources: priceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
-        positionReaders: POSITION_READERS,
-        gate: seller.gate,
-        devBypass: seller.devBypass,
-        registry,
-        log,
-      });
-      closers.push(service.close, server.close);
-      const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
-      url = await server.listen(address);
-      log.info(`Portfolio service on ${url}`);
-      await aborted(stop);
-    } finally {
-      for (const end of closers.reverse()) await end();
-    }
-    return 0;
-  },
+export const portfolio: RunCommand = async ({ environment, log, stop }) => {
+  const config = readConfig(environment, settings);
+  const registry = new Registry();
+  // What is configured wrongly is told before anything is started for it.
+  checkSeller(config);
+  refuseNowhere(config);
+  const provider = openProvider(config);
+  let url = `http://${config.host}:${config.portfolioPort}`;
+  const closers: (() => Promise<void> | void)[] = [];
+  try {
+    const nodes = await openPortfolioNodes(config, log, stop);
+    closers.push(nodes.close);
+    const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
+    closers.push(close);
+    const count = countPayments(registry);
+    const seller = openSeller(config, { database, log, count, listensAt: () => url });
+    closers.push(seller.close);
+    const server = createServer({ ...config, log, registry, ready: () => readiness(database, nodes) });
+    const service = servePortfolio(server.app, {
+      chains: nodes.chains,
+      provider,
+      priceSources: priceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
+      positionReaders: POSITION_READERS,
+      gate: seller.gate,
+      devBypass: seller.devBypass,
+      registry,
+      log,
+    });
+    closers.push(service.close, server.close);
+    const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
+    url = await server.listen(address);
+    log.info(`Portfolio service on ${url}`);
+    await aborted(stop);
+  } finally {
+    for (const end of closers.reverse()) await end();
+  }
+  return 0;
 };
 
 function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvider {

@@ -7,7 +7,7 @@ import { createProtocol } from "../protocol/fold.ts";
 import { acquireLock } from "../store/lock.ts";
 import { claimSchema } from "../store/prepare-index.ts";
 import { rebuildRows } from "../store/rebuild.ts";
-import type { Command } from "./command.ts";
+import type { RunCommand } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
 import { rebuildProgress } from "./rebuild-progress.ts";
@@ -17,41 +17,35 @@ import { databaseSettings, indexerSettings } from "./settings.ts";
 // An indexer that is told to leave does so within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
 
-export const rebuild: Command = {
-  about:
-    "Folds the logs in the database again into fresh tables and swaps them in at the end; readers notice nothing.\n" +
-    "Stop the indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA.",
-  options: {},
-  async run({ environment, log, stop, say }) {
-    const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
-    const deployment = await readDeployment(config.network);
-    const { database, close } = await openConfiguredDatabase(config, log, "rebuild");
+export const rebuild: RunCommand = async ({ environment, log, stop, say }) => {
+  const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  const deployment = await readDeployment(config.network);
+  const { database, close } = await openConfiguredDatabase(config, log, "rebuild");
+  try {
+    const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: LOCK_MS_MAX, signal: stop });
+    if (!lock)
+      throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");
     try {
-      const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: LOCK_MS_MAX, signal: stop });
-      if (!lock)
-        throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");
-      try {
-        await lock.transaction((session) => claimSchema(session, deployment));
-        const startedMs = systemClock.nowMs();
-        const logs = await rebuildRows(lock, {
-          schema: database.schema,
-          declaration: { tables, foldVersion: FOLD_VERSION },
-          fold: createProtocol(deployment, noReads).fold,
-          signal: stop,
-          report: rebuildProgress(log, systemClock),
-        });
-        const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
-        say(
-          `Rebuilt ${tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
-        );
-      } finally {
-        await lock.release();
-      }
+      await lock.transaction((session) => claimSchema(session, deployment));
+      const startedMs = systemClock.nowMs();
+      const logs = await rebuildRows(lock, {
+        schema: database.schema,
+        declaration: { tables, foldVersion: FOLD_VERSION },
+        fold: createProtocol(deployment, noReads).fold,
+        signal: stop,
+        report: rebuildProgress(log, systemClock),
+      });
+      const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
+      say(
+        `Rebuilt ${tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
+      );
     } finally {
-      await close();
+      await lock.release();
     }
-    return 0;
-  },
+  } finally {
+    await close();
+  }
+  return 0;
 };
 
 const noReads = {

@@ -1,5 +1,5 @@
 // The indexer put together: a chain, the protocol and a store plugged into the indexing loop, under the lock.
-import { chainById } from "../chain/chains/chains.ts";
+import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
 import type { CallObserver } from "../chain/rpc/call.ts";
 import type { RpcLimits } from "../chain/rpc/limits.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
@@ -18,6 +18,7 @@ import { openIndexStore } from "../store/index-store.ts";
 import { acquireLock, type Lock } from "../store/lock.ts";
 import { claimSchema, prepareRows } from "../store/prepare-index.ts";
 import { chainPort, detailReads } from "./chain-port.ts";
+import { splitUrls } from "./node-urls.ts";
 import { rebuildProgress } from "./rebuild-progress.ts";
 
 export type IndexerOptions = {
@@ -35,15 +36,12 @@ export type IndexerOptions = {
 /** The lock that makes one indexer the writer of a schema; a rebuild takes the same one. */
 export const INDEXER_LOCK = "indexer";
 
-// Where a chain is not among those we know the facts of.
-const UNKNOWN_CHAIN = { finalityDepth: 64, blockTimeMs: 2_000, logsBloom: "complete" } as const;
-
 /** Runs until `stop`: waits for the lock, indexes, and waits again when the lock is lost. */
 export async function runIndexer(options: IndexerOptions): Promise<void> {
   const { deployment, log, stop } = options;
-  const isSocket = (each: Secret<string>) => each.reveal().startsWith("ws");
+  const { http, sockets } = splitUrls(options.urls);
   const rpc = createRpc({
-    urls: options.urls.filter((each) => !isSocket(each)),
+    urls: http,
     chainId: deployment.chainId,
     log,
     onCall: options.onCall,
@@ -56,7 +54,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     const chain = chainPort(rpc, {
       facts: chainById(deployment.chainId) ?? UNKNOWN_CHAIN,
       decoder,
-      wsUrls: options.urls.filter(isSocket),
+      wsUrls: sockets,
       rangeMax: options.logRangeMax,
       log,
     });

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { chainById, chainBySlug } from "../chain/chains/chains.ts";
 import { payPage, type ShownChain } from "../faces/pay-page.ts";
+import { chainIdOf } from "../kit/caip2.ts";
 import { systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Gate } from "../payments/gate.ts";
@@ -48,7 +49,7 @@ export function servePortfolio(app: FastifyInstance, parts: PortfolioParts): { c
   const query = portfolioQuery([...chains.keys()]);
   const defaultChains = query.read({}).slugs;
   const shown = parts.chains.map(({ chain }) => shownChain(chain.chainId, chain.name, chain.slug));
-  const paidOn = shownChain(Number(gate.offer.network.slice("eip155:".length)), gate.offer.network, "");
+  const paidOn = shownChain(chainIdOf(gate.offer.network), gate.offer.network, "");
   const endpoint = portfolioEndpoint({
     route,
     query,

@@ -280,5 +280,4 @@ export const allSettings = {
 export const variableRules = {
   prefixes: ["SEXTANT_"],
   known: Object.values(allSettings).map((each) => each.variable),
-  families: [],
 };

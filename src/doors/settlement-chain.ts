@@ -6,14 +6,14 @@ import { callBatch } from "../chain/calls.ts";
 import { readFinalized } from "../chain/finality.ts";
 import { type NodeLog, parseLog } from "../chain/log.ts";
 import { readObject, toQuantity } from "../chain/quantity.ts";
-import type { PinnedRpc, Rpc } from "../chain/rpc/call.ts";
+import type { CallOptions, PinnedRpc, Rpc } from "../chain/rpc/call.ts";
+import { TRANSFER_TOPIC } from "../chain/transfers.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { Block, Evidence, SettlementChain, TransferWanted } from "../payments/settlement-chain.ts";
 
 const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]);
 const USED = toEventSelector("AuthorizationUsed(address,bytes32)");
 const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
-const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 
 // Accepted by every vendor; a reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
@@ -21,54 +21,42 @@ const RANGE_MAX = 2_000;
 export function settlementChain(rpc: Rpc, options: { readonly finalityDepth: number }): SettlementChain {
   const finality = { depthFallback: options.finalityDepth };
   return {
-    authorizationUsed: (asset, from, nonce, signal) =>
-      rpc.pinned((node) => readState(node, { asset, from, nonce }, signal), signal ? { signal } : {}),
-    findSettlement: (wanted, signal) =>
-      rpc.pinned((node) => findOn(node, wanted, signal), signal ? { signal } : {}),
-    head: async (signal) => blockOf(await readHeader(rpc, "latest", signal ? { signal } : {})),
-    finalized: async (signal) =>
-      blockOf(await readFinalized(rpc, signal ? { ...finality, signal } : finality)),
+    findSettlement: (wanted, signal) => {
+      const call = callOptions(signal);
+      return rpc.pinned((node) => findOn(node, wanted, call), call);
+    },
+    head: async (signal) => blockOf(await readHeader(rpc, "latest", callOptions(signal))),
+    finalized: async (signal) => blockOf(await readFinalized(rpc, { ...finality, ...callOptions(signal) })),
   };
 }
+
+const callOptions = (signal: AbortSignal | undefined): CallOptions => (signal ? { signal } : {});
 
 const blockOf = ({ number, timestamp }: Block): Block => ({ number, timestamp });
 
 type Authorization = Pick<TransferWanted, "asset" | "from" | "nonce">;
 
-async function readState(
-  node: PinnedRpc,
-  { asset, from, nonce }: Authorization,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const head = await readHeader(node, "latest", signal ? { signal } : {});
-  return stateAt(node, { asset, from, nonce }, head.hash, signal);
-}
-
-async function stateAt(
+async function isUsed(
   node: PinnedRpc,
   { asset, from, nonce }: Authorization,
   blockHash: Hex,
-  signal?: AbortSignal,
+  options: CallOptions,
 ): Promise<boolean> {
   const data = encodeFunctionData({ abi: ABI, functionName: "authorizationState", args: [from, nonce] });
-  const [result] = await callBatch(
-    node,
-    [{ to: asset, data, block: { blockHash } }],
-    signal ? { signal } : {},
-  );
+  const [result] = await callBatch(node, [{ to: asset, data, block: { blockHash } }], options);
   if (!result || !("ok" in result)) throw malformed("the token does not tell the state of authorizations");
   return decodeFunctionResult({ abi: ABI, functionName: "authorizationState", data: result.ok });
 }
 
 /** From one node and as of one block, so that its answers belong together. */
-async function findOn(node: PinnedRpc, wanted: TransferWanted, signal?: AbortSignal): Promise<Evidence> {
-  const head = await readHeader(node, "latest", signal ? { signal } : {});
-  if (!(await stateAt(node, wanted, head.hash, signal))) return { kind: "unused" };
+async function findOn(node: PinnedRpc, wanted: TransferWanted, options: CallOptions): Promise<Evidence> {
+  const head = await readHeader(node, "latest", options);
+  if (!(await isUsed(node, wanted, head.hash, options))) return { kind: "unused" };
   for (let to = head.number; to >= 0; to -= RANGE_MAX) {
     const from = Math.max(0, to - RANGE_MAX + 1);
-    const [log] = await readLogs(node, wanted, { from, to }, signal);
-    if (log) return log.topics[0] === USED ? judged(node, wanted, log, signal) : { kind: "spent" };
-    if ((await readHeader(node, from, signal ? { signal } : {})).timestamp < wanted.sinceSeconds) break;
+    const [log] = await readLogs(node, wanted, { from, to }, options);
+    if (log) return log.topics[0] === USED ? judged(node, wanted, log, options) : { kind: "spent" };
+    if ((await readHeader(node, from, options)).timestamp < wanted.sinceSeconds) break;
   }
   // The token says that it was used, so there is a log: a node that does not show it is behind itself.
   throw missing("the use of an authorization is not in the logs");
@@ -78,7 +66,7 @@ async function readLogs(
   node: PinnedRpc,
   { asset, from: payer, nonce }: Authorization,
   { from, to }: { from: number; to: number },
-  signal?: AbortSignal,
+  options: CallOptions,
 ): Promise<NodeLog[]> {
   const filter = {
     address: asset,
@@ -87,7 +75,7 @@ async function readLogs(
     toBlock: toQuantity(to),
   };
   return node.request("eth_getLogs", [filter], {
-    ...(signal ? { signal } : {}),
+    ...options,
     parse: (answer) => {
       if (!Array.isArray(answer)) throw malformed("the logs are not a list");
       const logs = answer.map(parseLog);
@@ -107,10 +95,10 @@ async function judged(
   node: PinnedRpc,
   wanted: TransferWanted,
   used: NodeLog,
-  signal?: AbortSignal,
+  options: CallOptions,
 ): Promise<Evidence> {
   const logs = await node.request("eth_getTransactionReceipt", [used.transactionHash], {
-    ...(signal ? { signal } : {}),
+    ...options,
     parse: (answer) => {
       if (answer === null) throw missing("the transaction of a log is not there");
       const { logs } = readObject(answer, "the receipt");
@@ -123,7 +111,7 @@ async function judged(
     .sort((a, b) => a.logIndex - b.logIndex)[0];
   const isTransfer =
     next !== undefined &&
-    next.topics[0] === TRANSFER &&
+    next.topics[0] === TRANSFER_TOPIC &&
     next.topics[1] === word(wanted.from) &&
     next.topics[2] === word(wanted.to) &&
     next.data === `0x${wanted.value.toString(16).padStart(64, "0")}`;

@@ -4,6 +4,10 @@ import type { Registry } from "prom-client";
 
 export function addStatusRoutes(app: FastifyInstance, registry: Registry): void {
   app.get("/health", async () => ({ status: "ok" }));
+  addMetricsRoute(app, registry);
+}
+
+export function addMetricsRoute(app: FastifyInstance, registry: Registry): void {
   app.get("/metrics", async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );

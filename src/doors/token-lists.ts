@@ -2,7 +2,9 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { createEndpoint, scrubbedError } from "../kit/endpoint.ts";
 import { Fault } from "../kit/fault.ts";
+import { Secret } from "../kit/secret.ts";
 import { parseTokenList, type TokenList } from "../portfolio/tokens/token-list.ts";
 
 export type TokenListOptions = {
@@ -21,7 +23,12 @@ const BYTES_MAX = 16 * 1024 * 1024;
 // Once, at start: long enough for a slow server, short enough for whoever waits for the start.
 const FETCH_MS_MAX = 20_000;
 
-type Source = { readonly shown: string; readonly open: () => Promise<AsyncIterable<Uint8Array>> };
+type Source = {
+  readonly shown: string;
+  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+  /** What went wrong, without what must not be shown. */
+  readonly clean: (cause: unknown) => unknown;
+};
 
 /** In order of trust; the first list that has a token describes it. */
 export async function readTokenLists(options: TokenListOptions): Promise<readonly TokenList[]> {
@@ -42,7 +49,7 @@ export async function readTokenLists(options: TokenListOptions): Promise<readonl
 function operatorSource(source: string, signal: AbortSignal | undefined): Source {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase();
   if (scheme === undefined) return file(source);
-  if ((scheme === "http" || scheme === "https") && URL.canParse(source)) return web(new URL(source), signal);
+  if ((scheme === "http" || scheme === "https") && URL.canParse(source)) return web(source, signal);
   throw new Fault(
     "CONFIG_INVALID",
     `A token list must be the path of a file or an http(s) address; ${scheme}:// is neither.`,
@@ -51,24 +58,39 @@ function operatorSource(source: string, signal: AbortSignal | undefined): Source
 
 function file(path: string): Source {
   // `end` is inclusive: one byte more than allowed is read and no more, whatever the file is.
-  return { shown: path, open: async () => createReadStream(path, { end: BYTES_MAX }) };
+  return {
+    shown: path,
+    open: async () => createReadStream(path, { end: BYTES_MAX }),
+    clean: (cause) => cause,
+  };
 }
 
-function web(url: URL, signal: AbortSignal | undefined): Source {
+function web(source: string, signal: AbortSignal | undefined): Source {
+  const endpoint = createEndpoint(new Secret(source));
+  const { url, authorization, host } = endpoint;
   // Path and query may hold a key; the host is enough to find the list by.
-  const shown = `at ${url.host}`;
+  const shown = `at ${host}`;
   return {
     shown,
+    clean: (cause) => scrubbedError(cause, endpoint),
     async open() {
       const timeout = AbortSignal.timeout(FETCH_MS_MAX);
-      const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+      const response = await fetch(url.reveal(), {
+        headers: authorization === null ? {} : { authorization: authorization.reveal() },
+        // Whoever decides what a wallet seems to hold is named by the operator, and by nobody else.
+        redirect: "manual",
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      if (response.status >= 300 && response.status < 400) {
+        throw unusable(shown, "it redirects; give the address it leads to");
+      }
       if (!response.ok || !response.body) throw unusable(shown, `the answer has status ${response.status}`);
       return response.body as AsyncIterable<Uint8Array>;
     },
   };
 }
 
-async function readJson({ shown, open }: Source): Promise<unknown> {
+async function readJson({ shown, open, clean }: Source): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -79,12 +101,12 @@ async function readJson({ shown, open }: Source): Promise<unknown> {
     }
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    throw unusable(shown, "it can not be read", cause);
+    throw unusable(shown, "it can not be read", clean(cause));
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch (cause) {
-    throw unusable(shown, "it is not JSON", cause);
+    throw unusable(shown, "it is not JSON", clean(cause));
   }
 }
 

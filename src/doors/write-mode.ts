@@ -1,16 +1,15 @@
 // Whether writes are open or signed: decided at the start, and never open by accident.
+import { local } from "../chain/chains/local.ts";
 import type { Config } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
 import type { writeSettings } from "./settings.ts";
-
-// The chain id of development nodes; nobody else's data is on such a chain.
-const LOCAL_CHAIN_ID = 31_337;
 
 export function writeMode(
   { writeAuth, allowOpenWrites }: Pick<Config<typeof writeSettings>, "writeAuth" | "allowOpenWrites">,
   chainId: number,
 ): "open" | "signed" {
-  const isLocal = chainId === LOCAL_CHAIN_ID;
+  // The chain id of development nodes; nobody else's data is on such a chain.
+  const isLocal = chainId === local.chainId;
   if (writeAuth === "open" && !isLocal && !allowOpenWrites) {
     throw new Fault(
       "CONFIG_INVALID",

@@ -66,7 +66,7 @@ function listOf(items: JsonSchema): JsonSchema {
   return { type: "array", items };
 }
 
-export const termsSchema: JsonSchema = {
+const termsSchema: JsonSchema = {
   title: "PaymentTerms",
   ...record({
     scheme: { type: "string", const: "exact" },

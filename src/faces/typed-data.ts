@@ -1,4 +1,5 @@
 // What a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data.
+import { chainIdOf } from "../kit/caip2.ts";
 import type { PaymentTerms } from "./offering.ts";
 
 export type Authorization = {
@@ -33,9 +34,4 @@ export function transferTypedData(terms: PaymentTerms, message: Authorization) {
     types: TYPES,
     message,
   };
-}
-
-/** The chain id of an EVM network in CAIP-2. */
-export function chainIdOf(network: string): number {
-  return Number(network.slice(network.indexOf(":") + 1));
 }

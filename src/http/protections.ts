@@ -10,6 +10,8 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  // A cache may keep what nothing is said about, such as the word that there is no such record; what may be kept says so.
+  "cache-control": "no-store",
   // The data is public, and no cookie or credential of ours exists that a foreign page could misuse.
   "access-control-allow-origin": "*",
   // By name beside the star: some clients take the star for a header of that name.
@@ -45,8 +47,13 @@ export function addProtections(
   const { requestsPerMinuteMax: perMinute, clock } = options;
   const limit = perMinute > 0 ? createClientLimit({ perMinute, clock }) : null;
   const refusal = (request: FastifyRequest, reply: FastifyReply): Fault | undefined => {
-    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
-      return new Fault("INPUT_INVALID", "A request needs a Host header.");
+    const { httpVersion, rawHeaders } = request.raw;
+    if (httpVersion !== "1.0" && httpVersion !== "1.1") {
+      return new Fault("INPUT_INVALID", "A request must be of HTTP/1.1 or HTTP/1.0.");
+    }
+    const hosts = hostsIn(rawHeaders);
+    if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
+      return new Fault("INPUT_INVALID", "A request needs one Host header.");
     }
     if (limit === null) return undefined;
     const client = clientOf(request.ip);
@@ -60,4 +67,14 @@ export function addProtections(
     reply.headers(SAFE_HEADERS).header("x-request-id", request.id);
     done(refusal(request, reply));
   });
+}
+
+// Node keeps the first of several and tells nobody; whatever stands in front of us may have gone by the last.
+function hostsIn(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count;
 }

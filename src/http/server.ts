@@ -46,6 +46,9 @@ export type Server = {
 // A path segment as long as the whole address may be: what is too long for an id is a bad id, not an unknown path.
 const SEGMENT_LENGTH_MAX = 16_384;
 
+// How late a request that does not arrive in time is noticed; Node's own half a minute would double the time it has.
+const SLOW_CHECK_MS = 5_000;
+
 export function createServer(options: ServerOptions): Server {
   const { requestsPerMinuteMax = 0, proxies = 0, clock = systemClock } = options;
   const logger: FastifyBaseLogger = options.log;
@@ -55,10 +58,18 @@ export function createServer(options: ServerOptions): Server {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
     requestTimeout: options.requestMsMax,
+    // Nothing moves while an answer is made, which takes no longer than that; whoever then does not read it is left.
+    connectionTimeout: 2 * options.requestMsMax,
     trustProxy: proxies > 0 ? (_address: string, hop: number) => hop < proxies : false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
-    // Node would refuse a missing Host with an empty body; we refuse it with ours.
-    http: { requireHostHeader: false },
+    http: {
+      // Node would refuse a missing Host with an empty body; we refuse it with ours.
+      requireHostHeader: false,
+      // Node trades the two where headers have more time than the whole, and a slow body would have a minute.
+      requestTimeout: options.requestMsMax,
+      headersTimeout: options.requestMsMax,
+      connectionsCheckingInterval: Math.min(SLOW_CHECK_MS, options.requestMsMax),
+    },
     clientErrorHandler: answerConnectionFault,
     // An id of our own making: one taken from a header could be forged into our logs.
     genReqId: () => randomUUID(),
@@ -67,6 +78,8 @@ export function createServer(options: ServerOptions): Server {
     frameworkErrors: (error, request, reply) => sendFault(reply, request.id, fromFramework(error)),
   });
   const methods = createMethodTable(app);
+  // What else somebody expects may be ignored; Node would refuse it past everything that every answer carries.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   let leaving = false;
   // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.

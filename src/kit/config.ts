@@ -30,12 +30,12 @@ export function readConfig<S extends Settings>(environment: Environment, setting
 /** A variable that looks like ours but is none of the known ones is a typo: it must not become a default. */
 export function refuseUnknownVariables(
   environment: Environment,
-  rules: { prefixes: readonly string[]; known: readonly string[]; families: readonly RegExp[] },
+  rules: { prefixes: readonly string[]; known: readonly string[] },
 ): void {
   const known = new Set(rules.known);
   const problems = Object.keys(environment)
     .filter((name) => rules.prefixes.some((prefix) => name.startsWith(prefix)))
-    .filter((name) => !known.has(name) && !rules.families.some((family) => family.test(name)))
+    .filter((name) => !known.has(name))
     .map((name) => `${name} is not a variable Sextant knows; ${suggestion(name, rules.known)}`);
   if (problems.length > 0) throw new Fault("CONFIG_INVALID", problems.join("\n"));
 }

@@ -3,17 +3,13 @@ import { get, type IncomingMessage } from "node:http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ask, decodeHeader, NETWORK, payingFetch, signedFor } from "../../tests/support/paid-client.ts";
 import {
-  ask,
-  decodeHeader,
-  NETWORK,
   ORIGIN,
   openPaidStage,
   type PaidService,
   type PaidStage,
   PRICE,
-  payingFetch,
-  signedFor,
 } from "../../tests/support/paid-stage.ts";
 import { systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
@@ -24,6 +20,11 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   let service: PaidService;
   const url = (q: string) => `${service.url}/paid?q=${q}`;
   const body = async (response: Response) => (await response.json()) as { run?: number; error?: string };
+  const namedBy = (payer: Hex) => (required: PaymentRequired) => {
+    const declared = required.extensions?.["payment-identifier"] as { info: object };
+    const info = { ...declared.info, id: `order-${payer}` };
+    return { ...required, extensions: { "payment-identifier": { ...declared, info } } };
+  };
   const spentBy = async (payer: Hex) => (await stage.transfersFrom(payer)).length;
 
   beforeAll(async () => {
@@ -317,11 +318,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
 
   it("payment identifier: the same request is not sold twice, another one is refused", async () => {
     const payer = await stage.payer();
-    const named = (required: PaymentRequired) => {
-      const declared = required.extensions?.["payment-identifier"] as { info: object };
-      const info = { ...declared.info, id: `order-${payer.address}` };
-      return { ...required, extensions: { "payment-identifier": { ...declared, info } } };
-    };
+    const named = namedBy(payer.address);
     const first = await signedFor(url("named"), payer, stage.asset, named);
     const second = await signedFor(url("named"), payer, stage.asset, named);
     const sold = await ask(url("named"), first.header);
@@ -339,6 +336,20 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     const text = Buffer.from(JSON.stringify(forged)).toString("base64");
     expect((await ask(url("named"), text)).status).toBe(402);
     expect(await spentBy(payer.address)).toBe(1);
+  });
+
+  it("payment identifier: what the chain shows of a payment does not open its answer", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("seen"), payer, stage.asset, namedBy(payer.address));
+    expect((await ask(url("seen"), header)).status).toBe(200);
+    const [transfer] = await stage.transfersFrom(payer.address);
+    const { input } = await stage.node.getTransaction({ hash: transfer?.transactionHash ?? "0x" });
+    expect(input).toContain(String(payload.payload.signature).slice(2, 130));
+    const { extensions, ...seen } = payload;
+    expect(extensions).toHaveProperty("payment-identifier");
+    const read = Buffer.from(JSON.stringify(seen)).toString("base64");
+    expect((await ask(url("seen"), read)).status).toBe(409);
+    expect((await ask(url("seen"), header)).status).toBe(200);
   });
 
   it("no funds: 402 with the reason, and good again once there are some", async () => {

@@ -25,6 +25,8 @@ export type LedgerRow = PaymentKey & {
   readonly validBefore: number;
   readonly fingerprint: string;
   readonly digest: string;
+  /** The name its payer gave it; null without one, and after it has come to nothing. */
+  readonly paymentId: string | null;
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;
   readonly state: PaymentState;
@@ -43,7 +45,7 @@ export type LedgerRow = PaymentKey & {
 
 export const ROW =
   name(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
-  fingerprint, payment_digest, payload, terms, state, verified, coalesce(lease_until > now(), false) as leased, transaction,
+  fingerprint, payment_digest, payment_id, payload, terms, state, verified, coalesce(lease_until > now(), false) as leased, transaction,
   block_number::text as block_number, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
   settled_at is not null as was_settled`);
 
@@ -64,6 +66,7 @@ export function readRow(row: Readonly<Record<string, unknown>>): LedgerRow {
     validBefore: Number(text("valid_before")),
     fingerprint: text("fingerprint"),
     digest: text("payment_digest"),
+    paymentId: orNull("payment_id"),
     payload: JSON.parse(text("payload")) as PaymentPayload,
     terms: JSON.parse(text("terms")) as PaymentRequirements,
     state: text("state") as PaymentState,

@@ -1,14 +1,14 @@
 // What is sold and on which terms: payment requirements of x402 version 2, and the 402 answer that carries them.
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
+import type { Network } from "../kit/caip2.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { EndpointAnswer } from "../schema/endpoint.ts";
 import { type Resource, resourceUrl } from "./resource.ts";
 
 export type Offer = {
-  /** CAIP-2, such as eip155:8453. */
-  readonly network: `eip155:${number}`;
+  readonly network: Network;
   readonly asset: Hex;
   /** Name and version in the token's EIP-712 domain, under which payers sign. */
   readonly assetName: string;
@@ -43,20 +43,20 @@ export function checkOffer(offer: Offer): Offer {
   return offer;
 }
 
-export function requirementsOf(offer: Offer): PaymentRequirements {
+export function requirementsOf(offer: Offer) {
   return {
-    scheme: "exact",
+    scheme: "exact" as const,
     network: offer.network,
     amount: offer.amount.toString(),
     asset: offer.asset,
     payTo: offer.payTo,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     extra: { name: offer.assetName, version: offer.assetVersion },
-  };
+  } satisfies PaymentRequirements;
 }
 
-/** The whole requirement, as its header and as discovery documents show it. */
-export function paymentRequired(offer: Offer, resource: Resource, reason: string): PaymentRequired {
+/** The whole requirement, as its header carries it. */
+function paymentRequired(offer: Offer, resource: Resource, reason: string): PaymentRequired {
   // Looked at here and not at the start: without configuration it is the address listened on, known only later.
   if (!/^https?:\/\/[^/?#]+$/.test(offer.resourceOrigin)) {
     throw new Fault("INTERNAL", "The paid offer has an origin that is none.");

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { Fault } from "../kit/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../kit/hex.ts";
+import { isObject, type JsonObject } from "../kit/json-object.ts";
 import { parseStrictJson } from "../kit/strict-json.ts";
 import { parseUint } from "../kit/uint.ts";
 import type { Terms } from "./offer.ts";
@@ -70,11 +71,7 @@ export function readPayment(
   return readAuthorization(payload, envelope.extensions, what);
 }
 
-function readAuthorization(
-  payload: Readonly<Record<string, unknown>>,
-  extensions: unknown,
-  what: string,
-): Payment {
+function readAuthorization(payload: JsonObject, extensions: unknown, what: string): Payment {
   const given = recordIn(what)(payload.authorization, "payload.authorization");
   const name = (field: string) => `${what}: payload.authorization.${field}`;
   const signed = {
@@ -136,16 +133,14 @@ export function objectionTo(
 
 const recordIn =
   (what: string) =>
-  (value: unknown, name: string): Readonly<Record<string, unknown>> => {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return value as Readonly<Record<string, unknown>>;
-    }
+  (value: unknown, name: string): JsonObject => {
+    if (isObject(value)) return value;
     throw invalid(what, name === "" ? "must be a JSON object." : `must have an object "${name}".`);
   };
 
 const wordIn =
   (what: string) =>
-  (accepted: Readonly<Record<string, unknown>>, field: string): string => {
+  (accepted: JsonObject, field: string): string => {
     const value = accepted[field];
     if (typeof value !== "string") throw invalid(what, `must have a text "accepted.${field}".`);
     return value;

@@ -129,6 +129,10 @@ export function createPurchase(options: PurchaseOptions): Purchase {
         return conflict("Another payment with the same nonce has been taken.");
       }
       if (row.fingerprint !== print) return conflict("The payment belongs to another request.");
+      // Once it is carried out, everybody can read the signature on the chain; the identifier stays between us.
+      if (row.paymentId !== null && row.paymentId !== payment.paymentId) {
+        return conflict("The payment was named by an identifier and must come with it again.");
+      }
       if (row.state === "settled" && row.transaction !== null) {
         return answered(row, { kind: "settled", transaction: row.transaction }, "replayed");
       }

@@ -5,15 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MULTICALL3_ADDRESS } from "../../contracts/deploy/deploy.ts";
 import { multicall3Abi } from "../../contracts/generated/multicall3.ts";
 import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
-import {
-  ask,
-  openPaidStage,
-  type PaidService,
-  type PaidStage,
-  PRICE,
-  signedFor,
-  until,
-} from "../../tests/support/paid-stage.ts";
+import { ask, signedFor, until } from "../../tests/support/paid-client.ts";
+import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../../tests/support/paid-stage.ts";
 import { FacilitatorTrouble } from "./facilitator/facilitator-trouble.ts";
 
 let stage: PaidStage;
@@ -307,7 +300,7 @@ describe("while the chain can not be read", () => {
     };
     const dark = () => Promise.reject(new Error("no node answers"));
     const blind = await stage.serve({
-      chain: { authorizationUsed: dark, findSettlement: dark, head: dark, finalized: dark },
+      chain: { findSettlement: dark, head: dark, finalized: dark },
     });
     expect((await ask(url("dark"), header)).status).toBe(503);
     expect((await ask(url("dark", blind), header)).status).toBe(503);

@@ -22,8 +22,6 @@ export type Evidence =
 
 /** Every function throws where the chain can not be read: not knowing is not an answer. */
 export type SettlementChain = {
-  /** Also true after a cancellation. */
-  authorizationUsed(asset: Hex, from: Hex, nonce: Hex, signal?: AbortSignal): Promise<boolean>;
   findSettlement(wanted: TransferWanted, signal?: AbortSignal): Promise<Evidence>;
   head(signal?: AbortSignal): Promise<Block>;
   finalized(signal?: AbortSignal): Promise<Block>;

@@ -11,8 +11,8 @@ import {
 import { describe, expect, it } from "vitest";
 import { lyingDecimalsTokenRuntimeBytecode } from "../../contracts/generated/lying-decimals-token.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../../contracts/generated/plain-token.ts";
+import { answering, HOSTILE_CODE, numberedAddress } from "../../contracts/test/token-characters.ts";
 import { startPortfolioStage } from "../../tests/support/portfolio-stage.ts";
-import { answering, HOSTILE_CODE, numberedAddress } from "../../tests/support/token-characters.ts";
 import { readDecimals, readMetadata, readText } from "./metadata.ts";
 import type { Holding } from "./ports.ts";
 

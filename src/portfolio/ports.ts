@@ -94,6 +94,9 @@ export type Activity = {
   readonly timestamp: number | null;
 };
 
+/** Enough to see what a wallet is doing; its history is another question. */
+export const ACTIVITY_MAX = 25;
+
 /** `native` or the lower-case contract. */
 export type AssetKey = "native" | Hex;
 

@@ -1,22 +1,17 @@
 // What a portfolio request answers, as JSON Schema 2020-12.
 import type { JsonSchema } from "../schema/column.ts";
+import { closedObject, nullable } from "../schema/json-schema.ts";
+import { ACTIVITY_MAX } from "./ports.ts";
 
 const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
-const nullable = (schema: JsonSchema) => ({ anyOf: [schema, { type: "null" }] });
 const listOf = (items: JsonSchema, more: JsonSchema = {}) => ({ type: "array", items, ...more });
 const textOrNull = { type: ["string", "null"] };
 
-/** Every key is always there, and no other. */
-function record(title: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return {
-    title,
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
-}
+const record = (title: string, properties: Readonly<Record<string, JsonSchema>>) => ({
+  title,
+  ...closedObject(properties),
+});
 
 const address = { type: "string", pattern: "^0x[0-9a-f]{40}$" };
 const hash = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
@@ -38,7 +33,7 @@ const assetKeys = {
   contract,
   symbol: textOrNull,
   name: textOrNull,
-  decimals: { anyOf: [{ type: "integer", minimum: 0, maximum: 255 }, { type: "null" }] },
+  decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
 };
 
 const amountKeys = {
@@ -120,6 +115,6 @@ export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
   summary: portfolioSummary,
   tokens: listOf(portfolioToken, { description: "The largest value first, those without a value last." }),
   positions: listOf(portfolioPosition),
-  recentActivity: listOf(recentActivity, { maxItems: 25, description: "Newest first." }),
+  recentActivity: listOf(recentActivity, { maxItems: ACTIVITY_MAX, description: "Newest first." }),
   provider: { ...text, description: "Where the balances come from." },
 });

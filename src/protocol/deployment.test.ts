@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { PROTOCOL_CONTRACTS } from "../../contracts/deploy/deployment.ts";
 import { DEPLOYMENT } from "../../tests/support/memory-index.ts";
 import { Fault } from "../kit/fault.ts";
 import { CONTRACT_NAMES, parseDeployment } from "./deployment.ts";
@@ -20,6 +21,10 @@ describe("a deployment", () => {
 
   it("may say more than we need: a local one names its tokens", () => {
     expect(parse({ local: { UsdCoin: "0x12" } })).toEqual(good);
+  });
+
+  it("has the contracts that the protocol's own workspace deploys", () => {
+    expect(CONTRACT_NAMES).toEqual(PROTOCOL_CONTRACTS);
   });
 
   it("of every file we ship can be read", () => {

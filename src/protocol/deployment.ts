@@ -1,6 +1,7 @@
 // A deployment: on which chain, since which block and at which addresses the protocol lives.
 import { Fault } from "../kit/fault.ts";
 import { type Hex, parseAddress } from "../kit/hex.ts";
+import { isObject, type JsonObject } from "../kit/json-object.ts";
 
 export const CONTRACT_NAMES = [
   "AgentRegistry",
@@ -53,10 +54,8 @@ function addressOf(value: unknown, source: string, what: string): Hex {
   }
 }
 
-function record(value: unknown, source: string, what: string): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  return refuse(source, `${what} must be a JSON object`);
+function record(value: unknown, source: string, what: string): JsonObject {
+  return isObject(value) ? value : refuse(source, `${what} must be a JSON object`);
 }
 
 function whole(value: unknown, min: number, source: string, what: string): number {

@@ -1,22 +1,20 @@
 // What a preflight answers, as JSON Schema.
 import { address, bytes, bytes4, uint256 } from "../schema/column.ts";
+import { closedObject, nullable } from "../schema/json-schema.ts";
 
 const policyTypes = ["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"];
-const amountOrNull = { anyOf: [uint256.json, { type: "null" }] };
+const amountOrNull = nullable(uint256.json);
 
 const spendCheck = {
   title: "SpendCheck",
-  type: "object",
-  properties: {
+  ...closedObject({
     token: { ...address.json, description: "The zero address is the native coin." },
     attempted: uint256.json,
     spent: { ...uint256.json, description: "In the current window, at the block looked at." },
     max_per_day: { ...amountOrNull, description: "Null where there is no limit." },
     remaining: amountOrNull,
     ok: { type: "boolean" },
-  },
-  required: ["token", "attempted", "spent", "max_per_day", "remaining", "ok"],
-  additionalProperties: false,
+  }),
 };
 
 const policyUpdate = {
@@ -42,8 +40,7 @@ const policyUpdate = {
 
 export const preflightSchema = {
   title: "Preflight",
-  type: "object",
-  properties: {
+  ...closedObject({
     allowed: { type: "boolean" },
     action: { type: "string", description: "What the transaction does, in a sentence." },
     reasons: {
@@ -54,7 +51,5 @@ export const preflightSchema = {
     missing_policies: { type: "array", items: { type: "string", enum: policyTypes } },
     spend_checks: { type: "array", items: spendCheck },
     required_policy_updates: { type: "array", items: policyUpdate },
-  },
-  required: ["allowed", "action", "reasons", "missing_policies", "spend_checks", "required_policy_updates"],
-  additionalProperties: false,
+  }),
 };

@@ -232,7 +232,7 @@ function parseOffset(text: string): string {
   return String(Number(text));
 }
 
-export function pageSchema(
+function pageSchema(
   key: string,
   item: JsonSchema,
   around: Readonly<Record<string, JsonSchema>> = {},

@@ -1,5 +1,7 @@
 // Records: what an answer shows of the rows, and one of them by its path.
+
 import type { Column, JsonSchema } from "./column.ts";
+import { nullable } from "./json-schema.ts";
 import type { ParameterKind } from "./parameter.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
 import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
@@ -131,7 +133,7 @@ export function schemaOf(shape: RecordShape): JsonSchema {
     ...Object.entries(PROVENANCE_FIELDS).map(([key, { json }]) => [
       key,
       {
-        ...(shape.logged ? json : { anyOf: [json, { type: "null" }] }),
+        ...(shape.logged ? json : nullable(json)),
         description: "With include=provenance.",
       },
     ]),

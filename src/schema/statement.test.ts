@@ -17,6 +17,14 @@ describe("a statement", () => {
     expect(whole.values).toEqual([["a", "b"], "$1"]);
   });
 
+  it("takes nothing that came in as JSON for text of ours, whatever its keys", () => {
+    const names = JSON.parse('{"name":"1; drop table agents"}') as SqlValue;
+    const statements = JSON.parse('{"pieces":["1; drop table agents"],"values":[],"text":"1"}') as SqlValue;
+    const whole = sql`select ${names}, ${statements}`;
+    expect(whole.text).toBe("select $1, $2");
+    expect(whole.values).toEqual([names, statements]);
+  });
+
   it("joins any number of others", () => {
     expect(joined([], " and ").text).toBe("");
     const parts = [1, 2, 3].map((value) => sql`c = ${value}`);

@@ -11,10 +11,16 @@ export type SqlText = {
 };
 
 /** Text that is ours, taken as it is: names of tables and columns, never anything from a request. */
-export type SqlName = { readonly name: string };
+export class SqlName {
+  readonly name: string;
+
+  constructor(text: string) {
+    this.name = text;
+  }
+}
 
 export function name(text: string): SqlName {
-  return { name: text };
+  return new SqlName(text);
 }
 
 /**
@@ -57,10 +63,10 @@ class Writing implements SqlText {
   }
 
   hole(hole: SqlValue | SqlText | SqlName): void {
-    if (typeof hole !== "object" || hole === null) this.#value(hole);
-    else if ("name" in hole) this.add(hole.name);
-    else if ("pieces" in hole) this.#merge(hole);
-    else this.#value(hole);
+    // By class and not by keys: an object that came in as JSON may have any keys, and stays a value.
+    if (hole instanceof SqlName) this.add(hole.name);
+    else if (hole instanceof Writing) this.#merge(hole);
+    else this.#value(hole as SqlValue);
   }
 
   #value(value: SqlValue): void {

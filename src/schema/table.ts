@@ -3,7 +3,6 @@ import { bytes32, type Column, uint16, uint63, type ValueOf } from "./column.ts"
 
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 export type RowOf<C> = { readonly [Name in keyof C]: ValueOf<C[Name]> };
-export type KeyValue = string | number | bigint | boolean;
 
 /** A row of any table: plain values by column name. */
 export type Row = Readonly<Record<string, unknown>>;

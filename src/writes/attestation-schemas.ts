@@ -3,13 +3,15 @@ import { type Hex, keccak256, stringToBytes } from "viem";
 import { Fault } from "../kit/fault.ts";
 import { parseHash } from "../kit/hex.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import type { RecordStore, Rows } from "../schema/record-store.ts";
+import { nullable } from "../schema/json-schema.ts";
+import { hashParameter } from "../schema/parameter.ts";
+import type { Rows } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { requireJsonSchema } from "./json-schema-check.ts";
 import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX, schemaAnswer, shownSchema } from "./schema-record.ts";
 import { publishSchema } from "./sign-write.ts";
-import type { WriteAuthority } from "./write-authority.ts";
+import type { WriteOptions } from "./write-authority.ts";
 
 // The same room that a hosted document gets half of: a schema is read far more often than it is written.
 const SCHEMA_BYTES_MAX = 64 * 1024;
@@ -23,13 +25,7 @@ type Publication = {
   readonly recommendedSubject: string | null;
 };
 
-export function schemaEndpoint({
-  store,
-  authority,
-}: {
-  store: RecordStore;
-  authority: WriteAuthority;
-}): Endpoint {
+export function schemaEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {
     method: "POST",
     path: "/attestations/schemas",
@@ -96,15 +92,15 @@ const BODY = {
   properties: {
     name: { type: "string", minLength: 1, maxLength: NAME_LENGTH_MAX },
     schema_hash: {
-      anyOf: [{ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }, { type: "null" }],
+      ...nullable(hashParameter.json),
       description: "Without it, keccak256 of the RFC 8785 text of json_schema.",
     },
-    description: { anyOf: [{ type: "string", maxLength: DESCRIPTION_LENGTH_MAX }, { type: "null" }] },
+    description: nullable({ type: "string", maxLength: DESCRIPTION_LENGTH_MAX }),
     json_schema: {
-      anyOf: [{ type: "object" }, { type: "null" }],
+      ...nullable({ type: "object" }),
       description: "JSON Schema 2020-12, without references to the outside.",
     },
-    recommended_subject: { anyOf: [{ type: "string", maxLength: NAME_LENGTH_MAX }, { type: "null" }] },
+    recommended_subject: nullable({ type: "string", maxLength: NAME_LENGTH_MAX }),
   },
   required: ["name"],
 };

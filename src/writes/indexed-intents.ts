@@ -1,5 +1,6 @@
 // Intents as the index has them now, as far as a write must know them.
 import type { Hex } from "../kit/hex.ts";
+import { type Parameter, uintParameter } from "../schema/parameter.ts";
 import type { Rows } from "../schema/record-store.ts";
 import { type SqlText, sql } from "../schema/statement.ts";
 
@@ -8,6 +9,14 @@ export type IndexedIntent = {
   readonly intent_hash: Hex;
   readonly owner: Hex;
   readonly data_hash: Hex;
+};
+
+export const intentInPath: Parameter = {
+  name: "id",
+  place: "path",
+  required: true,
+  kind: uintParameter(),
+  meaning: "Which intent: its id.",
 };
 
 export function findIntent(rows: Rows, id: string): Promise<IndexedIntent | null> {

@@ -1,10 +1,9 @@
 // PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
 import { Fault } from "../kit/fault.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import { uintParameter } from "../schema/parameter.ts";
-import type { RecordStore, Rows } from "../schema/record-store.ts";
+import type { Rows } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
-import { findIntent, type IndexedIntent } from "./indexed-intents.ts";
+import { findIntent, type IndexedIntent, intentInPath } from "./indexed-intents.ts";
 import {
   type MetadataFields,
   metadataProperties,
@@ -13,25 +12,16 @@ import {
   refuseOtherData,
 } from "./metadata-fields.ts";
 import { putMetadata } from "./sign-write.ts";
-import type { WriteAuthority } from "./write-authority.ts";
+import type { WriteOptions } from "./write-authority.ts";
 
-export function metadataEndpoint({
-  store,
-  authority,
-}: {
-  store: RecordStore;
-  authority: WriteAuthority;
-}): Endpoint {
+export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {
     method: "PUT",
     path: "/intents/:id/metadata",
     operation: "putIntentMetadata",
     summary: "Store the execution metadata of an indexed intent; its owner signs",
     tag: "Intents",
-    parameters: [
-      { name: "id", place: "path", required: true, kind: uintParameter(), meaning: "Which intent: its id." },
-      ...authority.headers.filter(({ required }) => required),
-    ],
+    parameters: [intentInPath, ...authority.headers.filter(({ required }) => required)],
     body: { type: "object", properties: metadataProperties },
     answers: { 200: metadataRecord("IntentMetadata", { intent_id: { type: "string" } }) },
     refusals: [401, 403, 409],

@@ -51,6 +51,7 @@ describe("a schema of 2020-12", () => {
     ["a pattern without end", { pattern: "a".repeat(513) }, /at most 512/],
     ["a pattern nested beyond any parser", { pattern: `${"(".repeat(256)}${")".repeat(255)}` }, /regular/],
     ["too many subschemas", { allOf: Array.from({ length: 1_001 }, () => ({})) }, /at most 1000 subschemas/],
+    ["a long name", { properties: { ["k".repeat(3_000)]: {} } }, /path to a subschema .* at most 2048/],
     ["too many types", { type: Array.from({ length: 8 }, (_, i) => `t${i}`) }, /too many types/],
   ])("refuses: %s", (_name, schema, message) => {
     expect(refusalOf(schema)).toMatch(/^json_schema /);

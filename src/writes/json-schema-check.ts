@@ -1,18 +1,18 @@
 // Whether a stranger's JSON Schema is one of 2020-12, found out without ever turning it into code or running it.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Fault } from "../kit/fault.ts";
-import { subschemasOf } from "./subschemas.ts";
+import { isObject, type JsonObject } from "../kit/json-object.ts";
+import { type Subschema, subschemasOf } from "./subschemas.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 // Attestations are small records; a schema beyond this describes something else.
 const SUBSCHEMAS_MAX = 1_000;
+// Far beyond any path to a part that somebody would refer to; each part has one, made of the keys above it.
+const PLACE_LENGTH_MAX = 2_048;
 // Patterns are only parsed here, but whoever uses the schema will run them.
 const PATTERN_LENGTH_MAX = 512;
 // The simple types there are; a longer list is compared pair by pair before it is refused.
 const TYPES_MAX = 7;
-
-type Schema = Readonly<Record<string, unknown>>;
-type Place = { readonly pointer: string; readonly schema: Schema };
 
 let metaSchema: Ajv2020 | null = null;
 
@@ -21,7 +21,7 @@ let metaSchema: Ajv2020 | null = null;
  * is held against the meta-schema as data, and what that can not tell is checked here: references lead to a place
  * inside, patterns are patterns, and there is only one dialect.
  */
-export function requireJsonSchema(schema: Schema): void {
+export function requireJsonSchema(schema: JsonObject): void {
   const places = readPlaces(schema);
   const anchors = new Set(places.flatMap(({ schema: each }) => anchorsOf(each)));
   const pointers = new Set(places.map(({ pointer }) => pointer));
@@ -33,18 +33,24 @@ export function requireJsonSchema(schema: Schema): void {
   throw refusal(error?.instancePath ?? "", `${error?.message ?? "it does not follow the meta-schema"}`);
 }
 
-function readPlaces(schema: Schema): readonly Place[] {
-  const places: Place[] = [];
+function readPlaces(schema: JsonObject): readonly Subschema[] {
+  const places: Subschema[] = [];
   for (const place of subschemasOf(schema)) {
     places.push(place);
     if (places.length > SUBSCHEMAS_MAX) {
       throw new Fault("INPUT_INVALID", `json_schema must have at most ${SUBSCHEMAS_MAX} subschemas.`);
     }
+    if (place.pointer.length > PLACE_LENGTH_MAX) {
+      throw refusal(
+        place.pointer,
+        `the path to a subschema must have at most ${PLACE_LENGTH_MAX} characters`,
+      );
+    }
   }
   return places;
 }
 
-function refuseUnfit({ pointer, schema }: Place, anchors: Set<string>, pointers: Set<string>): void {
+function refuseUnfit({ pointer, schema }: Subschema, anchors: Set<string>, pointers: Set<string>): void {
   const { $schema, $id, type, pattern, patternProperties } = schema;
   if ($schema !== undefined && (typeof $schema !== "string" || $schema.replace(/#$/, "") !== DIALECT)) {
     throw refusal(pointer, `$schema must be ${DIALECT} or be left out`);
@@ -79,7 +85,7 @@ function leadsInside(reference: unknown, anchors: Set<string>, pointers: Set<str
   }
 }
 
-function anchorsOf({ $anchor, $dynamicAnchor }: Schema): string[] {
+function anchorsOf({ $anchor, $dynamicAnchor }: JsonObject): string[] {
   return [$anchor, $dynamicAnchor].filter((each) => typeof each === "string");
 }
 
@@ -99,8 +105,4 @@ const POINTER_LENGTH_MAX = 100;
 function refusal(pointer: string, problem: string): Fault {
   const where = pointer === "" ? "" : ` at ${pointer.slice(0, POINTER_LENGTH_MAX)}`;
   return new Fault("INPUT_INVALID", `json_schema is not JSON Schema 2020-12${where}: ${problem}.`);
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { keccak256 } from "viem";
 import { Fault } from "../kit/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../kit/hex.ts";
 import type { JsonSchema } from "../schema/column.ts";
+import { closedObject, nullable } from "../schema/json-schema.ts";
 
 export type MetadataFields = {
   readonly execution_target: Hex | null;
@@ -14,32 +15,24 @@ export type MetadataFields = {
 // Calldata that no block of any chain we know would take in is no calldata.
 const DATA_BYTES_MAX = 64 * 1024;
 
-const orNull = (json: JsonSchema): JsonSchema => ({ anyOf: [json, { type: "null" }] });
-
 /** Body properties. */
 export const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {
-  execution_target: orNull({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
-  execution_data: orNull({
+  execution_target: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
+  execution_data: nullable({
     type: "string",
     maxLength: 2 + DATA_BYTES_MAX * 2,
     pattern: "^0x([0-9a-fA-F]{2})*$",
   }),
-  required_attestation_subject: orNull({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
-  required_attestation_schema: orNull({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
+  required_attestation_subject: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
+  required_attestation_schema: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
 };
 
 /** The keys of a record and how they look, between those that name it and its times. */
 export function metadataRecord(title: string, named: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const time = { type: "string", format: "date-time" };
-  const hex = Object.keys(metadataProperties).map((key) => [key, orNull({ type: "string" })]);
+  const hex = Object.keys(metadataProperties).map((key) => [key, nullable({ type: "string" })]);
   const properties = { ...named, ...Object.fromEntries(hex), created_at: time, updated_at: time };
-  return {
-    title,
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
+  return { title, ...closedObject(properties) };
 }
 
 export function readMetadata(body: Readonly<Record<string, unknown>>): MetadataFields {

@@ -3,17 +3,17 @@ import { Fault } from "../kit/fault.ts";
 import { parseAddress } from "../kit/hex.ts";
 import { parseUint } from "../kit/uint.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
+import { closedObject } from "../schema/json-schema.ts";
 import { addressParameter, type Parameter, uintParameter } from "../schema/parameter.ts";
 import type { RecordStore, Rows } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
-import { findIntent } from "./indexed-intents.ts";
+import { findIntent, intentInPath } from "./indexed-intents.ts";
 
 const amount = uintParameter().json;
 
-const ANSWER = {
+const answer = {
   title: "OffchainBid",
-  type: "object",
-  properties: {
+  ...closedObject({
     bid_id: { type: "string" },
     chain_bid_id: { type: "null" },
     intent_id: { type: "string" },
@@ -25,10 +25,8 @@ const ANSWER = {
     execution_plan: { type: "object" },
     status: { type: "string", enum: ["OPEN", "SELECTED", "REJECTED", "EXPIRED"] },
     created_at: { type: "string", format: "date-time" },
-  },
+  }),
 };
-
-const answer = { ...ANSWER, required: Object.keys(ANSWER.properties), additionalProperties: false };
 
 const create = {
   method: "POST",
@@ -36,9 +34,7 @@ const create = {
   operation: "createOffchainBid",
   summary: "Add a bid without a chain (development helper, only where writes are open)",
   tag: "Bids",
-  parameters: [
-    { name: "id", place: "path", required: true, kind: uintParameter(), meaning: "Which intent: its id." },
-  ],
+  parameters: [intentInPath],
   body: {
     type: "object",
     properties: {

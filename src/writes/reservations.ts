@@ -2,10 +2,11 @@
 import { Fault } from "../kit/fault.ts";
 import { type Hex, parseAddress, parseHash } from "../kit/hex.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
+import { nullable } from "../schema/json-schema.ts";
 import { addressParameter, hashParameter } from "../schema/parameter.ts";
 import type { Read } from "../schema/read.ts";
 import { valid } from "../schema/record.ts";
-import type { RecordStore, Rows } from "../schema/record-store.ts";
+import type { Rows } from "../schema/record-store.ts";
 import { name, sql } from "../schema/statement.ts";
 import { findIntentByHash } from "./indexed-intents.ts";
 import {
@@ -16,24 +17,18 @@ import {
   readMetadata,
 } from "./metadata-fields.ts";
 import { reserveMetadata } from "./sign-write.ts";
-import type { WriteAuthority } from "./write-authority.ts";
+import type { WriteOptions } from "./write-authority.ts";
 
 const ANSWER = metadataRecord("IntentMetadataReservation", {
   intent_hash: { type: "string" },
   owner: { type: "string" },
   intent_id: {
-    anyOf: [{ type: "string" }, { type: "null" }],
+    ...nullable({ type: "string" }),
     description: "Null until the intent is indexed.",
   },
 });
 
-export function reservationEndpoint({
-  store,
-  authority,
-}: {
-  store: RecordStore;
-  authority: WriteAuthority;
-}): Endpoint {
+export function reservationEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {
     method: "POST",
     path: "/intents/metadata",

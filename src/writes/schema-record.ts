@@ -1,4 +1,5 @@
 // An attestation schema as answers show it, one by its hash and all in pages.
+import { closedObject, nullable } from "../schema/json-schema.ts";
 import { list } from "../schema/list.ts";
 import { hashParameter } from "../schema/parameter.ts";
 import type { Read } from "../schema/read.ts";
@@ -11,9 +12,9 @@ export const DESCRIPTION_LENGTH_MAX = 4_096;
 const COLUMNS = {
   schema_hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
   name: { type: "string" },
-  description: { anyOf: [{ type: "string" }, { type: "null" }] },
+  description: nullable({ type: "string" }),
   json_schema: { type: "object" },
-  recommended_subject: { anyOf: [{ type: "string" }, { type: "null" }] },
+  recommended_subject: nullable({ type: "string" }),
   created_at: { type: "string", format: "date-time" },
   updated_at: { type: "string", format: "date-time" },
 } as const;
@@ -25,13 +26,7 @@ export const shownSchema = name(
     .join(", "),
 );
 
-export const schemaAnswer = {
-  title: "AttestationSchema",
-  type: "object",
-  properties: COLUMNS,
-  required: Object.keys(COLUMNS),
-  additionalProperties: false,
-};
+export const schemaAnswer = { title: "AttestationSchema", ...closedObject(COLUMNS) };
 
 const schema = derivedRecord({
   name: "AttestationSchema",

@@ -1,7 +1,7 @@
 // What the author of a write signs, in the same words for the client that signs and the server that checks.
 import { type Hex, hashTypedData, keccak256 } from "viem";
 
-export const WRITE_TYPES = {
+const WRITE_TYPES = {
   Write: [
     { name: "audience", type: "string" },
     { name: "action", type: "string" },
@@ -50,9 +50,9 @@ export const publishSchema = (schemaHash: Hex): WriteSubject => ({
   resource: `/attestations/schemas/${schemaHash.toLowerCase()}`,
 });
 
-export type WriteTypedData = ReturnType<typeof writeTypedData>;
+type WriteTypedData = ReturnType<typeof writeTypedData>;
 
-export function writeTypedData({ chainId, intentBook }: WriteDomain, message: Write) {
+function writeTypedData({ chainId, intentBook }: WriteDomain, message: Write) {
   return {
     domain: { name: "SextantIndex", version: "1", chainId, verifyingContract: intentBook },
     types: WRITE_TYPES,

@@ -1,7 +1,7 @@
 // Every schema inside a JSON Schema, with its place: keywords say where schemas are, the rest is data.
+import { isObject, type JsonObject } from "../kit/json-object.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
-export type Subschema = { readonly pointer: string; readonly schema: Schema };
+export type Subschema = { readonly pointer: string; readonly schema: JsonObject };
 
 const ONE = new Set([
   "additionalProperties",
@@ -46,8 +46,4 @@ export function* subschemasOf(schema: unknown, pointer = ""): Generator<Subschem
 
 function escaped(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

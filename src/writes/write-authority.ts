@@ -6,7 +6,7 @@ import { parseAddress, parseBytes } from "../kit/hex.ts";
 import { parseUint } from "../kit/uint.ts";
 import type { EndpointRequest } from "../schema/endpoint.ts";
 import { addressParameter, type Parameter, uintParameter } from "../schema/parameter.ts";
-import type { Rows } from "../schema/record-store.ts";
+import type { RecordStore, Rows } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { type AccountReads, recoverSigner, requireSignature } from "./check-signature.ts";
 import {
@@ -36,6 +36,9 @@ export type WriteAuthority = {
   /** `author` is the only one who may sign; null where anyone may, and the admission tells who did. */
   admit(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<Admission>;
 };
+
+/** What everything that people write stands on. */
+export type WriteOptions = { readonly store: RecordStore; readonly authority: WriteAuthority };
 
 export const openWrites: WriteAuthority = {
   mode: "open",

@@ -1,15 +1,12 @@
 // Everything people write that is not a document, and the reads that belong to it.
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/read.ts";
-import type { RecordStore } from "../schema/record-store.ts";
 import { schemaEndpoint } from "./attestation-schemas.ts";
 import { metadataEndpoint } from "./intent-metadata.ts";
 import { bidHelpers, noBidHelpers } from "./offchain-bids.ts";
 import { reservationEndpoint, reservationRead } from "./reservations.ts";
 import { schemaReads } from "./schema-record.ts";
-import type { WriteAuthority } from "./write-authority.ts";
-
-export type WriteOptions = { readonly store: RecordStore; readonly authority: WriteAuthority };
+import type { WriteOptions } from "./write-authority.ts";
 
 export function writeEndpoints(options: WriteOptions): readonly Endpoint[] {
   return [

@@ -3,58 +3,29 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askEverything } from "../../scripts/api-examples/sample-requests.ts";
 import type { OpenApiDocument } from "../../src/http/openapi.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
+import { type DescribedSchemas, describedSchemas } from "../support/described-schemas.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 import { readSpecification } from "./specification.ts";
 
 const specification = readSpecification();
 let stage: ApiStage;
 let document: OpenApiDocument;
+let schemas: DescribedSchemas;
 
 beforeAll(async () => {
   stage = await openApiStage(4, { finalityDepth: 32 });
   await stage.play(300);
   await stage.level();
   document = stage.client.document;
+  schemas = describedSchemas(document);
 });
 
 afterAll(async () => {
   await stage?.close();
 });
 
-/** A schema with references followed. */
-function followed(schema: JsonSchema | undefined): JsonSchema {
-  const reference = schema?.$ref;
-  if (typeof reference !== "string") return schema ?? {};
-  return followed(document.components.schemas[reference.split("/").at(-1) ?? ""]);
-}
-
-function fieldsOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  return (followed(schema).properties ?? {}) as Readonly<Record<string, JsonSchema>>;
-}
-
-function operation(method: string, path: string) {
-  const found = document.paths[path]?.[method.toLowerCase()];
-  if (!found) throw new Error(`/openapi.json has no ${method} ${path}`);
-  return found;
-}
-
-function answerSchema(method: string, path: string, status = "200"): JsonSchema {
-  const response = operation(method, path).responses[status];
-  if (!response || "$ref" in response) throw new Error(`${method} ${path} has no ${status}`);
-  return followed(Object.values(response.content ?? {})[0]?.schema);
-}
-
 function itemSchema(path: string, key: string): JsonSchema {
-  return followed(fieldsOf(answerSchema("GET", path))[key]?.items as JsonSchema);
-}
-
-/** The JSON types a schema allows. */
-function typesOf(schema: JsonSchema | undefined): string[] {
-  const { type, anyOf, oneOf, const: constant } = followed(schema);
-  const choices = (anyOf ?? oneOf) as JsonSchema[] | undefined;
-  if (choices) return [...new Set(choices.flatMap((each) => typesOf(each)))].sort();
-  if (type === undefined && constant !== undefined) return [typeof constant];
-  return [type].flat().map(String);
+  return schemas.followed(schemas.fieldsOf(schemas.answerSchema("GET", path))[key]?.items as JsonSchema);
 }
 
 /** The first word of a type in the specification is its JSON type; "or null" adds one. */
@@ -68,15 +39,15 @@ const PROVENANCE = ["tx_hash", "log_index", "block_hash", "block_timestamp"];
 
 function expectRecord(name: string, schema: JsonSchema, additions: readonly string[] = []): void {
   const specified = specification.records[name] ?? {};
-  const fields = fieldsOf(schema);
+  const fields = schemas.fieldsOf(schema);
   const optional = Object.keys(fields).filter((key) => PROVENANCE.includes(key) && !(key in specified));
   expect(Object.keys(fields).filter((key) => !optional.includes(key))).toEqual([
     ...Object.keys(specified),
     ...additions,
   ]);
-  expect(followed(schema).required).toEqual([...Object.keys(specified), ...additions]);
+  expect(schemas.followed(schema).required).toEqual([...Object.keys(specified), ...additions]);
   for (const [key, type] of Object.entries(specified)) {
-    expect([key, typesOf(fields[key])]).toEqual([key, specifiedTypes(type)]);
+    expect([key, schemas.typesOf(fields[key])]).toEqual([key, specifiedTypes(type)]);
   }
 }
 
@@ -94,24 +65,24 @@ describe("endpoints", () => {
   });
 
   it.each(specification.endpoints)("$method $path is described", ({ method, path, query, body, created }) => {
-    const { parameters, requestBody, responses } = operation(method, path);
+    const { parameters, requestBody, responses } = schemas.operation(method, path);
     const described = parameters.map(({ name, in: place }) => `${place} ${name}`);
     expect(described).toEqual(expect.arrayContaining(query.map((name) => `query ${name}`)));
     for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(described).toContain(`path ${name}`);
     const schema = requestBody?.content["application/json"]?.schema;
-    expect(Object.keys(fieldsOf(schema ?? {}))).toEqual(expect.arrayContaining([...body]));
+    expect(Object.keys(schemas.fieldsOf(schema ?? {}))).toEqual(expect.arrayContaining([...body]));
     expect(Object.keys(responses)).toContain(created ? "201" : responses[200] ? "200" : "201");
   });
 
   it.each(specification.endpoints.filter(({ answerKeys }) => answerKeys.length > 0))(
     "$method $path answers with the keys of the specification",
     ({ method, path, answerKeys }) => {
-      expect(Object.keys(fieldsOf(answerSchema(method, path)))).toEqual(answerKeys);
+      expect(Object.keys(schemas.fieldsOf(schemas.answerSchema(method, path)))).toEqual(answerKeys);
     },
   );
 
   it("that must have a parameter say so", () => {
-    const required = operation("GET", "/agents").parameters.filter((each) => each.required);
+    const required = schemas.operation("GET", "/agents").parameters.filter((each) => each.required);
     expect(required.map(({ name }) => name)).toEqual(["owner"]);
   });
 
@@ -126,35 +97,40 @@ describe("endpoints", () => {
 
 describe("records", () => {
   it("Agent", () => {
-    expectRecord("Agent", answerSchema("GET", "/agents/{agentId}"));
+    expectRecord("Agent", schemas.answerSchema("GET", "/agents/{agentId}"));
     expectRecord("Agent", itemSchema("/agents", "agents"));
   });
 
   it("Intent, with its metadata where there is one intent (D68)", () => {
-    expectRecord("Intent", answerSchema("GET", "/intents/{id}"), ["metadata"]);
+    expectRecord("Intent", schemas.answerSchema("GET", "/intents/{id}"), ["metadata"]);
     expectRecord("Intent", itemSchema("/intents", "intents"));
   });
 
   it("Fill", () => {
     const specified = specification.named("Intent", "Fill object: ");
-    const [fill] = (fieldsOf(answerSchema("GET", "/intents/{id}")).fill?.anyOf ?? []) as JsonSchema[];
-    expect(Object.keys(fieldsOf(fill ?? {}))).toEqual(specified);
-    for (const field of Object.values(fieldsOf(fill ?? {}))) expect(typesOf(field)).toEqual(["string"]);
+    const [fill] = (schemas.fieldsOf(schemas.answerSchema("GET", "/intents/{id}")).fill?.anyOf ??
+      []) as JsonSchema[];
+    expect(Object.keys(schemas.fieldsOf(fill ?? {}))).toEqual(specified);
+    for (const field of Object.values(schemas.fieldsOf(fill ?? {})))
+      expect(schemas.typesOf(field)).toEqual(["string"]);
   });
 
   it("Intent metadata", () => {
     const specified = specification.named("Intent metadata (offchain)", "All optional strings: ");
-    const put = operation("PUT", "/intents/{id}/metadata").requestBody?.content["application/json"]?.schema;
-    const reserve = operation("POST", "/intents/metadata").requestBody?.content["application/json"]?.schema;
-    expect(Object.keys(fieldsOf(put ?? {}))).toEqual(specified);
-    expect(Object.keys(fieldsOf(reserve ?? {}))).toEqual(["intent_hash", "owner", ...specified]);
-    expect(followed(put).required ?? []).toEqual([]);
+    const put = schemas.operation("PUT", "/intents/{id}/metadata").requestBody?.content["application/json"]
+      ?.schema;
+    const reserve = schemas.operation("POST", "/intents/metadata").requestBody?.content["application/json"]
+      ?.schema;
+    expect(Object.keys(schemas.fieldsOf(put ?? {}))).toEqual(specified);
+    expect(Object.keys(schemas.fieldsOf(reserve ?? {}))).toEqual(["intent_hash", "owner", ...specified]);
+    expect(schemas.followed(put).required ?? []).toEqual([]);
   });
 
   it("Bid, when it is created", () => {
     const specified = specification.named("Bid (mirrors onchain bid events)", "Create fields: ");
-    const body = operation("POST", "/intents/{id}/bids").requestBody?.content["application/json"]?.schema;
-    expect(Object.keys(fieldsOf(body ?? {}))).toEqual(specified);
+    const body = schemas.operation("POST", "/intents/{id}/bids").requestBody?.content["application/json"]
+      ?.schema;
+    expect(Object.keys(schemas.fieldsOf(body ?? {}))).toEqual(specified);
   });
 
   it.each([
@@ -165,37 +141,44 @@ describe("records", () => {
     const policies = (itemSchema("/accounts/{address}/policies", "policies").oneOf ??
       itemSchema("/accounts/{address}/policies", "policies").anyOf) as JsonSchema[];
     const found = policies
-      .map((each) => fieldsOf(each))
+      .map((each) => schemas.fieldsOf(each))
       .find(({ policy_type }) => JSON.stringify(policy_type).includes(`"${type}"`));
     const keys = Object.keys(found ?? {}).filter((key) => !PROVENANCE.includes(key));
     expect(keys).toEqual(["policy_type", ...between, "block_number"]);
-    expect(typesOf(found?.[between[1] ?? ""])).toEqual([type === "SPEND_LIMIT" ? "string" : "boolean"]);
+    expect(schemas.typesOf(found?.[between[1] ?? ""])).toEqual([
+      type === "SPEND_LIMIT" ? "string" : "boolean",
+    ]);
   });
 
   it("Preflight result", () => {
-    expectRecord("Preflight result", answerSchema("POST", "/preflight"));
+    expectRecord("Preflight result", schemas.answerSchema("POST", "/preflight"));
   });
 
   it("Quote", () => {
-    expectRecord("Quote", answerSchema("GET", "/quotes/{quoteHash}"));
+    expectRecord("Quote", schemas.answerSchema("GET", "/quotes/{quoteHash}"));
   });
 
   it("Commerce analytics", () => {
     const heading = "Commerce analytics (GET /analytics/commerce)";
-    const fields = fieldsOf(answerSchema("GET", "/analytics/commerce"));
+    const fields = schemas.fieldsOf(schemas.answerSchema("GET", "/analytics/commerce"));
     const summary = specification.named(heading, "all values strings: ");
     const arrays = specification.named(heading, "Further arrays: ");
     expect(Object.keys(fields)).toEqual(["summary", ...arrays]);
-    expect(Object.keys(fieldsOf(fields.summary ?? {}))).toEqual(summary);
-    for (const field of Object.values(fieldsOf(fields.summary ?? {})))
-      expect(typesOf(field)).toEqual(["string"]);
-    for (const array of arrays) expect(typesOf(fields[array])).toEqual(["array"]);
+    expect(Object.keys(schemas.fieldsOf(fields.summary ?? {}))).toEqual(summary);
+    for (const field of Object.values(schemas.fieldsOf(fields.summary ?? {})))
+      expect(schemas.typesOf(field)).toEqual(["string"]);
+    for (const array of arrays) expect(schemas.typesOf(fields[array])).toEqual(["array"]);
   });
 
   it("Transaction explanation", () => {
-    expectRecord("Transaction explanation", answerSchema("GET", "/tx/{hash}/explain"));
-    const [event] = [fieldsOf(answerSchema("GET", "/tx/{hash}/explain")).events?.items as JsonSchema];
-    const types = Object.entries(fieldsOf(event ?? {})).map(([key, schema]) => [key, ...typesOf(schema)]);
+    expectRecord("Transaction explanation", schemas.answerSchema("GET", "/tx/{hash}/explain"));
+    const [event] = [
+      schemas.fieldsOf(schemas.answerSchema("GET", "/tx/{hash}/explain")).events?.items as JsonSchema,
+    ];
+    const types = Object.entries(schemas.fieldsOf(event ?? {})).map(([key, schema]) => [
+      key,
+      ...schemas.typesOf(schema),
+    ]);
     expect(types).toEqual([
       ["eventName", "string"],
       ["args", "object"],
@@ -212,10 +195,10 @@ describe("records", () => {
       specification.section("Hosted documents"),
     );
     const specified = (row?.[1] ?? "").split(", ").map((field) => field.replace(" (integer)", ""));
-    const fields = fieldsOf(answerSchema("POST", path, "201"));
+    const fields = schemas.fieldsOf(schemas.answerSchema("POST", path, "201"));
     expect(Object.keys(fields)).toEqual(specified);
-    expect(typesOf(fields.size_bytes)).toEqual(["integer"]);
-    expect(Object.keys(fieldsOf(answerSchema("GET", `${path}/{hash}/metadata`)))).toEqual([
+    expect(schemas.typesOf(fields.size_bytes)).toEqual(["integer"]);
+    expect(Object.keys(schemas.fieldsOf(schemas.answerSchema("GET", `${path}/{hash}/metadata`)))).toEqual([
       ...specified,
       "created_at",
       "updated_at",
@@ -228,9 +211,12 @@ describe("records", () => {
     );
     expect(lists.length).toBeGreaterThanOrEqual(14);
     for (const path of lists) {
-      const pagination = fieldsOf(fieldsOf(answerSchema("GET", path)).pagination ?? {});
+      const pagination = schemas.fieldsOf(
+        schemas.fieldsOf(schemas.answerSchema("GET", path)).pagination ?? {},
+      );
       expect(Object.keys(pagination)).toEqual(["limit", "offset", "count", "next_cursor"]);
-      for (const key of ["limit", "offset", "count"]) expect(typesOf(pagination[key])).toEqual(["integer"]);
+      for (const key of ["limit", "offset", "count"])
+        expect(schemas.typesOf(pagination[key])).toEqual(["integer"]);
     }
   });
 });
@@ -325,7 +311,7 @@ describe("answers", () => {
       if (block === null) continue;
       const etag = answer.headers.get("etag") ?? "";
       expect((await stage.client.call(target, { headers: { "if-none-match": etag } })).status).toBe(304);
-      const parameters = operation("GET", path).parameters.map(({ name }) => name);
+      const parameters = schemas.operation("GET", path).parameters.map(({ name }) => name);
       const joint = target.includes("?") ? "&" : "?";
       if (parameters.includes("block")) {
         expect((await stage.client.call(`${target}${joint}block=${block}`)).text).toBe(answer.text);

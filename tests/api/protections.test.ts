@@ -1,10 +1,10 @@
 // What protects the API and its clients, asked over real connections: origins, headers, limits, proxies, floods, time.
-import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ServerOptions } from "../../src/http/server.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { openApiClient } from "../support/api-client.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
+import { sendBytes } from "../support/send-bytes.ts";
 import { startTestApi } from "../support/test-api.ts";
 import { openTestDatabase } from "../support/test-index.ts";
 
@@ -22,22 +22,6 @@ async function start(options: Partial<ServerOptions> = {}): Promise<string> {
   const api = await startTestApi(place.database, options);
   onTestFinished(() => api.close());
   return api.url;
-}
-
-/** Sends bytes as they are and gives back everything the server says until it closes or falls silent. */
-function raw(url: string, bytes: string, silenceMs = 300): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    let answer = "";
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket.setTimeout(silenceMs, () => socket.destroy());
-    socket.on("data", (chunk) => {
-      answer += chunk;
-    });
-    // The server may close while a flood is still being sent; what it said before is what counts.
-    socket.on("error", () => undefined);
-    socket.on("close", () => resolve(answer));
-  });
 }
 
 function expectFault(answer: string, status: number): void {
@@ -87,6 +71,33 @@ describe("answers", () => {
     }
   });
 
+  it("are kept by nobody who is not told to", async () => {
+    const url = await start();
+    const kept = async (path: string) => (await fetch(url + path)).headers.get("cache-control");
+    for (const path of [
+      "/health",
+      "/ready",
+      "/metrics",
+      "/agents/1",
+      "/agents/x",
+      "/nothing",
+      "/preflight",
+    ]) {
+      expect([path, await kept(path)]).toEqual([path, "no-store"]);
+    }
+    expect(await kept("/intents")).toBe("no-cache");
+    const published = await fetch(`${url}/catalogs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ catalog_json: "{}" }),
+    });
+    expect(published.headers.get("cache-control")).toBe("no-store");
+    const { catalog_hash } = (await published.json()) as { catalog_hash: string };
+    expect(await kept(`/catalogs/${catalog_hash}`)).toMatch(/^public, .*immutable$/);
+    expect(await kept(`/catalogs/${catalog_hash}/metadata`)).toBe("no-store");
+    expect(await kept(`/quote-requests/${catalog_hash}`)).toBe("no-store");
+  });
+
   it("show nothing of the request's own host, however it is named", async () => {
     const url = await start({ proxies: 1 });
     const evil = "evil.example";
@@ -103,7 +114,7 @@ describe("answers", () => {
       expect(`${JSON.stringify([...answer.headers])}${await answer.text()}`).not.toContain(evil);
     }
     expect(
-      await raw(url, `GET /openapi.json HTTP/1.1\r\nHost: ${evil}\r\nConnection: close\r\n\r\n`),
+      await sendBytes(url, `GET /openapi.json HTTP/1.1\r\nHost: ${evil}\r\nConnection: close\r\n\r\n`),
     ).not.toContain(evil);
   });
 
@@ -184,7 +195,7 @@ describe("floods", () => {
     ],
   ])("of %s are refused", async (_name, bytes, status) => {
     const url = await start();
-    expectFault(await raw(url, bytes.replace("\r\n", "\r\nConnection: close\r\n")), status);
+    expectFault(await sendBytes(url, bytes.replace("\r\n", "\r\nConnection: close\r\n")), status);
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 });

@@ -283,7 +283,7 @@ export const POLICIES: Readonly<Record<string, Shape>> = Object.fromEntries(
   ]),
 );
 
-export const VOLUME: Shape = { receipts: "number", settled_volume: "number", protocol_fees: "number" };
+const VOLUME: Shape = { receipts: "number", settled_volume: "number", protocol_fees: "number" };
 
 export const ANALYTICS: Readonly<Record<string, Shape>> = {
   volume_by_token: { token: "address", ...VOLUME },

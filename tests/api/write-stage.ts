@@ -7,13 +7,18 @@ import { describeIntent, signIntent, submitIntent } from "../../contracts/scenar
 import { openWorld, type World } from "../../contracts/scenario/world.ts";
 import { serveApi } from "../../src/doors/serve-api.ts";
 import { writeSettings } from "../../src/doors/settings.ts";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
 import { createServer } from "../../src/http/server.ts";
 import { readConfig } from "../../src/kit/config.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { signWrite, type WriteDomain, type WriteSubject } from "../../src/writes/sign-write.ts";
-import { answerChecker } from "../support/api-client.ts";
+import {
+  putMetadata,
+  reserveMetadata,
+  signWrite,
+  type WriteDomain,
+  type WriteSubject,
+} from "../../src/writes/sign-write.ts";
+import { type ApiAnswer, openApiClient } from "../support/api-client.ts";
+import { quiet } from "../support/quiet-log.ts";
 import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
 
 /** The parts of answers that tests go on with; what an answer really holds is checked against /openapi.json. */
@@ -27,17 +32,18 @@ export type AnswerBody = Readonly<Record<string, unknown>> & {
   readonly pagination: { readonly next_cursor?: string };
 };
 
-export type Got = {
-  readonly status: number;
-  readonly body: AnswerBody;
-  readonly text: string;
-  readonly headers: Headers;
-};
+export type Got = ApiAnswer & { readonly body: AnswerBody };
 
 export type Client = {
   readonly url: string;
   ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Got>;
 };
+
+/** Two people who have nothing to do with the deployment. */
+export const OWNER = 8;
+export const STRANGER = 9;
+
+export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 export type WriteStage = {
   readonly chain: LocalChain;
@@ -47,6 +53,7 @@ export type WriteStage = {
   readonly open: Client;
   /** Someone with a key; index 8 and up have nothing to do with the deployment. */
   person(index: number): PrivateKeyAccount;
+  addressOf(person: number): Hex;
   /** An intent and its hash, not submitted yet. */
   wish(owner: number, nonce: bigint, dataHash?: Hex): { intent: Intent; hash: Hex };
   submit(owner: number, nonce: bigint, dataHash?: Hex): Promise<bigint>;
@@ -66,10 +73,14 @@ export type WriteStage = {
       signer?: Hex;
     },
   ): Promise<Got>;
+  /** A version as clients choose them: the clock, a little faster than it ticks. */
+  nextVersion(): bigint;
+  put(intent: bigint, body: unknown, by?: number, version?: bigint): Promise<Got>;
+  reserve(hash: Hex, owner: Hex, fields: object, by?: number): Promise<Got>;
+  get(path: string): Promise<Got>;
   close(): Promise<void>;
 };
 
-const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 const TOKENS = { inputToken: `0x${"77".repeat(20)}`, outputToken: `0x${"88".repeat(20)}` } as const;
 const DEADLINE_SECONDS = 60n;
 
@@ -108,13 +119,15 @@ export async function openWriteStage(): Promise<WriteStage> {
     execution: dataHash === undefined ? {} : { dataHash },
     nonce,
   });
-  return {
+  let clock = BigInt(Date.now());
+  const stage: WriteStage = {
     chain,
     index,
     domain,
     signed: signed.client,
     open: open.client,
     person: (account) => world.wallet(account).account,
+    addressOf: (account) => world.wallet(account).address,
     wish(owner, nonce, dataHash) {
       const intent = describeIntent(world, world.wallet(owner).address, wanted(nonce, dataHash));
       return { intent, hash: intentStructHash(intent) };
@@ -142,34 +155,40 @@ export async function openWriteStage(): Promise<WriteStage> {
         ...(signer === undefined ? {} : { "x-write-signer": signer }),
       });
     },
+    nextVersion() {
+      clock += 1n;
+      return clock;
+    },
+    put: (id, body, by = OWNER, version = stage.nextVersion()) =>
+      stage.send(stage.person(by), putMetadata(id), {
+        method: "PUT",
+        path: `/intents/${id}/metadata`,
+        body,
+        version,
+      }),
+    reserve: (hash, owner, fields, by = OWNER) =>
+      stage.send(stage.person(by), reserveMetadata(hash), {
+        method: "POST",
+        path: "/intents/metadata",
+        body: { intent_hash: hash, owner, ...fields },
+        version: stage.nextVersion(),
+      }),
+    get: (path) => signed.client.ask("GET", path),
     async close() {
       await Promise.all([signed.close(), open.close()]);
       await index.close();
       await chain.stop();
     },
   };
+  await stage.level();
+  return stage;
 }
 
 /** Every answer is held against the API's own description. */
 async function openClient(url: string): Promise<Client> {
-  const check = answerChecker((await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument);
+  const { call } = await openApiClient(url);
   return {
     url,
-    async ask(method, path, body, headers = {}) {
-      const response = await fetch(url + path, {
-        method,
-        headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
-        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const answer = {
-        status: response.status,
-        body: text === "" ? null : JSON.parse(text),
-        text,
-        headers: response.headers,
-      };
-      check(method, path, answer);
-      return answer;
-    },
+    ask: async (method, path, body, headers = {}) => (await call(path, { method, headers, body })) as Got,
   };
 }

@@ -1,12 +1,82 @@
-// The page of results is read part by part, so that one benchmark's newest run leaves the others' where they are.
-import { expect, it } from "vitest";
-import { partsOf } from "../../bench/results.ts";
+// The page of results: one table of the whole product from the newest run of each benchmark, and each one's own below.
+import { describe, expect, it } from "vitest";
+import { atLeast, atMost, type BenchReport, belowMemoryMax } from "../../bench/measurement.ts";
+import { overviewOf } from "../../bench/overview.ts";
+import { pageOf, withNewest } from "../../bench/results.ts";
 
-it("finds each benchmark's part, whatever stands before the first", () => {
-  const page = "# Results\n\nwords\n\n## backfill\n\nthen\n\n```\na  # b\n```\n\n## api\n\nnow\n";
-  expect([...partsOf(page)]).toEqual([
-    ["backfill", "then\n\n```\na  # b\n```"],
-    ["api", "now"],
-  ]);
-  expect(partsOf("").size).toBe(0);
+const then = { date: "2026-01-01", commit: "aaaaaaa", machine: "a mill" };
+const now = { date: "2026-02-02", commit: "bbbbbbb+", machine: "a steam engine" };
+
+function report(value: string, met: boolean | null): BenchReport {
+  const aim = met === null ? null : { text: "50 % or more", met };
+  return {
+    measurements: [{ what: "turns/s", value, note: "of the wheel" }],
+    headlines: [{ what: "turns", value, ceiling: "10 bare", ratio: "5 %", aim }],
+  };
+}
+
+describe("what is kept", () => {
+  const kept = {
+    grind: { circumstances: then, ...report("1", true) },
+    gone: { circumstances: then, ...report("2", true) },
+  };
+
+  it("replaces what ran, leaves what did not, forgets what is no longer there, in the order of the benchmarks", () => {
+    const parts = withNewest(kept, [{ bench: "bake", ...report("3", null) }], now, [
+      "bake",
+      "grind",
+      "never",
+    ]);
+    expect(Object.keys(parts)).toEqual(["bake", "grind"]);
+    expect(parts.grind).toEqual(kept.grind);
+    expect(parts.bake).toEqual({ circumstances: now, ...report("3", null) });
+    const again = withNewest(parts, [{ bench: "grind", ...report("4", false) }], now, ["bake", "grind"]);
+    expect(again.grind?.measurements[0]?.value).toBe("4");
+    expect(again.grind?.circumstances).toEqual(now);
+  });
+
+  it("survives a file", () => {
+    const parts = withNewest(kept, [], now, ["grind"]);
+    expect(JSON.parse(JSON.stringify(parts))).toEqual(parts);
+  });
+});
+
+describe("the page", () => {
+  const parts = {
+    grind: { circumstances: then, ...report("1", false) },
+    bake: { circumstances: now, ...report("1,234", null) },
+  };
+
+  it("shows every headline with its ceiling, aim and run, under one another", () => {
+    expect(overviewOf(parts)).toBe(
+      [
+        "bench  headline  value  ceiling  ratio   aim           met  measured",
+        "grind  turns     1      10 bare     5 %  50 % or more  no   2026-01-01 aaaaaaa",
+        "bake   turns     1,234  10 bare     5 %  -             -    2026-02-02 bbbbbbb+",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("has the whole product first, then every benchmark with when and where it ran", () => {
+    const page = pageOf(parts);
+    expect(page.match(/^## .*$/gm)).toEqual(["## The whole product", "## grind", "## bake"]);
+    expect(page).toContain(`\`\`\`\n${overviewOf(parts)}\`\`\`\n`);
+    expect(page).toContain("## bake\n\n2026-02-02 · commit bbbbbbb+ · a steam engine\n");
+    expect(page).toContain("bake   turns/s   1,234  of the wheel\n");
+  });
+});
+
+describe("aims", () => {
+  it("are judged by the rounded ratio that is shown", () => {
+    expect(atLeast(69.5, 100, 70)).toEqual({ text: "70 % or more", met: true });
+    expect(atLeast(69.4, 100, 70)?.met).toBe(false);
+    expect(atMost(120.4, 100, 120)).toEqual({ text: "120 % or less", met: true });
+    expect(atMost(120.5, 100, 120)?.met).toBe(false);
+  });
+
+  it("know the memory of an indexer in millions of bytes", () => {
+    expect(belowMemoryMax(499_999_999)).toEqual({ text: "below 500 MB", met: true });
+    expect(belowMemoryMax(500_000_000)?.met).toBe(false);
+  });
 });

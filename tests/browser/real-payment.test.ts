@@ -6,7 +6,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { namedAccounts } from "../../contracts/local-chain/accounts.ts";
 import { runPay } from "../../scripts/pay/run-pay.ts";
-import { openPaidStage, type PaidService, type PaidStage, PRICE, until } from "../support/paid-stage.ts";
+import { until } from "../support/paid-client.ts";
+import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../support/paid-stage.ts";
 import { startTestFaces, type TestFaces } from "../support/test-faces.ts";
 import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
 

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { createGate } from "../../src/payments/gate.ts";
 import type { Offer } from "../../src/payments/offer.ts";
 import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
 import type { Rows } from "../../src/schema/record-store.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openRecordStore } from "../../src/store/record-store.ts";
+import { quiet } from "../support/quiet-log.ts";
 import { openTestDatabase } from "../support/test-index.ts";
 import { headerOf } from "./forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
@@ -17,7 +17,6 @@ import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "
 const RUNS = 40;
 const SIGNATURES = 4;
 const LEASE_MS = 80;
-const log = createLog({ level: "silent", terminal: false, name: "model" });
 const payer: Hex = `0x${"11".repeat(20)}`;
 const offer: Offer = {
   network: "eip155:31337",
@@ -110,7 +109,7 @@ class World {
       store,
       facilitator: this.chain.facilitator(faults, die),
       chain: this.chain.settlements,
-      log,
+      log: quiet,
       clock: { ...systemClock, nowMs: () => Date.now() },
       limits: { leaseMs: LEASE_MS, waitMs: 40, failuresMax: 1_000 },
     });

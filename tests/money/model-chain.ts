@@ -59,7 +59,6 @@ export class ModelChain {
   }
 
   readonly settlements: SettlementChain = {
-    authorizationUsed: async (_asset, _from, nonce) => this.transfers.has(nonce),
     findSettlement: async ({ nonce }) => {
       const found = this.transfers.get(nonce);
       if (!found) return { kind: "unused" };

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
 import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
 import { openMarket } from "../../contracts/scenario/market.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { quiet } from "../support/quiet-log.ts";
 import { type FaultyFacilitator, startFaultyFacilitator } from "./faulty-facilitator.ts";
 import { type PaidChain, startPaidChain } from "./paid-chain.ts";
 import { type Respawned, startRespawned } from "./respawned.ts";
@@ -86,7 +86,7 @@ export async function openMoneyStage(options: {
       connection: { url: new Secret(options.databaseUrl) },
       schema: "sextant",
       poolMax: 2,
-      log: createLog({ level: "silent", terminal: false, name: "money" }),
+      log: quiet,
       applicationName: "money",
     });
     closing.push(() => database.close());

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createLog } from "../../src/kit/log.ts";
 import { startEmbeddedPostgres } from "../../src/store/embedded-postgres.ts";
+import { connectionUrl } from "../support/connection-url.ts";
 import { runMoney } from "./run-money.ts";
 import { tableOf } from "./table.ts";
 
@@ -26,10 +27,9 @@ const folder = await mkdtemp(join(tmpdir(), "sextant-money-"));
 await chmod(folder, 0o711);
 const log = createLog({ level: "error", terminal: true, name: "money-postgres" });
 const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
-const { user, database, host } = server.connection;
 try {
   const report = await runMoney({
-    databaseUrl: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    databaseUrl: connectionUrl(server.connection),
     payers: whole("payers"),
     payments: whole("payments"),
     seed: whole("seed"),

@@ -4,9 +4,11 @@ import type { OpenApiDocument } from "../../src/http/openapi.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { readSpecification, rowsOf } from "../api/specification.ts";
 import { type ApiAnswer, type ApiClient, openApiClient } from "../support/api-client.ts";
-import { ask, decodeHeader, PRICE, signedFor } from "../support/paid-stage.ts";
+import { type DescribedSchemas, describedSchemas } from "../support/described-schemas.ts";
+import { ask, decodeHeader, signedFor } from "../support/paid-client.ts";
+import { PRICE } from "../support/paid-stage.ts";
 import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
-import { readSchemas, type Schemas, specifiedRecords } from "./specified-records.ts";
+import { specifiedRecords } from "./specified-records.ts";
 
 const specification = readSpecification("docs/specification/portfolio-service.md");
 const { expectRecord, expectValue } = specifiedRecords(specification);
@@ -18,14 +20,14 @@ let stage: ServiceStage;
 let service: Service;
 let client: ApiClient;
 let document: OpenApiDocument;
-let schemas: Schemas;
+let schemas: DescribedSchemas;
 
 beforeAll(async () => {
   stage = await openServiceStage();
   service = await stage.serve();
   client = await openApiClient(service.url);
   document = client.document;
-  schemas = readSchemas(document);
+  schemas = describedSchemas(document);
 });
 
 afterAll(async () => {
@@ -142,9 +144,9 @@ describe("endpoints", () => {
 describe("records", () => {
   it("are described with the fields and types of the tables", () => {
     const seen = [
-      ...expectRecord(schemas, "Health", schemas.answerSchema("/health")),
-      ...expectRecord(schemas, "X402Discovery", schemas.answerSchema("/.well-known/x402.json")),
-      ...expectRecord(schemas, "PortfolioSnapshot", schemas.answerSchema("/portfolio"), ADDITIONS),
+      ...expectRecord(schemas, "Health", schemas.answerSchema("GET", "/health")),
+      ...expectRecord(schemas, "X402Discovery", schemas.answerSchema("GET", "/.well-known/x402.json")),
+      ...expectRecord(schemas, "PortfolioSnapshot", schemas.answerSchema("GET", "/portfolio"), ADDITIONS),
     ];
     expect([...new Set(seen)].sort()).toEqual(Object.keys(specification.records).sort());
   });
@@ -164,7 +166,7 @@ describe("records", () => {
     );
     const keys = (row?.[1] ?? "").split(", ").map((key) => key.replaceAll("`", ""));
     const entry = schemas.followed(
-      schemas.fieldsOf(schemas.answerSchema("/.well-known/x402.json")).resources?.items as JsonSchema,
+      schemas.fieldsOf(schemas.answerSchema("GET", "/.well-known/x402.json")).resources?.items as JsonSchema,
     );
     expect([Object.keys(schemas.fieldsOf(entry)), entry.required]).toEqual([keys, keys]);
     for (const field of Object.values(schemas.fieldsOf(entry)))

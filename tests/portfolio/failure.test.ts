@@ -1,15 +1,17 @@
 // What fails costs nobody anything: no answer, no charge, one clear sentence, and the same signature once it works again.
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { numberedAddress } from "../../contracts/test/token-characters.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations.ts";
 import { openCutWire } from "../support/cut-wire.ts";
 import { openTestConnection } from "../support/empty-index.ts";
 import type { Call, Injection } from "../support/injections.ts";
-import { ask, PRICE, quiet, signedFor, until } from "../support/paid-stage.ts";
+import { ask, signedFor, until } from "../support/paid-client.ts";
+import { PRICE } from "../support/paid-stage.ts";
+import { quiet } from "../support/quiet-log.ts";
 import { createTestDatabase } from "../support/test-database.ts";
-import { numberedAddress } from "../support/token-characters.ts";
 import { openCustomer, openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
 
 let stage: ServiceStage;

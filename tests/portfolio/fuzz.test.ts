@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi.ts";
 import { answerChecker, openApiClient } from "../support/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/hostile-requests.ts";
-import { signedFor } from "../support/paid-stage.ts";
+import { signedFor } from "../support/paid-client.ts";
 import { sendRaw } from "../support/send-raw.ts";
 import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
 

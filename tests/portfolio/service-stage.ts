@@ -22,7 +22,9 @@ import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snap
 import type { Database } from "../../src/store/database.ts";
 import { type FaultyNode, startFaultyNode } from "../support/faulty-node.ts";
 import type { Call, Injection } from "../support/injections.ts";
-import { openPaidStage, type PaidStage, payingFetch, quiet } from "../support/paid-stage.ts";
+import { payingFetch } from "../support/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../support/paid-stage.ts";
+import { quiet } from "../support/quiet-log.ts";
 
 export type Plan = (calls: readonly Call[]) => Injection | null;
 

@@ -1,37 +1,8 @@
 // Records as the specification's tables have them, held against the described schemas and against answers themselves.
 import { expect } from "vitest";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import type { Specification } from "../api/specification.ts";
-
-export type Schemas = ReturnType<typeof readSchemas>;
-
-export function readSchemas(document: OpenApiDocument) {
-  /** A schema with references followed. */
-  function followed(schema: JsonSchema | undefined): JsonSchema {
-    const reference = schema?.$ref;
-    if (typeof reference !== "string") return schema ?? {};
-    return followed(document.components.schemas[reference.split("/").at(-1) ?? ""]);
-  }
-
-  function fieldsOf(schema: JsonSchema | undefined): Readonly<Record<string, JsonSchema>> {
-    return (followed(schema).properties ?? {}) as Readonly<Record<string, JsonSchema>>;
-  }
-
-  function typesOf(schema: JsonSchema | undefined): string[] {
-    const { type, anyOf } = followed(schema);
-    const choices = anyOf as JsonSchema[] | undefined;
-    return choices ? [...new Set(choices.flatMap(typesOf))].sort() : [type].flat().map(String).sort();
-  }
-
-  function answerSchema(path: string, status = "200"): JsonSchema {
-    const response = document.paths[path]?.get?.responses[status];
-    if (!response || "$ref" in response) throw new Error(`GET ${path} has no ${status}`);
-    return followed(Object.values(response.content ?? {})[0]?.schema);
-  }
-
-  return { followed, fieldsOf, typesOf, answerSchema };
-}
+import type { DescribedSchemas } from "../support/described-schemas.ts";
 
 export function specifiedRecords(specification: Specification) {
   /** "string|null", "integer, string or null", "array of TopHolding", "PortfolioSummary", "string (not nullable)". */
@@ -43,7 +14,7 @@ export function specifiedRecords(specification: Specification) {
 
   /** Every field of a record and, where a type names another record, of that one too. Returns the records seen. */
   function expectRecord(
-    schemas: Schemas,
+    schemas: DescribedSchemas,
     name: string,
     schema: JsonSchema,
     additions: Record<string, string[]> = {},

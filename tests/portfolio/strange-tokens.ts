@@ -6,8 +6,8 @@ import {
 } from "../../contracts/generated/lying-decimals-token.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../../contracts/generated/plain-token.ts";
 import { namedAccounts } from "../../contracts/local-chain/accounts.ts";
+import { HOSTILE_CODE, type Hostile, numberedAddress } from "../../contracts/test/token-characters.ts";
 import type { LocalMarket } from "../../src/doors/local-markets.ts";
-import { HOSTILE_CODE, type Hostile, numberedAddress } from "../support/token-characters.ts";
 import { rpcCall } from "./service-stage.ts";
 
 const TRANSFER = toEventSelector("Transfer(address,address,uint256)");

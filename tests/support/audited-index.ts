@@ -4,11 +4,13 @@ import { playEconomy } from "../../contracts/scenario/economy.ts";
 import { openStage, type Stage } from "../../contracts/scenario/stage.ts";
 import type { Rpc } from "../../src/chain/rpc/call.ts";
 import { type AuditOptions, runAudit } from "../../src/doors/run-audit.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { audits } from "../../src/protocol/audits/audits.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import type { Database } from "../../src/store/database.ts";
+import { connectionUrl } from "./connection-url.ts";
 import { PRETENDERS, pretenderCode } from "./pretender.ts";
+import { quiet } from "./quiet-log.ts";
+import { connectionTo } from "./test-database.ts";
 import { deploymentOf, startTestIndex } from "./test-index.ts";
 import { createTestRpc } from "./test-rpc.ts";
 
@@ -28,7 +30,6 @@ export type AuditedIndex = {
 // Enough that every table has rows.
 const STEPS = 400;
 
-export const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 export const pretenders = Object.keys(PRETENDERS) as (keyof typeof PRETENDERS)[];
 
 export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
@@ -79,11 +80,5 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
 
 /** A test database as DATABASE_URL names it. */
 export function urlOf({ place }: Database): string {
-  const server = inject("postgres");
-  if (server.kind === "embedded") {
-    return `postgres://${server.user}@localhost/${place.database}?host=${encodeURIComponent(server.host)}`;
-  }
-  const url = new URL(server.url);
-  url.pathname = `/${place.database}`;
-  return url.href;
+  return connectionUrl(connectionTo(inject("postgres"), place.database));
 }

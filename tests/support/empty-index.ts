@@ -1,11 +1,12 @@
 // An index of a chain on which nothing has happened: every list is empty and every record missing.
-import { createLog } from "../../src/kit/log.ts";
+
 import { tables } from "../../src/protocol/domains.ts";
 import type { DatabaseConnection } from "../../src/store/connection.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations.ts";
 import { createRowTables } from "../../src/store/row-tables.ts";
+import { quiet } from "./quiet-log.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 export type EmptyIndex = {
@@ -14,8 +15,6 @@ export type EmptyIndex = {
   readonly connection: DatabaseConnection;
   drop(): Promise<void>;
 };
-
-const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 
 export function openTestConnection(connection: DatabaseConnection): Promise<Database> {
   return openDatabase({ connection, schema: "sextant", poolMax: 4, log: quiet, applicationName: "test" });

@@ -46,7 +46,7 @@ export type Place = {
 
 const GENESIS = 1_767_225_600;
 
-export function eventOf(contract: EventSource, name: string): AbiEvent {
+function eventOf(contract: EventSource, name: string): AbiEvent {
   const item = PROTOCOL_ABIS[contract].find((each) => each.type === "event" && each.name === name);
   if (item?.type !== "event") throw new Error(`${contract} has no event ${name}`);
   return item;

@@ -1,8 +1,4 @@
-// A paid service for tests: real chain and token, real database, real HTTP, and the x402 client that everybody uses.
-import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
-import { ExactEvmScheme } from "@x402/evm/exact/client";
-import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
+// A paid service for tests: real chain and token, real database, real HTTP.
 import {
   createPublicClient,
   createWalletClient,
@@ -22,7 +18,6 @@ import { settlementChain } from "../../src/doors/settlement-chain.ts";
 import { addEndpoints } from "../../src/http/endpoint-routes.ts";
 import { createServer } from "../../src/http/server.ts";
 import type { Clock } from "../../src/kit/clock.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import type { Facilitator } from "../../src/payments/facilitator/facilitator.ts";
 import { facilitatorEndpoints } from "../../src/payments/facilitator/facilitator-endpoints.ts";
@@ -35,10 +30,10 @@ import type { PaidWork } from "../../src/payments/paid-work.ts";
 import type { SettlementChain } from "../../src/payments/settlement-chain.ts";
 import type { Endpoint } from "../../src/schema/endpoint.ts";
 import { openRecordStore } from "../../src/store/record-store.ts";
+import { NETWORK } from "./paid-client.ts";
+import { quiet } from "./quiet-log.ts";
 import { openTestDatabase } from "./test-index.ts";
 
-export const quiet = createLog({ level: "silent", terminal: false, name: "test" });
-export const NETWORK = "eip155:31337";
 export const PRICE = 10_000n;
 export const ORIGIN = "https://sold.example";
 /** The first account that plays no other part. */
@@ -231,7 +226,7 @@ async function listen(endpoints: readonly Endpoint[]) {
 
 const TEXT = { json: { type: "string" }, parse: (text: string) => text };
 
-export function paidEndpoint(
+function paidEndpoint(
   gate: Pick<Gate, "serve">,
   work: (q: string, signal: AbortSignal) => ReturnType<PaidWork>,
 ): Endpoint {
@@ -250,46 +245,4 @@ export function paidEndpoint(
       return gate.serve({ resource, signature: headers["payment-signature"] }, (signal) => work(q, signal));
     },
   };
-}
-
-export function clientOf(account: PrivateKeyAccount, asset: Hex): x402Client {
-  return x402Client.fromConfig({
-    schemes: [{ network: NETWORK, client: new ExactEvmScheme(account) }],
-    spendControls: { allowedAssets: [{ network: NETWORK, asset, maxAmountPerPayment: "1000000" }] },
-  });
-}
-
-export function payingFetch(account: PrivateKeyAccount, asset: Hex): typeof fetch {
-  return wrapFetchWithPayment(fetch, clientOf(account, asset)) as typeof fetch;
-}
-
-export function decodeHeader<T>(response: Response, name: string): T {
-  const text = response.headers.get(name);
-  if (text === null) throw new Error(`there is no header ${name}`);
-  return JSON.parse(Buffer.from(text, "base64").toString()) as T;
-}
-
-/** What the client would send for a URL, to be sent by hand: twice, late, or elsewhere. */
-export async function signedFor(
-  url: string,
-  account: PrivateKeyAccount,
-  asset: Hex,
-  change: (required: PaymentRequired) => PaymentRequired = (required) => required,
-): Promise<{ header: string; payload: PaymentPayload }> {
-  const response = await fetch(url);
-  const required = change(decodeHeader<PaymentRequired>(response, "payment-required"));
-  const payload = await clientOf(account, asset).createPaymentPayload(required);
-  return { header: encodePaymentSignatureHeader(payload), payload };
-}
-
-export function ask(url: string, header: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(url, { ...init, headers: { "payment-signature": header } });
-}
-
-export async function until(isTrue: () => Promise<boolean> | boolean, msMax = 10_000): Promise<void> {
-  const end = Date.now() + msMax;
-  while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error("it did not happen in time");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

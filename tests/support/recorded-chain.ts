@@ -4,7 +4,7 @@ import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { Fault } from "../../src/kit/fault.ts";
 import type { Hex } from "../../src/kit/hex.ts";
-import { MULTICALL3 } from "../../src/portfolio/calls/read-together.ts";
+import { MULTICALL3 } from "../../src/portfolio/calls/bundle.ts";
 import type { ChainAt, ChainBook, ContractRead, PinnedBlock } from "../../src/portfolio/ports.ts";
 import { bookOf } from "./portfolio-parts.ts";
 

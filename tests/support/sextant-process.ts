@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { connectionUrl } from "./connection-url.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 export type SextantProcess = {
@@ -76,9 +77,5 @@ export async function databaseEnvironment(): Promise<{
   drop(): Promise<void>;
 }> {
   const { connection, drop } = await createTestDatabase();
-  const url =
-    "url" in connection
-      ? connection.url.reveal()
-      : `postgres://${connection.user}@localhost/${connection.database}?host=${encodeURIComponent(connection.host)}`;
-  return { environment: { DATABASE_URL: url }, connection, drop };
+  return { environment: { DATABASE_URL: connectionUrl(connection) }, connection, drop };
 }

@@ -5,9 +5,9 @@ import { writeSettings } from "../../src/doors/settings.ts";
 import { addStatusRoutes } from "../../src/doors/status-routes.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import { readConfig } from "../../src/kit/config.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { CONTRACT_NAMES, type Deployment } from "../../src/protocol/deployment.ts";
 import type { Database } from "../../src/store/database.ts";
+import { quiet } from "./quiet-log.ts";
 
 export type TestApi = {
   readonly url: string;
@@ -15,8 +15,6 @@ export type TestApi = {
   readonly routes: readonly string[];
   close(): Promise<void>;
 };
-
-const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 
 // Open writes look at no contract; each has an address all the same.
 const NOWHERE = Object.fromEntries(

@@ -1,14 +1,18 @@
 // Test databases are fresh, can be cloned from one another, and go whoever is connected.
 import { Client } from "pg";
 import { expect, inject, it } from "vitest";
-import { createLog } from "../../src/kit/log.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { quiet } from "./quiet-log.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
-const log = createLog({ level: "silent", terminal: false, name: "test" });
-
 async function open({ connection }: TestDatabase) {
-  return await openDatabase({ connection, schema: "sextant", poolMax: 1, log, applicationName: "test" });
+  return await openDatabase({
+    connection,
+    schema: "sextant",
+    poolMax: 1,
+    log: quiet,
+    applicationName: "test",
+  });
 }
 
 it("gives each its own database, or a copy of another one", async () => {

@@ -41,7 +41,7 @@ export async function createTestDatabase(options: { template?: string } = {}): P
   };
 }
 
-function connectionTo(server: TestServer, database: string): DatabaseConnection {
+export function connectionTo(server: TestServer, database: string): DatabaseConnection {
   if (server.kind === "embedded") return { host: server.host, user: server.user, database };
   // By hand, because URL does not read those that name a socket and no host.
   return { url: new Secret(server.url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${database}`)) };

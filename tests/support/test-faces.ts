@@ -6,13 +6,13 @@ import { portfolioOffering } from "../../src/doors/portfolio-offering.ts";
 import { exampleSnapshot } from "../../src/faces/example-snapshot.ts";
 import { payPage, type ShownChain } from "../../src/faces/pay-page.ts";
 import { createServer } from "../../src/http/server.ts";
-import { createLog } from "../../src/kit/log.ts";
 import type { Gate } from "../../src/payments/gate.ts";
 import { challenge, encodeHeader, type Offer } from "../../src/payments/offer.ts";
 import type { Resource } from "../../src/payments/resource.ts";
 import { portfolioQuery } from "../../src/portfolio/query.ts";
 import type { SnapshotTaker } from "../../src/portfolio/snapshot.ts";
 import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
+import { quiet } from "./quiet-log.ts";
 
 export const testOffer: Offer = {
   network: "eip155:31337",
@@ -30,9 +30,8 @@ export const testOffer: Offer = {
 
 export const TRANSACTION = `0x${"c0".repeat(32)}`;
 const SLUGS = ["base", "ethereum", "arbitrum", "optimism", "polygon"];
-const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 
-export const shownChains: readonly ShownChain[] = SLUGS.map((slug) => ({
+const shownChains: readonly ShownChain[] = SLUGS.map((slug) => ({
   slug,
   name: slug.replace(/^./, (letter) => letter.toUpperCase()),
   explorerTxUrl: `https://${slug}.explorer.example/tx/{hash}`,

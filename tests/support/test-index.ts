@@ -1,10 +1,10 @@
 // An index of a local chain in a test database, put together as the indexer's door does it.
+
 import type { LocalDeployment } from "../../contracts/deploy/deployment.ts";
 import type { RpcLimits } from "../../src/chain/rpc/limits.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../src/doors/indexer-status.ts";
 import { runIndexer } from "../../src/doors/run-indexer.ts";
 import { systemClock } from "../../src/kit/clock.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { type Deployment, parseDeployment } from "../../src/protocol/deployment.ts";
 import { tables } from "../../src/protocol/domains.ts";
@@ -13,6 +13,7 @@ import { type Database, openDatabase } from "../../src/store/database.ts";
 import { digestTables } from "../../src/store/digest.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations.ts";
+import { quiet } from "./quiet-log.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 export type TestIndex = {
@@ -31,8 +32,6 @@ export type TestIndex = {
 // A busy machine and a faulty node together are slow; what never arrives is told all the same.
 const REACH_MS_MAX = 150_000;
 const LOOK_MS = 20;
-
-const quiet = createLog({ level: "silent", terminal: false, name: "test" });
 
 export function deploymentOf({ network, chainId, startBlock, contracts }: LocalDeployment): Deployment {
   return parseDeployment({ network, chainId, startBlock, contracts }, "test");

@@ -79,7 +79,7 @@ function targetOf(file: string, specifier: string, known: ReadonlySet<string>): 
   return path !== null && known.has(path) ? path : null;
 }
 
-export function lineAt(text: string, position: number): number {
+function lineAt(text: string, position: number): number {
   return text.slice(0, position).split("\n").length;
 }
 

@@ -24,7 +24,7 @@ const USD_SUPPLY = 2_000_000_000n;
 const ETHER_SUPPLY = parseEther("0.1");
 
 /** From a day to two weeks: some keys expire in a run that skips time, others do not. */
-const KEY_LIFE_SECONDS = [86_400n, 1_209_600n] as const;
+export const KEY_LIFE_SECONDS = [86_400n, 1_209_600n] as const;
 
 export const accountMoves: readonly Move[] = [
   {

@@ -11,6 +11,7 @@ import {
   setSessionKey,
   throughAccount,
 } from "../steps/policy-accounts.ts";
+import { KEY_LIFE_SECONDS } from "./account-moves.ts";
 import type { Account, SessionKey } from "./ledger.ts";
 import { SpendWindow } from "./spend-window.ts";
 import type { Move, Turn } from "./turn.ts";
@@ -20,8 +21,6 @@ const ETHER_PAYMENT_MAX = parseEther("0.001");
 
 /** A signed call is relayed at once, or not at all. */
 const SESSION_SECONDS = 600n;
-
-const KEY_LIFE_SECONDS = [86_400n, 1_209_600n] as const;
 
 export const sessionMoves: readonly Move[] = [
   {

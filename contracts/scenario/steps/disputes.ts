@@ -5,7 +5,7 @@ import { eventIn } from "../event-in.ts";
 import type { Actor, World } from "../world.ts";
 
 /** How a dispute ends, by the protocol's number. */
-export const DISPUTE_OUTCOME = { resolved: 1, rejected: 2 } as const;
+const DISPUTE_OUTCOME = { resolved: 1, rejected: 2 } as const;
 
 /** By the agent, the merchant's owner or the facilitator of the receipt. */
 export async function openDispute(

@@ -1,6 +1,6 @@
 // The facts of all chains, held to the same rules.
 import { describe, expect, it } from "vitest";
-import { CHAINS, chainById, chainBySlug, explorerTxUrl } from "./chains.ts";
+import { CHAINS, chainById, chainBySlug } from "./chains.ts";
 
 describe("the chains", () => {
   it("have slugs and ids of their own", () => {
@@ -17,8 +17,8 @@ describe("the chains", () => {
     expect(chain.native.decimals).toBe(18);
     expect(chain.finalityDepth).toBeGreaterThan(0);
     expect(chain.blockTimeMs).toBeGreaterThan(0);
-    const page = explorerTxUrl(chain, "0x12");
-    if (page !== null) expect(page).toMatch(/^https:\/\/[^{}]+\/tx\/0x12$/);
+    const page = chain.explorerTxUrl;
+    if (page !== null) expect(page).toMatch(/^https:\/\/[^{}]+\/tx\/\{hash\}$/);
     if (chain.mainnet) expect(page).not.toBeNull();
   });
 });

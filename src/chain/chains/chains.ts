@@ -26,7 +26,5 @@ export function chainById(chainId: number): ChainFacts | null {
   return CHAINS.find((chain) => chain.chainId === chainId) ?? null;
 }
 
-/** The page of a transaction, where somebody shows it. */
-export function explorerTxUrl(chain: ChainFacts, hash: string): string | null {
-  return chain.explorerTxUrl?.replace("{hash}", hash) ?? null;
-}
+/** What is assumed of a chain that is not among them. */
+export const UNKNOWN_CHAIN = { finalityDepth: 64, blockTimeMs: 2_000, logsBloom: "complete" } as const;

@@ -1,6 +1,8 @@
 // JSON-RPC envelopes: what is sent, and which answer belongs to which question.
+
+import type { Endpoint } from "../../kit/endpoint.ts";
+import { isObject, type JsonObject } from "../../kit/json-object.ts";
 import { classify } from "./classify.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { RpcError } from "./failure.ts";
 import type { Reply } from "./transport.ts";
 
@@ -21,7 +23,7 @@ export function envelope(method: string, params: readonly unknown[]): Envelope {
 
 /** The result of one answer, or the failure that it tells of. */
 export function openAnswer(answer: unknown, sent: Envelope, reply: Reply, endpoint: Endpoint): unknown {
-  const record = asRecord(answer);
+  const record = asObject(answer);
   if (record?.error !== undefined && record.error !== null)
     throw refusal(record.error, sent.method, reply, endpoint);
   if (reply.status < 200 || reply.status > 299) throw statusFailure(sent.method, reply, endpoint);
@@ -40,7 +42,7 @@ export function openAnswer(answer: unknown, sent: Envelope, reply: Reply, endpoi
 export function matchBatch(answers: readonly unknown[], sent: readonly Envelope[]): readonly unknown[] {
   const byId = new Map<unknown, unknown>();
   for (const answer of answers) {
-    const id = asRecord(answer)?.id;
+    const id = asObject(answer)?.id;
     const key = typeof id === "string" ? Number(id) : id;
     // Two answers to one question: none of them can be trusted.
     byId.set(key, byId.has(key) ? undefined : answer);
@@ -50,7 +52,7 @@ export function matchBatch(answers: readonly unknown[], sent: readonly Envelope[
 
 /** The failure of an answer as a whole: an HTTP status, or one error in place of a batch. */
 export function wholeFailure(method: string, reply: Reply, endpoint: Endpoint): RpcError {
-  const error = asRecord(reply.payload)?.error;
+  const error = asObject(reply.payload)?.error;
   if (error !== undefined && error !== null) return refusal(error, method, reply, endpoint);
   if (reply.status < 200 || reply.status > 299) return statusFailure(method, reply, endpoint);
   const what = reply.payload === undefined ? describeText(reply) : "a batch was not answered by a list";
@@ -58,7 +60,7 @@ export function wholeFailure(method: string, reply: Reply, endpoint: Endpoint): 
 }
 
 function refusal(error: unknown, method: string, reply: Reply, endpoint: Endpoint): RpcError {
-  const record = asRecord(error);
+  const record = asObject(error);
   // A few gateways put the bare text where the error object belongs.
   const message =
     typeof error === "string" ? error : typeof record?.message === "string" ? record.message : "";
@@ -76,7 +78,7 @@ function refusal(error: unknown, method: string, reply: Reply, endpoint: Endpoin
 }
 
 function statusFailure(method: string, reply: Reply, endpoint: Endpoint): RpcError {
-  const record = asRecord(reply.payload);
+  const record = asObject(reply.payload);
   const text = typeof record?.message === "string" ? endpoint.scrub(record.message) : reply.text;
   const found = classify({ method, status: reply.status, code: null, message: text, data: null });
   // A page is never read for words: gateways put "not found" and "try again" on every one of them.
@@ -105,8 +107,6 @@ function sameId(id: unknown, sent: number): boolean {
   return id === sent || id === String(sent);
 }
 
-function asRecord(value: unknown): Record<string, unknown> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
+function asObject(value: unknown): JsonObject | null {
+  return isObject(value) ? value : null;
 }

@@ -1,10 +1,10 @@
 // One node behind one address: how it does, whether it is on our chain, and the wire to it.
 import type { Clock } from "../../kit/clock.ts";
+import type { Endpoint } from "../../kit/endpoint.ts";
 import type { Log } from "../../kit/log.ts";
 import type { BadAnswer } from "../bad-answer.ts";
 import { readQuantity } from "../quantity.ts";
 import type { Answer, CallObserver, RpcCall } from "./call.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { FAILURES, RpcError } from "./failure.ts";
 import { createHealth, type Health } from "./health.ts";
 import type { RpcLimits } from "./limits.ts";

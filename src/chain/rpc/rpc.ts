@@ -1,12 +1,12 @@
 // The JSON-RPC client: several providers in order of preference behind one face that only gives usable answers.
 import { type Clock, systemClock } from "../../kit/clock.ts";
+import { createEndpoint } from "../../kit/endpoint.ts";
 import { Fault } from "../../kit/fault.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { BadAnswer } from "../bad-answer.ts";
 import { attempt } from "./attempt.ts";
 import type { Answer, CallObserver, PinnedRpc, PinOptions, ProviderHealth, Rpc, RpcCall } from "./call.ts";
-import { createEndpoint } from "./endpoint.ts";
 import { FAILURES, RpcError } from "./failure.ts";
 import { RPC_LIMITS, type RpcLimits } from "./limits.ts";
 import { createProvider, type Provider } from "./provider.ts";

@@ -1,5 +1,7 @@
 // One HTTP exchange with a node: a JSON body out, a JSON body back, within a time and a size.
-import type { Endpoint } from "./endpoint.ts";
+
+import { type Endpoint, scrubbedError } from "../../kit/endpoint.ts";
+import { readRetryAfter } from "../../kit/retry-after.ts";
 import { RpcError } from "./failure.ts";
 
 export type Exchange = {
@@ -63,7 +65,7 @@ export async function exchange(options: Exchange): Promise<Reply> {
         method,
       });
     }
-    const cause = scrubbed(error, endpoint);
+    const cause = scrubbedError(error, endpoint);
     throw new RpcError("transient", `${reasonOf(cause)}.`, { host: endpoint.host, method, cause });
   } finally {
     clearTimeout(timer);
@@ -108,24 +110,6 @@ function parseJson(body: string): unknown {
     // Told apart by the caller, who knows the status: an HTML page of a gateway, or an answer cut short.
     return undefined;
   }
-}
-
-/** Seconds or an HTTP date, as RFC 9110 allows; null when there is none or it can not be read. */
-function readRetryAfter(header: string | null): number | null {
-  if (header === null) return null;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
-}
-
-// fetch says only "fetch failed"; what happened is in its causes. Their texts are kept, cleaned, as causes of ours.
-function scrubbed(error: unknown, endpoint: Endpoint): Error {
-  if (!(error instanceof Error)) return new Error(endpoint.scrub(String(error)));
-  const code = (error as NodeJS.ErrnoException).code;
-  const text = endpoint.scrub(
-    code && !error.message.includes(code) ? `${code} ${error.message}` : error.message,
-  );
-  return new Error(text, error.cause === undefined ? {} : { cause: scrubbed(error.cause, endpoint) });
 }
 
 function reasonOf(error: Error): string {

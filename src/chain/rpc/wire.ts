@@ -1,11 +1,11 @@
 // The wire to one node: single calls and batches, each in its turn, each outcome told to whoever keeps the books.
 import type { Clock } from "../../kit/clock.ts";
+import type { Endpoint } from "../../kit/endpoint.ts";
 import { createLimit } from "../../kit/limit.ts";
 import type { Log } from "../../kit/log.ts";
 import { BadAnswer } from "../bad-answer.ts";
 import { createBatchSize } from "./batch-size.ts";
 import type { Answer, CallObserver, RpcCall } from "./call.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { type Envelope, envelope, matchBatch, openAnswer, wholeFailure } from "./envelope.ts";
 import { FAILURES, RpcError } from "./failure.ts";
 import type { RpcLimits } from "./limits.ts";

@@ -3,6 +3,10 @@ import { buy, isPending, lastBought } from "./purchase.js";
 import { snapshotView } from "./snapshot-view.js";
 import { connect, findWallet, sign, useChain } from "./wallet.js";
 
+/**
+ * @typedef {{path: string, priceUsd: string, terms: import("./payment.js").Terms}} Sold
+ * @type {Sold & import("./snapshot-view.js").Known}
+ */
 const offer = JSON.parse(byId("offer").textContent ?? "");
 const form = /** @type {HTMLFormElement} */ (byId("question"));
 const button = /** @type {HTMLButtonElement} */ (byId("pay"));

@@ -11,14 +11,14 @@
 // Clocks differ: a signature that is valid only from now on may be too early for the chain.
 const EARLY_SECONDS = 600;
 
-/** @param {string} text @returns {any} */
+/** @param {string} text @returns {unknown} */
 export function readHeader(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 /** @param {unknown} value @returns {string} */
-export function writeHeader(value) {
+function writeHeader(value) {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }

@@ -66,7 +66,7 @@ export async function buy(url, shown, payer, tell) {
 async function signed(challenged, shown, payer, tell) {
   const header = challenged.headers.get("payment-required");
   if (header === null) throw new Error("The service asked for a payment without saying which.");
-  const challenge = readHeader(header);
+  const challenge = /** @type {import("./payment.js").Challenge} */ (readHeader(header));
   const same = (/** @type {Terms} */ terms) =>
     [terms.scheme, terms.network, terms.amount, terms.asset, terms.payTo].join() ===
     [shown.scheme, shown.network, shown.amount, shown.asset, shown.payTo].join();
@@ -112,9 +112,11 @@ function ask(url, payment) {
 
 /** @param {string} url @param {Response} answer @returns {Promise<Bought>} */
 async function arrived(url, answer) {
+  /** @type {Snapshot} */
   const snapshot = await answer.json();
   const header = answer.headers.get("payment-response");
-  const bought = { snapshot, receipt: header === null ? null : readHeader(header) };
+  const receipt = header === null ? null : /** @type {Receipt} */ (readHeader(header));
+  const bought = { snapshot, receipt };
   sessionStorage.removeItem(paymentKey(url));
   try {
     sessionStorage.setItem(answerKey(url), JSON.stringify(bought));
@@ -127,6 +129,7 @@ async function arrived(url, answer) {
 
 /** @param {Response} answer */
 async function sentence(answer) {
+  /** @type {{error?: unknown} | null} */
   const body = await answer.json().catch(() => null);
   return typeof body?.error === "string" ? body.error : `The service answered ${answer.status}.`;
 }

@@ -1,7 +1,7 @@
 // The visitor's own wallet, spoken to by EIP-1193: an account, the right chain, one signature.
 import { chainIdOf } from "./payment.js";
 
-/** @typedef {{request(call: {method: string, params?: unknown[]}): Promise<any>}} Wallet */
+/** @typedef {{request(call: {method: string, params?: unknown[]}): Promise<unknown>}} Wallet */
 
 // How long wallets may take to introduce themselves (EIP-6963); they answer at once.
 const INTRODUCTION_MS = 50;
@@ -10,11 +10,12 @@ const UNKNOWN_CHAIN = 4902;
 
 /** @returns {Promise<Wallet | null>} */
 export async function findWallet() {
-  const page = /** @type {any} */ (window);
-  if (page.ethereum) return page.ethereum;
+  const { ethereum } = /** @type {Window & {ethereum?: Wallet}} */ (window);
+  if (ethereum) return ethereum;
   /** @type {Wallet[]} */
   const found = [];
-  const listen = (/** @type {any} */ event) => found.push(event.detail.provider);
+  const listen = (/** @type {Event} */ event) =>
+    found.push(/** @type {CustomEvent<{provider: Wallet}>} */ (event).detail.provider);
   window.addEventListener("eip6963:announceProvider", listen);
   window.dispatchEvent(new Event("eip6963:requestProvider"));
   await new Promise((resolve) => setTimeout(resolve, INTRODUCTION_MS));
@@ -24,7 +25,8 @@ export async function findWallet() {
 
 /** @param {Wallet} wallet @returns {Promise<string>} */
 export async function connect(wallet) {
-  const [account] = await asked(wallet, "eth_requestAccounts", []);
+  const accounts = await asked(wallet, "eth_requestAccounts", []);
+  const account = Array.isArray(accounts) ? accounts[0] : null;
   if (typeof account !== "string") throw new Error("Your wallet showed no account to pay with.");
   return account;
 }
@@ -36,7 +38,7 @@ export async function useChain(wallet, network, name) {
   try {
     await asked(wallet, "wallet_switchEthereumChain", [{ chainId }]);
   } catch (error) {
-    if (/** @type {any} */ (error).code !== UNKNOWN_CHAIN) throw error;
+    if (/** @type {{code?: unknown}} */ (error).code !== UNKNOWN_CHAIN) throw error;
     throw new Error(
       `Your wallet does not know ${name} (chain id ${chainIdOf(network)}); add it there, then pay.`,
     );
@@ -44,16 +46,18 @@ export async function useChain(wallet, network, name) {
 }
 
 /** @param {Wallet} wallet @param {string} account @param {unknown} data @returns {Promise<string>} */
-export function sign(wallet, account, data) {
-  return asked(wallet, "eth_signTypedData_v4", [account, JSON.stringify(data)]);
+export async function sign(wallet, account, data) {
+  const signature = await asked(wallet, "eth_signTypedData_v4", [account, JSON.stringify(data)]);
+  if (typeof signature !== "string") throw new Error("Your wallet gave no signature. Nothing was paid.");
+  return signature;
 }
 
-/** @param {Wallet} wallet @param {string} method @param {unknown[]} params @returns {Promise<any>} */
+/** @param {Wallet} wallet @param {string} method @param {unknown[]} params @returns {Promise<unknown>} */
 async function asked(wallet, method, params) {
   try {
     return await wallet.request({ method, params });
   } catch (cause) {
-    const { code, message } = /** @type {any} */ (cause) ?? {};
+    const { code, message } = /** @type {{code?: unknown, message?: unknown}} */ (cause ?? {});
     const text =
       code === REJECTED ? "You declined in your wallet. Nothing was paid." : `Your wallet says: ${message}`;
     throw Object.assign(new Error(text, { cause }), { code });

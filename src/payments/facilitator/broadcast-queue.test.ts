@@ -2,7 +2,7 @@
 import { parseTransaction } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { quiet } from "../../../tests/support/paid-stage.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
 import { type BroadcastNode, createBroadcastQueue } from "./broadcast-queue.ts";
 import { NodeUnheard } from "./node-transport.ts";
 

@@ -1,6 +1,6 @@
 // The facilitator under load: a few verifications at a time, in order, and none that nobody waits for any more.
 import { expect, it } from "vitest";
-import { quiet } from "../../../tests/support/paid-stage.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../kit/clock.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";

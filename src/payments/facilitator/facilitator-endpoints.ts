@@ -1,5 +1,6 @@
 // Our facilitator for others: verify, settle and supported, within rules that keep strangers from spending its gas.
 import type { PaymentRequirements } from "@x402/core/types";
+import type { Network } from "../../kit/caip2.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { Fault } from "../../kit/fault.ts";
 import { type Hex, parseAddress } from "../../kit/hex.ts";
@@ -17,7 +18,7 @@ import { FacilitatorTrouble } from "./facilitator-trouble.ts";
  * transfer below the minimum is not worth its gas; and where payees are named, every transfer we pay for pays one of them.
  */
 export type FacilitatorRules = {
-  readonly network: `eip155:${number}`;
+  readonly network: Network;
   readonly asset: Hex;
   readonly assetName: string;
   readonly assetVersion: string;

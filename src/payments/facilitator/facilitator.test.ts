@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { quiet } from "../../../tests/support/paid-stage.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
 import type { Hex } from "../../kit/hex.ts";
 import { Secret } from "../../kit/secret.ts";
 import { refusalSentence, settlePayment, verifyPayment } from "./facilitator.ts";
@@ -126,6 +126,7 @@ describe("a refusal", () => {
   it("is told in words, and a stranger's text is not repeated", () => {
     expect(refusalSentence("invalid_exact_evm_insufficient_balance")).toContain("balance");
     expect(refusalSentence("something_new")).toContain("something_new");
+    expect(refusalSentence("constructor")).toBe("The payment was not accepted (constructor).");
     expect(refusalSentence("<script>alert(1)</script>")).toBe("The payment was not accepted (unknown).");
   });
 });

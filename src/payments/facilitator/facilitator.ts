@@ -90,19 +90,22 @@ function isTransaction(text: unknown): text is string {
   return typeof text === "string" && /^0x[0-9a-fA-F]{64}$/.test(text);
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  [NONCE_USED]: "The payment has been used or cancelled on chain; sign a new one.",
-  invalid_exact_evm_signature: "The payment is not signed by its payer.",
-  invalid_exact_evm_insufficient_balance: "The payer's balance does not cover the payment.",
-  invalid_exact_evm_payload_authorization_valid_before:
-    "The payment has expired, or would before it is carried out.",
-  invalid_exact_evm_payload_authorization_valid_after: "The payment is not valid yet.",
-  eip6492_factory_not_allowed: "The payer's contract account is not deployed; deploy it first.",
-  [TRANSACTION_FAILED]: "The transfer was reverted by the token; nothing was charged.",
-};
+// A map, because the reason is anybody's word and an object knows more words than these.
+const SENTENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    [NONCE_USED]: "The payment has been used or cancelled on chain; sign a new one.",
+    invalid_exact_evm_signature: "The payment is not signed by its payer.",
+    invalid_exact_evm_insufficient_balance: "The payer's balance does not cover the payment.",
+    invalid_exact_evm_payload_authorization_valid_before:
+      "The payment has expired, or would before it is carried out.",
+    invalid_exact_evm_payload_authorization_valid_after: "The payment is not valid yet.",
+    eip6492_factory_not_allowed: "The payer's contract account is not deployed; deploy it first.",
+    [TRANSACTION_FAILED]: "The transfer was reverted by the token; nothing was charged.",
+  }),
+);
 
 /** A reason in words; what we have no words for is shown as the code it is, if it looks like one. */
 export function refusalSentence(reason: string): string {
   const code = /^[a-z0-9_]{1,80}$/.test(reason) ? reason : "unknown";
-  return SENTENCES[reason] ?? `The payment was not accepted (${code}).`;
+  return SENTENCES.get(reason) ?? `The payment was not accepted (${code}).`;
 }

@@ -5,15 +5,9 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  ask,
-  NETWORK,
-  openPaidStage,
-  type PaidStage,
-  PRICE,
-  quiet,
-  signedFor,
-} from "../../../tests/support/paid-stage.ts";
+import { ask, NETWORK, signedFor } from "../../../tests/support/paid-client.ts";
+import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/paid-stage.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
 import { Secret } from "../../kit/secret.ts";
 import { settlePayment, verifyPayment } from "./facilitator.ts";
 import { facilitatorEndpoints } from "./facilitator-endpoints.ts";

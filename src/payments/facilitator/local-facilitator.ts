@@ -13,6 +13,7 @@ import {
   TransactionNotFoundError,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { chainIdOf, type Network } from "../../kit/caip2.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { Log } from "../../kit/log.ts";
@@ -25,7 +26,7 @@ import { pendingTransactions } from "./pending-transactions.ts";
 import { isUnheard } from "./send-failure.ts";
 
 export type LocalFacilitatorOptions = {
-  readonly network: `eip155:${number}`;
+  readonly network: Network;
   readonly urls: readonly Secret<string>[];
   readonly privateKey: Secret<Hex>;
   readonly log: Log;
@@ -55,7 +56,7 @@ const GAS_MARGIN_PERCENT = 120n;
 
 export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
   const { network, urls, log, clock = systemClock, confirmationMs = CONFIRMATION_MS } = options;
-  const chainId = Number(network.split(":")[1]);
+  const chainId = chainIdOf(network);
   const client = openClient(chainId, urls, options.pollMs ?? POLL_MS);
   const account = privateKeyToAccount(options.privateKey.reveal());
   const { address } = account;

@@ -1,6 +1,12 @@
 // The way to the nodes for the library's client: one try at each, and no address of theirs in any error.
-import { custom, RpcRequestError, type Transport } from "viem";
+import { custom, isHex, RpcRequestError, type Transport } from "viem";
+import { createEndpoint, type Endpoint } from "../../kit/endpoint.ts";
+import { isObject, type JsonObject } from "../../kit/json-object.ts";
 import type { Secret } from "../../kit/secret.ts";
+import { exchange } from "./exchange.ts";
+
+// What JSON-RPC says where somebody has said nothing in particular.
+const INTERNAL_ERROR = -32_603;
 
 /** No node answered: nothing can be concluded from it, not even that the request did not arrive. */
 export class NodeUnheard extends Error {
@@ -10,15 +16,14 @@ export class NodeUnheard extends Error {
   }
 }
 
-type Answer = { result?: unknown; error?: { code: number; message: string; data?: unknown } };
-
 /** In order of preference. What a node says is final; where one says nothing, the next is asked. */
 export function nodeTransport(urls: readonly Secret<string>[], timeoutMs: number): Transport {
+  const endpoints = urls.map((url) => createEndpoint(url));
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
     let unheard = new NodeUnheard("none is configured");
-    for (const url of urls) {
+    for (const endpoint of endpoints) {
       try {
-        return await ask(url.reveal(), method, params, timeoutMs);
+        return await ask(endpoint, method, params, timeoutMs);
       } catch (error) {
         if (!(error instanceof NodeUnheard)) throw error;
         unheard = error;
@@ -30,43 +35,28 @@ export function nodeTransport(urls: readonly Secret<string>[], timeoutMs: number
   return custom({ request }, { retryCount: 0 });
 }
 
-async function ask(url: string, method: string, params: unknown, timeoutMs: number): Promise<unknown> {
-  const { address, headers } = placeOf(url);
-  const { host } = address;
-  const answer = await fetch(address, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: params ?? [] }),
-    signal: AbortSignal.timeout(timeoutMs),
-  })
-    .then(readAnswer)
-    .catch((cause: unknown) => {
-      throw new NodeUnheard(`${host} did not answer ${method}`, { cause });
-    });
-  if (answer.error) throw new RpcRequestError({ body: { method }, error: answer.error, url: host });
-  if (!("result" in answer)) throw new NodeUnheard(`${host} answered ${method} with something else`);
-  return answer.result;
+async function ask(endpoint: Endpoint, method: string, params: unknown, timeoutMs: number): Promise<unknown> {
+  const { host } = endpoint;
+  const body = { jsonrpc: "2.0", id: 1, method, params: params ?? [] };
+  const { status, payload } = await exchange({ endpoint, body, timeoutMs }).catch((cause: unknown) => {
+    throw new NodeUnheard(`${host} did not answer ${method}`, { cause });
+  });
+  // Also refusals come as JSON from some nodes, with any status; only who sends too much is not heard at all.
+  if (status !== 429 && isObject(payload)) {
+    if (isObject(payload.error)) {
+      throw new RpcRequestError({ body: { method }, error: refusalIn(payload.error, endpoint), url: host });
+    }
+    if ("result" in payload) return payload.result;
+  }
+  throw new NodeUnheard(`${host} answered ${method} with status ${status} and something else`);
 }
 
-/** Credentials go into a header: an address that has some is refused by fetch, with an error that repeats them. */
-function placeOf(url: string): { address: URL; headers: Record<string, string> } {
-  const address = new URL(url);
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  const { username, password } = address;
-  if (username !== "" || password !== "") {
-    const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    headers.authorization = `Basic ${Buffer.from(words).toString("base64")}`;
-    address.username = "";
-    address.password = "";
-  }
-  return { address, headers };
-}
-
-// Also refusals come as JSON from some nodes, with any status; what is not JSON is a gateway's word, not a node's.
-async function readAnswer(response: Response): Promise<Answer> {
-  const answer: unknown = await response.json();
-  if (response.status === 429 || typeof answer !== "object" || answer === null) {
-    throw new TypeError(`status ${response.status}`);
-  }
-  return answer;
+// Its words go into errors and with them into the log; what a contract reverted with is no words.
+function refusalIn({ code, message, data }: JsonObject, { scrub }: Endpoint) {
+  const reverted = isObject(data) ? data.data : data;
+  return {
+    code: typeof code === "number" ? code : INTERNAL_ERROR,
+    message: scrub(String(message)),
+    ...(isHex(reverted) ? { data: reverted } : {}),
+  };
 }

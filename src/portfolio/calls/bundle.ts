@@ -2,6 +2,9 @@
 import type { Hex } from "../../kit/hex.ts";
 import type { ContractRead } from "../ports.ts";
 
+/** Where it stands on every chain. */
+export const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
+
 const AGGREGATE3 = "0x82ad56cb";
 const WORD = 64;
 const word = (value: number) => value.toString(16).padStart(WORD, "0");

@@ -8,8 +8,9 @@ import { bookOf } from "../../../tests/support/portfolio-parts.ts";
 import { recordedChain } from "../../../tests/support/recorded-chain.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { ContractRead } from "../ports.ts";
+import { MULTICALL3 } from "./bundle.ts";
 import { callEncoder } from "./call-encoder.ts";
-import { MULTICALL3, readTogether } from "./read-together.ts";
+import { readTogether } from "./read-together.ts";
 
 const signal = new AbortController().signal;
 const chain = bookOf("ethereum", 1);

@@ -1,9 +1,8 @@
 // Many calls as few requests: what protocols answer goes through Multicall3, strangers' contracts are asked alone.
+import { chunks } from "../../kit/chunks.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { ChainAt, ContractRead } from "../ports.ts";
-import { decodeBundle, encodeBundle } from "./bundle.ts";
-
-export const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
+import { decodeBundle, encodeBundle, MULTICALL3 } from "./bundle.ts";
 
 /** About 6 million gas with the dearest of them, balances that accrue interest. */
 const CALLS_PER_BUNDLE_MAX = 200;
@@ -42,10 +41,4 @@ export async function readTogether(
 
 function bundled(calls: readonly ContractRead[]): ContractRead {
   return { to: MULTICALL3, data: encodeBundle(calls), gasMax: BUNDLE_GAS_MAX };
-}
-
-function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }

@@ -1,8 +1,10 @@
 // Prices by DefiLlama over HTTP: optional, limited by ourselves, and never more than a missing price when it fails.
+import { chunks } from "../../kit/chunks.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { compareDecimals, type Decimal } from "../../kit/decimal.ts";
+import { isObject, type JsonObject } from "../../kit/json-object.ts";
 import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../ports.ts";
-import { decimalOf, integerOf, isObject, type JsonObject } from "../vendor/exact-json.ts";
+import { decimalOf, integerOf } from "../vendor/exact-json.ts";
 import { exchange, type Fetch, VendorError } from "../vendor/exchange.ts";
 import { createRequestBudget } from "../vendor/request-budget.ts";
 
@@ -117,9 +119,4 @@ function warningsOf(at: ChainAt, failures: readonly VendorError[], tooMany: bool
   return tooMany
     ? [`Prices of DefiLlama for ${at.chain.name} may be missing: too many tokens to ask for.`]
     : [];
-}
-
-function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  const count = Math.ceil(items.length / size);
-  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

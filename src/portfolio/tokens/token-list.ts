@@ -1,6 +1,7 @@
 // Token lists in the format of tokenlists.org, read strictly: whoever wrote one decides what a wallet seems to hold.
 import { Fault } from "../../kit/fault.ts";
 import type { Hex } from "../../kit/hex.ts";
+import { isObject } from "../../kit/json-object.ts";
 import type { ListedToken } from "../ports.ts";
 import { cleanText, NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "./clean-text.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
@@ -28,7 +29,7 @@ type Row = { readonly chainId: number; readonly token: ListedToken };
  * refuses the whole list: a list that is half read would quietly hide holdings.
  */
 export function parseTokenList(list: unknown, source: string, chainIds: ReadonlySet<number>): TokenList {
-  const rows = isRecord(list) ? list.tokens : undefined;
+  const rows = isObject(list) ? list.tokens : undefined;
   if (!Array.isArray(rows)) throw refused(source, 'it has no list named "tokens"');
   if (rows.length > ROWS_MAX) throw refused(source, `it has more than ${ROWS_MAX} tokens`);
   const chains = new Map<number, Map<Hex, ListedToken>>();
@@ -66,7 +67,7 @@ function parseRow(
   chainIds: ReadonlySet<number>,
   objection: (what: string) => Fault,
 ): Row | null {
-  if (!isRecord(value)) throw objection("is not an object");
+  if (!isObject(value)) throw objection("is not an object");
   const { chainId, address, symbol, name, decimals, logoURI } = value;
   if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) throw objection("has no chainId");
   if (!chainIds.has(chainId)) return null;
@@ -98,10 +99,6 @@ function readLogo(value: unknown): string | null {
 
 function isCount(value: unknown, max: number): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refused(source: string, why: string): Fault {

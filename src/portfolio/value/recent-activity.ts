@@ -1,9 +1,8 @@
 // The newest transactions of a wallet over all its chains.
+import { ACTIVITY_MAX } from "../ports.ts";
 import type { RecentActivity } from "./portfolio-snapshot.ts";
 import type { ChainParts } from "./snapshot-parts.ts";
 
-// Enough to see what a wallet is doing; its history is another question.
-const ACTIVITY_MAX = 25;
 // The last second that a date of ECMAScript can show.
 const SECONDS_MAX = 8_640_000_000_000;
 

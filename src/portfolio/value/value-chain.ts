@@ -1,4 +1,5 @@
 // One chain valued: its tokens without what positions stand for, its positions with debt below zero.
+import { networkOf } from "../../kit/caip2.ts";
 import { assetKey, type FoundPosition, type Holding } from "../ports.ts";
 import { spamReasons } from "../spam.ts";
 import type { PortfolioPosition, PortfolioToken } from "./portfolio-snapshot.ts";
@@ -85,7 +86,7 @@ function valuePosition(position: FoundPosition, { chain, prices }: ChainParts): 
 }
 
 function chainKeys({ slug, chainId }: ChainParts["chain"]): { chain: string; chainId: string } {
-  return { chain: slug, chainId: `eip155:${chainId}` };
+  return { chain: slug, chainId: networkOf(chainId) };
 }
 
 function isStable({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainParts["chain"]): boolean {

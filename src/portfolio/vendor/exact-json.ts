@@ -31,9 +31,3 @@ export function decimalOf(value: unknown): Decimal | null {
 export function integerOf(value: unknown): number | null {
   return typeof value === "string" && /^[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

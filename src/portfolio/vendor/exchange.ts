@@ -1,4 +1,5 @@
 // One HTTP exchange with a vendor, within a time and a size; what fails tells nothing of the address it was sent to.
+import { readRetryAfter } from "../../kit/retry-after.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 /** The part of `fetch` that is needed here; the room itself opens no socket. */
@@ -104,14 +105,6 @@ function parse(text: string): unknown {
     // The parser quotes the text it failed on, and that may repeat the key: a page of a gateway often names the address.
     throw new VendorError("unreliable", "The answer is not JSON.");
   }
-}
-
-/** Seconds or an HTTP date, as RFC 9110 allows; null when there is none or it can not be read. */
-function readRetryAfter(header: string | null): number | null {
-  if (header === null) return null;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
 // Only texts and codes survive: errors of the platform carry the whole address in properties of their own.

@@ -1,5 +1,6 @@
 // Commerce as a whole: /analytics/commerce, read from the totals that the fold keeps.
 import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject } from "../../schema/json-schema.ts";
 import type { AsOf, Read } from "../../schema/read.ts";
 import { valid } from "../../schema/record.ts";
 import { joined, name, type SqlText, sql } from "../../schema/statement.ts";
@@ -110,8 +111,7 @@ function statement(asOf: AsOf): SqlText {
 function rankingSchema({ keys }: Ranking): JsonSchema {
   const json = (key: string) => ({ type: INTEGERS.includes(key) ? "integer" : "string" });
   const properties = Object.fromEntries(Object.keys(keys).map((key) => [key, json(key)]));
-  const items = { type: "object", properties, required: Object.keys(keys), additionalProperties: false };
-  return { type: "array", maxItems: ROWS_MAX, items };
+  return { type: "array", maxItems: ROWS_MAX, items: closedObject(properties) };
 }
 
 const arraySchemas = Object.fromEntries(
@@ -128,10 +128,7 @@ const commerce: Read = {
   recent: true,
   answer: {
     title: "CommerceAnalytics",
-    type: "object",
-    properties: { summary: countSchema(SUMMARY), ...arraySchemas },
-    required: ["summary", ...Object.keys(RANKINGS)],
-    additionalProperties: false,
+    ...closedObject({ summary: countSchema(SUMMARY), ...arraySchemas }),
   },
   missing: null,
   plan: ({ asOf }) => ({ sql: statement(asOf), assemble: ([row]) => row }),

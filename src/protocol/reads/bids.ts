@@ -1,4 +1,5 @@
 // Bids as answers: /intents/:id/bids, those of the chain and those of the development helper, best first.
+import { nullable } from "../../schema/json-schema.ts";
 import { equals, list } from "../../schema/list.ts";
 import { ownedBy } from "../../schema/owned-list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
@@ -43,7 +44,7 @@ const bid = derivedRecord({
   rows: (asOf) => sql`${chainBids(asOf)} union all ${offchainBids(asOf)}`,
   fields: {
     bid_id: computed("t.bid_id", { type: "string" }),
-    chain_bid_id: computed("t.chain_bid_id", { anyOf: [{ type: "string" }, { type: "null" }] }),
+    chain_bid_id: computed("t.chain_bid_id", nullable({ type: "string" })),
     ...columns(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
     execution_plan: computed("t.execution_plan", { type: "object" }),
     status: computed("t.status", { type: "string", enum: STATUSES.map((word) => word.toUpperCase()) }),

@@ -1,5 +1,6 @@
 // Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
 import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject } from "../../schema/json-schema.ts";
 import { name, type SqlText, sql } from "../../schema/statement.ts";
 
 export function stringCounts(alias: string, keys: readonly string[]): SqlText {
@@ -8,10 +9,5 @@ export function stringCounts(alias: string, keys: readonly string[]): SqlText {
 }
 
 export function countSchema(keys: readonly string[]): JsonSchema {
-  return {
-    type: "object",
-    properties: Object.fromEntries(keys.map((key) => [key, { type: "string" }])),
-    required: [...keys],
-    additionalProperties: false,
-  };
+  return closedObject(Object.fromEntries(keys.map((key) => [key, { type: "string" }])));
 }

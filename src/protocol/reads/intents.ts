@@ -1,5 +1,6 @@
 // Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
 
+import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { list } from "../../schema/list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
 import type { AsOf } from "../../schema/read.ts";
@@ -7,18 +8,13 @@ import { columns, computed, one, record, timeAt } from "../../schema/record.ts";
 import { type SqlText, sql } from "../../schema/statement.ts";
 import { fills, intents } from "../domains/intents.ts";
 
-const FILL = {
-  type: "object",
-  properties: {
-    solver: { type: "string" },
-    amount_in: { type: "string" },
-    amount_out: { type: "string" },
-    tx_hash: { type: "string" },
-    block_number: { type: "string" },
-  },
-  required: ["solver", "amount_in", "amount_out", "tx_hash", "block_number"],
-  additionalProperties: false,
-};
+const FILL = closedObject({
+  solver: { type: "string" },
+  amount_in: { type: "string" },
+  amount_out: { type: "string" },
+  tx_hash: { type: "string" },
+  block_number: { type: "string" },
+});
 
 const STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
 
@@ -44,7 +40,7 @@ const fields = {
   ...columns(intents, ["block_number"]),
   fill: computed(
     "case when f.intent_id is null then null else json_build_object('solver', f.solver, 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', f.tx_hash, 'block_number', f.block_number::text) end",
-    { anyOf: [FILL, { type: "null" }] },
+    nullable(FILL),
   ),
 };
 
@@ -55,24 +51,18 @@ const METADATA_KEYS = [
   "required_attestation_schema",
 ];
 
-const METADATA = {
-  type: "object",
-  properties: {
-    intent_id: { type: "string" },
-    ...Object.fromEntries(
-      METADATA_KEYS.map((key) => [key, { anyOf: [{ type: "string" }, { type: "null" }] }]),
-    ),
-    created_at: { type: "string", format: "date-time" },
-    updated_at: { type: "string", format: "date-time" },
-  },
-  required: ["intent_id", ...METADATA_KEYS, "created_at", "updated_at"],
-  additionalProperties: false,
-};
+const METADATA = closedObject({
+  intent_id: { type: "string" },
+  ...Object.fromEntries(METADATA_KEYS.map((key) => [key, nullable({ type: "string" })])),
+  created_at: { type: "string", format: "date-time" },
+  updated_at: { type: "string", format: "date-time" },
+});
 
 // What its owner put, or reserved by the intent's hash before it was indexed.
-const metadata = computed("metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)", {
-  anyOf: [METADATA, { type: "null" }],
-});
+const metadata = computed(
+  "metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)",
+  nullable(METADATA),
+);
 
 const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
 

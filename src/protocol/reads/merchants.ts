@@ -1,4 +1,5 @@
 // Merchants as answers: /merchants/:id, /merchants, and what their customers and observers made of them.
+import { closedObject } from "../../schema/json-schema.ts";
 import { equals, list, unchanging } from "../../schema/list.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
 import type { AsOf, Read } from "../../schema/read.ts";
@@ -26,12 +27,7 @@ const COMMERCE = ["receipts", "settled_volume", "fulfilled_receipts"];
 const DISPUTES = ["disputes", "open_disputes", "resolved_disputes", "rejected_disputes"];
 const SIGNALS = {
   type: "array",
-  items: {
-    type: "object",
-    properties: { kind: { type: "integer" }, signals: { type: "string" } },
-    required: ["kind", "signals"],
-    additionalProperties: false,
-  },
+  items: closedObject({ kind: { type: "integer" }, signals: { type: "string" } }),
 };
 
 // Signals about subjects of type 0, which are merchants.
@@ -40,16 +36,17 @@ function signalsByKind(asOf: AsOf): SqlText {
     from subject_signal_counts s where s.subject_type = 0 and s.subject_id = t.merchant_id and ${valid("s", asOf)})`;
 }
 
+const standing = {
+  commerce: { sql: () => stringCounts("r", COMMERCE), json: countSchema(COMMERCE) },
+  disputes: { sql: () => stringCounts("r", DISPUTES), json: countSchema(DISPUTES) },
+  trust_signals_by_kind: { sql: signalsByKind, json: SIGNALS },
+};
+
 const reputation = record({
   name: "MerchantReputation",
   table: merchants,
   joins: [{ table: merchantRecords, alias: "r", on: "r.merchant_id = t.merchant_id" }],
-  fields: {
-    ...merchant.fields,
-    commerce: { sql: () => stringCounts("r", COMMERCE), json: countSchema(COMMERCE) },
-    disputes: { sql: () => stringCounts("r", DISPUTES), json: countSchema(DISPUTES) },
-    trust_signals_by_kind: { sql: signalsByKind, json: SIGNALS },
-  },
+  fields: { ...merchant.fields, ...standing },
 });
 
 const byId = {
@@ -66,21 +63,16 @@ const flatReputation = one("/merchants/:id/reputation", reputation, {
   summary: "What a merchant has sold and delivered, and what is said of it",
 });
 
-const { commerce, disputes, trust_signals_by_kind } = reputation.fields;
-
 const getReputation: Read = {
   ...flatReputation,
   answer: {
     title: "MerchantReputation",
-    type: "object",
-    properties: {
+    ...closedObject({
       merchant: schemaOf(merchant),
-      commerce: commerce?.json,
-      disputes: disputes?.json,
-      trust_signals_by_kind: trust_signals_by_kind?.json,
-    },
-    required: ["merchant", "commerce", "disputes", "trust_signals_by_kind"],
-    additionalProperties: false,
+      commerce: standing.commerce.json,
+      disputes: standing.disputes.json,
+      trust_signals_by_kind: standing.trust_signals_by_kind.json,
+    }),
   },
   plan(input) {
     const { sql: statement } = flatReputation.plan(input);

@@ -1,4 +1,5 @@
 // Solvers as answers: /solvers/:id and /solvers, with what their operators have filled.
+import { nullable } from "../../schema/json-schema.ts";
 import { equals, list, unchanging } from "../../schema/list.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
 import { columns, computed, one, record } from "../../schema/record.ts";
@@ -6,7 +7,7 @@ import { solverActivity } from "../domains/intents.ts";
 import { solvers } from "../domains/solvers.ts";
 
 const COUNT = { type: "string", pattern: "^[0-9]+$" };
-const AVERAGE = { anyOf: [{ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" }, { type: "null" }] };
+const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" });
 
 /** Rounded once to six decimals (D63). The long factor makes the division exact enough for that; plain it is not. */
 const average = (sum: string) =>

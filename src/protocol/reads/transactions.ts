@@ -1,6 +1,7 @@
 // Transactions as answers: /tx/:hash/explain, from the stored logs.
 import type { Hex } from "../../kit/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
+import { closedObject } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
 import type { AnswerRow, AsOf, Read } from "../../schema/read.ts";
 import { type SqlText, sql } from "../../schema/statement.ts";
@@ -41,12 +42,11 @@ function decoderFor(contracts: string): LogDecoder {
   return known.decoder;
 }
 
-const EVENT = {
-  type: "object",
-  properties: { eventName: { type: "string" }, args: { type: "object" }, description: { type: "string" } },
-  required: ["eventName", "args", "description"],
-  additionalProperties: false,
-};
+const EVENT = closedObject({
+  eventName: { type: "string" },
+  args: { type: "object" },
+  description: { type: "string" },
+});
 
 const explainTransaction: Read = {
   path: "/tx/:hash/explain",
@@ -59,15 +59,12 @@ const explainTransaction: Read = {
   provenance: false,
   answer: {
     title: "Explanation",
-    type: "object",
-    properties: {
+    ...closedObject({
       tx_hash: { type: "string" },
       block_number: { type: "string" },
       summary: { type: "string" },
       events: { type: "array", items: EVENT },
-    },
-    required: ["tx_hash", "block_number", "summary", "events"],
-    additionalProperties: false,
+    }),
   },
   missing: "No indexed transaction has this hash.",
   plan({ values, asOf }) {

@@ -1,7 +1,7 @@
 // The newest transactions of a wallet: its transfers as sender and as receiver, merged, one entry per transaction.
 import type { Hex } from "../../../kit/hex.ts";
-import type { Activity } from "../../ports.ts";
-import { isObject, type JsonObject } from "../../vendor/exact-json.ts";
+import { isObject, type JsonObject } from "../../../kit/json-object.ts";
+import { ACTIVITY_MAX, type Activity } from "../../ports.ts";
 import { VendorError } from "../../vendor/exchange.ts";
 import type { AlchemyClient } from "./client.ts";
 
@@ -11,8 +11,6 @@ type ActivityQuestion = {
   readonly blockNumber: number;
 };
 
-// What an answer shows at most.
-const ACTIVITY_MAX = 25;
 // One transaction may hold many transfers; a few pages of them are enough to find that many transactions.
 const TRANSFERS_PER_PAGE = 100;
 const PAGES_MAX = 3;

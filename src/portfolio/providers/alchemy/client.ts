@@ -1,8 +1,8 @@
 // Questions to Alchemy: the key goes into the address and nowhere else, and what may work again is asked again.
 import type { Clock } from "../../../kit/clock.ts";
+import { isObject } from "../../../kit/json-object.ts";
 import { retry } from "../../../kit/retry.ts";
 import type { Secret } from "../../../kit/secret.ts";
-import { isObject } from "../../vendor/exact-json.ts";
 import { exchange, type Fetch, scrub, VendorError } from "../../vendor/exchange.ts";
 
 export type AlchemyOptions = {

@@ -1,8 +1,9 @@
 // One token as Alchemy describes it: a balance to the last unit, what it is called, and what it costs.
 import type { Decimal } from "../../../kit/decimal.ts";
 import type { Hex } from "../../../kit/hex.ts";
+import { isObject, type JsonObject } from "../../../kit/json-object.ts";
 import { isPseudoNative } from "../../tokens/pseudo-native.ts";
-import { decimalOf, integerOf, isObject, type JsonObject } from "../../vendor/exact-json.ts";
+import { decimalOf, integerOf } from "../../vendor/exact-json.ts";
 import { VendorError } from "../../vendor/exchange.ts";
 import type { AlchemyNetwork } from "./networks.ts";
 

@@ -1,5 +1,5 @@
 // Every token of a wallet on one chain, page after page, to the end or not at all.
-import { isObject } from "../../vendor/exact-json.ts";
+import { isObject } from "../../../kit/json-object.ts";
 import { VendorError } from "../../vendor/exchange.ts";
 import type { AlchemyClient } from "./client.ts";
 import { type EntryQuestion, readTokenEntry, type TokenEntry } from "./token-entry.ts";

@@ -1,10 +1,7 @@
 // Recent activity from transfer logs: one entry per transaction, newest first, each with the time of its block.
-import type { Activity, ChainAt, TransferLog } from "../../ports.ts";
+import { ACTIVITY_MAX, type Activity, type ChainAt, type TransferLog } from "../../ports.ts";
 
 export type RecentActivity = { readonly activity: readonly Activity[]; readonly warnings: readonly string[] };
-
-// More is history, which is not what a snapshot is for.
-const ACTIVITY_MAX = 25;
 
 export async function readActivity(
   at: ChainAt,

@@ -1,12 +1,14 @@
 // Balances through Multicall3, for nodes that do not lend: a batch that a hostile token ruins is asked in parts.
-import { multicall3Abi as abi } from "@sextant/contracts/generated/multicall3";
-import { decodeFunctionResult, encodeFunctionData, erc20Abi } from "viem";
+import { chunks } from "../../../kit/chunks.ts";
 import { Fault } from "../../../kit/fault.ts";
 import type { Hex } from "../../../kit/hex.ts";
-import type { ChainAt } from "../../ports.ts";
+import { wordOf } from "../../calls/answer-words.ts";
+import { decodeBundle, encodeBundle, MULTICALL3 } from "../../calls/bundle.ts";
+import { callEncoder } from "../../calls/call-encoder.ts";
+import type { ChainAt, ContractRead } from "../../ports.ts";
 import type { BalanceQuestion, Balances } from "./scan.ts";
 
-const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
+const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
 
 // About 6 million gas with ordinary tokens, a fifth of what any node gives a call.
 const TOKENS_PER_CALL_MAX = 500;
@@ -19,103 +21,65 @@ const ALONE_BELOW = 8;
 // What a call costs before the token sees any gas: 21,000 and its calldata.
 const INTRINSIC_GAS = 25_000;
 
-const ONE_WORD = 2 + 64;
-
 export async function multicallBalances(
   at: ChainAt,
   { wallet, tokens, gasPerToken }: BalanceQuestion,
   signal: AbortSignal,
 ): Promise<Balances> {
-  const balanceOf = encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [wallet] });
   const balances = new Map<Hex, bigint>();
-  const alone: Hex[] = [];
-  let groups = chunks(tokens, TOKENS_PER_CALL_MAX);
+  const alone: ContractRead[] = [];
+  // Everyone is asked the same, so it is encoded once.
+  const { data } = balanceOf(MULTICALL3, [wallet]);
+  let groups = chunks(
+    tokens.map((to): ContractRead => ({ to, data })),
+    TOKENS_PER_CALL_MAX,
+  );
   while (groups.length > 0) {
     const calls = groups.map((group) => ({
       to: MULTICALL3,
-      data: encode(group, balanceOf),
+      data: encodeBundle(group),
       // No more than its tokens may use together, so that burning it all costs the node less in every round.
       gasMax: Math.min(CALL_GAS_MAX, INTRINSIC_GAS + group.length * gasPerToken),
     }));
     const answers = await at.read(calls, signal);
-    const ruined: (readonly Hex[])[] = [];
+    const ruined: (readonly ContractRead[])[] = [];
     for (const [i, group] of groups.entries()) {
       const answer = answers[i] ?? null;
-      if (answer !== null) note(decode(at, answer, group), group, balances, alone);
+      // Beside a token that burns all gas an honest one may be left with too little, so whoever fails is asked once more.
+      if (answer !== null) alone.push(...note(opened(at, answer, group.length), group, balances));
       else if (group.length <= ALONE_BELOW) alone.push(...group);
       else ruined.push(...chunks(group, Math.ceil(group.length / PARTS)));
     }
     groups = ruined;
   }
-  const failed = await askAlone(at, alone, { data: balanceOf, gasPerToken }, balances, signal);
-  return { held: new Map([...balances].filter(([, balance]) => balance > 0n)), failed };
+  const calls = alone.map((call) => ({ ...call, gasMax: INTRINSIC_GAS + gasPerToken }));
+  const failed = note(await at.read(calls, signal), alone, balances);
+  return {
+    held: new Map([...balances].filter(([, balance]) => balance > 0n)),
+    failed: failed.map(({ to }) => to),
+  };
 }
 
-// Beside a token that burns all gas an honest one may be left with too little, so whoever fails is asked once more.
+/** Keeps the balances that were answered, and gives back the calls that were not. */
 function note(
-  results: readonly (bigint | null)[],
-  group: readonly Hex[],
+  answers: readonly (Hex | null)[],
+  calls: readonly ContractRead[],
   balances: Map<Hex, bigint>,
-  alone: Hex[],
-): void {
-  for (const [i, token] of group.entries()) {
-    const balance = results[i] ?? null;
-    if (balance === null) alone.push(token);
-    else balances.set(token, balance);
-  }
+): readonly ContractRead[] {
+  return calls.filter((call, i) => {
+    const balance = wordOf(answers[i]);
+    if (balance !== null) balances.set(call.to, balance);
+    return balance === null;
+  });
 }
 
-async function askAlone(
-  at: ChainAt,
-  tokens: readonly Hex[],
-  { data, gasPerToken }: { readonly data: Hex; readonly gasPerToken: number },
-  balances: Map<Hex, bigint>,
-  signal: AbortSignal,
-): Promise<readonly Hex[]> {
-  const calls = tokens.map((to) => ({ to, data, gasMax: INTRINSIC_GAS + gasPerToken }));
-  const answers = await at.read(calls, signal);
-  const failed: Hex[] = [];
-  for (const [i, token] of tokens.entries()) {
-    const balance = oneWord(answers[i] ?? null);
-    if (balance === null) failed.push(token);
-    else balances.set(token, balance);
-  }
-  return failed;
-}
-
-function encode(tokens: readonly Hex[], callData: Hex): Hex {
-  const calls = tokens.map((target) => ({ target, allowFailure: true, callData }));
-  return encodeFunctionData({ abi, functionName: "aggregate3", args: [calls] });
-}
-
-function decode(at: ChainAt, data: Hex, group: readonly Hex[]): readonly (bigint | null)[] {
+function opened(at: ChainAt, answer: Hex, count: number): readonly (Hex | null)[] {
   // A call to an account without code succeeds with nothing.
-  if (data === "0x") {
+  if (answer === "0x") {
     const message = `The node of ${at.chain.name} lends no code to a call, and Multicall3 is not there either.`;
     throw new Fault("NODE_REFUSED", message);
   }
-  try {
-    const results = decodeFunctionResult({ abi, functionName: "aggregate3", data });
-    if (results.length !== group.length)
-      throw new RangeError(`${results.length} results for ${group.length} calls`);
-    return results.map(({ success, returnData }) => (success ? oneWord(returnData) : null));
-  } catch (cause) {
-    throw new Fault(
-      "NODE_UNAVAILABLE",
-      "A node answered for Multicall3 with something that can not be true.",
-      {
-        cause,
-      },
-    );
-  }
-}
-
-function oneWord(answer: Hex | null): bigint | null {
-  return answer?.length === ONE_WORD ? BigInt(answer) : null;
-}
-
-function chunks<T>(list: readonly T[], size: number): (readonly T[])[] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
-    list.slice(i * size, (i + 1) * size),
-  );
+  const results = decodeBundle(answer, count);
+  if (results !== null) return results;
+  throw new Fault("NODE_UNAVAILABLE", "A node answered for Multicall3 with something that can not be true.");
 }

@@ -1,7 +1,7 @@
 // A wallet's newest token transfers on one side, from as many blocks as the node is willing to search.
 import { Fault } from "../../../kit/fault.ts";
 import type { Hex } from "../../../kit/hex.ts";
-import type { ChainAt, TransferLog } from "../../ports.ts";
+import { ACTIVITY_MAX, type ChainAt, type TransferLog } from "../../ports.ts";
 
 export type TransferHistory = {
   readonly logs: readonly TransferLog[];
@@ -21,9 +21,6 @@ const SHRINKS_MAX = 4;
 // Up to 21 times the first window; a wallet that did nothing in all that time simply shows nothing.
 const WIDEN_BY = 4;
 const WIDENINGS_MAX = 2;
-
-// As many as are shown.
-const TRANSACTIONS_ENOUGH = 25;
 
 // Activity is worth a short wait; balances must not be held up by it.
 const TIME_MS_MAX = 10_000;
@@ -56,7 +53,7 @@ export async function recentTransfers(
       blocks = Math.max(1, Math.floor(blocks / SHRINK_BY));
       continue;
     }
-    if (reached === 0 || shrinks > 0 || transactionsIn(logs) >= TRANSACTIONS_ENOUGH) break;
+    if (reached === 0 || shrinks > 0 || transactionsIn(logs) >= ACTIVITY_MAX) break;
     widenings += 1;
     blocks *= WIDEN_BY;
   }

@@ -2,14 +2,14 @@
 import fc from "fast-check";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
-import type { FaultyNode } from "../../../../tests/support/faulty-node.ts";
-import { refuseOverrides, startPortfolioStage } from "../../../../tests/support/portfolio-stage.ts";
 import {
   answering,
   HOSTILE,
   HOSTILE_CODE,
   numberedAddress,
-} from "../../../../tests/support/token-characters.ts";
+} from "../../../../contracts/test/token-characters.ts";
+import type { FaultyNode } from "../../../../tests/support/faulty-node.ts";
+import { refuseOverrides, startPortfolioStage } from "../../../../tests/support/portfolio-stage.ts";
 import { rpcProvider } from "./rpc-provider.ts";
 
 // Sixteen of each hostile kind, and tokens of many balances, zero and the largest among them.

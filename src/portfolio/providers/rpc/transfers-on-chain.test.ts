@@ -2,8 +2,8 @@
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { plainTokenAbi, plainTokenBytecode } from "../../../../contracts/generated/plain-token.ts";
+import { numberedAddress } from "../../../../contracts/test/token-characters.ts";
 import { startPortfolioStage } from "../../../../tests/support/portfolio-stage.ts";
-import { numberedAddress } from "../../../../tests/support/token-characters.ts";
 import { TRANSFER_TOPIC } from "../../../chain/transfers.ts";
 import { rpcProvider } from "./rpc-provider.ts";
 

@@ -1,19 +1,19 @@
-// The address of one node: where to post, the host by which it may be named, and how to keep its key out of texts.
-import { Fault } from "../../kit/fault.ts";
-import { Secret } from "../../kit/secret.ts";
+// An address of somebody we ask: where to, the host by which it may be named, and how to keep its key out of texts.
+import { Fault } from "./fault.ts";
+import { Secret } from "./secret.ts";
 
 export type Endpoint = {
   /** The only part of the address that is ever shown. */
   readonly host: string;
   readonly url: Secret<string>;
   readonly authorization: Secret<string> | null;
-  /** Text from the node, made fit to be shown: one line, bounded, without addresses and without this node's key. */
+  /** Text from the other side, made fit to be shown: one line, bounded, without addresses and without its key. */
   readonly scrub: (text: string) => string;
 };
 
-// Long enough for any sentence of a node, short enough for a log line.
+// Long enough for any sentence, short enough for a log line.
 const SHOWN_LENGTH_MAX = 240;
-// What is looked at to find the part that is shown: bounded, because a node decides how long its text is.
+// What is looked at to find the part that is shown: bounded, because the other side decides how long its text is.
 const READ_LENGTH_MAX = 65_536;
 // Shorter pieces of an address ("v2", "rpc", "eth") are ordinary words and no secret.
 const SECRET_LENGTH_MIN = 6;
@@ -26,7 +26,7 @@ export function createEndpoint(url: Secret<string>, protocols = ["http:", "https
   }
   const secrets = secretsOf(parsed, url.reveal());
   // fetch refuses credentials inside a URL, so they travel in the header that they stand for.
-  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`;
+  const credentials = `${decode(parsed.username)}:${decode(parsed.password)}`;
   parsed.username = "";
   parsed.password = "";
   return {
@@ -36,6 +36,14 @@ export function createEndpoint(url: Secret<string>, protocols = ["http:", "https
       credentials === ":" ? null : new Secret(`Basic ${Buffer.from(credentials).toString("base64")}`),
     scrub: (text) => scrub(text, secrets),
   };
+}
+
+/** What a failed fetch says, cleaned: it says only "fetch failed" itself, and what happened is in its causes. */
+export function scrubbedError(error: unknown, { scrub }: Pick<Endpoint, "scrub">): Error {
+  if (!(error instanceof Error)) return new Error(scrub(String(error)));
+  const code = (error as NodeJS.ErrnoException).code;
+  const text = scrub(code && !error.message.includes(code) ? `${code} ${error.message}` : error.message);
+  return new Error(text, error.cause === undefined ? {} : { cause: scrubbedError(error.cause, { scrub }) });
 }
 
 function secretsOf(url: URL, whole: string): readonly string[] {

@@ -1,9 +1,9 @@
 // Tokens of every character, from answering to hostile, as bare runtime code that a test puts where it wants it.
 import { type Hex, numberToHex } from "viem";
-import { bombTokenRuntimeBytecode } from "../../contracts/generated/bomb-token.ts";
-import { gasBurnerTokenRuntimeBytecode } from "../../contracts/generated/gas-burner-token.ts";
-import { revertingTokenRuntimeBytecode } from "../../contracts/generated/reverting-token.ts";
-import { silentTokenRuntimeBytecode } from "../../contracts/generated/silent-token.ts";
+import { bombTokenRuntimeBytecode } from "../generated/bomb-token.ts";
+import { gasBurnerTokenRuntimeBytecode } from "../generated/gas-burner-token.ts";
+import { revertingTokenRuntimeBytecode } from "../generated/reverting-token.ts";
+import { silentTokenRuntimeBytecode } from "../generated/silent-token.ts";
 
 /** Answers every call with the given number; PUSH32, MSTORE, RETURN. */
 export const answering = (balance: bigint): Hex =>

@@ -1,0 +1,76 @@
+// What is said first about the API: the route in the middle and the last one, hot and cold, and what must not cost more.
+import { atLeast, grouped, type Headline, percent, perSecond } from "../measurement.ts";
+import { FIRST_PAGE } from "./api-routes.ts";
+import type { Cell, RouteReport } from "./load-child.ts";
+
+// What is as fast as something else may seem a tenth slower when the machine looks away.
+const SAME_PERCENTS = 90;
+
+export const rate = ({ requests, ms }: Cell): number => perSecond(requests, ms);
+
+/** One route's speed and its ceiling's. */
+type Against = { readonly title: string; readonly rate: number; readonly ceiling: number };
+
+export function apiHeadlines(routes: readonly RouteReport[], deepPage: string): Headline[] {
+  const hot = routes.map(({ title, hot, rawHot }) => ({ title, rate: rate(hot), ceiling: rate(rawHot) }));
+  const colder = (ceilingOf: (route: RouteReport) => Cell | null) =>
+    routes.flatMap((route): Against[] => {
+      const ceiling = ceilingOf(route);
+      // Where all ask the same, most of them only wait for one answer of the database: no match for a driver.
+      if (!route.cold || !ceiling || route.shared) return [];
+      return [{ title: route.title, rate: rate(route.cold), ceiling: rate(ceiling) }];
+    });
+  const cold = (title: string) => coldRate(routes, title);
+  const over = (what: string, top: string, bottom: string, aim: number): Headline => ({
+    what,
+    value: `${grouped(cold(top))} req/s`,
+    ceiling: `${grouped(cold(bottom))} ${bottom}`,
+    ratio: percent(cold(top), cold(bottom)),
+    aim: atLeast(cold(top), cold(bottom), aim),
+  });
+  return [
+    ...middleAndLast("hot", hot, "node:http", 70),
+    ...middleAndLast(
+      "cold",
+      colder(({ driver }) => driver),
+      "the driver",
+      60,
+    ),
+    ...middleAndLast(
+      "cold",
+      colder(({ pipelined }) => pipelined),
+      "the driver, pipelined",
+      null,
+    ),
+    over("deep page by cursor, cold, all ask the same", deepPage, FIRST_PAGE, SAME_PERCENTS),
+    over("analytics, cold, all ask the same", "/analytics/commerce", "/agents/:agentId", 100),
+  ];
+}
+
+function middleAndLast(
+  temperature: string,
+  routes: readonly Against[],
+  ceilingName: string,
+  aim: number | null,
+): Headline[] {
+  const sorted = [...routes].sort((one, other) => one.rate / one.ceiling - other.rate / other.ceiling);
+  const line = (place: string, route: Against | undefined): Headline[] =>
+    route
+      ? [
+          {
+            what: `${temperature}, ${place} of ${routes.length} routes: ${route.title}`,
+            value: `${grouped(route.rate)} req/s`,
+            ceiling: `${grouped(route.ceiling)} ${ceilingName}`,
+            ratio: percent(route.rate, route.ceiling),
+            aim: aim === null ? null : atLeast(route.rate, route.ceiling, aim),
+          },
+        ]
+      : [];
+  return [...line("median", sorted[Math.floor((sorted.length - 1) / 2)]), ...line("lowest", sorted[0])];
+}
+
+function coldRate(routes: readonly RouteReport[], title: string): number {
+  const cold = routes.find((each) => each.title === title)?.cold;
+  if (!cold) throw new Error(`${title} was not measured cold`);
+  return rate(cold);
+}

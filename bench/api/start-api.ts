@@ -1,0 +1,35 @@
+// The API as it is measured: rows of a size in a schema of their own, and the server over them.
+import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
+import type { Start } from "../with-children.ts";
+import { type Depth, deepPage, PAGE } from "./api-routes.ts";
+import { makeRows } from "./api-rows.ts";
+import type { Sizes } from "./row-values.ts";
+import type { ApiReady } from "./server-child.ts";
+
+export type StartedApi = { readonly api: ApiReady; readonly depth: Depth; stop(): Promise<void> };
+
+export async function startApi(
+  start: Start,
+  place: BenchPlace,
+  sizes: Sizes,
+  nodeOptions: readonly string[] = [],
+): Promise<StartedApi> {
+  const database = await openBenchDatabase(place);
+  try {
+    await makeRows(database, sizes);
+  } finally {
+    await database.close();
+  }
+  const child = start("api", "api/server-child.ts", place, nodeOptions);
+  const api = await child.next<ApiReady>();
+  return { api, depth: await depthOf(api.url, sizes), stop: () => child.stop() };
+}
+
+/** The cursor that leads to the deep page, as the API hands it out. */
+async function depthOf(url: string, sizes: Sizes): Promise<Depth> {
+  const page = deepPage(sizes);
+  const answer = await fetch(`${url}/intents?limit=1&offset=${(page - 1) * PAGE - 1}`);
+  const { pagination } = (await answer.json()) as { pagination?: { next_cursor?: string } };
+  if (!pagination?.next_cursor) throw new Error(`there is no page ${page} of intents`);
+  return { page, cursor: pagination.next_cursor };
+}

@@ -1,0 +1,50 @@
+// How cost grows: a backfill and answers from ten thousand events to a million, answers from one connection to sixty-four.
+import { type BenchServer, startBenchServer } from "./backfill/bench-database.ts";
+import { measureApiGrowth } from "./growth/api-growth.ts";
+import { measureBackfillGrowth } from "./growth/backfill-growth.ts";
+import { measureConnectionGrowth } from "./growth/connection-growth.ts";
+import type { Bench, BenchOptions, BenchReport } from "./measurement.ts";
+import { tell } from "./tell.ts";
+import { type Start, withChildren } from "./with-children.ts";
+
+// The last of three sizes; the others are its hundredth and its tenth.
+const EVENTS = 1_000_000;
+// While connections grow, the index stays as it is: large enough not to be told from a larger one.
+const EVENTS_UNDER_CONNECTIONS = 0.1;
+const ROUNDS = 3;
+const MS_PER_CELL = 500;
+const FULL_MS_PER_CELL = 1_000;
+
+export const growthBench: Bench = {
+  name: "growth",
+  async run(options) {
+    // A server for each: what one has left behind must not slow the next.
+    const reports: BenchReport[] = [];
+    for (const [name, measure] of Object.entries(measures(options))) {
+      tell(`growth: ${name}`);
+      const server = await startBenchServer();
+      try {
+        reports.push(await withChildren((start) => measure(start, server)));
+      } finally {
+        await server.stop();
+      }
+    }
+    return {
+      measurements: reports.flatMap(({ measurements }) => measurements),
+      headlines: reports.flatMap(({ headlines }) => headlines),
+    };
+  },
+};
+
+type Measure = (start: Start, server: BenchServer) => Promise<BenchReport>;
+
+function measures({ seed, events: wanted, full }: BenchOptions): Readonly<Record<string, Measure>> {
+  const events = wanted ?? EVENTS;
+  const times = { rounds: ROUNDS, msPerCell: full ? FULL_MS_PER_CELL : MS_PER_CELL };
+  return {
+    backfill: (start, server) => measureBackfillGrowth(start, server, { seed, events }),
+    api: (start, server) => measureApiGrowth(start, server, { events, ...times }),
+    connections: (start, server) =>
+      measureConnectionGrowth(start, server, { events: events * EVENTS_UNDER_CONNECTIONS, ...times }),
+  };
+}

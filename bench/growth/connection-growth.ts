@@ -1,0 +1,111 @@
+// How an answer's cost grows with the connections: hot, cold and unpaid, beside Node's own HTTP server with as many.
+import { routesOf } from "../api/api-routes.ts";
+import type { RawTask } from "../api/raw-child.ts";
+import { sizesOfEvents } from "../api/row-values.ts";
+import type { ServerReady } from "../api/server-child.ts";
+import { startApi } from "../api/start-api.ts";
+import type { BenchServer } from "../backfill/bench-database.ts";
+import {
+  atLeast,
+  type BenchReport,
+  grouped,
+  type Headline,
+  type Measurement,
+  percent,
+} from "../measurement.ts";
+import { startPaidService } from "../portfolio/start-paid-service.ts";
+import { tell } from "../tell.ts";
+import type { Start } from "../with-children.ts";
+import type { LoadTimes } from "./api-growth.ts";
+import { type CellOf, cpuCell, loadCells, rateOf, waitCell } from "./load-cells.ts";
+import type { CellTask } from "./load-cells-child.ts";
+
+const CONNECTIONS = [1, 4, 16, 64];
+const ROUTE = "/agents/:agentId";
+// Nobody pays here; the chain wants somebody who could.
+const PAYERS = 1;
+const HOT_PERCENTS = 70;
+
+/** What is answered, and the bare server's answer it is held against. */
+const KINDS = [
+  { name: "hot", bare: "node:http" },
+  { name: "cold", bare: "node:http" },
+  { name: "unpaid", bare: "node:http, 402" },
+];
+
+export async function measureConnectionGrowth(
+  start: Start,
+  server: BenchServer,
+  { events, ...times }: LoadTimes & { readonly events: number },
+): Promise<BenchReport> {
+  const sizes = sizesOfEvents(events);
+  const { connection } = server;
+  const { api, depth, stop } = await startApi(start, { connection, schema: "api_connections" }, sizes);
+  const path =
+    routesOf(sizes, depth)
+      .find(({ title }) => title === ROUTE)
+      ?.url(0) ?? "";
+  const rawTask: RawTask = { apiUrl: api.url, paths: [path] };
+  const raw = await start("node:http", "api/raw-child.ts", rawTask).next<ServerReady>();
+  tell("the paid service");
+  const paid = await startPaidService(start, { connection, schema: "portfolio" }, PAYERS);
+  const cells = CONNECTIONS.flatMap((connections): CellTask[] => {
+    const cell = (name: string, asked: Omit<CellTask, "name" | "connections">): CellTask => ({
+      ...asked,
+      name: cellName(name, connections),
+      connections,
+    });
+    const coldServer = { url: api.coldUrl, control: api.control };
+    return [
+      cell("hot", { server: api, status: 200, asks: { path } }),
+      cell("node:http", { server: raw, status: 200, asks: { path } }),
+      cell("cold", { server: coldServer, status: 200, asks: { route: ROUTE } }),
+      cell("unpaid", { server: paid.service, status: 402, asks: { path: paid.path } }),
+      cell("node:http, 402", { server: paid.raw, status: 402, asks: { path: paid.path } }),
+    ];
+  });
+  const cell = await loadCells(start, { cells, sizes, depth, ...times });
+  await stop();
+  await paid.stop();
+  return {
+    measurements: [
+      {
+        what: `connections, ${ROUTE} and /portfolio`,
+        value: "req/s",
+        note: "of node:http with as many | processor time per request: ours, node:http | median, p99: ours | node:http",
+      },
+      ...KINDS.flatMap(({ name, bare }) => CONNECTIONS.map((count) => rowOf(cell, name, bare, count))),
+    ],
+    headlines: KINDS.map(({ name, bare }) => headlineOf(cell, name, bare)),
+  };
+}
+
+const cellName = (name: string, connections: number): string =>
+  `${name}, ${connections} connection${connections === 1 ? "" : "s"}`;
+
+function rowOf(cell: CellOf, name: string, bare: string, connections: number): Measurement {
+  const [ours, theirs] = [cell(cellName(name, connections)), cell(cellName(bare, connections))];
+  return {
+    what: `  ${cellName(name, connections)}`,
+    value: grouped(rateOf(ours)),
+    note: [
+      percent(rateOf(ours), rateOf(theirs)).padStart(25),
+      cpuCell(ours, theirs),
+      waitCell(ours),
+      waitCell(theirs),
+    ].join(" |"),
+  };
+}
+
+/** With the most connections. */
+function headlineOf(cell: CellOf, name: string, bare: string): Headline {
+  const most = Math.max(...CONNECTIONS);
+  const [ours, theirs] = [rateOf(cell(cellName(name, most))), rateOf(cell(cellName(bare, most)))];
+  return {
+    what: cellName(name, most),
+    value: `${grouped(ours)} req/s`,
+    ceiling: `${grouped(theirs)} node:http`,
+    ratio: percent(ours, theirs),
+    aim: name === "hot" ? atLeast(ours, theirs, HOT_PERCENTS) : null,
+  };
+}

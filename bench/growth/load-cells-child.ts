@@ -1,0 +1,77 @@
+// Load as a process of its own: a list of cells, each so many connections on one server, in turns, with every wait timed.
+import { type Depth, routesOf } from "../api/api-routes.ts";
+import { cpuMsOf } from "../api/control.ts";
+import { load } from "../api/http-load.ts";
+import type { Cell } from "../api/load-child.ts";
+import type { Sizes } from "../api/row-values.ts";
+import type { ServerReady } from "../api/server-child.ts";
+import { createProgress, say } from "../tell.ts";
+import { type Quantiles, quantilesOf } from "./quantiles.ts";
+
+export type CellTask = {
+  readonly name: string;
+  readonly server: ServerReady;
+  readonly connections: number;
+  readonly status: number;
+  /** The same path over and over, or a route by its title, of which every request asks for another record. */
+  readonly asks: { readonly path: string } | { readonly route: string };
+};
+
+export type LoadCellsTask = {
+  readonly cells: readonly CellTask[];
+  /** What the API holds, for the routes. */
+  readonly sizes: Sizes;
+  readonly depth: Depth;
+  readonly rounds: number;
+  readonly msPerCell: number;
+};
+
+/** Processor time is that of the server. */
+export type LoadedCell = Cell & Quantiles & { readonly name: string };
+
+/** In the order of the task. */
+export type LoadCellsReport = { readonly cells: readonly LoadedCell[] };
+
+const WARM_MS = 300;
+
+const task = JSON.parse(process.argv[2] ?? "") as LoadCellsTask;
+const routes = routesOf(task.sizes, task.depth);
+const progress = createProgress();
+// Never the same twice, also between rounds and cells.
+let asked = 0;
+
+function pathsOf(asks: CellTask["asks"]): () => string {
+  if ("path" in asks) return () => asks.path;
+  const route = routes.find(({ title }) => title === asks.route);
+  if (!route) throw new Error(`there is no route ${asks.route}`);
+  return () => {
+    asked += 1;
+    return route.url(asked);
+  };
+}
+
+const running = task.cells.map((cell) => ({
+  cell,
+  path: pathsOf(cell.asks),
+  total: { requests: 0, ms: 0, cpuMs: 0 },
+  tookMs: [] as number[],
+}));
+for (const { cell, path } of running) {
+  await load({ ...cell, url: cell.server.url, ms: WARM_MS, path });
+  progress(() => `${cell.name} is warm`);
+}
+for (let round = 1; round <= task.rounds; round += 1) {
+  for (const { cell, path, total, tookMs } of running) {
+    const { url, control } = cell.server;
+    const beforeMs = await cpuMsOf(control);
+    const answered = await load({ ...cell, url, ms: task.msPerCell, path, took: (ms) => tookMs.push(ms) });
+    total.cpuMs += (await cpuMsOf(control)) - beforeMs;
+    total.requests += answered.requests;
+    total.ms += answered.ms;
+    progress(() => `round ${round} of ${task.rounds}, ${cell.name}`);
+  }
+}
+const report: LoadCellsReport = {
+  cells: running.map(({ cell, total, tookMs }) => ({ name: cell.name, ...total, ...quantilesOf(tookMs) })),
+};
+say(report);

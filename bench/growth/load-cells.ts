@@ -1,0 +1,28 @@
+// Cells of load, asked of a child and found again by their name.
+import { microseconds, perSecond } from "../measurement.ts";
+import type { Start } from "../with-children.ts";
+import type { LoadCellsReport, LoadCellsTask, LoadedCell } from "./load-cells-child.ts";
+
+export type CellOf = (name: string) => LoadedCell;
+
+export async function loadCells(start: Start, task: LoadCellsTask): Promise<CellOf> {
+  const child = start("load", "growth/load-cells-child.ts", task);
+  const { cells } = await child.next<LoadCellsReport>();
+  await child.stop();
+  return (name) => {
+    const found = cells.find((cell) => cell.name === name);
+    if (!found) throw new Error(`${name} was not measured`);
+    return found;
+  };
+}
+
+export const rateOf = ({ requests, ms }: LoadedCell): number => perSecond(requests, ms);
+
+const WIDTH = 10;
+const cellsOf = (timesMs: readonly number[]) =>
+  timesMs.map((ms) => microseconds(ms, 0).padStart(WIDTH)).join("");
+
+export const cpuCell = (...cells: readonly LoadedCell[]): string =>
+  cellsOf(cells.map(({ cpuMs, requests }) => cpuMs / requests));
+
+export const waitCell = ({ medianMs, p99Ms }: LoadedCell): string => cellsOf([medianMs, p99Ms]);

@@ -1,0 +1,7 @@
+// JSON objects, told apart from everything else that JSON can be.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,112 @@
+// Attestation schemas over HTTP: built in, published under their hash, and replaced by their publisher alone.
+import { type Hex, keccak256, stringToBytes } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canonicalJson } from "../../src/writes/canonical-json.ts";
+import { publishSchema } from "../../src/writes/sign-write.ts";
+import { OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
+
+let stage: WriteStage;
+beforeAll(async () => {
+  stage = await openWriteStage();
+});
+afterAll(() => stage.close());
+
+describe("attestation schemas", () => {
+  const json_schema = { type: "object", properties: { z: { type: "string" }, a: { minimum: 0.5 } } };
+  const hash = keccak256(stringToBytes(canonicalJson(json_schema)));
+  const publish = (by: number, body: Record<string, unknown>, schemaHash: Hex = hash) =>
+    stage.send(stage.person(by), publishSchema(schemaHash), {
+      method: "POST",
+      path: "/attestations/schemas",
+      body,
+      version: stage.nextVersion(),
+    });
+
+  it("include the built-in ones", async () => {
+    const { body } = await stage.get("/attestations/schemas?limit=4");
+    const built = ["1", "2", "3", "4"].map((digit) => `0x${digit.repeat(64)}`);
+    const all = await Promise.all(built.map((each) => stage.get(`/attestations/schemas/${each}`)));
+    expect(all.map((each) => each.body.name)).toEqual([
+      "solver_reputation",
+      "tool_capability",
+      "model_provider",
+      "safety_review",
+    ]);
+    expect(body.schemas).toHaveLength(4);
+    expect(Object.keys(body.schemas[0] ?? {})).toEqual([
+      "schema_hash",
+      "name",
+      "description",
+      "json_schema",
+      "recommended_subject",
+      "created_at",
+      "updated_at",
+    ]);
+  });
+
+  it("are published under the hash of their canonical text", async () => {
+    const { status, body } = await publish(OWNER, {
+      name: "mine",
+      json_schema,
+      recommended_subject: "an agent",
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ schema_hash: hash, name: "mine", json_schema, description: null });
+    const shown = await stage.get(`/attestations/schemas/${hash}`);
+    expect(shown.body).toEqual(body);
+    expect(keccak256(stringToBytes(canonicalJson(shown.body.json_schema)))).toBe(hash);
+  });
+
+  it("are replaced by their publisher only", async () => {
+    expect((await publish(STRANGER, { name: "stolen", json_schema })).status).toBe(409);
+    const renamed = await publish(OWNER, { name: "still mine", schema_hash: hash, description: "x" });
+    expect(renamed.body).toMatchObject({ name: "still mine", json_schema: {}, description: "x" });
+    expect((await stage.get(`/attestations/schemas/${hash}`)).body).toEqual(renamed.body);
+  });
+
+  it("can not take the hash or the name of a built-in one, in any mode", async () => {
+    const builtIn = `0x${"1".repeat(64)}`;
+    expect((await publish(OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(409);
+    const named = { name: "Safety_Review", json_schema: { title: "fake" } };
+    expect((await stage.open.ask("POST", "/attestations/schemas", named)).status).toBe(409);
+  });
+
+  it("come in pages, by hash", async () => {
+    const first = await stage.get("/attestations/schemas?limit=3");
+    const { next_cursor, ...pagination } = first.body.pagination;
+    expect(pagination).toEqual({ limit: 3, offset: 0, count: 3 });
+    const rest = await stage.get(`/attestations/schemas?cursor=${next_cursor}`);
+    const hashes = [...first.body.schemas, ...rest.body.schemas].map((each) => each.schema_hash);
+    expect(hashes).toEqual([...hashes].sort());
+    expect(hashes).toEqual(
+      (await stage.get("/attestations/schemas")).body.schemas.map(
+        (s: { schema_hash: string }) => s.schema_hash,
+      ),
+    );
+    expect(hashes).toContain(hash);
+  });
+
+  it.each([
+    ["no name", { json_schema: {} }],
+    ["an empty name", { name: "", json_schema: {} }],
+    ["neither hash nor schema", { name: "x" }],
+    ["a schema that is no object", { name: "x", json_schema: true }],
+    ["a schema that does not compile", { name: "x", json_schema: { type: "objekt" } }],
+    ["a schema with a remote reference", { name: "x", json_schema: { $ref: "https://example.com" } }],
+    ["a schema with digits no double keeps", '{"name":"x","json_schema":{"maximum":9007199254740993}}'],
+    ["a malformed hash", { name: "x", schema_hash: "0x12" }],
+    ["a name with NUL", { name: "a\0b", json_schema: {} }],
+  ])("are refused with %s", async (_name, body) => {
+    expect((await stage.open.ask("POST", "/attestations/schemas", body)).status).toBe(400);
+  });
+
+  it("larger than 64 KiB are refused as such", async () => {
+    const body = { name: "x", json_schema: { description: "x".repeat(65_536) } };
+    expect((await stage.open.ask("POST", "/attestations/schemas", body)).status).toBe(413);
+  });
+
+  it("that nobody published are not found", async () => {
+    expect((await stage.get(`/attestations/schemas/0x${"99".repeat(32)}`)).status).toBe(404);
+    expect((await stage.get("/attestations/schemas/99")).status).toBe(400);
+  });
+});

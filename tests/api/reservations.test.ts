@@ -1,0 +1,119 @@
+// Metadata reserved before its intent is indexed: linked to the right one, and to no other, through reorgs too.
+import { type Hex, keccak256 } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ISO_TIME, OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
+
+let stage: WriteStage;
+beforeAll(async () => {
+  stage = await openWriteStage();
+});
+afterAll(() => stage.close());
+
+const DATA: Hex = "0xdeadbeef";
+const TARGET = `0x${"Aa".repeat(20)}`;
+const SUBJECT = `0x${"Bb".repeat(32)}`;
+
+describe("a reservation", () => {
+  it("is linked when its intent is indexed, unlinked by a reorg, and linked again under another number", async () => {
+    const { hash } = stage.wish(OWNER, 10n);
+    const owner = stage.addressOf(OWNER);
+    const first = await stage.reserve(hash, owner, { execution_data: "0x01" });
+    expect(first.status).toBe(201);
+    expect(Object.entries(first.body)).toEqual([
+      ["intent_hash", hash],
+      ["owner", owner.toLowerCase()],
+      ["intent_id", null],
+      ["execution_target", null],
+      ["execution_data", "0x01"],
+      ["required_attestation_subject", null],
+      ["required_attestation_schema", null],
+      ["created_at", expect.stringMatching(ISO_TIME)],
+      ["updated_at", expect.stringMatching(ISO_TIME)],
+    ]);
+    const replaced = await stage.reserve(hash, owner, { execution_data: "0x02" });
+    expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(replaced.body);
+
+    // A stranger may reserve in his own name and changes nothing for the owner.
+    expect((await stage.reserve(hash, owner, {}, STRANGER)).status).toBe(403);
+    const squatted = await stage.reserve(
+      hash,
+      stage.addressOf(STRANGER),
+      { execution_data: "0x66" },
+      STRANGER,
+    );
+    expect(squatted.status).toBe(201);
+    expect((await stage.get(`/intents/metadata/${hash}?owner=${owner}`)).body).toEqual(replaced.body);
+
+    const id = await stage.submit(OWNER, 10n);
+    await stage.level();
+    const linked = await stage.get(`/intents/metadata/${hash}`);
+    expect(linked.body).toEqual({ ...replaced.body, intent_id: id.toString() });
+    expect((await stage.get(`/intents/${id}`)).body.metadata).toMatchObject({
+      intent_id: id.toString(),
+      execution_data: "0x02",
+      updated_at: replaced.body.updated_at,
+    });
+    const late = await stage.reserve(hash, owner, { execution_data: "0x03" });
+    expect([late.status, late.headers.get("x-error-code")]).toEqual([409, "CONFLICT"]);
+    expect(late.body.error).toContain(`/intents/${id}/metadata`);
+    await stage.put(id, { execution_data: "0x04" });
+    expect((await stage.get(`/intents/${id}`)).body.metadata.execution_data).toBe("0x04");
+
+    // The number goes to somebody else's intent: nothing of the owner's may cling to it.
+    await stage.reorg(1);
+    const others = await stage.submit(STRANGER, 10n);
+    await stage.level();
+    expect(others).toBe(id);
+    expect((await stage.get(`/intents/${id}`)).body).toMatchObject({
+      owner: stage.addressOf(STRANGER).toLowerCase(),
+      metadata: null,
+    });
+    expect((await stage.get(`/intents/metadata/${hash}?owner=${owner}`)).body.intent_id).toBeNull();
+
+    const again = await stage.submit(OWNER, 10n);
+    await stage.level();
+    expect(again).toBe(id + 1n);
+    expect((await stage.get(`/intents/metadata/${hash}`)).body.intent_id).toBe(again.toString());
+    expect((await stage.get(`/intents/${again}`)).body.metadata).toMatchObject({
+      intent_id: again.toString(),
+      execution_data: "0x04",
+    });
+  });
+
+  it("of someone who is not the owner is never linked", async () => {
+    const { hash } = stage.wish(OWNER, 12n);
+    const squatted = await stage.reserve(
+      hash,
+      stage.addressOf(STRANGER),
+      { execution_data: "0x66" },
+      STRANGER,
+    );
+    const id = await stage.submit(OWNER, 12n);
+    await stage.level();
+    expect((await stage.get(`/intents/${id}`)).body.metadata).toBeNull();
+    expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(squatted.body);
+  });
+
+  it("of other data than the intent commits to is not linked", async () => {
+    const { hash } = stage.wish(OWNER, 11n, keccak256(DATA));
+    await stage.reserve(hash, stage.addressOf(OWNER), { execution_data: "0x00" });
+    const id = await stage.submit(OWNER, 11n, keccak256(DATA));
+    await stage.level();
+    expect((await stage.get(`/intents/${id}`)).body.metadata).toBeNull();
+    expect((await stage.get(`/intents/metadata/${hash}`)).body.intent_id).toBeNull();
+  });
+
+  it.each([
+    ["no hash", { owner: TARGET }],
+    ["no owner", { intent_hash: SUBJECT }],
+    ["a short hash", { intent_hash: TARGET, owner: TARGET }],
+    ["a long owner", { intent_hash: SUBJECT, owner: SUBJECT }],
+  ])("with %s is refused", async (_name, body) => {
+    expect((await stage.open.ask("POST", "/intents/metadata", body)).status).toBe(400);
+  });
+
+  it("that nobody made is not found", async () => {
+    expect((await stage.get(`/intents/metadata/0x${"01".repeat(32)}`)).status).toBe(404);
+    expect((await stage.get("/intents/metadata/0x01")).status).toBe(400);
+  });
+});

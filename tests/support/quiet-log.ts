@@ -1,0 +1,4 @@
+// A log for tests that nobody reads.
+import { createLog } from "../../src/kit/log.ts";
+
+export const quiet = createLog({ level: "silent", terminal: false, name: "test" });
