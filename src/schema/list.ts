@@ -121,7 +121,9 @@ export function list(
       kind: filter.kind,
       meaning: filter.meaning,
     }));
-  const all = { ...within, ...filters };
+  const narrowing = Object.entries({ ...within, ...filters });
+  const keys = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
+  const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
   return {
     path,
     operation,
@@ -135,12 +137,10 @@ export function list(
       const limit = (input.values.limit as number | undefined) ?? LIMIT_DEFAULT;
       const offset = (input.values.offset as string | undefined) ?? "0";
       const cursor = input.values.cursor as readonly string[] | undefined;
-      const where = Object.entries(all).flatMap(([each, filter]) =>
+      const where = narrowing.flatMap(([each, filter]) =>
         input.values[each] === undefined ? [] : [filter.where(input.values[each] as SqlValue, input.asOf)],
       );
       const after = cursor === undefined ? [] : [beyond(order, cursor)];
-      const keys = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
-      const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
       return {
         // One more than asked for tells whether there is a next page.
         sql: selectRecords(shape, input, [...where, ...after], { ordering, limit: limit + 1, offset, keys }),

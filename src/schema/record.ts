@@ -88,8 +88,38 @@ const PROVENANCE_FIELDS: Readonly<Record<string, Field>> = {
   block_timestamp: computed("p.timestamp", { type: "string" }),
 };
 
-function fieldsOf(shape: RecordShape, input: ReadInput): [string, Field][] {
-  return Object.entries(input.provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields);
+/** The parts of a statement in which neither a condition nor a page has a say. */
+type Frame = {
+  readonly shown: SqlText;
+  readonly joining: SqlText;
+  readonly source: ReturnType<RecordShape["source"]>;
+};
+
+function frameOf(shape: RecordShape, asOf: AsOf, provenance: boolean): Frame {
+  const fields = provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields;
+  const shown = Object.entries(fields).map(([key, field]) => sql`${field.sql(asOf)} as ${name(`"${key}"`)}`);
+  const joins = shape.joins.map(
+    ({ table, alias, on }) =>
+      sql` left join ${name(table.name)} ${name(alias)} on ${name(on)} and ${valid(alias, asOf)}`,
+  );
+  const blocks = provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
+  return {
+    shown: joined(shown, ", "),
+    joining: joined([...joins, ...blocks], ""),
+    source: shape.source(asOf),
+  };
+}
+
+// Without a block they never change, and are most of the statement: put together once for each record.
+const currentFrames = { plain: new WeakMap<RecordShape, Frame>(), proven: new WeakMap<RecordShape, Frame>() };
+
+function currentFrame(shape: RecordShape, provenance: boolean): Frame {
+  const frames = provenance ? currentFrames.proven : currentFrames.plain;
+  const known = frames.get(shape);
+  if (known) return known;
+  const made = frameOf(shape, null, provenance);
+  frames.set(shape, made);
+  return made;
 }
 
 /** Which rows of the main table a page shows; expressions and conditions speak of `t` alone. */
@@ -108,19 +138,13 @@ export function selectRecords(
   where: readonly SqlText[],
   page: Page | null = null,
 ): SqlText {
-  const { asOf } = input;
-  const shown = fieldsOf(shape, input).map(([key, field]) => sql`${field.sql(asOf)} as ${name(`"${key}"`)}`);
-  const keys = (page?.keys ?? []).map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);
-  const joins = shape.joins.map(
-    ({ table, alias, on }) =>
-      sql` left join ${name(table.name)} ${name(alias)} on ${name(on)} and ${valid(alias, asOf)}`,
-  );
-  const provenance = input.provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
-  const selected = joined([...shown, ...keys], ", ");
-  const joining = joined([...joins, ...provenance], "");
-  const source = shape.source(asOf);
+  const { asOf, provenance } = input;
+  const frame = asOf === null ? currentFrame(shape, provenance) : frameOf(shape, asOf, provenance);
+  const { shown, joining, source } = frame;
   const conditions = joined([sql`true`, ...source.where, ...where], " and ");
-  if (page === null) return sql`select ${selected} from ${source.from} t${joining} where ${conditions}`;
+  if (page === null) return sql`select ${shown} from ${source.from} t${joining} where ${conditions}`;
+  const keys = page.keys.map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);
+  const selected = joined([shown, ...keys], ", ");
   const ordering = name(page.ordering);
   const chosen = sql`select t.* from ${source.from} t where ${conditions} order by ${ordering} limit ${page.limit} offset ${page.offset}`;
   return sql`select ${selected} from (${chosen}) t${joining} order by ${ordering}`;
