@@ -1,4 +1,5 @@
 // Reorgs: what leaves the chain, what comes back, and what neither side may notice.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Hex, RpcTransactionReceipt } from "viem";
 import { createWalletClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -190,6 +191,18 @@ describe("a reorg", () => {
     expect(await receiptOf(chain, waiting)).toBeNull();
     await chain.mine();
     expect(await emitted(chain)).toEqual([1, 2]);
+  });
+
+  it("does not take the chain into the future, however many there are", async () => {
+    const chain = await startTestChain();
+    await chain.mine(3);
+    // A second has to pass for the clock to be off by one.
+    for (let round = 0; round < 3; round += 1) {
+      await pause(1_050);
+      await chain.reorg(2);
+    }
+    const { timestamp } = await readBlock(chain, BigInt(await headOf(chain)));
+    expect(Number(timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   });
 
   it("drops what the mempool held back when the parent was the head", async () => {

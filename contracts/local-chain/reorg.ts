@@ -35,7 +35,12 @@ type Machinery = {
   readonly subscriptions: Subscriptions;
 };
 
-type Block = { readonly number: Hex; readonly hash: Hex; readonly transactions: readonly RpcTransaction[] };
+type Block = {
+  readonly number: Hex;
+  readonly hash: Hex;
+  readonly timestamp: Hex;
+  readonly transactions: readonly RpcTransaction[];
+};
 
 export async function reorganise(
   { edr, history, producer, subscriptions }: Machinery,
@@ -56,7 +61,7 @@ export async function reorganise(
   await subscriptions.retractLogs(parentNumber + 1n, head);
   const clock = await readClockOffset(edr);
   await history.returnTo(parentNumber);
-  await restoreClock(edr, clock);
+  await (blocks > 0 ? setClock(edr, clock, parent) : restoreClock(edr, clock));
   // The snapshot brought back the mempool of its day, where mined transactions still wait.
   for (const { hash } of await readPending(edr)) await edr.ask("hardhat_dropTransaction", [hash]);
   // Same parent, same second, same transactions would give the same hash.
@@ -106,6 +111,17 @@ async function readClockOffset(edr: EdrProvider): Promise<bigint> {
 async function restoreClock(edr: EdrProvider, offset: bigint): Promise<void> {
   const lag = offset - (await readClockOffset(edr));
   if (lag > 0n) await edr.ask("evm_increaseTime", [`0x${lag.toString(16)}`]);
+}
+
+/**
+ * A snapshot may also bring back a clock that is a second ahead, which can not be turned back: every reorg would take
+ * the chain further into the future. The time of the next block can be named, and the clock goes on from there.
+ */
+async function setClock(edr: EdrProvider, offset: bigint, parent: Block): Promise<void> {
+  const wanted = BigInt(Math.floor(Date.now() / 1000)) + offset;
+  const earliest = BigInt(parent.timestamp);
+  const next = wanted > earliest ? wanted : earliest;
+  await edr.ask("evm_setNextBlockTimestamp", [`0x${next.toString(16)}`]);
 }
 
 async function readPending(edr: EdrProvider): Promise<readonly RpcTransaction[]> {

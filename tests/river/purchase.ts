@@ -16,6 +16,7 @@ export type Purchase = {
   readonly wallet: Hex;
   readonly path: string;
   readonly header: string;
+  readonly signedMs: number;
   /** The last answer that decided something; null while nothing is decided. */
   decided: Reply | null;
 };
@@ -45,7 +46,8 @@ export async function signPurchase(
   const payload = await client.createPaymentPayload(required);
   const { nonce } = (payload.payload as { authorization: { nonce: Hex } }).authorization;
   const payer = account.address.toLowerCase() as Hex;
-  return { payer, nonce, wallet, path, header: encodePaymentSignatureHeader(payload), decided: null };
+  const header = encodePaymentSignatureHeader(payload);
+  return { payer, nonce, wallet, path, header, signedMs: Date.now(), decided: null };
 }
 
 /** Null when the connection failed. */

@@ -41,7 +41,7 @@ export function ask(url: string, header: string, init: RequestInit = {}): Promis
   return fetch(url, { ...init, headers: { "payment-signature": header } });
 }
 
-export async function until(isTrue: () => Promise<boolean> | boolean, msMax = 10_000): Promise<void> {
+export async function until(isTrue: () => Promise<boolean> | boolean, msMax = 20_000): Promise<void> {
   const end = Date.now() + msMax;
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error("it did not happen in time");

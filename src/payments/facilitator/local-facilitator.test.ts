@@ -27,7 +27,12 @@ const terms = (): PaymentRequirements => ({
 });
 
 /** A wire to the chain on which some methods are not heard: before the node got them, or after. */
-async function openWire(cut: { before?: readonly string[]; after?: readonly string[] }) {
+async function openWire(cut: {
+  before?: readonly string[];
+  after?: readonly string[];
+  /** What is answered instead of the truth. */
+  instead?: Readonly<Record<string, object>>;
+}) {
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -35,6 +40,10 @@ async function openWire(cut: { before?: readonly string[]; after?: readonly stri
     const { method } = JSON.parse(body) as { method: string };
     if (cut.before?.includes(method)) return void response.destroy();
     const headers = { "content-type": "application/json" };
+    const instead = cut.instead?.[method];
+    if (instead) {
+      return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...instead }));
+    }
     const text = await (await fetch(stage.chain.rpcUrl, { method: "POST", headers, body })).text();
     if (cut.after?.includes(method)) return void response.destroy();
     response.writeHead(200, headers).end(text);
@@ -59,6 +68,23 @@ describe("a node that does not answer", () => {
     const stranger = privateKeyToAccount(generatePrivateKey());
     const { payload } = await signedFor(paid, stranger, stage.asset);
     expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    await close();
+  });
+
+  it.each([
+    ["nothing", { result: null }],
+    ["nonsense", { result: "0xnonsense" }],
+    ["that it has not got the block", { error: { code: -32_000, message: "header not found" } }],
+    ["that something went wrong", { error: { code: -32_603, message: "" } }],
+  ])("but says %s: no verdict either", async (_, instead) => {
+    const { facilitator, close } = await openWire({
+      instead: { eth_call: instead, eth_estimateGas: instead },
+    });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.transfersFrom(payer.address)).toEqual([]);
     await close();
   });
 

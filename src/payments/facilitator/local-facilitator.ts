@@ -23,7 +23,7 @@ import { type Facilitator, SIMULATION_FAILED, TRANSACTION_FAILED } from "./facil
 import { FacilitatorTrouble } from "./facilitator-trouble.ts";
 import { nodeTransport } from "./node-transport.ts";
 import { pendingTransactions } from "./pending-transactions.ts";
-import { isUnheard } from "./send-failure.ts";
+import { isRefusal } from "./send-failure.ts";
 
 export type LocalFacilitatorOptions = {
   readonly network: Network;
@@ -51,15 +51,22 @@ const HOLE_MS = 10_000;
 // A transfer by signature takes about 90,000. A contract account may spend more on checking its own, but at our cost:
 // without a limit it could burn a whole block of gas for a payment of a cent.
 const GAS_MAX = 300_000n;
-// State may change between estimate and mining: a first transfer to an account costs more than a second one.
-const GAS_MARGIN_PERCENT = 120n;
+// State may change between estimate and mining: a first transfer to an account costs more than a second one, and after a
+// reorg the next one may be the first again. What is not used is not paid for.
+const GAS_MARGIN = 50_000n;
 
 export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
   const { network, urls, log, clock = systemClock, confirmationMs = CONFIRMATION_MS } = options;
   const chainId = chainIdOf(network);
-  const client = openClient(chainId, urls, options.pollMs ?? POLL_MS);
   const account = privateKeyToAccount(options.privateKey.reveal());
   const { address } = account;
+  // The library and its client take a read that failed for a contract that refused; what failed is remembered beside.
+  const witnessed = new AsyncLocalStorage<{ trouble: unknown; sent: boolean }>();
+  const note = (trouble: unknown) => {
+    const witness = witnessed.getStore();
+    if (witness) witness.trouble ??= trouble;
+  };
+  const client = openClient(chainId, urls, { pollMs: options.pollMs ?? POLL_MS, onUnheard: note });
   const queue = createBroadcastQueue({
     account,
     chainId,
@@ -73,14 +80,11 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     },
   });
 
-  // The library takes a read that failed for a contract that refused; what failed is remembered beside it.
-  const witnessed = new AsyncLocalStorage<{ trouble: unknown; sent: boolean }>();
   const watched = async <T>(read: Promise<T>): Promise<T> => {
     try {
       return await read;
     } catch (error) {
-      const witness = witnessed.getStore();
-      if (witness && isUnheard(error)) witness.trouble ??= error;
+      if (!isRefusal(error)) note(error);
       throw error;
     }
   };
@@ -95,8 +99,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   /** Never rejects: the library leaves one of its reads to itself, and nobody would hear it fail. */
   const codeOf = (args: { address: Hex }) =>
     client.getCode(args).catch((error: unknown) => {
-      const witness = witnessed.getStore();
-      if (witness) witness.trouble ??= error;
+      note(error);
       return undefined;
     });
 
@@ -106,7 +109,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     const estimate = await watched(client.estimateContractGas({ ...call, account: address, address: to }));
     // In the words by which the library knows a signature that is not good enough.
     if (estimate > GAS_MAX) throw new Error(`invalid signature: checking it would take ${estimate} gas`);
-    const gas = (estimate * GAS_MARGIN_PERCENT) / 100n;
+    const gas = estimate + GAS_MARGIN;
     const witness = witnessed.getStore();
     if (witness) witness.sent = true;
     return queue.send({ to, data: encodeFunctionData(call), gas });
@@ -172,7 +175,11 @@ const TOKEN_ERRORS = usdCoinAbi.filter(({ type }) => type === "error");
 
 type AnyCall = { abi: Abi; functionName: string; args: readonly unknown[] };
 
-function openClient(chainId: number, urls: readonly Secret<string>[], pollMs: number): PublicClient {
+function openClient(
+  chainId: number,
+  urls: readonly Secret<string>[],
+  options: { readonly pollMs: number; readonly onUnheard: (error: unknown) => void },
+): PublicClient {
   return createPublicClient({
     chain: defineChain({
       id: chainId,
@@ -180,8 +187,8 @@ function openClient(chainId: number, urls: readonly Secret<string>[], pollMs: nu
       nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
       rpcUrls: { default: { http: [] } },
     }),
-    transport: nodeTransport(urls, REQUEST_MS),
-    pollingInterval: pollMs,
+    transport: nodeTransport(urls, { timeoutMs: REQUEST_MS, onUnheard: options.onUnheard }),
+    pollingInterval: options.pollMs,
     cacheTime: 0,
   });
 }

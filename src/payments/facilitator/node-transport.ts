@@ -16,19 +16,26 @@ export class NodeUnheard extends Error {
   }
 }
 
+export type NodeTransportOptions = {
+  readonly timeoutMs: number;
+  /** Told when nobody was heard, also where the client makes something else of it. */
+  readonly onUnheard?: (error: NodeUnheard) => void;
+};
+
 /** In order of preference. What a node says is final; where one says nothing, the next is asked. */
-export function nodeTransport(urls: readonly Secret<string>[], timeoutMs: number): Transport {
+export function nodeTransport(urls: readonly Secret<string>[], options: NodeTransportOptions): Transport {
   const endpoints = urls.map((url) => createEndpoint(url));
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
     let unheard = new NodeUnheard("none is configured");
     for (const endpoint of endpoints) {
       try {
-        return await ask(endpoint, method, params, timeoutMs);
+        return await ask(endpoint, method, params, options.timeoutMs);
       } catch (error) {
         if (!(error instanceof NodeUnheard)) throw error;
         unheard = error;
       }
     }
+    options.onUnheard?.(unheard);
     throw unheard;
   };
   // No second try behind our back: a refusal is heard at once, and whoever asked decides what to do about silence.
@@ -46,9 +53,26 @@ async function ask(endpoint: Endpoint, method: string, params: unknown, timeoutM
     if (isObject(payload.error)) {
       throw new RpcRequestError({ body: { method }, error: refusalIn(payload.error, endpoint), url: host });
     }
-    if ("result" in payload) return payload.result;
+    if ("result" in payload && isPlausible(method, payload.result)) return payload.result;
   }
   throw new NodeUnheard(`${host} answered ${method} with status ${status} and something else`);
+}
+
+const HEX_METHODS: ReadonlySet<string> = new Set([
+  "eth_call",
+  "eth_chainId",
+  "eth_estimateGas",
+  "eth_gasPrice",
+  "eth_getBalance",
+  "eth_getCode",
+  "eth_getTransactionCount",
+  "eth_maxPriorityFeePerGas",
+  "eth_sendRawTransaction",
+]);
+
+/** Nonsense is no answer: read as one, it would turn into a verdict about the payment. */
+function isPlausible(method: string, result: unknown): boolean {
+  return HEX_METHODS.has(method) ? isHex(result) : result !== undefined;
 }
 
 // Its words go into errors and with them into the log; what a contract reverted with is no words.

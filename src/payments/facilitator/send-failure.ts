@@ -1,5 +1,5 @@
 // What a node's answer to a transaction means: nodes say the same thing in their own words.
-import { BaseError, LimitExceededRpcError } from "viem";
+import { BaseError, LimitExceededRpcError, RpcRequestError } from "viem";
 import { NodeUnheard } from "./node-transport.ts";
 
 export type SendFailure =
@@ -30,4 +30,18 @@ export function classifySendFailure(error: unknown): SendFailure {
 export function isUnheard(error: unknown): boolean {
   if (!(error instanceof BaseError)) return error instanceof NodeUnheard;
   return error.walk((each) => each instanceof NodeUnheard || each instanceof LimitExceededRpcError) !== null;
+}
+
+// Code 3 is a revert by definition; many nodes have other codes for it, and words.
+const REVERTED = 3;
+const EXECUTION_FAILED =
+  /revert|out of gas|gas required exceeds|invalid opcode|invalid jump|stack (?:over|under)flow/i;
+
+/** Whether the contracts refused: the only failure of a read that says something about the payment. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  const refuses = (each: unknown) =>
+    each instanceof RpcRequestError &&
+    (each.code === REVERTED || each.data !== undefined || EXECUTION_FAILED.test(each.details));
+  return error.walk(refuses) !== null;
 }

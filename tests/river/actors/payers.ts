@@ -12,6 +12,8 @@ const TRIES_MAX = 12;
 const TRY_AGAIN_MS = 1_500;
 /** Of the signatures, as many are of somebody who has nothing. */
 const POOR_SHARE = 0.1;
+// A signature is good for a minute; in its last seconds it may be late by the clock of the chain.
+const SIGNED_MS_MAX = 55_000;
 // Of the answers that are there, as many are asked for again, elsewhere.
 const AGAIN_SHARE = 0.3;
 
@@ -41,19 +43,24 @@ export const payer =
 
 async function judge(
   river: River,
-  { wallet }: Purchase,
+  { wallet, signedMs }: Purchase,
   reply: Reply | null,
   isPoor: boolean,
 ): Promise<void> {
   const { observations } = river;
+  const ageMs = Date.now() - signedMs;
   if (reply === null) observations.count("payers without an answer");
   else if (isPassing(reply)) observations.count(`payers told ${reply.headers["x-error-code"]}`);
-  else if (reply.status === 402) observations.count("payments refused");
+  else if (reply.status === 402 && isPoor) observations.count("payments refused");
+  else if (reply.status === 402 && ageMs > SIGNED_MS_MAX) observations.count("payments expired");
   else if (reply.status === 200 && !isPoor) {
     observations.count("payments");
     const objection = await snapshotObjection(river, wallet, reply.text);
     if (objection) observations.wrong(objection);
-  } else observations.wrong(`a payer was answered ${reply.status}: ${reply.text}`);
+  } else {
+    const age = `${Math.round(ageMs / 1_000)} s after signing`;
+    observations.wrong(`a payer was answered ${reply.status} ${age}: ${reply.text}`);
+  }
 }
 
 /** Nobody moves anything on that chain: the snapshot holds what the contracts say, to the last unit. */
