@@ -6,6 +6,7 @@ import { formatAmount } from "../../src/kit/amount.ts";
 import { type Decimal, formatDecimal, roundDecimal } from "../../src/kit/decimal.ts";
 import { FAULTS, Fault, type FaultCode } from "../../src/kit/fault.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
+import { namedPayment } from "./named-payment.ts";
 import { patientFetch } from "./patient-fetch.ts";
 import type { PayArguments } from "./pay-arguments.ts";
 import type { Payer } from "./payer.ts";
@@ -58,6 +59,7 @@ async function ask(url: URL, maxUsd: Decimal, payer: Payer): Promise<Response> {
       allowedAssets: payer.token ? [{ ...payer.token, maxAmountPerPayment: cap }] : [],
     },
   });
+  client.registerExtension(namedPayment);
   try {
     return await wrapFetchWithPayment(patientFetch(fetch), client)(url, {
       headers: { accept: "application/json" },

@@ -1,6 +1,7 @@
 // The page in a real browser: a wallet pays, the answer is shown, and whatever goes wrong nothing is paid for twice.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { readPaymentId } from "../../src/payments/payment-id.ts";
 import type { SnapshotTaker } from "../../src/portfolio/snapshot.ts";
 import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
 import {
@@ -64,7 +65,8 @@ describe("a visitor with a wallet", () => {
       "wallet_switchEthereumChain",
       "eth_signTypedData_v4",
     ]);
-    const { x402Version, payload, accepted, resource } = payloadOf(paid[0]?.signature);
+    const { x402Version, payload, accepted, resource, extensions } = payloadOf(paid[0]?.signature);
+    expect(readPaymentId(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
     expect([paid.length, x402Version, accepted.amount]).toEqual([1, 2, "10000"]);
     expect(resource.url).toContain("https://sextant.example/portfolio?address=0xd8da6bf2");
     expect(payload.authorization).toMatchObject({ from: PAYER.address, to: testOffer.payTo, value: "10000" });

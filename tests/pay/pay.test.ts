@@ -4,9 +4,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { namedAccounts } from "../../contracts/local-chain/accounts.ts";
 import { runPay } from "../../scripts/pay/run-pay.ts";
+import { readPaymentId } from "../../src/payments/payment-id.ts";
 import type { FacesOptions, TestFaces } from "../support/test-faces.ts";
 import { startTestFaces, testOffer } from "../support/test-faces.ts";
 
@@ -67,6 +69,8 @@ describe("npm run pay", () => {
     expect(out).toMatch(/Aave v3 WETH supplied +base +supplied +0\.6 WETH +\$1500/);
     expect(out).toMatch(/Paid \$0\.01 by 0x\w{40} on eip155:31337 in transaction 0xc0c0/);
     expect(paid.map(({ resource }) => resource.query)).toEqual([{ address: WALLET, chains: "base" }]);
+    const { extensions } = decodePaymentSignatureHeader(paid[0]?.signature ?? "");
+    expect(readPaymentId(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
   });
 
   it("asks again with the same signature while the outcome is open", async () => {

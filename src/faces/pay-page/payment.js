@@ -3,7 +3,8 @@
 /**
  * @typedef {{scheme: string, network: string, amount: string, asset: string, payTo: string,
  *   maxTimeoutSeconds: number, extra: {name: string, version: string}}} Terms
- * @typedef {{x402Version: number, resource: unknown, accepts: Terms[], error?: string}} Challenge
+ * @typedef {Record<string, {info?: object}>} Extensions
+ * @typedef {{x402Version: number, resource: unknown, accepts: Terms[], extensions?: Extensions, error?: string}} Challenge
  * @typedef {{from: string, to: string, value: string, validAfter: string, validBefore: string,
  *   nonce: string}} Authorization
  */
@@ -28,6 +29,12 @@ export function chainIdOf(network) {
   return Number(network.slice(network.indexOf(":") + 1));
 }
 
+/** @param {number} bytes @returns {string} */
+function randomHex(bytes) {
+  const chosen = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(chosen, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /**
  * @param {Terms} terms
  * @param {string} from
@@ -36,14 +43,13 @@ export function chainIdOf(network) {
  */
 export function newAuthorization(terms, from, nowMs) {
   const now = Math.floor(nowMs / 1000);
-  const nonce = crypto.getRandomValues(new Uint8Array(32));
   return {
     from,
     to: terms.payTo,
     value: terms.amount,
     validAfter: String(now - EARLY_SECONDS),
     validBefore: String(now + terms.maxTimeoutSeconds),
-    nonce: `0x${Array.from(nonce, (byte) => byte.toString(16).padStart(2, "0")).join("")}`,
+    nonce: `0x${randomHex(32)}`,
   };
 }
 
@@ -81,5 +87,27 @@ export function typedData(terms, message) {
  */
 export function paymentHeader(challenge, terms, authorization, signature) {
   const { x402Version, resource } = challenge;
-  return writeHeader({ x402Version, payload: { authorization, signature }, resource, accepted: terms });
+  const extensions = withIdentifier(challenge.extensions ?? {});
+  return writeHeader({
+    x402Version,
+    payload: { authorization, signature },
+    resource,
+    accepted: terms,
+    extensions,
+  });
+}
+
+const IDENTIFIER = "payment-identifier";
+
+/**
+ * A name that is nowhere on the chain, where the service knows names: without it, whoever reads the signature there
+ * can not fetch what it bought.
+ * @param {Extensions} extensions
+ * @returns {Extensions}
+ */
+function withIdentifier(extensions) {
+  const known = extensions[IDENTIFIER];
+  if (known === undefined) return extensions;
+  const id = `pay_${randomHex(16)}`;
+  return { ...extensions, [IDENTIFIER]: { ...known, info: { ...known.info, id } } };
 }
