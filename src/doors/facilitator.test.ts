@@ -5,7 +5,6 @@ import { openPaidStage, type PaidStage } from "../../tests/support/paid-stage.ts
 import { sextantHere } from "../../tests/support/sextant-here.ts";
 import { startSextant } from "../../tests/support/sextant-process.ts";
 import { createRemoteFacilitator } from "../payments/facilitator/remote-facilitator.ts";
-import { closeSoon } from "./facilitator.ts";
 
 let stage: PaidStage;
 beforeAll(async () => {
@@ -22,16 +21,6 @@ const environment = () => ({
   PAYMENT_ASSET: stage.asset,
   PAYMENT_ASSET_NAME: "USD Coin",
   PAYMENT_ASSET_VERSION: "2",
-});
-
-describe("leaving", () => {
-  it("waits for what is in flight, but not longer than a process may", async () => {
-    const started = Date.now();
-    await closeSoon({ close: async () => undefined });
-    expect(Date.now() - started).toBeLessThan(1_000);
-    await closeSoon({ close: () => new Promise(() => undefined) });
-    expect(Date.now() - started).toBeLessThan(10_000);
-  });
 });
 
 describe("the facilitator's door", () => {

@@ -6,13 +6,13 @@ import { addDescription } from "../http/description-routes.ts";
 import { addEndpoints } from "../http/endpoint-routes.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { createServer, type Readiness, type Server } from "../http/server.ts";
-import { systemClock } from "../kit/clock.ts";
 import { type Config, readConfig } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { Log } from "../kit/log.ts";
 import { facilitatorEndpoints } from "../payments/facilitator/facilitator-endpoints.ts";
 import { createLocalFacilitator, type LocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
+import { closeSoon } from "./close-soon.ts";
 import { aborted, type RunCommand } from "./command.ts";
 import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
 import { programVersion } from "./program-version.ts";
@@ -30,20 +30,10 @@ export const facilitator: RunCommand = async ({ environment, log, stop }) => {
     log.info({ url, address, network: config.paymentNetwork }, `facilitator on ${url}`);
     await aborted(stop);
   } finally {
-    await closeSoon(server);
+    await closeSoon(server.close);
   }
   return 0;
 };
-
-// Within the ten seconds a process has to leave. What is still waited for then is a transaction on its way: whoever asked
-// hears nothing, takes the outcome for unknown, and finds it on the chain.
-const LEAVE_MS = 8_000;
-
-export async function closeSoon(server: Pick<Server, "close">): Promise<void> {
-  const late = new AbortController();
-  await Promise.race([server.close(), systemClock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
-  late.abort();
-}
 
 /** The whole service but for its port; also a part of a local run. */
 export function facilitatorServer(

@@ -4,8 +4,9 @@ import { systemClock } from "../kit/clock.ts";
 import { readConfig } from "../kit/config.ts";
 import { Secret } from "../kit/secret.ts";
 import { parseUint } from "../kit/uint.ts";
+import { closeSoon } from "./close-soon.ts";
 import { aborted, type CommandContext, type RunCommand } from "./command.ts";
-import { closeSoon, facilitatorServer } from "./facilitator.ts";
+import { facilitatorServer } from "./facilitator.ts";
 import { createIndexerStatus } from "./indexer-status.ts";
 import { openLocalDatabase } from "./local-database.ts";
 import { startLocalEconomy } from "./local-economy.ts";
@@ -88,7 +89,7 @@ export const local: RunCommand = async (context) => {
     urls.api = await server.listen(apiAddress);
 
     const { server: payments } = facilitatorServer({ ...config, ...localPayment(economy) }, log);
-    closers.push(() => closeSoon(payments));
+    closers.push(() => closeSoon(payments.close));
     urls.facilitator = await payments.listen(payAddress);
 
     const shop = newServer();
@@ -101,7 +102,7 @@ export const local: RunCommand = async (context) => {
       log,
       listensAt: () => urls.portfolio,
     });
-    closers.push(sold.close, shop.close);
+    closers.push(() => closeSoon(sold.close, shop.close));
     urls.portfolio = await shop.listen(portfolioAddress);
 
     const state = { urls, economy, markets, offer: sold.offer };

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
 import { openApiClient } from "../../tests/support/api-client.ts";
+import { startFaultyNode } from "../../tests/support/faulty-node.ts";
 import { until } from "../../tests/support/paid-client.ts";
 import { databaseEnvironment } from "../../tests/support/sextant-process.ts";
 import { createTestLog } from "../../tests/support/test-rpc.ts";
@@ -126,16 +127,21 @@ describe("a gift for developers, where nothing is worth money", () => {
   let running: ReturnType<typeof start>;
   let url: string;
 
+  const listening = async (service: ReturnType<typeof start>): Promise<string> => {
+    const pattern = /Portfolio service on (http:\/\/[\d.:]+)/;
+    await until(() => pattern.test(service.logged()));
+    return pattern.exec(service.logged())?.[1] ?? "";
+  };
+  const given = (rpcUrl: string) => ({
+    ...database.environment,
+    ...{ PORTFOLIO_PORT: "0", PAY_TO, X402_DEV_BYPASS: "true", RPC_URL_8453: rpcUrl },
+  });
+
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 8453 });
     database = await databaseEnvironment();
-    running = start({
-      ...database.environment,
-      ...{ PORTFOLIO_PORT: "0", PAY_TO, X402_DEV_BYPASS: "true", RPC_URL_8453: chain.rpcUrl },
-    });
-    const pattern = /Portfolio service on (http:\/\/[\d.:]+)/;
-    await until(() => pattern.test(running.logged()));
-    url = pattern.exec(running.logged())?.[1] ?? "";
+    running = start(given(chain.rpcUrl));
+    url = await listening(running);
   });
 
   afterAll(async () => {
@@ -161,5 +167,25 @@ describe("a gift for developers, where nothing is worth money", () => {
       provider: "rpc",
     });
     expect((await fetch(`${url}/portfolio?address=${address}&chains=ethereum`)).status).toBe(400);
+  });
+
+  it("leaves in time, also with a request that waits for a node which says nothing", async () => {
+    let silent = false;
+    const node = await startFaultyNode({
+      upstream: chain.rpcUrl,
+      plan: () => (silent ? { kind: "hang" } : null),
+    });
+    const service = start(given(node.url));
+    const its = await listening(service);
+    silent = true;
+    const asked = node.requests.length;
+    const answer = fetch(`${its}/portfolio?address=${chain.accounts.payer.address}`).catch(() => null);
+    await until(() => node.requests.length > asked);
+    const startedMs = Date.now();
+    service.stop.abort();
+    expect(await service.ended).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(9_500);
+    await node.stop();
+    expect((await answer)?.status).not.toBe(200);
   });
 });

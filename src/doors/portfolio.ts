@@ -9,6 +9,7 @@ import { priceSources } from "../portfolio/prices/sources.ts";
 import { createAlchemy } from "../portfolio/providers/alchemy/alchemy.ts";
 import { rpcProvider } from "../portfolio/providers/rpc/rpc-provider.ts";
 import type { Database } from "../store/database.ts";
+import { closeSoon } from "./close-soon.ts";
 import { aborted, type RunCommand } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { checkSeller, openSeller } from "./open-seller.ts";
@@ -62,7 +63,7 @@ export const portfolio: RunCommand = async ({ environment, log, stop }) => {
       registry,
       log,
     });
-    closers.push(service.close, server.close);
+    closers.push(() => closeSoon(service.close, server.close));
     const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
     log.info(`Portfolio service on ${url}`);
