@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { createServer } from "../http/server.ts";
 import { readConfig } from "../kit/config.ts";
 import { refuseOtherDeployment } from "../store/prepare-index.ts";
+import { closeSoon } from "./close-soon.ts";
 import { aborted, type RunCommand } from "./command.ts";
 import { indexReadiness } from "./index-readiness.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
@@ -46,7 +47,7 @@ export const api: RunCommand = async ({ environment, log, stop }) => {
     log.info({ url }, `indexing API on ${url}`);
     await aborted(stop);
   } finally {
-    await server.close();
+    await closeSoon(server.close);
     await api.close();
     await close();
   }

@@ -2,7 +2,7 @@
 import { systemClock } from "../kit/clock.ts";
 
 // Within the ten seconds a process has to leave, with some left for what is closed afterwards. What is still waited for
-// then is a transaction on its way: whoever asked hears nothing, takes the outcome for unknown, and finds it on the chain.
+// then is a node, or a transaction on its way: whoever asked hears nothing, takes the outcome for unknown, and asks again.
 const LEAVE_MS = 7_000;
 
 export async function closeSoon(...closing: readonly (() => Promise<void>)[]): Promise<void> {
