@@ -26,6 +26,8 @@ const terms = (): PaymentRequirements => ({
   ...{ maxTimeoutSeconds: 60, extra: { name: "USD Coin", version: "2" } },
 });
 
+const TRANSACTION = `0x${"c0".repeat(32)}`;
+
 /** A wire to the chain on which some methods are not heard: before the node got them, or after. */
 async function openWire(cut: {
   before?: readonly string[];
@@ -85,6 +87,28 @@ describe("a node that does not answer", () => {
     expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
     expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
+    await close();
+  });
+
+  it("and one that does not take the transaction: the outcome is unknown, and nothing moved", async () => {
+    const error = { code: -32_000, message: "header not found" };
+    const { facilitator, close } = await openWire({ instead: { eth_sendRawTransaction: { error } } });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.transfersFrom(payer.address)).toEqual([]);
+    await close();
+  });
+
+  it.each([
+    ["nonsense", { result: "0xnonsense" }],
+    ["half a receipt", { result: { transactionHash: TRANSACTION } }],
+  ])("but has %s for a receipt: the transfer is not called reverted", async (_, receipt) => {
+    const { facilitator, close } = await openWire({ instead: { eth_getTransactionReceipt: receipt } });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
     await close();
   });
 

@@ -112,7 +112,8 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     const gas = estimate + GAS_MARGIN;
     const witness = witnessed.getStore();
     if (witness) witness.sent = true;
-    return queue.send({ to, data: encodeFunctionData(call), gas });
+    // What the contracts would do is known by now: a node that will not take it says nothing about the payment.
+    return watched(queue.send({ to, data: encodeFunctionData(call), gas }));
   };
 
   const signer = toFacilitatorEvmSigner(

@@ -59,6 +59,7 @@ async function ask(endpoint: Endpoint, method: string, params: unknown, timeoutM
 }
 
 const HEX_METHODS: ReadonlySet<string> = new Set([
+  "eth_blockNumber",
   "eth_call",
   "eth_chainId",
   "eth_estimateGas",
@@ -70,9 +71,22 @@ const HEX_METHODS: ReadonlySet<string> = new Set([
   "eth_sendRawTransaction",
 ]);
 
+const OBJECT_METHODS: ReadonlySet<string> = new Set([
+  "eth_getBlockByHash",
+  "eth_getBlockByNumber",
+  "eth_getTransactionByHash",
+  "eth_getTransactionReceipt",
+]);
+
+const STATUSES: readonly unknown[] = ["0x0", "0x1"];
+
 /** Nonsense is no answer: read as one, it would turn into a verdict about the payment. */
 function isPlausible(method: string, result: unknown): boolean {
-  return HEX_METHODS.has(method) ? isHex(result) : result !== undefined;
+  if (HEX_METHODS.has(method)) return isHex(result);
+  // Null is one that the node does not have.
+  if (!OBJECT_METHODS.has(method) || result === null) return true;
+  if (!isObject(result)) return false;
+  return method !== "eth_getTransactionReceipt" || STATUSES.includes(result.status);
 }
 
 // Its words go into errors and with them into the log; what a contract reverted with is no words.
