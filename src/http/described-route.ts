@@ -2,6 +2,7 @@
 import type { JsonSchema } from "../schema/column.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { BLOCK_MAX } from "../schema/index-head.ts";
+import { closedObject } from "../schema/json-schema.ts";
 import { type Parameter, uintParameter, wordParameter } from "../schema/parameter.ts";
 import type { Read } from "../schema/read.ts";
 
@@ -110,10 +111,6 @@ export function describeOwn(
 /** The same for what changes so seldom that it has a validator. */
 export function describeDocument(...own: Parameters<typeof describeOwn>): DescribedRoute {
   return { ...describeOwn(...own), validated: true };
-}
-
-export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
 const text = { type: "string" };
