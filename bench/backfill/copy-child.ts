@@ -1,6 +1,7 @@
 // The second ceiling: the same rows and raw logs copied into the same tables and indexes, and nothing computed.
 import { readFile } from "node:fs/promises";
 import { tables } from "../../src/protocol/domains.ts";
+import { copyMessages } from "../../src/store/copy-text.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
 import { createProgress, say } from "../tell.ts";
 import { type BenchPlace, openBenchDatabase } from "./bench-database.ts";
@@ -32,7 +33,9 @@ let ms = 0;
 for (let batch = 0; batch < task.batches; batch += 1) {
   const steps = parts.flatMap(({ name, pieces }) => {
     const piece = pieces[batch];
-    return piece && piece.length > 0 ? [{ copy: `copy ${name} from stdin`, chunks: [piece] }] : [];
+    return piece && piece.length > 0
+      ? [{ copy: `copy ${name} from stdin`, messages: copyMessages([piece.toString()]) }]
+      : [];
   });
   const startedMs = performance.now();
   await database.transaction((session) => session.send(steps));

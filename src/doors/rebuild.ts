@@ -22,7 +22,11 @@ export const rebuild: RunCommand = async ({ environment, log, stop, say }) => {
   const deployment = await readDeployment(config.network);
   const { database, close } = await openConfiguredDatabase(config, log, "rebuild");
   try {
-    const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: LOCK_MS_MAX, signal: stop });
+    const lock = await acquireLock(database, INDEXER_LOCK, {
+      waitMs: LOCK_MS_MAX,
+      signal: stop,
+      writesMuch: true,
+    });
     if (!lock)
       throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");
     try {

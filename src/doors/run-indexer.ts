@@ -93,6 +93,7 @@ async function asTheOnlyOne(
   report.standby();
   const lock = await acquireLock(database, INDEXER_LOCK, {
     waitMs: Number.POSITIVE_INFINITY,
+    writesMuch: true,
     signal: stop,
     onLost: (fault) => lost.abort(fault),
   }).catch((error) => {

@@ -1,7 +1,7 @@
 // Where the index stands on the chain: block hashes and the checkpoint.
 import type { Hex } from "../kit/hex.ts";
 import type { Header } from "../schema/chain-log.ts";
-import { copyChunks, copyLine } from "./copy-text.ts";
+import { copyLine, copyMessages } from "./copy-text.ts";
 import { bytea, hexOf } from "./log-rows.ts";
 import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
@@ -51,7 +51,7 @@ export function writeCheckpoint({ block, finalized }: Checkpoint): Step {
 export function writeBlocks(blocks: readonly StoredBlock[]): Step {
   return {
     copy: "copy blocks (number, hash, timestamp, log_count) from stdin",
-    chunks: copyChunks(
+    messages: copyMessages(
       blocks.map((block) =>
         copyLine([String(block.number), bytea(block.hash), String(block.timestamp), String(block.logCount)]),
       ),

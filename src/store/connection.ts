@@ -1,9 +1,12 @@
 // Where the database is and how a connection to it is set up, the same for pool, reader and lock.
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { Client, type ClientConfig } from "pg";
 import { Fault } from "../kit/fault.ts";
 import type { Secret } from "../kit/secret.ts";
 import { columnParsers } from "./column-parsers.ts";
 import type { DatabasePlace } from "./database-fault.ts";
+import { ThreadedSocket } from "./threaded-socket.ts";
 
 export type DatabaseConnection =
   | { readonly url: Secret<string> }
@@ -34,6 +37,14 @@ export function clientConfig(connection: DatabaseConnection, applicationName: st
   }
   // The port and TLS are named, because the driver would take them from PGPORT and PGSSLMODE otherwise.
   return { ...shared, ...connection, port: 5432, ssl: false };
+}
+
+/**
+ * For a connection over which much is written: see ThreadedSocket. Not where it is encrypted: the bytes would have to
+ * come back to this thread for it, and a network takes several megabytes at a time anyway.
+ */
+export function writingStream(config?: { readonly ssl?: unknown }): Duplex {
+  return config?.ssl ? new Socket() : new ThreadedSocket();
 }
 
 /** Reads the configuration as the driver does, so that the message names what it will really talk to. */

@@ -1,7 +1,10 @@
-// Rows in the text format of COPY, as bytes that are ready to be sent.
+// Rows in the text format of COPY, as messages of the protocol that are ready to be sent.
 
 // Below this, the cost per message dominates; far above it, nothing more is gained.
-const CHUNK_LENGTH = 64 * 1024;
+const MESSAGE_LENGTH = 64 * 1024;
+// A message begins with its kind, one byte, and its length, four bytes, which counts itself but not the kind.
+const KIND = "d".charCodeAt(0);
+const HEADER = "     ";
 const SPECIAL = /[\\\t\n\r]/;
 const SPECIALS = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
@@ -21,16 +24,23 @@ export function copyLine(values: readonly (string | null)[]): string {
   return `${values.map((value) => (value === null ? COPY_NULL : copyText(value))).join("\t")}\n`;
 }
 
-/** Lines joined to chunks worth a message. */
-export function copyChunks(lines: Iterable<string>): Buffer[] {
-  const chunks: Buffer[] = [];
-  let pending = "";
+/** Lines joined to messages. */
+export function copyMessages(lines: Iterable<string>): Buffer[] {
+  const messages: Buffer[] = [];
+  let pending = HEADER;
   for (const line of lines) {
     pending += line;
-    if (pending.length < CHUNK_LENGTH) continue;
-    chunks.push(Buffer.from(pending));
-    pending = "";
+    if (pending.length < MESSAGE_LENGTH) continue;
+    messages.push(sealed(Buffer.from(pending)));
+    pending = HEADER;
   }
-  if (pending) chunks.push(Buffer.from(pending));
-  return chunks;
+  if (pending !== HEADER) messages.push(sealed(Buffer.from(pending)));
+  return messages;
+}
+
+// Sealed here rather than by the driver, which would copy every byte once more.
+function sealed(message: Buffer): Buffer {
+  message[0] = KIND;
+  message.writeUInt32BE(message.length - 1, 1);
+  return message;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
 import { Fault } from "../kit/fault.ts";
 import { createLog } from "../kit/log.ts";
-import { copyChunks, copyLine } from "./copy-text.ts";
+import { copyLine, copyMessages } from "./copy-text.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sqlState } from "./database-fault.ts";
 import type { Session } from "./session.ts";
@@ -251,7 +251,7 @@ describe("steps sent in one go", () => {
   const COPY = "COPY copied (n, note) FROM STDIN";
   const rows = (lines: Iterable<readonly (string | null)[]>) => ({
     copy: COPY,
-    chunks: copyChunks([...lines].map(copyLine)),
+    messages: copyMessages([...lines].map(copyLine)),
   });
 
   it("are carried out in order, and rows arrive exactly, whatever characters they hold", async () => {
@@ -292,7 +292,7 @@ describe("steps sent in one go", () => {
   it("are refused whole when a statement between them fails, or a COPY can not even begin", async () => {
     const wrong = [
       { text: "SELECT 1 / $1::int", values: [0] },
-      { copy: "COPY nowhere FROM STDIN", chunks: copyChunks(["1\n", "2\n"]) },
+      { copy: "COPY nowhere FROM STDIN", messages: copyMessages(["1\n", "2\n"]) },
       { text: "not SQL" },
     ];
     for (const step of wrong) {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Client, type ClientBase, Pool, type PoolClient } from "pg";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
-import { clientConfig, type DatabaseConnection, placeOf, setupSql } from "./connection.ts";
+import { clientConfig, type DatabaseConnection, placeOf, setupSql, writingStream } from "./connection.ts";
 import { type DatabasePlace, toDatabaseFault } from "./database-fault.ts";
 import { ensureSchema, refuseUnfitServer } from "./server-check.ts";
 import {
@@ -25,8 +25,15 @@ export type Database = {
   /** Commits what `work` did when it resolves; when it rejects, nothing of it remains. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A connection outside the pool, set up the same way; whoever asks for it ends it. */
-  connect(purpose: string, options?: { pipeline?: boolean; statementTimeoutMs?: number }): Promise<Client>;
+  connect(purpose: string, options?: ConnectOptions): Promise<Client>;
   close(): Promise<void>;
+};
+
+export type ConnectOptions = {
+  readonly pipeline?: boolean;
+  readonly statementTimeoutMs?: number;
+  /** Much is written over it, by a process that has other things to do. */
+  readonly writesMuch?: boolean;
 };
 
 export type DatabaseOptions = {
@@ -126,6 +133,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         ...config,
         application_name: `${options.applicationName} ${purpose}`,
         pipeline: chosen.pipeline ?? false,
+        ...(chosen.writesMuch ? { stream: writingStream } : {}),
       });
       // Heard here for whoever forgets to listen: an unheard one would end the process.
       client.on("error", ({ message }) =>

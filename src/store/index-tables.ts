@@ -1,7 +1,7 @@
 // Writing and undoing versions of indexed rows, and loading the current ones.
 import type { Column } from "../schema/column.ts";
 import { keyText, type Row, type Table } from "../schema/table.ts";
-import { COPY_NULL, copyChunks, copyText } from "./copy-text.ts";
+import { COPY_NULL, copyMessages, copyText } from "./copy-text.ts";
 import type { RowLoader, TableVersions, Touched } from "./row-versions.ts";
 import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
@@ -35,7 +35,7 @@ export function writeVersions({ table, ended, begun }: TableVersions, mode: Writ
     steps.push({ text, values: [...keyColumns(table, ended), ...ends] });
   }
   const written = collapse ? begun.filter(({ to }) => to === null) : begun;
-  steps.push({ copy: copySql(table), chunks: copyChunks(linesOf(table, written)) });
+  steps.push({ copy: copySql(table), messages: copyMessages(linesOf(table, written)) });
   return steps;
 }
 

@@ -28,6 +28,8 @@ export type LockOptions = {
   /** How long to wait for the present holder; Infinity is a standby, 0 asks once. */
   readonly waitMs: number;
   readonly signal?: AbortSignal;
+  /** The holder writes much: see ConnectOptions. */
+  readonly writesMuch?: boolean;
   /** Called once when the lock is lost without being released: stop, and acquire it again before writing. */
   readonly onLost?: (fault: Fault) => void;
   readonly clock?: Clock;
@@ -56,7 +58,7 @@ export async function acquireLock(
     for (;;) {
       options.signal?.throwIfAborted();
       try {
-        client ??= await database.connect("lock");
+        client ??= await database.connect("lock", { writesMuch: options.writesMuch ?? false });
         if (await tryLock(client, database, key)) {
           const holder = client;
           client = null;

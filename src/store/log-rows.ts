@@ -1,7 +1,7 @@
 // Raw logs in and out of the database: exact, compact, and enough to make every row again.
 import type { Hex } from "../kit/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import { COPY_NULL, copyChunks } from "./copy-text.ts";
+import { COPY_NULL, copyMessages } from "./copy-text.ts";
 import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
 
@@ -13,7 +13,7 @@ const TOPIC_DIGITS = 64;
 export function writeLogs(logs: readonly DetailedLog[]): Step {
   return {
     copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin",
-    chunks: copyChunks(lines(logs)),
+    messages: copyMessages(lines(logs)),
   };
 }
 

@@ -1,16 +1,13 @@
 // Statements and rows in one go: sent without waiting for any answer, carried out in order, and refused together.
 import type { ClientBase, Connection } from "pg";
 
-/** A statement, or rows for a COPY … FROM STDIN in chunks of its text format: see copyChunks. */
+/** A statement, or rows for a COPY … FROM STDIN: see copyMessages. */
 export type Step =
   | { readonly text: string; readonly values?: readonly (string | number)[] }
-  | { readonly copy: string; readonly chunks: readonly Buffer[] };
+  | { readonly copy: string; readonly messages: readonly Buffer[] };
 
 // What the driver's connection can do beyond its declared type.
-type CopyConnection = Connection & {
-  sendCopyFromChunk(chunk: Buffer): void;
-  endCopyFrom(): void;
-};
+type CopyConnection = Connection & { endCopyFrom(): void };
 
 /**
  * Resolves when the server has done all of it; rejects with the first step that failed, after which it does nothing
@@ -49,9 +46,8 @@ class Script {
       connection.bind({ values: copies ? [] : (step.values ?? []).map(String) }, true);
       connection.execute(null, true);
       if (!copies) continue;
-      const copying = connection as CopyConnection;
-      for (const chunk of step.chunks) copying.sendCopyFromChunk(chunk);
-      copying.endCopyFrom();
+      for (const message of step.messages) stream.write(message);
+      (connection as CopyConnection).endCopyFrom();
     }
     connection.sync();
     stream.uncork();
