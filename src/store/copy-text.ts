@@ -1,10 +1,7 @@
-// Rows in the text format of COPY, as messages of the protocol that are ready to be sent.
+// Rows in the text format of COPY, as messages that are ready to be sent.
+import { MESSAGE_BYTES, MESSAGE_HEADER_BYTES, sealed } from "./copy-message.ts";
 
-// Below this, the cost per message dominates; far above it, nothing more is gained.
-const MESSAGE_LENGTH = 64 * 1024;
-// A message begins with its kind, one byte, and its length, four bytes, which counts itself but not the kind.
-const KIND = "d".charCodeAt(0);
-const HEADER = "     ";
+const HEADER = " ".repeat(MESSAGE_HEADER_BYTES);
 const SPECIAL = /[\\\t\n\r]/;
 const SPECIALS = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
@@ -30,17 +27,10 @@ export function copyMessages(lines: Iterable<string>): Buffer[] {
   let pending = HEADER;
   for (const line of lines) {
     pending += line;
-    if (pending.length < MESSAGE_LENGTH) continue;
+    if (pending.length < MESSAGE_BYTES) continue;
     messages.push(sealed(Buffer.from(pending)));
     pending = HEADER;
   }
   if (pending !== HEADER) messages.push(sealed(Buffer.from(pending)));
   return messages;
-}
-
-// Sealed here rather than by the driver, which would copy every byte once more.
-function sealed(message: Buffer): Buffer {
-  message[0] = KIND;
-  message.writeUInt32BE(message.length - 1, 1);
-  return message;
 }

@@ -11,6 +11,7 @@ import {
   writeCheckpoint,
 } from "./chain-position.ts";
 import type { Database } from "./database.ts";
+import { sqlState } from "./database-fault.ts";
 import { pruneTable, rollbackTable, rowLoader, writeVersions } from "./index-tables.ts";
 import type { Lock } from "./lock.ts";
 import { type DetailedLog, writeLogs } from "./log-rows.ts";
@@ -76,10 +77,11 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       return {
         latest: rows.latest,
         write: () =>
-          transaction(async (session) => {
-            await refuseGap(session, batch);
-            await session.send(steps);
-          }),
+          lock
+            .commit([refuseDoubles(batch), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
+            .catch(async (error) => {
+              throw (await doubled(database, batch, error)) ?? error;
+            }),
       };
     },
     rollback: (to) =>
@@ -116,15 +118,29 @@ function versionSteps(
   return changed.flatMap((versions) => writeVersions(versions, { final }));
 }
 
-// The same batch written twice, or one that does not follow, would double counters: the last guard against it.
-async function refuseGap(session: Session, batch: IndexBatch): Promise<void> {
-  const position = await readCheckpoint(session);
-  const first = batch.blocks[0]?.number ?? batch.tip.number;
-  if (position && first <= position.block.number) {
-    throw new Error(
-      `blocks from ${first} are to be written, but the index is at ${position.block.number} already`,
-    );
-  }
+// The same batch written twice, or one that does not follow, would double counters. The last guard against it divides
+// by zero, so that it can be sent along with everything else and still stops all of it.
+function refuseDoubles(batch: IndexBatch): Step {
+  return {
+    text: "select 1 / (case when block_number < $1 then 1 else 0 end) from checkpoint",
+    values: [firstBlock(batch)],
+  };
+}
+
+/** In words what that guard has refused; null where the failure was another. */
+async function doubled(database: Database, batch: IndexBatch, cause: unknown): Promise<Error | null> {
+  if (sqlState(cause) !== DIVISION_BY_ZERO) return null;
+  const position = await readCheckpoint(database);
+  return new Error(
+    `blocks from ${firstBlock(batch)} are to be written, but the index is at ${position?.block.number} already`,
+    { cause },
+  );
+}
+
+const DIVISION_BY_ZERO = "22012";
+
+function firstBlock({ blocks, tip }: IndexBatch): number {
+  return blocks[0]?.number ?? tip.number;
 }
 
 function pruneSteps(tables: readonly Table[], finalized: number): Step[] {

@@ -131,6 +131,50 @@ describe("a lock", () => {
   });
 });
 
+describe("steps committed under a lock", () => {
+  const limits = { statementTimeoutMs: 5_000 };
+  const step = (name: string) => ({ text: "INSERT INTO written VALUES ($1)", values: [name] });
+
+  it.each([false, true])(
+    "are all there or none, and the lock stays (much written: %s)",
+    async (writesMuch) => {
+      const lock = await acquireLock(database, "steps", { waitMs: 5_000, writesMuch });
+      if (!lock) throw new Error("the lock is not free");
+      await lock.commit([step("one"), step("two")], limits);
+      expect(await writers()).toEqual(["one", "two"]);
+      await expect(
+        lock.commit([step("three"), { text: "SELECT 1 / 0" }, step("four")], limits),
+      ).rejects.toMatchObject({ code: "22012" });
+      expect(await writers()).toEqual(["one", "two"]);
+      await lock.commit([step("five")], limits);
+      expect(await writers()).toEqual(["five", "one", "two"]);
+      await lock.release();
+      await database.query("TRUNCATE written");
+    },
+  );
+
+  it("are not written by whoever has lost it, nor half written when it is lost meanwhile", async () => {
+    const lock = await acquireLock(database, "cut", { waitMs: 5_000, writesMuch: true });
+    if (!lock) throw new Error("the lock is not free");
+    const cut = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }, step("after")], limits);
+    const refused = expect(cut).rejects.toMatchObject({ retry: true });
+    await sleep(100);
+    await cutHolders("test lock");
+    await refused;
+    await expect(lock.commit([step("late")], limits)).rejects.toMatchObject({ code: "DATABASE_LOCK_LOST" });
+    expect(await writers()).toEqual([]);
+    await lock.release();
+  });
+
+  it("end in time when one of them takes too long", async () => {
+    const lock = await mustAcquire("slow");
+    const slow = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }], { statementTimeoutMs: 50 });
+    await expect(slow).rejects.toMatchObject({ code: "TIMED_OUT" });
+    expect(await writers()).toEqual([]);
+    await lock.release();
+  });
+});
+
 describe("two writers", () => {
   it("never both commit, though the first believes it still holds the lock", async () => {
     const first = await mustAcquire("fenced");

@@ -5,7 +5,9 @@ import { type Clock, systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
 import type { Database } from "./database.ts";
+import type { Step } from "./script.ts";
 import {
+  commitSteps,
   mustDiscard,
   runStatement,
   runTransaction,
@@ -21,6 +23,8 @@ export type Lock = {
    * never both commit, whatever either of them believes, and no epoch has to be stored and compared.
    */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** The same for steps that are known beforehand, without waiting for the server in between. */
+  commit(steps: readonly Step[], options: { readonly statementTimeoutMs: number }): Promise<void>;
   release(): Promise<void>;
 };
 
@@ -115,23 +119,28 @@ function hold(client: Client, database: Database, key: string, options: LockOpti
     }
   }
 
+  function whileHeld<T>(task: () => Promise<T>): Promise<T> {
+    return turn.run(async () => {
+      if (state !== "held") throw lostFault(key, undefined);
+      try {
+        return await task();
+      } catch (error) {
+        // A connection left inside a transaction can not be trusted with the next one: the lock goes with it.
+        if (mustDiscard(client)) lose(error);
+        throw error;
+      }
+    });
+  }
+
   return {
     get held() {
       return state === "held";
     },
-    async transaction(work, chosen = {}) {
-      return await turn.run(async () => {
-        if (state !== "held") throw lostFault(key, undefined);
-        const limits = { place, statementTimeoutMs: STATEMENT_MS_MAX };
-        try {
-          return await runTransaction(client, work, { ...limits, ...chosen });
-        } catch (error) {
-          // A connection left inside a transaction can not be trusted with the next one: the lock goes with it.
-          if (mustDiscard(client)) lose(error);
-          throw error;
-        }
-      });
-    },
+    transaction: (work, chosen = {}) =>
+      whileHeld(() =>
+        runTransaction(client, work, { place, statementTimeoutMs: STATEMENT_MS_MAX, ...chosen }),
+      ),
+    commit: (steps, chosen) => whileHeld(() => commitSteps(client, steps, { place, ...chosen })),
     async release() {
       await turn.run(async () => {
         if (state !== "held") return;

@@ -98,6 +98,20 @@ describe("stored logs", () => {
     );
   }, 60_000);
 
+  it("are as exact when they fill many messages", async () => {
+    const many = fc.sample(logs, { numRuns: 1_500, seed: 7 });
+    const expected = await store([many.slice(0, 700), [], many.slice(700)]);
+    expect(await readLogs(database, { afterBlock: -1, toBlock: 9, logsMax: 10_000 })).toEqual(expected);
+  });
+
+  it("are refused when something in them is no hex: half of it must not be stored", () => {
+    const [sketch] = fc.sample(logs, 1);
+    if (!sketch) throw new Error("there is no log");
+    const place = { blockNumber: 1, blockHash: sketch.transactionHash, blockTimestamp: 1, logIndex: 0 };
+    const log = { ...sketch, ...place, data: "0x12zz34" as Hex };
+    expect(() => writeLogs([{ log, details: null }])).toThrow("not hex");
+  });
+
   it("keep a megabyte of data, no topics, and the difference between no details and empty ones", async () => {
     const hash: Hex = `0x${"1f".repeat(32)}`;
     const plain = { address: `0x${"ab".repeat(20)}` as Hex, transactionHash: hash, transactionIndex: 0 };

@@ -1,7 +1,7 @@
 // Raw logs in and out of the database: exact, compact, and enough to make every row again.
 import type { Hex } from "../kit/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import { COPY_NULL, copyMessages } from "./copy-text.ts";
+import { type BinaryCell, type BinaryType, binaryMessages } from "./copy-binary.ts";
 import type { Step } from "./script.ts";
 import type { Session } from "./session.ts";
 
@@ -10,24 +10,31 @@ export type DetailedLog = { readonly log: ChainLog; readonly details: Hex | null
 
 const TOPIC_DIGITS = 64;
 
+const TYPES: readonly BinaryType[] = ["int8", "int4", "int4", "bytea", "bytea", "bytea", "bytea", "bytea"];
+
+/** In binary: a log is almost nothing but bytes, and hex in text took the server a third of the time of a backfill. */
 export function writeLogs(logs: readonly DetailedLog[]): Step {
   return {
-    copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin",
-    messages: copyMessages(lines(logs)),
+    copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin (format binary)",
+    messages: binaryMessages(TYPES, cellsOf(logs)),
   };
 }
 
-// By hand rather than with copyLine: numbers and hex have nothing to escape but the backslash that we put in ourselves.
-function* lines(logs: readonly DetailedLog[]): Generator<string> {
+function* cellsOf(logs: readonly DetailedLog[]): Generator<BinaryCell[]> {
   for (const { log, details } of logs) {
-    let topics = "";
+    let topics: Hex = "0x";
     for (const topic of log.topics) topics += topic.slice(2);
-    yield `${log.blockNumber}\t${log.logIndex}\t${log.transactionIndex}\t${copyBytes(log.transactionHash)}\t${copyBytes(log.address)}\t\\\\x${topics}\t${copyBytes(log.data)}\t${details === null ? COPY_NULL : copyBytes(details)}\n`;
+    yield [
+      log.blockNumber,
+      log.logIndex,
+      log.transactionIndex,
+      log.transactionHash,
+      log.address,
+      topics,
+      log.data,
+      details,
+    ];
   }
-}
-
-function copyBytes(hex: Hex): string {
-  return `\\\\x${hex.slice(2)}`;
 }
 
 /** PostgreSQL's text form of bytes. */

@@ -104,6 +104,24 @@ export async function runTransaction<T>(
   }
 }
 
+/** A transaction that is known beforehand: sent with its COMMIT in one go, which the server passes over after a failure. */
+export async function commitSteps(
+  client: ClientBase,
+  steps: readonly Step[],
+  options: { place: DatabasePlace; statementTimeoutMs: number },
+): Promise<void> {
+  const begin = [
+    { text: "BEGIN ISOLATION LEVEL read committed read write" },
+    { text: `SET LOCAL statement_timeout TO ${options.statementTimeoutMs}` },
+  ];
+  try {
+    await sendSteps(client, [...begin, ...steps, { text: "COMMIT" }], options);
+  } catch (error) {
+    if (!broken.has(client)) await send(client, "ROLLBACK", options).catch(() => undefined);
+    throw error;
+  }
+}
+
 /** After a failure: whether the connection is broken or still inside a transaction. */
 export function mustDiscard(client: ClientBase): boolean {
   return broken.has(client) || client.getTransactionStatus() !== "I";
