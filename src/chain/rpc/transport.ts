@@ -3,6 +3,7 @@
 import { type Endpoint, scrubbedError } from "../../kit/endpoint.ts";
 import { readRetryAfter } from "../../kit/retry-after.ts";
 import { RpcError } from "./failure.ts";
+import { post } from "./post.ts";
 
 export type Exchange = {
   readonly endpoint: Endpoint;
@@ -40,21 +41,23 @@ export async function exchange(options: Exchange): Promise<Reply> {
       accept: "application/json",
     };
     if (endpoint.authorization) headers.authorization = endpoint.authorization.reveal();
-    const response = await fetch(endpoint.url.reveal(), {
-      method: "POST",
-      body: options.body,
+    const { status, retryAfter, text } = await post({
+      url: endpoint.url.reveal(),
       headers,
-      // A redirect would carry the request, and perhaps the key, to a host nobody configured.
-      redirect: "manual",
+      body: options.body,
       signal: controller.signal,
+      answerBytesMax: options.responseBytesMax,
     });
-    const body = await readBody(response, options);
-    const payload = parseJson(body);
+    if (text === null) {
+      const words = `the answer is longer than ${options.responseBytesMax} bytes.`;
+      throw new RpcError("response-too-large", words, { host: endpoint.host, method });
+    }
+    const payload = parseJson(text);
     return {
-      status: response.status,
-      retryAfterMs: readRetryAfter(response.headers.get("retry-after")),
+      status,
+      retryAfterMs: readRetryAfter(retryAfter),
       payload,
-      text: payload === undefined ? endpoint.scrub(body.slice(0, 2_000)) : "",
+      text: payload === undefined ? endpoint.scrub(text.slice(0, 2_000)) : "",
     };
   } catch (error) {
     for (const signal of options.signals) if (signal.aborted) throw signal.reason;
@@ -71,36 +74,6 @@ export async function exchange(options: Exchange): Promise<Reply> {
     clearTimeout(timer);
     for (const signal of options.signals) signal.removeEventListener("abort", forward);
   }
-}
-
-async function readBody(response: Response, options: Exchange): Promise<string> {
-  if (!response.body) return "";
-  // A stated and small length needs no counting; the connection itself ends at it. Packed bodies state another length.
-  const stated = response.headers.get("content-length");
-  if (
-    stated !== null &&
-    Number(stated) <= options.responseBytesMax &&
-    !response.headers.has("content-encoding")
-  ) {
-    return response.text();
-  }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > options.responseBytesMax) {
-      throw new RpcError(
-        "response-too-large",
-        `the answer is longer than ${options.responseBytesMax} bytes.`,
-        {
-          host: options.endpoint.host,
-          method: options.method,
-        },
-      );
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString("utf8");
 }
 
 function parseJson(body: string): unknown {
