@@ -9,7 +9,12 @@ import { createLogDecoder, type DecodedEvent } from "./decode-logs.ts";
 import type { Deployment } from "./deployment.ts";
 import { type DetailReads, readDetails, readerOf } from "./read-details.ts";
 
-export type DetailedLog = { readonly log: ChainLog; readonly details: Hex | null };
+export type DetailedLog = {
+  readonly log: ChainLog;
+  readonly details: Hex | null;
+  /** What the log says, where it has just been decoded; stored logs come without. */
+  readonly event?: DecodedEvent;
+};
 
 /** The rows during one batch. */
 export type Rows = {
@@ -30,9 +35,6 @@ const EVENTS_PER_TURN = 20;
 export function createProtocol(deployment: Deployment, reads: DetailReads): Protocol {
   const decoder = createLogDecoder(deployment);
   const decode = (log: ChainLog) => decoder.decode(log, BigInt(log.blockTimestamp));
-  // A backfill folds the very logs that it has just completed: they need not be decoded a second time. Kept beside
-  // the logs, not in them, because a rebuild folds logs that nobody has decoded before.
-  const decoded = new WeakMap<ChainLog, DecodedEvent>();
 
   return {
     async detail(logs, signal) {
@@ -41,17 +43,16 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
         const event = decode(log);
         // What is none of the protocol's events (a look-alike of an account's, say) is not kept at all.
         if (!event) continue;
-        decoded.set(log, event);
         events.push({ log, event });
       }
       const found = await readDetails(events, reads, signal);
-      return events.map(({ log, event }) => ({ log, details: found.get(event) ?? null }));
+      return events.map(({ log, event }) => ({ log, details: found.get(event) ?? null, event }));
     },
     async fold(logs, rows) {
       const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
       const needs: Need[] = [];
-      for (const { log, details } of logs) {
-        const event = decoded.get(log) ?? decode(log);
+      for (const { log, details, event: known } of logs) {
+        const event = known ?? decode(log);
         if (!event) continue;
         events.push({ event, details });
         if (event.rule.needs) needs.push(...event.rule.needs(event));
