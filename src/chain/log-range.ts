@@ -130,8 +130,13 @@ async function withBlocks(
     const header = byNumber.get(log.blockNumber);
     if (!header) throw malformed(`block ${log.blockNumber} has logs but no header`);
     requireOfBlock(log, header, bloom);
-    return { ...log, blockTimestamp: header.timestamp };
+    return timed(log, header);
   });
+}
+
+/** The log itself where the node has sent the time along, as most do: there are many. */
+function timed(log: NodeLog, { timestamp }: Header): ChainLog {
+  return log.blockTimestamp === timestamp ? (log as ChainLog) : { ...log, blockTimestamp: timestamp };
 }
 
 async function confirm(

@@ -7,6 +7,8 @@ export type Column<T> = {
   /** The column's type in PostgreSQL. */
   readonly sql: string;
   readonly nullable: boolean;
+  /** Whether its text form is letters, digits and signs only, with nothing to escape wherever it is written. */
+  readonly plain: boolean;
   /** PostgreSQL's text form; null is written by whoever writes the row. */
   toSql(value: NonNullable<T>): string;
   /** The value from what the driver gives: text for numbers, native for booleans and small integers. */
@@ -21,12 +23,19 @@ const asText = (value: NonNullable<unknown>): string => String(value);
 const same = (value: string): string => value;
 
 function hexColumn(json: JsonSchema): Column<string> {
-  return { sql: 'text collate "C"', nullable: false, toSql: same, fromSql: asText, json };
+  return { sql: 'text collate "C"', nullable: false, plain: true, toSql: same, fromSql: asText, json };
 }
 
 function integerColumn(sql: string): Column<bigint> {
   const json = { type: "string", pattern: "^-?[0-9]+$" };
-  return { sql, nullable: false, toSql: String, fromSql: (value) => BigInt(asText(value)), json };
+  return {
+    sql,
+    nullable: false,
+    plain: true,
+    toSql: String,
+    fromSql: (value) => BigInt(asText(value)),
+    json,
+  };
 }
 
 /** Any uint256; numeric because no integer type of PostgreSQL is that wide. */
@@ -42,6 +51,7 @@ export const uint63 = integerColumn("bigint");
 export const uint16: Column<number> = {
   sql: "integer",
   nullable: false,
+  plain: true,
   toSql: String,
   fromSql: Number,
   json: { type: "integer", minimum: 0, maximum: 65_535 },
@@ -54,6 +64,7 @@ export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }
 export const text: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
+  plain: false,
   toSql: same,
   fromSql: asText,
   json: { type: "string" },
@@ -62,6 +73,7 @@ export const text: Column<string> = {
 export const bool: Column<boolean> = {
   sql: "boolean",
   nullable: false,
+  plain: true,
   toSql: (value) => (value ? "t" : "f"),
   fromSql: (value) => value === true,
   json: { type: "boolean" },

@@ -55,9 +55,10 @@ export function rollup<C extends Columns, const K extends keyof C & string>(
 
 /** The key as one text: hex, digits and names only, so that a bar can separate its parts. */
 export function keyText(key: readonly string[], row: Row): string {
-  const [first, ...rest] = key;
-  const head = String(row[first ?? ""]);
-  return rest.length === 0 ? head : rest.reduce((text, name) => `${text}|${String(row[name])}`, head);
+  // A loop, because this runs several times for every event.
+  let text = String(row[key[0] ?? ""]);
+  for (let i = 1; i < key.length; i += 1) text += `|${String(row[key[i] ?? ""])}`;
+  return text;
 }
 
 /** The zero address and hash, which the protocol uses for "none". */

@@ -62,16 +62,16 @@ function keyColumns(table: Table, keys: readonly Touched[]): string[] {
     const column = columnOf(table, name);
     return arrayText(
       keys.map(({ key }) => column.toSql(key[name] as NonNullable<unknown>)),
-      isText(column),
+      column.plain,
     );
   });
 }
 
-function arrayText(values: readonly string[], quoted: boolean): string {
-  return quoted ? `{"${values.map(arrayCell).join('","')}"}` : `{${values.join(",")}}`;
+function arrayText(values: readonly string[], plain: boolean): string {
+  return plain ? `{${values.join(",")}}` : `{"${values.map(arrayCell).join('","')}"}`;
 }
 
-// Keys are hex and names: hardly any has something to escape, and looking is cheaper than replacing.
+// Hardly any has something to escape, and looking is cheaper than replacing.
 function arrayCell(value: string): string {
   return /["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value;
 }
@@ -91,10 +91,10 @@ function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string
   const line: (string | number)[] = new Array(cells.length + 2);
   for (const { row, from, to } of begun) {
     let at = 0;
-    for (const { name, column, escaped } of cells) {
+    for (const { name, column } of cells) {
       const value = row[name];
       if (value === null || value === undefined) line[at] = COPY_NULL;
-      else line[at] = escaped ? copyText(column.toSql(value)) : column.toSql(value);
+      else line[at] = column.plain ? column.toSql(value) : copyText(column.toSql(value));
       at += 1;
     }
     line[at] = from;
@@ -103,24 +103,16 @@ function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string
   }
 }
 
-type Cell = { readonly name: string; readonly column: Column<unknown>; readonly escaped: boolean };
+type Cell = { readonly name: string; readonly column: Column<unknown> };
 
 const cells = new WeakMap<Table, readonly Cell[]>();
 
-/** The columns of a table made ready once: numbers and booleans never have anything to escape. */
+/** The columns of a table as a list, made once. */
 function cellsOf(table: Table): readonly Cell[] {
   let known = cells.get(table);
   if (!known) {
-    known = Object.entries(table.columns).map(([name, column]) => ({
-      name,
-      column,
-      escaped: isText(column),
-    }));
+    known = Object.entries(table.columns).map(([name, column]) => ({ name, column }));
     cells.set(table, known);
   }
   return known;
-}
-
-function isText(column: Column<unknown>): boolean {
-  return column.sql.startsWith("text");
 }
