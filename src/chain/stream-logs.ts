@@ -38,7 +38,7 @@ type Slot = { readonly fromBlock: number; readonly toBlock: number; answer: Prom
 export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenerator<LogBatch, void, void> {
   const wanted = prepareFilters(options.filters);
   const prefetch = options.prefetch ?? 2;
-  const logsPerBatchMax = options.logsPerBatchMax ?? 2_500;
+  const logsPerBatchMax = options.logsPerBatchMax ?? 2_000;
   const size = createRangeSize({
     rangeMax: options.rangeMax ?? 10_000,
     rangeFirst: options.rangeFirst ?? 500,

@@ -4,7 +4,7 @@ import type { Batch, BlockRef, Folded, IndexParts, LogRange, Written } from "./p
 type Prepared = { readonly batch: Batch; readonly blocks: number };
 
 // Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
-const LOGS_PER_WRITE_MAX = 5_000;
+const LOGS_PER_WRITE_MAX = 7_500;
 
 /** A batch on its way into the database. */
 type Writing = { readonly prepared: Prepared; readonly folded: Folded; readonly over: Promise<Written> };
