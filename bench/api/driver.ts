@@ -3,7 +3,7 @@ import { type Client, Pool, type QueryConfig } from "pg";
 import { clientConfig, setupSql } from "../../src/store/connection.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openIndexReader } from "../../src/store/index-reader.ts";
-import type { NamedStatement } from "../../src/store/reader.ts";
+import type { NamedStatement } from "../../src/store/session.ts";
 import type { BenchPlace } from "../backfill/bench-database.ts";
 import type { Route } from "./api-routes.ts";
 import type { Answered } from "./http-load.ts";
@@ -28,13 +28,13 @@ export async function statementsOf({ sql }: Route): Promise<readonly NamedStatem
   if (!sql) return [];
   const sent: NamedStatement[] = [];
   const reader = openIndexReader({
-    async read(statement) {
+    async read(statement, use) {
       sent.push(statement);
-      return { columns: [], rows: [["0", "", "0", "0", null]] };
+      return use({ columns: [], rows: [["0", "", "0", "0", null]] });
     },
     close: async () => undefined,
   });
-  for (let number = 0; number < STATEMENTS; number += 1) await reader.read(sql(number));
+  for (let number = 0; number < STATEMENTS; number += 1) await reader.read(sql(number), () => undefined);
   return sent;
 }
 

@@ -38,11 +38,11 @@ export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): 
   const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const reader = openReader(database, { connections: READER_CONNECTIONS });
   const index = openIndexReader(reader);
-  const read: typeof index.read = async (statement) => {
-    const found = await index.read(statement);
-    cache.saw(found.head.hash);
-    return found;
-  };
+  const read: typeof index.read = (statement, use) =>
+    index.read(statement, (head, answered) => {
+      cache.saw(head.hash);
+      return use(head, answered);
+    });
   const watching = watchChanges(database, {
     onChange: cache.changed,
     onDeaf: cache.deaf,

@@ -21,10 +21,13 @@ export function readQuery(url: string): ReadonlyMap<string, string> {
 
 function pair(part: string): [string, string] {
   const equals = part.indexOf("=");
-  const decode = (text: string) => decodeURIComponent(text.replaceAll("+", " "));
   try {
     return equals < 0 ? [decode(part), ""] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))];
   } catch (cause) {
     throw new Fault("INPUT_INVALID", "The query is not valid percent-encoding.", { cause });
   }
+}
+
+function decode(text: string): string {
+  return decodeURIComponent(text.replaceAll("+", " "));
 }

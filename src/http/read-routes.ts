@@ -53,19 +53,20 @@ function isKnown(read: Read, key: string): boolean {
   return key === "block" || key === "include" || read.parameters.some(({ name }) => name === key);
 }
 
-async function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): Promise<Answer> {
+function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): Promise<Answer> {
   const plan = read.plan(input);
-  const { head, rows } = await run(plan.sql);
-  try {
-    refuseUnreadable(input.asOf, head, { recent: read.recent === true });
-    const body = plan.assemble(rows);
-    if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
-    return toAnswer(body, head);
-  } catch (error) {
-    // Also an answer of "no such record" says as of which block there is none.
-    reply.headers(headHeaders(head));
-    throw error;
-  }
+  return run(plan.sql, (head, answered) => {
+    try {
+      refuseUnreadable(input.asOf, head, { recent: read.recent === true });
+      const body = plan.assemble(answered);
+      if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
+      return toAnswer(body, head);
+    } catch (error) {
+      // Also an answer of "no such record" says as of which block there is none.
+      reply.headers(headHeaders(head));
+      throw error;
+    }
+  });
 }
 
 function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {

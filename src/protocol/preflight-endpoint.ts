@@ -1,10 +1,11 @@
 // POST /preflight: the account's indexed rules for one planned transaction, read in one statement and evaluated.
 import { type Hex, parseAddress, parseBytes } from "../kit/hex.ts";
 import { parseUint } from "../kit/uint.ts";
+import { type AnswerRow, firstRecord } from "../schema/answer-rows.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../schema/index-head.ts";
 import { addressParameter, uintParameter } from "../schema/parameter.ts";
-import type { AnswerRow, AsOf } from "../schema/read.ts";
+import type { AsOf } from "../schema/read.ts";
 import { timeAt, valid } from "../schema/record.ts";
 import { name, type SqlText, sql } from "../schema/statement.ts";
 import { policies, spendWindows } from "./domains/policies.ts";
@@ -47,10 +48,11 @@ export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint 
     async handle({ values, body }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(values.block as string);
-      const { head, rows } = await options.run(rulesStatement(transaction, asOf));
-      refuseUnreadable(asOf, head, { recent: false });
-      const [row = {}] = rows;
-      return { status: 200, body: preflight(transaction, toRules(row)), headers: headHeaders(head) };
+      return await options.run(rulesStatement(transaction, asOf), (head, answered) => {
+        refuseUnreadable(asOf, head, { recent: false });
+        const rules = toRules(firstRecord(answered) ?? {});
+        return { status: 200, body: preflight(transaction, rules), headers: headHeaders(head) };
+      });
     },
   };
 }

@@ -1,6 +1,7 @@
 // The head of the index as answers need it: how to run a read, what to tell of the head, and which blocks can be read.
 import { Fault } from "../kit/fault.ts";
-import type { AnswerRow, AsOf } from "./read.ts";
+import type { AnswerRows } from "./answer-rows.ts";
+import type { AsOf } from "./read.ts";
 import type { SqlText } from "./statement.ts";
 
 export type IndexHead = {
@@ -11,10 +12,11 @@ export type IndexHead = {
   readonly start: bigint;
 };
 
-/** Runs a statement and tells at which head, both in one snapshot; a door plugs in the store. */
-export type RunRead = (
+/** What `use` makes of a statement's rows and of the head, both of one snapshot; a door plugs in the store. */
+export type RunRead = <T>(
   statement: SqlText,
-) => Promise<{ readonly head: IndexHead; readonly rows: readonly AnswerRow[] }>;
+  use: (head: IndexHead, answered: AnswerRows) => T,
+) => Promise<T>;
 
 /** The largest block number PostgreSQL and the tables can hold. */
 export const BLOCK_MAX = 2n ** 63n - 1n;

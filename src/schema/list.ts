@@ -1,8 +1,9 @@
 // Lists: records in pages, by offset or by cursor, narrowed by filters.
 import { Fault } from "../kit/fault.ts";
+import { type AnswerRow, type AnswerRows, hiddenCell, recordsOf } from "./answer-rows.ts";
 import type { JsonSchema } from "./column.ts";
 import type { Parameter, ParameterKind } from "./parameter.ts";
-import type { AnswerRow, AsOf, Read, ReadInput } from "./read.ts";
+import type { AsOf, Read, ReadInput } from "./read.ts";
 import { type RecordShape, schemaOf, selectRecords } from "./record.ts";
 import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
 import type { Table } from "./table.ts";
@@ -144,8 +145,15 @@ export function list(
       return {
         // One more than asked for tells whether there is a next page.
         sql: selectRecords(shape, input, [...where, ...after], { ordering, limit: limit + 1, offset, keys }),
-        assemble: (rows) =>
-          page(rows, { limit, offset, key, order, around: around(input.values), present: options.present }),
+        assemble: (answered) =>
+          page(answered, {
+            limit,
+            offset,
+            key,
+            order,
+            around: around(input.values),
+            present: options.present,
+          }),
       };
     },
   };
@@ -176,29 +184,20 @@ type PageOptions = {
   readonly present: ((row: AnswerRow) => unknown) | undefined;
 };
 
-function page(
-  rows: readonly AnswerRow[],
-  { limit, offset, key, order, around, present }: PageOptions,
-): unknown {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const more = rows.length > limit && last ? { next_cursor: cursorOf(last, order) } : {};
-  // Worked out once a page: every row has the same columns.
-  const names = Object.keys(shown[0] ?? {}).filter((name) => !name.startsWith("_"));
-  const records = shown.map((row) => {
-    const visible: Record<string, unknown> = {};
-    for (const name of names) visible[name] = row[name];
-    return present ? present(visible) : visible;
-  });
+function page(answered: AnswerRows, { limit, offset, key, order, around, present }: PageOptions): unknown {
+  const records = recordsOf(answered, limit);
+  const count = records.length;
+  const more = answered.rows.length > limit ? { next_cursor: cursorOf(answered, count - 1, order) } : {};
   return {
     ...around,
-    [key]: records,
-    pagination: { limit, offset: Number(offset), count: shown.length, ...more },
+    [key]: present ? records.map(present) : records,
+    pagination: { limit, offset: Number(offset), count, ...more },
   };
 }
 
-function cursorOf(row: AnswerRow, order: Order): string {
-  return Buffer.from(JSON.stringify(order.keys.map((_, index) => row[`_${index}`]))).toString("base64url");
+function cursorOf(answered: AnswerRows, row: number, order: Order): string {
+  const keys = order.keys.map((_, index) => hiddenCell(answered, row, `_${index}`));
+  return Buffer.from(JSON.stringify(keys)).toString("base64url");
 }
 
 function parseCursor(text: string): readonly string[] {

@@ -19,7 +19,12 @@ export function ownedBy(
       return {
         // One row at least where the owner is there, so that an empty list can be told from none.
         sql: sql`select r.* from (${found}) o left join lateral (select true as _owned, q.* from (${rows}) q) r on true`,
-        assemble: (all) => (all.length === 0 ? null : assemble(all.filter(({ _owned }) => _owned === true))),
+        assemble({ columns, rows: all }) {
+          const owned = columns.indexOf("_owned");
+          return all.length === 0
+            ? null
+            : assemble({ columns, rows: all.filter((cells) => cells[owned] === true) });
+        },
       };
     },
   };

@@ -1,4 +1,5 @@
 // What a read of the index is: a path, its parameters, one statement, and the answer made of its rows.
+import type { AnswerRows } from "./answer-rows.ts";
 import type { JsonSchema } from "./column.ts";
 import type { Parameter } from "./parameter.ts";
 import type { SqlText } from "./statement.ts";
@@ -13,13 +14,10 @@ export type ReadInput = {
   readonly provenance: boolean;
 };
 
-/** Rows as the driver gives them: numbers as text, booleans, JSON as objects. */
-export type AnswerRow = Readonly<Record<string, unknown>>;
-
 export type ReadPlan = {
   readonly sql: SqlText;
   /** The body; null means there is nothing of that name. */
-  readonly assemble: (rows: readonly AnswerRow[]) => unknown;
+  readonly assemble: (answered: AnswerRows) => unknown;
 };
 
 export type Read = {

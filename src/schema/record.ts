@@ -1,5 +1,6 @@
 // Records: what an answer shows of the rows, and one of them by its path.
 
+import { firstRecord } from "./answer-rows.ts";
 import type { Column, JsonSchema } from "./column.ts";
 import { nullable } from "./json-schema.ts";
 import type { ParameterKind } from "./parameter.ts";
@@ -199,7 +200,7 @@ export function one(
     missing,
     plan: (input) => ({
       sql: selectRecords(shape, input, [sql`t.${name(column)} = ${input.values[parameter] as SqlValue}`]),
-      assemble: (rows) => rows[0] ?? null,
+      assemble: firstRecord,
     }),
   };
 }

@@ -34,6 +34,8 @@ export type ConnectOptions = {
   readonly statementTimeoutMs?: number;
   /** Much is written over it, by a process that has other things to do. */
   readonly writesMuch?: boolean;
+  /** For whoever wants another client than everybody has. */
+  readonly beforeConnect?: (client: Client) => void;
 };
 
 export type DatabaseOptions = {
@@ -135,6 +137,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         pipeline: chosen.pipeline ?? false,
         ...(chosen.writesMuch ? { stream: writingStream } : {}),
       });
+      chosen.beforeConnect?.(client);
       // Heard here for whoever forgets to listen: an unheard one would end the process.
       client.on("error", ({ message }) =>
         log.warn({ reason: message, purpose }, "A database connection was lost"),

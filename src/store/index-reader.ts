@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { SqlText } from "../schema/statement.ts";
+import type { Cells } from "./cells-query.ts";
 import { sqlState } from "./database-fault.ts";
 import type { Reader } from "./reader.ts";
-import type { Cells, Value } from "./session.ts";
+import type { Value } from "./session.ts";
 
 export type IndexHead = {
   readonly number: bigint;
@@ -15,55 +16,50 @@ export type IndexHead = {
   readonly start: bigint;
 };
 
-export type IndexRows = {
-  readonly head: IndexHead;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-};
+/** The cells are those of the statement, after others whose names begin with _. */
+export type UseRows<T> = (head: IndexHead, answered: Cells) => T;
 
-export type IndexReader = { read(statement: SqlText): Promise<IndexRows> };
+export type IndexReader = { read<T>(statement: SqlText, use: UseRows<T>): Promise<T> };
 
 export function openIndexReader(reader: Reader): IndexReader {
   const known = new Map<string, Prepared>();
   return {
-    async read({ text, values }) {
+    async read({ text, values }, use) {
       const { name, text: whole } = preparedOf(text, known);
-      const statement = { name, text: whole, values: values as readonly Value[] };
-      const { columns, rows } = await reader.read(statement).catch(explainAbsence);
-      const [first] = rows;
-      if (!first)
-        throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
-      const [number, hash, finalized, start, found] = first as HeadCells;
-      const head = {
-        number: BigInt(number),
-        hash: `0x${hash}` as const,
-        finalized: BigInt(finalized),
-        start: BigInt(start),
-      };
-      return { head, rows: found ? recordsOf(columns, rows) : [] };
+      try {
+        const statement = { name, text: whole, values: values as readonly Value[] };
+        return await reader.read(statement, (cells) => useBelowHead(cells, use));
+      } catch (error) {
+        throw explainedAbsence(error);
+      }
     },
   };
 }
 
+function useBelowHead<T>({ columns, rows }: Cells, use: UseRows<T>): T {
+  const [first] = rows;
+  if (!first) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
+  const [number, hash, finalized, start, found] = first as HeadCells;
+  const head = {
+    number: BigInt(number),
+    hash: `0x${hash}` as const,
+    finalized: BigInt(finalized),
+    start: BigInt(start),
+  };
+  return use(head, { columns, rows: found ? rows : [] });
+}
+
 // In the order in which the statement names them, before those of the rows.
 type HeadCells = [number: string, hash: string, finalized: string, start: string, found: boolean | null];
-const HEAD_CELLS = 5;
-
-function recordsOf(columns: Cells["columns"], rows: Cells["rows"]): Record<string, unknown>[] {
-  return rows.map((cells) => {
-    const record: Record<string, unknown> = {};
-    for (let at = HEAD_CELLS; at < columns.length; at += 1) record[columns[at] as string] = cells[at];
-    return record;
-  });
-}
 
 // Tables and columns are made by the indexer: before its first start, or before it has followed a new version of ours,
 // they are not there.
 const ABSENT: ReadonlySet<string | undefined> = new Set(["42P01", "42703"]);
 
-function explainAbsence(error: unknown): never {
-  if (!ABSENT.has(sqlState(error))) throw error;
+function explainedAbsence(error: unknown): unknown {
+  if (!ABSENT.has(sqlState(error))) return error;
   const sentence = "The rows of this version are not made yet; try again when /ready answers 200.";
-  throw new Fault("INDEX_EMPTY", sentence, { cause: error });
+  return new Fault("INDEX_EMPTY", sentence, { cause: error });
 }
 
 type Prepared = { readonly name: string; readonly text: string };

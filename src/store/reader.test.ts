@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
 import { createLog } from "../kit/log.ts";
+import type { Cells } from "./cells-query.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { type NamedStatement, openReader, type Reader } from "./reader.ts";
+import { openReader, type Reader } from "./reader.ts";
+import type { NamedStatement } from "./session.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 let server: TestDatabase;
@@ -30,7 +32,8 @@ afterAll(async () => {
   await server.drop();
 });
 
-const rowsOf = async (statement: NamedStatement) => (await reader.read(statement)).rows;
+const same = (cells: Cells) => cells;
+const rowsOf = (statement: NamedStatement) => reader.read(statement, ({ rows }) => rows);
 const byNumber = (n: number) => ({
   name: "thing_by_number",
   text: "SELECT n, name FROM things WHERE n = $1",
@@ -41,7 +44,7 @@ const quotient = (n: number) => ({ name: "quotient", text: "SELECT 6 / $1::int A
 describe("a reader", () => {
   it("answers each of a thousand reads at once with its own row", async () => {
     const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);
-    const answers = await Promise.all(numbers.map((n) => reader.read(byNumber(n))));
+    const answers = await Promise.all(numbers.map((n) => reader.read(byNumber(n), same)));
     const columns = ["n", "name"];
     expect(answers).toEqual(numbers.map((n) => ({ columns, rows: [[n, `thing ${n}`]] })));
   });
@@ -55,13 +58,21 @@ describe("a reader", () => {
       if (outcome.status === "fulfilled") expect(outcome.value).toEqual([[index % 3 === 1 ? 6 : 3]]);
     });
     const broken = { name: "broken", text: "SELECT nothing FROM nowhere", values: [] };
-    const mixed = await Promise.allSettled([
-      reader.read(broken),
-      reader.read(broken),
-      reader.read(byNumber(1)),
-    ]);
+    const mixed = await Promise.allSettled([rowsOf(broken), rowsOf(broken), rowsOf(byNumber(1))]);
     expect(mixed.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
-    await expect(reader.read(broken)).rejects.toMatchObject({ code: "42P01" });
+    await expect(rowsOf(broken)).rejects.toMatchObject({ code: "42P01" });
+  });
+
+  it("fails only the read whose rows are refused by whoever uses them", async () => {
+    const refusing = () => {
+      throw new RangeError("not these");
+    };
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3, 4].map((n) => reader.read(byNumber(n), n % 2 === 0 ? refusing : ({ rows }) => rows.length)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
+    expect(outcomes[1]).toMatchObject({ reason: new RangeError("not these") });
+    expect(await rowsOf(byNumber(5))).toEqual([[5, "thing 5"]]);
   });
 
   it("repeats what was in flight on a connection that was cut", async () => {
@@ -81,7 +92,7 @@ describe("a reader", () => {
 
   it("gives up on a read that breaks its connection twice, and only on that one", async () => {
     const text = "SELECT pg_terminate_backend(pg_backend_pid())";
-    const deadly = expect(reader.read({ name: "deadly", text, values: [] })).rejects.toMatchObject({
+    const deadly = expect(rowsOf({ name: "deadly", text, values: [] })).rejects.toMatchObject({
       code: "DATABASE_UNREACHABLE",
       retry: true,
     });
@@ -101,16 +112,18 @@ describe("a reader", () => {
 
   it("only reads, and only for a short time", async () => {
     const write = { name: "write", text: "DELETE FROM things", values: [] };
-    await expect(reader.read(write)).rejects.toMatchObject({ code: "25006" });
+    await expect(rowsOf(write)).rejects.toMatchObject({ code: "25006" });
     expect(await rowsOf({ name: "limit", text: "SHOW statement_timeout", values: [] })).toEqual([["5s"]]);
   });
 
   it("refuses when too many wait, and after it was closed", async () => {
     const small = openReader(database, { connections: 1 });
-    const outcomes = await Promise.allSettled(Array.from({ length: 1_200 }, () => small.read(byNumber(1))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 1_200 }, () => small.read(byNumber(1), same)),
+    );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1_000);
     expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
     await small.close();
-    await expect(small.read(byNumber(1))).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+    await expect(small.read(byNumber(1), same)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
   });
 });

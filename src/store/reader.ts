@@ -2,18 +2,17 @@
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../kit/fault.ts";
+import type { Cells } from "./cells-query.ts";
 import type { Database } from "./database.ts";
-import { type Cells, mustDiscard, runCells, type Value } from "./session.ts";
-
-export type NamedStatement = {
-  readonly name: string;
-  readonly text: string;
-  readonly values: readonly Value[];
-};
+import { cutRows } from "./row-cutting.ts";
+import { mustDiscard, type NamedStatement, runCells } from "./session.ts";
 
 export type Reader = {
-  /** For short reads only: a slow one holds up those that were sent after it on the same connection. */
-  read(statement: NamedStatement): Promise<Cells>;
+  /**
+   * What `use` makes of the rows, or throws at the sight of them; nothing of them should be kept for longer. For short
+   * reads only: a slow one holds up those that were sent after it on the same connection.
+   */
+  read<T>(statement: NamedStatement, use: (cells: Cells) => T): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -26,6 +25,7 @@ type WiredClient = Client & { readonly connection: { readonly stream: Writable }
 const STATEMENT_MS_MAX = 5_000;
 // At 8,000 reads a second and connection, this many wait about a tenth of a second.
 const IN_FLIGHT_MAX = 1_000;
+const ATTEMPTS = 2;
 
 // The reads of one turn leave in one packet: a system call for each would cost more than making it.
 function sendTogether(stream: Writable): void {
@@ -40,10 +40,15 @@ export function openReader(database: Database, options: { connections: number })
     opening: null,
     inFlight: 0,
   }));
+  const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
   let closed = false;
 
   async function open(lane: Lane): Promise<Client> {
-    const client = await database.connect("reader", { pipeline: true, statementTimeoutMs: STATEMENT_MS_MAX });
+    const client = await database.connect("reader", {
+      pipeline: true,
+      statementTimeoutMs: STATEMENT_MS_MAX,
+      beforeConnect: cutRows,
+    });
     await client.query("SET default_transaction_read_only TO on");
     client.once("error", () => retire(lane, client));
     lane.client = client;
@@ -57,40 +62,36 @@ export function openReader(database: Database, options: { connections: number })
     void client.end();
   }
 
-  function connected(lane: Lane): Client | Promise<Client> {
-    if (lane.client) return lane.client;
+  function connected(lane: Lane): Promise<Client> {
     lane.opening ??= open(lane).finally(() => {
       lane.opening = null;
     });
     return lane.opening;
   }
 
-  async function send(lane: Lane, client: Client, statement: NamedStatement): Promise<Cells> {
+  async function readOn<T>(
+    lane: Lane,
+    statement: NamedStatement,
+    use: (cells: Cells) => T,
+    attempts: number,
+  ): Promise<T> {
+    const client = lane.client ?? (await connected(lane));
     try {
       sendTogether((client as WiredClient).connection.stream);
-      const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
-      return await runCells(client, statement, limits);
+      return await runCells(client, statement, use, limits);
     } catch (error) {
-      if (mustDiscard(client)) retire(lane, client);
-      throw error;
-    }
-  }
-
-  async function readOn(lane: Lane, statement: NamedStatement): Promise<Cells> {
-    const client = await connected(lane);
-    try {
-      return await send(lane, client, statement);
-    } catch (error) {
+      if (!mustDiscard(client)) throw error;
+      retire(lane, client);
       // A connection can break under many reads that are not to blame, or know a statement as it was before a
       // migration. A read may be repeated; one that used up its time may not, and no other failure is passing.
       const timedOut = error instanceof Fault && error.code === "TIMED_OUT";
-      if (timedOut || !mustDiscard(client)) throw error;
-      return await send(lane, await connected(lane), statement);
+      if (timedOut || attempts <= 1) throw error;
+      return await readOn(lane, statement, use, attempts - 1);
     }
   }
 
   return {
-    async read(statement) {
+    async read(statement, use) {
       if (closed) throw new Fault("SHUTTING_DOWN", "The database has been closed.");
       const lane = lanes.reduce((best, next) => (next.inFlight < best.inFlight ? next : best));
       if (lane.inFlight >= IN_FLIGHT_MAX) {
@@ -98,7 +99,7 @@ export function openReader(database: Database, options: { connections: number })
       }
       lane.inFlight += 1;
       try {
-        return await readOn(lane, statement);
+        return await readOn(lane, statement, use, ATTEMPTS);
       } finally {
         lane.inFlight -= 1;
       }

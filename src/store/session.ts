@@ -2,6 +2,7 @@
 import type { ClientBase, QueryResult } from "pg";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
+import { type Cells, CellsQuery } from "./cells-query.ts";
 import { type DatabasePlace, isConnectionBroken, toDatabaseFault } from "./database-fault.ts";
 import { runScript, type Step } from "./script.ts";
 
@@ -9,6 +10,12 @@ export type Value = string | number | bigint | boolean | null | Uint8Array | Dat
 
 /** With a name it is prepared once per connection; the same name must always carry the same text. */
 export type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly Value[] };
+
+export type NamedStatement = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly Value[];
+};
 
 export type Answer<R> = { readonly rows: R[]; readonly count: number };
 
@@ -44,20 +51,30 @@ export async function runStatement<R extends object>(
   return { rows, count: rowCount ?? 0 };
 }
 
-/** Rows as lists of cells, which cost less to make than objects of which nobody needs every name. */
-export type Cells = {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-};
-
-/** As runStatement, for whoever makes something else of the rows. */
-export async function runCells(
+/**
+ * What `use` makes of the rows of a statement, on a pipelined connection that others may use meanwhile.
+ *
+ * It is called as soon as the last row is there. Rows that a promise carries outlive the garbage collector's young
+ * generation: to look after them cost as much as to read them.
+ */
+export function runCells<T>(
   client: ClientBase,
-  statement: Statement,
+  statement: NamedStatement,
+  use: (cells: Cells) => T,
   options: { place: DatabasePlace; statementTimeoutMs: number },
-): Promise<Cells> {
-  const { fields, rows } = await send<unknown[]>(client, statement, options, "array");
-  return { columns: fields.map(({ name }) => name), rows };
+): Promise<T> {
+  const timeoutMs = answerMsMax(options.statementTimeoutMs, 1);
+  return new Promise((resolve, reject) => {
+    const query = new CellsQuery(statement, timeoutMs, (error, cells) => {
+      if (error) return reject(failureOn(client, error, options.place));
+      try {
+        resolve(use(cells));
+      } catch (refusal) {
+        reject(refusal);
+      }
+    });
+    client.query(query);
+  });
 }
 
 /** The connection may be used again afterwards unless `mustDiscard` says otherwise. */
@@ -136,8 +153,7 @@ async function sendSteps(
   try {
     await runScript(client, steps, answerMsMax(options.statementTimeoutMs, steps.length));
   } catch (error) {
-    if (isConnectionBroken(error)) broken.add(client);
-    throw toDatabaseFault(error, options.place);
+    throw failureOn(client, error, options.place);
   }
 }
 
@@ -145,14 +161,12 @@ async function send<R extends object>(
   client: ClientBase,
   statement: string | Statement,
   options: { place: DatabasePlace; statementTimeoutMs: number },
-  rowMode?: "array",
 ): Promise<QueryResult<R>> {
   const { name, text, values } = typeof statement === "string" ? { text: statement } : statement;
   const config = {
     text,
     ...(name === undefined ? {} : { name }),
     ...(values === undefined ? {} : { values: [...values] }),
-    ...(rowMode === undefined ? {} : { rowMode }),
     query_timeout: answerMsMax(options.statementTimeoutMs, 1),
   };
   try {
@@ -160,9 +174,13 @@ async function send<R extends object>(
     // Several statements in one text give several results; the last one is the answer.
     return Array.isArray(result) ? (result.at(-1) ?? result[0]) : result;
   } catch (error) {
-    if (isConnectionBroken(error)) broken.add(client);
-    throw toDatabaseFault(error, options.place);
+    throw failureOn(client, error, options.place);
   }
+}
+
+function failureOn(client: ClientBase, error: unknown, place: DatabasePlace): unknown {
+  if (isConnectionBroken(error)) broken.add(client);
+  return toDatabaseFault(error, place);
 }
 
 function answerMsMax(statementTimeoutMs: number, statements: number): number {

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, createServer, type Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { writingStream } from "./connection.ts";
@@ -98,11 +99,15 @@ describe("a threaded socket", () => {
     expect(error).toMatchObject({ code: "ENOENT", message: expect.stringContaining(path) });
   });
 
-  it("ends when the server does", async () => {
+  it("ends when the server does, and not before its last words are read, however late", async () => {
     const path = await socketPath();
     await listen(path, (socket) => socket.end("bye"));
     const socket = new ThreadedSocket().connect(path);
+    await once(socket, "connect");
+    socket.end();
+    await sleep(150);
     expect(await textOf(socket)).toBe("bye");
+    expect(socket.destroyed).toBe(true);
   });
 
   it("is gone for the server as soon as it is destroyed", async () => {

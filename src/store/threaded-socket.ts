@@ -30,6 +30,7 @@ export class ThreadedSocket extends Duplex {
   #thread: Worker | null = null;
   #free = RING_BYTES;
   #at = 0;
+  #ended = false;
   #waiting: Buffer[] = [];
   #done: (() => void) | null = null;
 
@@ -45,7 +46,7 @@ export class ThreadedSocket extends Duplex {
     this.#thread = thread;
     thread.on("message", (told: Told) => this.#hear(told));
     thread.on("error", (error) => this.destroy(error));
-    thread.on("exit", () => this.destroy());
+    thread.on("exit", () => this.#leave());
     return this;
   }
 
@@ -102,9 +103,22 @@ export class ThreadedSocket extends Duplex {
       this.#free += sent;
       this.#fillRing();
     }
-    if (ended) this.push(null);
+    if (ended) this.#endReading();
     if (failed) this.destroy(Object.assign(new Error(failed.message), { code: failed.code }));
-    if (closed) this.destroy();
+    if (closed) this.#leave();
+  }
+
+  #endReading(): void {
+    if (!this.#ended) this.push(null);
+    this.#ended = true;
+  }
+
+  /** Not before everything is read that the server has said: why it hangs up, for one. */
+  #leave(): void {
+    if (this.destroyed) return;
+    this.#endReading();
+    if (this.readableEnded) this.destroy();
+    else this.once("end", () => this.destroy());
   }
 
   #send(chunks: Buffer[], done: () => void): void {

@@ -1,6 +1,7 @@
 // Reservations: an owner's metadata for an intent that is not indexed yet, linked by its hash as soon as it is.
 import { Fault } from "../kit/fault.ts";
 import { type Hex, parseAddress, parseHash } from "../kit/hex.ts";
+import { firstRecord } from "../schema/answer-rows.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { nullable } from "../schema/json-schema.ts";
 import { addressParameter, hashParameter } from "../schema/parameter.ts";
@@ -115,7 +116,7 @@ export const reservationRead: Read = {
         from intent_reservations r left join intents t on t.intent_hash = r.intent_hash and t.owner = r.owner and ${valid("t", asOf)}
           and (r.execution_data_hash is null or r.execution_data_hash = t.data_hash or t.data_hash = '0x' || repeat('0', 64))
         where r.intent_hash = ${values.intentHash as string}${whose} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
-      assemble: (rows) => rows[0] ?? null,
+      assemble: firstRecord,
     };
   },
 };

@@ -16,7 +16,7 @@ beforeAll(async () => {
   index = await openEmptyIndex();
   wire = await openCutWire(index.connection);
   database = await openTestConnection(wire.connection);
-  api = await startTestApi(database, { requestMsMax: 500 });
+  api = await startTestApi(database, { requestMsMax: 1_500 });
   client = await openApiClient(api.url);
 });
 

@@ -1,4 +1,5 @@
 // Commerce as a whole: /analytics/commerce, read from the totals that the fold keeps.
+import { firstRecord } from "../../schema/answer-rows.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import type { AsOf, Read } from "../../schema/read.ts";
@@ -131,7 +132,7 @@ const commerce: Read = {
     ...closedObject({ summary: countSchema(SUMMARY), ...arraySchemas }),
   },
   missing: null,
-  plan: ({ asOf }) => ({ sql: statement(asOf), assemble: ([row]) => row }),
+  plan: ({ asOf }) => ({ sql: statement(asOf), assemble: firstRecord }),
 };
 
 export const analyticsReads = [commerce];

@@ -1,4 +1,5 @@
 // Merchants as answers: /merchants/:id, /merchants, and what their customers and observers made of them.
+import { firstRecord } from "../../schema/answer-rows.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { equals, list, unchanging } from "../../schema/list.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
@@ -78,7 +79,8 @@ const getReputation: Read = {
     const { sql: statement } = flatReputation.plan(input);
     return {
       sql: statement,
-      assemble([row]) {
+      assemble(answered) {
+        const row = firstRecord(answered);
         if (!row) return null;
         const { commerce, disputes, trust_signals_by_kind, ...merchant } = row;
         return { merchant, commerce, disputes, trust_signals_by_kind };

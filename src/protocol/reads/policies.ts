@@ -1,8 +1,9 @@
 // An account's policies as answers: /accounts/:address/policies, each kind with its own keys.
+
+import type { AnswerRow } from "../../schema/answer-rows.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import { equals, list } from "../../schema/list.ts";
 import { addressParameter } from "../../schema/parameter.ts";
-import type { AnswerRow } from "../../schema/read.ts";
 import { columns, computed, record, schemaOf } from "../../schema/record.ts";
 import { policies } from "../domains/policies.ts";
 

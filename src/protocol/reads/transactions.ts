@@ -1,9 +1,10 @@
 // Transactions as answers: /tx/:hash/explain, from the stored logs.
 import type { Hex } from "../../kit/hex.ts";
+import { type AnswerRow, recordsOf } from "../../schema/answer-rows.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
-import type { AnswerRow, AsOf, Read } from "../../schema/read.ts";
+import type { AsOf, Read } from "../../schema/read.ts";
 import { type SqlText, sql } from "../../schema/statement.ts";
 import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
@@ -71,7 +72,8 @@ const explainTransaction: Read = {
     const hash = values.hash as Hex;
     return {
       sql: statement(hash, asOf),
-      assemble: (rows) => {
+      assemble: (answered) => {
+        const rows = recordsOf(answered);
         const [first] = rows;
         if (!first) return null;
         const decoder = decoderFor(String(first.contracts));
