@@ -6,8 +6,11 @@ type Prepared = { readonly batch: Batch; readonly blocks: number };
 // Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
 const LOGS_PER_WRITE_MAX = 7_500;
 
+/** A batch whose logs are folded, and what will be told of it: the logs themselves are needed no longer. */
+type Ready = { readonly folded: Folded; readonly told: Omit<Written, "ms"> };
+
 /** A batch on its way into the database. */
-type Writing = { readonly prepared: Prepared; readonly folded: Folded; readonly over: Promise<Written> };
+type Writing = { readonly folded: Folded; readonly over: Promise<Written> };
 
 /**
  * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Three batches are under
@@ -42,17 +45,17 @@ export async function* backfill(
     return gathered.length === 0 ? null : joined(gathered);
   };
   let writing: Writing | null = null;
+  const foldNext = async (): Promise<Ready | null> => {
+    const prepared = await gather(writing?.over ?? Promise.resolve());
+    if (prepared === null) return null;
+    const { batch, blocks } = prepared;
+    const folded = await parts.store.fold(batch, parts.protocol.fold, writing?.folded ?? null);
+    return { folded, told: { tip: batch.tip, logs: batch.logs.length, blocks } };
+  };
   try {
-    for (;;) {
-      const prepared: Prepared | null = await gather(writing?.over ?? Promise.resolve());
-      if (prepared === null) break;
-      const folded: Folded = await parts.store.fold(
-        prepared.batch,
-        parts.protocol.fold,
-        writing?.folded ?? null,
-      );
+    for (let next = await foldNext(); next !== null; next = await foldNext()) {
       const written: Written | undefined = await writing?.over;
-      writing = { prepared, folded, over: write(prepared, folded) };
+      writing = { folded: next.folded, over: write(next) };
       if (written) yield written;
     }
     if (writing) yield await writing.over;
@@ -69,11 +72,9 @@ export async function* backfill(
 
 const stop = () => null;
 
-function write({ batch, blocks }: Prepared, folded: Folded): Promise<Written> {
+function write({ folded, told }: Ready): Promise<Written> {
   const started = performance.now();
-  const over = folded.write().then(() => {
-    return { tip: batch.tip, logs: batch.logs.length, blocks, ms: performance.now() - started };
-  });
+  const over = folded.write().then(() => ({ ...told, ms: performance.now() - started }));
   // Heard when its turn comes.
   over.catch(() => undefined);
   return over;

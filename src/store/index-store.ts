@@ -74,13 +74,15 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       const steps = batchSteps(batch, await rows.finish());
       // Let go: each batch would hold the one before it, and the last one all there ever were.
       before = null;
+      // Only this of the batch: its logs are in the steps, and would be kept twice while it is written.
+      const from = firstBlock(batch);
       return {
         latest: rows.latest,
         write: () =>
           lock
-            .commit([refuseDoubles(batch), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
+            .commit([refuseDoubles(from), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
             .catch(async (error) => {
-              throw (await doubled(database, batch, error)) ?? error;
+              throw (await doubled(database, from, error)) ?? error;
             }),
       };
     },
@@ -120,19 +122,19 @@ function versionSteps(
 
 // The same batch written twice, or one that does not follow, would double counters. The last guard against it divides
 // by zero, so that it can be sent along with everything else and still stops all of it.
-function refuseDoubles(batch: IndexBatch): Step {
+function refuseDoubles(from: number): Step {
   return {
     text: "select 1 / (case when block_number < $1 then 1 else 0 end) from checkpoint",
-    values: [firstBlock(batch)],
+    values: [from],
   };
 }
 
 /** In words what that guard has refused; null where the failure was another. */
-async function doubled(database: Database, batch: IndexBatch, cause: unknown): Promise<Error | null> {
+async function doubled(database: Database, from: number, cause: unknown): Promise<Error | null> {
   if (sqlState(cause) !== DIVISION_BY_ZERO) return null;
   const position = await readCheckpoint(database);
   return new Error(
-    `blocks from ${firstBlock(batch)} are to be written, but the index is at ${position?.block.number} already`,
+    `blocks from ${from} are to be written, but the index is at ${position?.block.number} already`,
     { cause },
   );
 }
