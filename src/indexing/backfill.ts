@@ -4,7 +4,7 @@ import type { Batch, BlockRef, Folded, IndexParts, LogRange, Written } from "./p
 type Prepared = { readonly batch: Batch; readonly blocks: number };
 
 // Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
-const LOGS_PER_WRITE_MAX = 7_500;
+const LOGS_PER_WRITE_MAX = 6_000;
 
 /** A batch whose logs are folded, and what will be told of it: the logs themselves are needed no longer. */
 type Ready = { readonly folded: Folded; readonly told: Omit<Written, "ms"> };
