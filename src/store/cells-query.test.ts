@@ -3,7 +3,8 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
 import { createLog } from "../kit/log.ts";
-import { type Cells, CellsQuery } from "./cells-query.ts";
+import type { AnswerRows } from "../schema/answer-rows.ts";
+import { CellsQuery } from "./cells-query.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { isConnectionBroken } from "./database-fault.ts";
 
@@ -32,8 +33,8 @@ afterAll(async () => {
 });
 
 function ask(text: string, values: readonly unknown[] = [], timeoutMs = 0, name = text.slice(0, 60)) {
-  return new Promise<Cells>((resolve, reject) => {
-    const done = (error: unknown, cells: Cells) => (error ? reject(error) : resolve(cells));
+  return new Promise<AnswerRows>((resolve, reject) => {
+    const done = (error: unknown, cells: AnswerRows) => (error ? reject(error) : resolve(cells));
     client.query(new CellsQuery({ name, text, values }, timeoutMs, done));
   });
 }

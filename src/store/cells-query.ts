@@ -1,12 +1,7 @@
 // A named statement for the driver whose rows stay lists of cells, and whose columns are asked for once per connection.
 import { type Connection, Query } from "pg";
+import type { AnswerRows } from "../schema/answer-rows.ts";
 import { asText, columnParsers } from "./column-parsers.ts";
-
-/** Rows as lists of cells, which cost less to make than objects of which nobody needs every name. */
-export type Cells = {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-};
 
 type Shape = {
   /** What the name stands for on this connection. */
@@ -42,7 +37,7 @@ export class CellsQuery extends NamedQuery {
   constructor(
     statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
     timeoutMs: number,
-    done: (error: unknown, cells: Cells) => void,
+    done: (error: unknown, answered: AnswerRows) => void,
   ) {
     super(statement.text);
     this.name = statement.name;
@@ -123,5 +118,5 @@ function isPlain(value: unknown): boolean {
 }
 
 function plainText(value: unknown): string | null {
-  return value === null ? null : String(value);
+  return value === null || value === undefined ? null : String(value);
 }

@@ -1,25 +1,13 @@
 // Reads of the index for answers: one statement, one snapshot, and the head it was taken at.
 import { createHash } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
-import type { Hex } from "../kit/hex.ts";
-import type { SqlText } from "../schema/statement.ts";
-import type { Cells } from "./cells-query.ts";
+import type { AnswerRows } from "../schema/answer-rows.ts";
+import type { IndexHead, RunRead } from "../schema/index-head.ts";
 import { sqlState } from "./database-fault.ts";
 import type { Reader } from "./reader.ts";
 import type { Value } from "./session.ts";
 
-export type IndexHead = {
-  readonly number: bigint;
-  readonly hash: Hex;
-  readonly finalized: bigint;
-  /** First block of the deployment: before it there is nothing to read. */
-  readonly start: bigint;
-};
-
-/** The cells are those of the statement, after others whose names begin with _. */
-export type UseRows<T> = (head: IndexHead, answered: Cells) => T;
-
-export type IndexReader = { read<T>(statement: SqlText, use: UseRows<T>): Promise<T> };
+export type IndexReader = { readonly read: RunRead };
 
 export function openIndexReader(reader: Reader): IndexReader {
   const known = new Map<string, Prepared>();
@@ -36,7 +24,10 @@ export function openIndexReader(reader: Reader): IndexReader {
   };
 }
 
-function useBelowHead<T>({ columns, rows }: Cells, use: UseRows<T>): T {
+function useBelowHead<T>(
+  { columns, rows }: AnswerRows,
+  use: (head: IndexHead, answered: AnswerRows) => T,
+): T {
   const [first] = rows;
   if (!first) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
   const [number, hash, finalized, start, found] = first as HeadCells;

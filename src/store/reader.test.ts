@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
 import { createLog } from "../kit/log.ts";
-import type { Cells } from "./cells-query.ts";
+import type { AnswerRows } from "../schema/answer-rows.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { openReader, type Reader } from "./reader.ts";
 import type { NamedStatement } from "./session.ts";
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.drop();
 });
 
-const same = (cells: Cells) => cells;
+const same = (answered: AnswerRows) => answered;
 const rowsOf = (statement: NamedStatement) => reader.read(statement, ({ rows }) => rows);
 const byNumber = (n: number) => ({
   name: "thing_by_number",

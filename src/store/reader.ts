@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../kit/fault.ts";
-import type { Cells } from "./cells-query.ts";
+import type { AnswerRows } from "../schema/answer-rows.ts";
 import type { Database } from "./database.ts";
 import { cutRows } from "./row-cutting.ts";
 import { mustDiscard, type NamedStatement, runCells } from "./session.ts";
@@ -12,7 +12,7 @@ export type Reader = {
    * What `use` makes of the rows, or throws at the sight of them; nothing of them should be kept for longer. For short
    * reads only: a slow one holds up those that were sent after it on the same connection.
    */
-  read<T>(statement: NamedStatement, use: (cells: Cells) => T): Promise<T>;
+  read<T>(statement: NamedStatement, use: (answered: AnswerRows) => T): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -72,7 +72,7 @@ export function openReader(database: Database, options: { connections: number })
   async function readOn<T>(
     lane: Lane,
     statement: NamedStatement,
-    use: (cells: Cells) => T,
+    use: (answered: AnswerRows) => T,
     attempts: number,
   ): Promise<T> {
     const client = lane.client ?? (await connected(lane));

@@ -2,7 +2,8 @@
 import type { ClientBase, QueryResult } from "pg";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
-import { type Cells, CellsQuery } from "./cells-query.ts";
+import type { AnswerRows } from "../schema/answer-rows.ts";
+import { CellsQuery } from "./cells-query.ts";
 import { type DatabasePlace, isConnectionBroken, toDatabaseFault } from "./database-fault.ts";
 import { runScript, type Step } from "./script.ts";
 
@@ -60,15 +61,15 @@ export async function runStatement<R extends object>(
 export function runCells<T>(
   client: ClientBase,
   statement: NamedStatement,
-  use: (cells: Cells) => T,
+  use: (answered: AnswerRows) => T,
   options: { place: DatabasePlace; statementTimeoutMs: number },
 ): Promise<T> {
   const timeoutMs = answerMsMax(options.statementTimeoutMs, 1);
   return new Promise((resolve, reject) => {
-    const query = new CellsQuery(statement, timeoutMs, (error, cells) => {
+    const query = new CellsQuery(statement, timeoutMs, (error, answered) => {
       if (error) return reject(failureOn(client, error, options.place));
       try {
-        resolve(use(cells));
+        resolve(use(answered));
       } catch (refusal) {
         reject(refusal);
       }

@@ -27,8 +27,7 @@ const https = { request: httpsRequest, agent: new HttpsAgent(KEEP) };
 
 /**
  * Neither follows a redirect, which would carry the request, and perhaps the key, to a host nobody configured, nor
- * does anything else by itself. Node's own client rather than fetch, which takes a quarter of the time that reading a
- * history costs.
+ * does anything else by itself. Node's own client rather than fetch: with it, reading a history costs a sixth less.
  */
 export async function post({ url, headers, body, signal, answerBytesMax }: Post): Promise<Posted> {
   const { request, agent } = url.startsWith("https:") ? https : http;
