@@ -1,6 +1,7 @@
 // The services of the production shape, each in its slot, with the environment an operator would give it.
 import type { MarketChain } from "./market-chain.ts";
 import type { ProtocolChain } from "./protocol-chain.ts";
+import { untilReady } from "./ready.ts";
 import { createSlot, type Slot, type SlotOptions } from "./slot.ts";
 
 export type Services = {
@@ -9,6 +10,9 @@ export type Services = {
   readonly portfolios: readonly Slot[];
   readonly facilitator: Slot;
   readonly all: readonly Slot[];
+  /** Those that people ask; of the indexers one stands by and is never ready. */
+  readonly answering: readonly Slot[];
+  /** Resolves once all listen and those that people ask are ready: nobody is sent to one that is not. */
   start(): Promise<void>;
   close(): Promise<void>;
 };
@@ -72,15 +76,18 @@ export function openServices(options: ServiceOptions): Services {
     FACILITATOR_PRIVATE_KEY: protocol.facilitator.privateKey,
     FACILITATOR_PAYEES: protocol.payTo,
   });
-  const all = [...indexers, ...apis, ...portfolios, facilitator];
+  const answering = [...apis, ...portfolios, facilitator];
+  const all = [...indexers, ...answering];
   return {
     indexers,
     apis,
     portfolios,
     facilitator,
     all,
+    answering,
     async start() {
       await Promise.all(all.map((each) => each.start()));
+      await Promise.all(answering.map(untilReady));
     },
     async close() {
       await Promise.all(all.map((each) => each.end("SIGKILL")));

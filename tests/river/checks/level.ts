@@ -1,7 +1,6 @@
 // Every service runs, one indexer writes and one stands by, and both APIs answer from the head of the chain.
-import { openConnection } from "../connection.ts";
 import { until } from "../pause.ts";
-import type { River } from "../river.ts";
+import { askOnce, untilReady } from "../ready.ts";
 import type { Slot } from "../slot.ts";
 import type { Check } from "./check.ts";
 
@@ -16,7 +15,7 @@ export const level: Check = {
       let seen = "nothing";
       await until(
         async () => {
-          const { headers } = await ask(api, "/analytics/commerce");
+          const { headers } = await askOnce(api, "/analytics/commerce");
           seen = `block ${headers["x-indexed-block"]}`;
           return headers["x-indexed-block-hash"] === head.hash;
         },
@@ -30,23 +29,14 @@ export const level: Check = {
     let states: readonly number[] = [];
     await until(
       async () => {
-        states = await Promise.all(services.indexers.map(async (each) => (await ask(each, "/ready")).status));
+        states = await Promise.all(
+          services.indexers.map(async (each) => (await askOnce(each, "/ready")).status),
+        );
         return states.toSorted().join() === "200,503";
       },
       { msMax: LEVEL_MS_MAX, late: () => `the indexers are ${states.join(" and ")} when asked /ready` },
     );
-    const rest = [...services.apis, ...services.portfolios, services.facilitator];
-    for (const each of rest) {
-      let said = "";
-      await until(
-        async () => {
-          const { status, text } = await ask(each, "/ready");
-          said = text;
-          return status === 200;
-        },
-        { msMax: LEVEL_MS_MAX, late: () => `${each.name} is not ready: ${said}` },
-      );
-    }
+    for (const each of services.answering) await untilReady(each);
     return `block ${head.number}, ${services.all.length} processes`;
   },
 };
@@ -54,13 +44,4 @@ export const level: Check = {
 /** Whoever reads of a failure has only this to go by: the processes are gone by then. */
 function lastWords(slots: readonly Slot[]): string {
   return slots.map(({ name, said }) => `${name} said last: ${said.slice(-WORDS_MAX)}`).join("\n");
-}
-
-async function ask(slot: River["services"]["all"][number] & Slot, path: string) {
-  const connection = openConnection(slot.url);
-  try {
-    return await connection.ask(path);
-  } finally {
-    connection.close();
-  }
 }
