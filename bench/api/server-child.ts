@@ -14,15 +14,17 @@ const place = JSON.parse(process.argv[2] ?? "") as BenchPlace;
 const database = await openBenchDatabase(place);
 
 async function serve(cacheBytesMax?: number) {
+  const registry = new Registry();
   const server = createServer({
     log: quietLog,
     bodyBytesMax: 262_144,
     requestMsMax: 10_000,
+    registry,
     ready: async () => ({ ready: true }),
   });
   const caching = cacheBytesMax === undefined ? {} : { cacheBytesMax };
-  const api = serveApi(server.app, { database, log: quietLog, ...caching });
-  addStatusRoutes(server.app, new Registry());
+  const api = serveApi(server, { database, log: quietLog, ...caching });
+  addStatusRoutes(server.app, registry);
   const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
   return {
     url,

@@ -39,7 +39,7 @@ export const api: RunCommand = async ({ environment, log, stop }) => {
   const server = createServer({ ...config, log, registry, ready: () => indexReadiness(database) });
   let url = "";
   const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
-  const api = serveApi(server.app, { database, log, writing });
+  const api = serveApi(server, { database, log, writing });
   try {
     await refuseOtherDeployment(database, deployment);
     addStatusRoutes(server.app, registry);

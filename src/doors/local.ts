@@ -84,7 +84,7 @@ export const local: RunCommand = async (context) => {
     addStatusRoutes(server.app, status.registry);
     const nodes = [new Secret(economy.rpcUrl)];
     const writing = { deployment: economy.deployment, config, urls: nodes, listensAt: () => urls.api };
-    const api = serveApi(server.app, { database, log, writing });
+    const api = serveApi(server, { database, log, writing });
     closers.push(api.close, server.close);
     urls.api = await server.listen(apiAddress);
 

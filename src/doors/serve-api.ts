@@ -1,11 +1,11 @@
 // The indexing API put together: reads over a pipelined reader, kept as bytes until the database tells of a change.
-import type { FastifyInstance } from "fastify";
 import { createAnswerCache } from "../http/answer-cache.ts";
 import { describeEndpoint, describeRead, ownRoutes } from "../http/described-route.ts";
 import { addDescription } from "../http/description-routes.ts";
 import { addEndpoints } from "../http/endpoint-routes.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { addReadRoutes } from "../http/read-routes.ts";
+import type { Server } from "../http/server.ts";
 import type { Log } from "../kit/log.ts";
 import { preflightEndpoint } from "../protocol/preflight-endpoint.ts";
 import { reads as protocolReads } from "../protocol/reads.ts";
@@ -32,7 +32,7 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 const READER_CONNECTIONS = 2;
 
 /** Adds the routes; `close` ends what they stand on. */
-export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): Promise<void> } {
+export function serveApi(server: Server, options: ApiOptions): { close(): Promise<void> } {
   const { database, log } = options;
   const leaving = new AbortController();
   const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
@@ -52,10 +52,10 @@ export function serveApi(app: FastifyInstance, options: ApiOptions): { close(): 
   const writing = options.writing && openWriting(options.writing, { database, log, changed: cache.forget });
   const endpoints: readonly Endpoint[] = [preflightEndpoint({ run: read }), ...(writing?.endpoints ?? [])];
   const reads = [...protocolReads, ...(writing?.reads ?? [])];
-  addReadRoutes(app, reads, { run: read, cache });
-  addEndpoints(app, endpoints);
+  addReadRoutes(server, reads, { run: read, cache });
+  addEndpoints(server.app, endpoints);
   const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...ownRoutes];
-  addDescription(app, openApiDocument(indexingApiTitle(), routes));
+  addDescription(server.app, openApiDocument(indexingApiTitle(), routes));
   return {
     async close() {
       leaving.abort();

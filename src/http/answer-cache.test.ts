@@ -1,12 +1,13 @@
 // Answers are made once per change and question, never kept beyond a change, and never shared across one.
 import { describe, expect, it } from "vitest";
-import { type Answer, createAnswerCache } from "./answer-cache.ts";
+import type { Answer } from "./answer.ts";
+import { createAnswerCache } from "./answer-cache.ts";
 
 const answerOf = (text: string): Answer => ({
-  status: 200,
+  route: "/q",
   body: Buffer.from(text),
   etag: text,
-  headers: {},
+  headers: [],
 });
 
 function hearing(bytesMax = 10_000) {

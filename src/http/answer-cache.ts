@@ -1,12 +1,5 @@
 // Answers kept as bytes until anything changes, and made once for all who ask meanwhile.
-
-export type Answer = {
-  readonly status: number;
-  readonly body: Buffer;
-  readonly etag: string;
-  /** All that belong to the answer, the validator included. */
-  readonly headers: Readonly<Record<string, string>>;
-};
+import type { Answer } from "./answer.ts";
 
 export type AnswerCache = {
   /** What was answered to this very address since the last change: the quickest way. */

@@ -1,52 +1,39 @@
 // Reads of the index as GET routes: parameters in, one statement, an answer with its validators out.
-import { hash } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../kit/fault.ts";
 import { parseUint } from "../kit/uint.ts";
-import {
-  BLOCK_MAX,
-  headHeaders,
-  type IndexHead,
-  type RunRead,
-  refuseUnreadable,
-} from "../schema/index-head.ts";
+import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../schema/index-head.ts";
 import type { Read, ReadInput } from "../schema/read.ts";
-import type { Answer, AnswerCache } from "./answer-cache.ts";
+import { type Answer, toAnswer } from "./answer.ts";
+import type { AnswerCache } from "./answer-cache.ts";
 import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
+import type { Server } from "./server.ts";
 import { withinRequestTime } from "./time-limit.ts";
-import { matches } from "./validators.ts";
 
 export type ReadRouteOptions = {
   readonly run: RunRead;
   readonly cache: AnswerCache;
 };
 
-export function addReadRoutes(app: FastifyInstance, reads: readonly Read[], options: ReadRouteOptions): void {
+export function addReadRoutes(
+  server: Server,
+  reads: readonly Read[],
+  { cache, run }: ReadRouteOptions,
+): void {
+  // Almost everybody is answered there; the routes are for what is not kept.
+  server.keepAnswers(cache.byAddress);
   for (const read of reads) {
-    app.get(read.path, (request, reply) => {
-      const kept = options.cache.byAddress(request.url);
-      // What is kept is sent at once: a promise would cost as much as the look-up.
-      if (kept) send(kept, request, reply);
-      else return answer(app, read, request, reply, options);
+    server.app.get(read.path, async (request, reply) => {
+      const query = readQuery(request.url);
+      const input = readInput(read, request, query);
+      // Keys that mean nothing to us are ignored, and must not fill the cache either.
+      const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
+      const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
+      const making = cache.answer(question, address, () => make(read, input, reply, run));
+      server.send(await withinRequestTime(server.app, making), request, reply);
     });
   }
-}
-
-async function answer(
-  app: FastifyInstance,
-  read: Read,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { cache, run }: ReadRouteOptions,
-): Promise<FastifyReply> {
-  const query = readQuery(request.url);
-  const input = readInput(read, request, query);
-  // Keys that mean nothing to us are ignored, and must not fill the cache either.
-  const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
-  const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
-  const making = cache.answer(question, address, () => make(read, input, reply, run));
-  return send(await withinRequestTime(app, making), request, reply);
 }
 
 function isKnown(read: Read, key: string): boolean {
@@ -60,7 +47,7 @@ function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): 
       refuseUnreadable(input.asOf, head, { recent: read.recent === true });
       const body = plan.assemble(answered);
       if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
-      return toAnswer(body, head);
+      return toAnswer(read.path, body, head);
     } catch (error) {
       // Also an answer of "no such record" says as of which block there is none.
       reply.headers(headHeaders(head));
@@ -81,30 +68,4 @@ function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<strin
     asOf: block === undefined ? null : parseUint(block, "block", BLOCK_MAX),
     provenance: include === "provenance" && read.provenance,
   };
-}
-
-export function toAnswer(body: unknown, head: IndexHead): Answer {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const etag = `"${hash("sha1", bytes, "base64url")}"`;
-  return {
-    status: 200,
-    body: bytes,
-    etag,
-    headers: {
-      etag,
-      "content-type": "application/json; charset=utf-8",
-      "cache-control": "no-cache",
-      ...headHeaders(head),
-    },
-  };
-}
-
-function send(
-  { status, body, etag, headers }: Answer,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  reply.headers(headers);
-  if (matches(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  return reply.code(status).send(body);
 }

@@ -1,12 +1,13 @@
 // Requests by route and status, and how long answers take, for whoever watches a service.
-import type { FastifyInstance } from "fastify";
 import { Counter, Histogram, type Registry } from "prom-client";
 
 // From a kept answer to a snapshot over slow nodes.
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30];
 
-/** Must be added before the first route. */
-export function addRequestMetrics(app: FastifyInstance, registry: Registry): void {
+export type CountRequest = (route: string, status: number, ms: number) => void;
+
+/** What counts requests in the registry. */
+export function createRequestMetrics(registry: Registry): CountRequest {
   // Counted in a plain map: labels are only put together when somebody looks.
   const counts = new Map<string, Map<number, number>>();
   new Counter({
@@ -27,15 +28,13 @@ export function addRequestMetrics(app: FastifyInstance, registry: Registry): voi
     buckets: SECONDS,
     registers: [registry],
   });
-  app.addHook("onResponse", (request, reply, done) => {
-    const route = request.routeOptions.url ?? "none";
+  return (route, status, ms) => {
     let byStatus = counts.get(route);
     if (!byStatus) {
       byStatus = new Map();
       counts.set(route, byStatus);
     }
-    byStatus.set(reply.statusCode, (byStatus.get(reply.statusCode) ?? 0) + 1);
-    seconds.observe(reply.elapsedTime / 1_000);
-    done();
-  });
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    seconds.observe(ms / 1_000);
+  };
 }

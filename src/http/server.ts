@@ -1,20 +1,25 @@
 // The HTTP server both services stand on: faults as JSON, request ids, health, readiness, graceful leaving.
 import { randomUUID } from "node:crypto";
+import { createServer as createHttpServer, type ServerOptions as HttpServerOptions } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from "fastify";
 import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../kit/clock.ts";
 import { Fault, type FaultCode, publicSentence, toFault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
+import { type Answer, sendAnswer } from "./answer.ts";
 import { answerConnectionFault } from "./connection-fault.ts";
+import { createGuard } from "./guard.ts";
+import { type KeptAnswer, sendKept } from "./kept-answers.ts";
 import { createMethodTable } from "./methods.ts";
 import { addProtections, answerOptions, SAFE_HEADERS } from "./protections.ts";
-import { addRequestMetrics } from "./request-metrics.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { withinRequestTime } from "./time-limit.ts";
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
@@ -37,6 +42,10 @@ export type ListenAddress = { readonly host: string; readonly port: number; read
 
 export type Server = {
   readonly app: FastifyInstance;
+  /** From now on, what is kept is sent before anything else is looked at. */
+  keepAnswers(kept: KeptAnswer): void;
+  /** Sends what was made for a request of a route. */
+  send(answer: Answer, request: FastifyRequest, reply: FastifyReply): void;
   /** Starts listening and answers with the URL people can open; `variable` is what configures the port. */
   listen(address: ListenAddress): Promise<string>;
   /** Takes no new connection, finishes the requests in flight, then resolves. */
@@ -49,26 +58,30 @@ const SEGMENT_LENGTH_MAX = 16_384;
 // How late a request that does not arrive in time is noticed; Node's own half a minute would double the time it has.
 const SLOW_CHECK_MS = 5_000;
 
+// Longer than the minute that load balancers commonly keep a connection for: who closes first must not be us.
+const KEEP_ALIVE_MS = 72_000;
+
 export function createServer(options: ServerOptions): Server {
-  const { requestsPerMinuteMax = 0, proxies = 0, clock = systemClock } = options;
-  const logger: FastifyBaseLogger = options.log;
+  const { log, requestMsMax, requestsPerMinuteMax = 0, proxies = 0, clock = systemClock } = options;
+  const guard = createGuard({ requestsPerMinuteMax, proxies, clock });
+  const count = options.registry ? createRequestMetrics(options.registry) : () => undefined;
+  let kept: KeptAnswer = () => undefined;
+  let leaving = false;
+  const quick = { guard, count, isLeaving: () => leaving };
   const app = Fastify({
-    loggerInstance: logger,
+    loggerInstance: log as FastifyBaseLogger,
     // Whole-request lines are metrics' business; the log is for what went wrong.
     logController: new LogController({ disableRequestLogging: true }),
+    // One logger for all: what is said of a request names it, and most of them have nothing said.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: options.bodyBytesMax,
-    requestTimeout: options.requestMsMax,
-    // Nothing moves while an answer is made, which takes no longer than that; whoever then does not read it is left.
-    connectionTimeout: 2 * options.requestMsMax,
-    trustProxy: proxies > 0 ? (_address: string, hop: number) => hop < proxies : false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
-    http: {
-      // Node would refuse a missing Host with an empty body; we refuse it with ours.
-      requireHostHeader: false,
-      // Node trades the two where headers have more time than the whole, and a slow body would have a minute.
-      requestTimeout: options.requestMsMax,
-      headersTimeout: options.requestMsMax,
-      connectionsCheckingInterval: Math.min(SLOW_CHECK_MS, options.requestMsMax),
+    serverFactory(handle) {
+      const server = createHttpServer(timesOf(requestMsMax), (request, response) => {
+        if (!sendKept(kept, request, response, quick)) handle(request, response);
+      });
+      // Nothing moves while an answer is made, which takes no longer than that; whoever then does not read it is left.
+      return server.setTimeout(2 * requestMsMax);
     },
     clientErrorHandler: answerConnectionFault,
     // An id of our own making: one taken from a header could be forged into our logs.
@@ -81,18 +94,20 @@ export function createServer(options: ServerOptions): Server {
   // What else somebody expects may be ignored; Node would refuse it past everything that every answer carries.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
-  let leaving = false;
-  // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.
-  // With a callback, as every hook that each request passes: promises would be felt.
+  // Hooks that every request passes have a callback: promises would be felt.
   app.addHook("onSend", (_request, reply, _payload, done) => {
+    // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.
     if (leaving) reply.header("connection", "close");
     done();
   });
-  if (options.registry) addRequestMetrics(app, options.registry);
-  addProtections(app, { requestsPerMinuteMax, clock });
+  app.addHook("onResponse", (request, reply, done) => {
+    count(request.routeOptions.url ?? "none", reply.statusCode, reply.elapsedTime);
+    done();
+  });
+  addProtections(app, guard);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = fromFramework(error);
-    if (fault.status >= 500) request.log.error({ err: error }, "request failed");
+    if (fault.status >= 500) log.error({ reqId: request.id, err: error }, "request failed");
     return sendFault(reply, request.id, fault);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -111,6 +126,13 @@ export function createServer(options: ServerOptions): Server {
 
   return {
     app,
+    keepAnswers(from) {
+      kept = from;
+    },
+    send(answer, request, reply) {
+      reply.hijack();
+      sendAnswer(answer, request.raw, reply.raw, { id: request.id, leaving });
+    },
     async listen(address) {
       try {
         await app.listen({ host: address.host, port: address.port });
@@ -123,6 +145,18 @@ export function createServer(options: ServerOptions): Server {
       leaving = true;
       return app.close();
     },
+  };
+}
+
+function timesOf(requestMsMax: number): HttpServerOptions {
+  return {
+    // Node would refuse a missing Host with an empty body; we refuse it with ours.
+    requireHostHeader: false,
+    // Node trades the two where headers have more time than the whole, and a slow body would have a minute.
+    requestTimeout: requestMsMax,
+    headersTimeout: requestMsMax,
+    connectionsCheckingInterval: Math.min(SLOW_CHECK_MS, requestMsMax),
+    keepAliveTimeout: KEEP_ALIVE_MS,
   };
 }
 

@@ -100,7 +100,7 @@ export async function openWriteStage(): Promise<WriteStage> {
     const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
     const urls = [new Secret(chain.rpcUrl)];
     const writing = { deployment, config, urls, listensAt: () => url };
-    const api = serveApi(server.app, { database: index.database, log: quiet, writing });
+    const api = serveApi(server, { database: index.database, log: quiet, writing });
     url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
     return {
       client: await openClient(url),

@@ -45,7 +45,7 @@ export async function startTestApi(
     urls: [],
     listensAt: () => url,
   };
-  const api = serveApi(server.app, { database, log: quiet, writing });
+  const api = serveApi(server, { database, log: quiet, writing });
   addStatusRoutes(server.app, new Registry());
   url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
   return {
