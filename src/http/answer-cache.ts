@@ -22,8 +22,8 @@ export type AnswerCache = {
   deaf(): void;
 };
 
-// What an entry of a map costs beside its text.
-const ENTRY_BYTES = 100;
+// What an answer and its place cost beside their text: mostly its list of headers.
+const ENTRY_BYTES = 500;
 
 export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
   let kept = new Map<string, Answer>();
@@ -49,31 +49,56 @@ export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
     bytes += size;
   };
 
-  async function made(question: string, make: () => Promise<Answer>): Promise<Answer> {
+  /** Its bytes are counted under the question: an answer that is not kept under that is kept under no other name. */
+  const nameAlso = (address: string | null, question: string, answer: Answer) => {
+    if (address !== null && kept.get(question) === answer) keep(address, answer, 0);
+  };
+
+  // Without async functions: each would add its own promises to a question that is asked thousands of times a second.
+  function made(question: string, address: string | null, make: () => Promise<Answer>): Promise<Answer> {
     const generation = making;
-    const work = make();
+    const work = make().then(
+      (answer) => {
+        generation.delete(question);
+        if (generation !== making) return answer;
+        keep(question, answer, answer.body.length);
+        nameAlso(address, question, answer);
+        return answer;
+      },
+      (refusal: unknown) => {
+        generation.delete(question);
+        throw refusal;
+      },
+    );
     generation.set(question, work);
-    try {
-      const answer = await work;
-      if (generation === making) keep(question, answer, answer.body.length);
-      return answer;
-    } finally {
-      generation.delete(question);
-    }
+    return work;
+  }
+
+  async function madeForOthers(
+    work: Promise<Answer>,
+    question: string,
+    address: string | null,
+    make: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const generation = making;
+    // What was refused to somebody else is asked again: a refusal tells its own asker more than others may need.
+    const answer = await work.catch(() => undefined);
+    if (!answer) return await made(question, address, make);
+    if (generation === making) nameAlso(address, question, answer);
+    return answer;
   }
 
   return {
     byAddress: (address) => kept.get(address),
-    async answer(question, address, make) {
-      const generation = making;
-      let answer = kept.get(question);
+    answer(question, address, make) {
+      const answer = kept.get(question);
+      if (answer) {
+        nameAlso(address, question, answer);
+        return Promise.resolve(answer);
+      }
       // Deaf, we can not know whether something changed between their beginning and ours.
       const others = hearing ? making.get(question) : undefined;
-      // What was refused to somebody else is asked again: a refusal tells its own asker more than others may need.
-      if (!answer && others) answer = await others.catch(() => undefined);
-      answer ??= await made(question, make);
-      if (address !== null && generation === making) keep(address, answer, 0);
-      return answer;
+      return others ? madeForOthers(others, question, address, make) : made(question, address, make);
     },
     forget,
     changed() {

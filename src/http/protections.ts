@@ -34,14 +34,19 @@ export function answerOptions(reply: FastifyReply, methods: readonly string[]): 
     .send();
 }
 
-/** Must be added before the first route. */
+const SAFE_ENTRIES = Object.entries(SAFE_HEADERS);
+
+/** Must be added before the first route. With callbacks: every request passes here, and promises would be felt. */
 export function addProtections(app: FastifyInstance, guard: Guard): void {
-  // With a callback: every request passes here, and a promise each would be felt.
   app.addHook("onRequest", (request, reply, done) => {
-    reply.headers(SAFE_HEADERS).header("x-request-id", request.id);
     const refusal = guard.refusal(request.raw);
     if (refusal === null) return done();
     reply.headers(refusal.headers);
     done(refusal.fault);
+  });
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    for (const [name, value] of SAFE_ENTRIES) if (!reply.hasHeader(name)) reply.header(name, value);
+    reply.header("x-request-id", request.id);
+    done();
   });
 }

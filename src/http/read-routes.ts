@@ -24,14 +24,14 @@ export function addReadRoutes(
   // Almost everybody is answered there; the routes are for what is not kept.
   server.keepAnswers(cache.byAddress);
   for (const read of reads) {
-    server.app.get(read.path, async (request, reply) => {
+    server.app.get(read.path, (request, reply) => {
       const query = readQuery(request.url);
       const input = readInput(read, request, query);
       // Keys that mean nothing to us are ignored, and must not fill the cache either.
       const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
       const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
       const making = cache.answer(question, address, () => make(read, input, reply, run));
-      server.send(await withinRequestTime(server.app, making), request, reply);
+      return withinRequestTime(server.app, making).then((answer) => server.send(answer, request, reply));
     });
   }
 }

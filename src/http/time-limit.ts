@@ -3,22 +3,32 @@ import type { FastifyInstance } from "fastify";
 import { Fault } from "../kit/fault.ts";
 
 /** The result of some work, or what stands for it when it takes longer than the server's time for one request. */
-export async function withinRequestTime<T>(
+export function withinRequestTime<T>(
   app: FastifyInstance,
   work: Promise<T>,
   instead: () => T = tooLate,
 ): Promise<T> {
   const ms = app.server.requestTimeout;
   if (ms === 0) return work;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  }).then(instead);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      try {
+        resolve(instead());
+      } catch (refusal) {
+        reject(refusal);
+      }
+    }, ms);
+    work.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
 }
 
 function tooLate(): never {

@@ -5,7 +5,7 @@ import type { Column, JsonSchema } from "./column.ts";
 import { nullable } from "./json-schema.ts";
 import type { ParameterKind } from "./parameter.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
-import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
+import { joined, name, type SqlText, type SqlValue, sql, template } from "./statement.ts";
 import type { Table } from "./table.ts";
 
 export type Field = { readonly sql: (asOf: AsOf) => SqlText; readonly json: JsonSchema };
@@ -135,7 +135,7 @@ export type Page = {
 /** select … from … where …; with a page, its rows are chosen before anything is joined to those it skips. */
 export function selectRecords(
   shape: RecordShape,
-  input: ReadInput,
+  input: Pick<ReadInput, "asOf" | "provenance">,
   where: readonly SqlText[],
   page: Page | null = null,
 ): SqlText {
@@ -172,6 +172,9 @@ export function schemaOf(shape: RecordShape): JsonSchema {
   };
 }
 
+const NOW = { asOf: null, provenance: false };
+const NOW_PROVEN = { asOf: null, provenance: true };
+
 /** One record by the parameter in its path. */
 export function one(
   path: string,
@@ -187,6 +190,9 @@ export function one(
   },
 ): Read {
   const { operation, summary, tag, parameter, kind, column, missing } = options;
+  const selected = (input: Pick<ReadInput, "asOf" | "provenance">, value: SqlValue) =>
+    selectRecords(shape, input, [sql`t.${name(column)} = ${value}`]);
+  const current = { plain: template(selected(NOW, null)), proven: template(selected(NOW_PROVEN, null)) };
   return {
     path,
     operation,
@@ -198,10 +204,13 @@ export function one(
     provenance: true,
     answer: schemaOf(shape),
     missing,
-    plan: (input) => ({
-      sql: selectRecords(shape, input, [sql`t.${name(column)} = ${input.values[parameter] as SqlValue}`]),
-      assemble: firstRecord,
-    }),
+    plan({ values, asOf, provenance }) {
+      const value = values[parameter] as SqlValue;
+      const { plain, proven } = current;
+      const sql =
+        asOf === null ? (provenance ? proven : plain)(value) : selected({ asOf, provenance }, value);
+      return { sql, assemble: firstRecord };
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // Statements are merged without a value ever becoming text, and their placeholders count from one.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
+import { joined, name, type SqlText, type SqlValue, sql, template } from "./statement.ts";
 
 describe("a statement", () => {
   it("numbers its values, those of merged statements included", () => {
@@ -23,6 +23,13 @@ describe("a statement", () => {
     const whole = sql`select ${names}, ${statements}`;
     expect(whole.text).toBe("select $1, $2");
     expect(whole.values).toEqual([names, statements]);
+  });
+
+  it("is filled with other values, and merged like any other", () => {
+    const filled = template(sql`a = ${0} and b = ${""}`);
+    expect(filled(7, "$1")).toMatchObject({ text: "a = $1 and b = $2", values: [7, "$1"] });
+    const whole = sql`select ${1} where ${filled(8, null)}`;
+    expect(whole).toMatchObject({ text: "select $1 where a = $2 and b = $3", values: [1, 8, null] });
   });
 
   it("joins any number of others", () => {

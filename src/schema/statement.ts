@@ -49,6 +49,11 @@ export function joined(parts: readonly SqlText[], between: string): SqlText {
   return writing;
 }
 
+/** A statement that is asked again and again with nothing but other values: its text is put together once. */
+export function template({ pieces, text }: SqlText): (...values: readonly SqlValue[]) => SqlText {
+  return (...values) => new Filled(pieces, values, text);
+}
+
 // Placeholders are numbered at the very end: numbering them anew with every merge cost more than anything else here.
 class Writing implements SqlText {
   readonly pieces: string[];
@@ -65,7 +70,7 @@ class Writing implements SqlText {
   hole(hole: SqlValue | SqlText | SqlName): void {
     // By class and not by keys: an object that came in as JSON may have any keys, and stays a value.
     if (hole instanceof SqlName) this.add(hole.name);
-    else if (hole instanceof Writing) this.#merge(hole);
+    else if (hole instanceof Writing || hole instanceof Filled) this.#merge(hole);
     else this.#value(hole as SqlValue);
   }
 
@@ -86,5 +91,17 @@ class Writing implements SqlText {
     let text = this.pieces[0] ?? "";
     for (let index = 1; index < this.pieces.length; index += 1) text += `$${index}${this.pieces[index]}`;
     return text;
+  }
+}
+
+class Filled implements SqlText {
+  readonly pieces: readonly string[];
+  readonly values: readonly SqlValue[];
+  readonly text: string;
+
+  constructor(pieces: readonly string[], values: readonly SqlValue[], text: string) {
+    this.pieces = pieces;
+    this.values = values;
+    this.text = text;
   }
 }

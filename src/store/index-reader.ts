@@ -12,14 +12,14 @@ export type IndexReader = { readonly read: RunRead };
 export function openIndexReader(reader: Reader): IndexReader {
   const known = new Map<string, Prepared>();
   return {
-    async read({ text, values }, use) {
+    read({ text, values }, use) {
       const { name, text: whole } = preparedOf(text, known);
-      try {
-        const statement = { name, text: whole, values: values as readonly Value[] };
-        return await reader.read(statement, (cells) => useBelowHead(cells, use));
-      } catch (error) {
-        throw explainedAbsence(error);
-      }
+      const statement = { name, text: whole, values: values as readonly Value[] };
+      return reader
+        .read(statement, (cells) => useBelowHead(cells, use))
+        .catch((error: unknown) => {
+          throw explainedAbsence(error);
+        });
     },
   };
 }

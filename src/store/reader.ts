@@ -16,6 +16,8 @@ export type Reader = {
   close(): Promise<void>;
 };
 
+type Asked<T> = { readonly statement: NamedStatement; readonly use: (answered: AnswerRows) => T };
+
 type Lane = { client: Client | null; opening: Promise<Client> | null; inFlight: number };
 
 // What the driver's client has beyond its declared type.
@@ -69,40 +71,55 @@ export function openReader(database: Database, options: { connections: number })
     return lane.opening;
   }
 
-  async function readOn<T>(
-    lane: Lane,
-    statement: NamedStatement,
-    use: (answered: AnswerRows) => T,
-    attempts: number,
-  ): Promise<T> {
-    const client = lane.client ?? (await connected(lane));
-    try {
-      sendTogether((client as WiredClient).connection.stream);
-      return await runCells(client, statement, use, limits);
-    } catch (error) {
-      if (!mustDiscard(client)) throw error;
-      retire(lane, client);
-      // A connection can break under many reads that are not to blame, or know a statement as it was before a
-      // migration. A read may be repeated; one that used up its time may not, and no other failure is passing.
-      const timedOut = error instanceof Fault && error.code === "TIMED_OUT";
-      if (timedOut || attempts <= 1) throw error;
-      return await readOn(lane, statement, use, attempts - 1);
-    }
+  // Not an async function: on a connection that works, a read is made of as few promises as can be.
+  function readOn<T>(lane: Lane, client: Client, asked: Asked<T>, attempts: number): Promise<T> {
+    sendTogether((client as WiredClient).connection.stream);
+    lane.inFlight += 1;
+    return runCells(client, asked.statement, asked.use, limits).then(
+      (made) => {
+        lane.inFlight -= 1;
+        return made;
+      },
+      (error: unknown) => {
+        lane.inFlight -= 1;
+        if (!mustDiscard(client)) throw error;
+        retire(lane, client);
+        // A connection can break under many reads that are not to blame, or know a statement as it was before a
+        // migration. A read may be repeated; one that used up its time may not, and no other failure is passing.
+        const timedOut = error instanceof Fault && error.code === "TIMED_OUT";
+        if (timedOut || attempts <= 1) throw error;
+        return readSoon(lane, asked, attempts - 1);
+      },
+    );
   }
 
-  return {
-    async read(statement, use) {
-      if (closed) throw new Fault("SHUTTING_DOWN", "The database has been closed.");
-      const lane = lanes.reduce((best, next) => (next.inFlight < best.inFlight ? next : best));
-      if (lane.inFlight >= IN_FLIGHT_MAX) {
-        throw new Fault("OVERLOADED", "Too many reads are waiting; try again in a moment.");
-      }
+  /** On a connection that may have to be opened first; whoever waits for that is counted, too. */
+  async function readSoon<T>(lane: Lane, asked: Asked<T>, attempts: number): Promise<T> {
+    let client = lane.client;
+    if (!client) {
       lane.inFlight += 1;
       try {
-        return await readOn(lane, statement, use, ATTEMPTS);
+        client = await connected(lane);
       } finally {
         lane.inFlight -= 1;
       }
+    }
+    return await readOn(lane, client, asked, attempts);
+  }
+
+  function laneOrRefusal(): Lane | Fault {
+    if (closed) return new Fault("SHUTTING_DOWN", "The database has been closed.");
+    const lane = lanes.reduce((best, next) => (next.inFlight < best.inFlight ? next : best));
+    if (lane.inFlight < IN_FLIGHT_MAX) return lane;
+    return new Fault("OVERLOADED", "Too many reads are waiting; try again in a moment.");
+  }
+
+  return {
+    read(statement, use) {
+      const lane = laneOrRefusal();
+      if (lane instanceof Fault) return Promise.reject(lane);
+      const asked = { statement, use };
+      return lane.client ? readOn(lane, lane.client, asked, ATTEMPTS) : readSoon(lane, asked, ATTEMPTS);
     },
     async close() {
       closed = true;

@@ -5,17 +5,24 @@ import type { ChainLog } from "../../schema/chain-log.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
 import type { AsOf, Read } from "../../schema/read.ts";
-import { type SqlText, sql } from "../../schema/statement.ts";
+import { type SqlText, sql, template } from "../../schema/statement.ts";
 import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
 import { explain } from "../explain.ts";
 
-function statement(hash: Hex, asOf: AsOf): SqlText {
+function selectLogs(hash: string, asOf: AsOf): SqlText {
   const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.toString()}::bigint`;
   return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,
       encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts
     from logs l join blocks b on b.number = l.block_number
-    where l.tx_hash = decode(${hash.slice(2)}, 'hex') and l.block_number <= ${upTo} order by l.log_index`;
+    where l.tx_hash = decode(${hash}, 'hex') and l.block_number <= ${upTo} order by l.log_index`;
+}
+
+const selectLogsNow = template(selectLogs("", null));
+
+function statement(hash: Hex, asOf: AsOf): SqlText {
+  const digits = hash.slice(2);
+  return asOf === null ? selectLogsNow(digits) : selectLogs(digits, asOf);
 }
 
 function logOf(row: AnswerRow, transactionHash: Hex): ChainLog {
