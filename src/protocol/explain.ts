@@ -16,12 +16,12 @@ export type Explanation = {
 
 /** Null where none of the logs is an event of the protocol. */
 export function explain(txHash: Hex, logs: readonly ChainLog[], decoder: LogDecoder): Explanation | null {
-  const events = logs.flatMap((log) => {
+  const events: Explanation["events"][number][] = [];
+  for (const log of logs) {
     const event = decoder.decode(log, BigInt(log.blockTimestamp));
-    return event
-      ? [{ eventName: event.name, args: plain(event.args), description: event.rule.explain(event) }]
-      : [];
-  });
+    if (!event) continue;
+    events.push({ eventName: event.name, args: plain(event.args), description: event.rule.explain(event) });
+  }
   const [first] = logs;
   if (!first || events.length === 0) return null;
   const told = events.map(({ description }) => description).join("; ");
@@ -35,7 +35,10 @@ export function explain(txHash: Hex, logs: readonly ChainLog[], decoder: LogDeco
 
 // Integers as text, whatever their width, so that a client never has to ask which of them fit a number.
 function plain(args: Readonly<Record<string, unknown>>): Record<string, string | boolean> {
-  return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, typeof value === "boolean" ? value : String(value)]),
-  );
+  const told: Record<string, string | boolean> = {};
+  for (const name of Object.keys(args)) {
+    const value = args[name];
+    told[name] = typeof value === "boolean" ? value : String(value);
+  }
+  return told;
 }

@@ -53,11 +53,10 @@ async function writers(): Promise<string[]> {
   return rows.map(({ who }) => who);
 }
 
-function startHolder() {
+function startHolder({ heartbeatMs = 5_000 } = {}) {
   const { connection } = server;
-  return startNodeChild(CHILD, [
-    JSON.stringify("url" in connection ? { url: connection.url.reveal() } : connection),
-  ]);
+  const place = "url" in connection ? { url: connection.url.reveal() } : connection;
+  return startNodeChild(CHILD, [JSON.stringify(place), String(heartbeatMs)]);
 }
 
 describe("a lock", () => {
@@ -81,6 +80,23 @@ describe("a lock", () => {
     child.kill("SIGKILL");
     const lock = await waiting;
     expect(lock?.held).toBe(true);
+    await lock?.release();
+  });
+
+  it("goes to whoever waited when its holder freezes, and only then", { timeout: 20_000 }, async () => {
+    // Six heartbeats may be missed.
+    const child = startHolder({ heartbeatMs: 200 });
+    expect(await child.next()).toEqual({ state: "held" });
+    expect(await acquireLock(database, "writer", { waitMs: 2_500 })).toBeNull();
+    child.kill("SIGSTOP");
+    const lock = await acquireLock(database, "writer", { waitMs: 10_000 });
+    expect(lock?.held).toBe(true);
+    await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
+    child.kill("SIGCONT");
+    expect(await child.next()).toMatchObject({ state: "lost" });
+    child.send("write");
+    expect(await child.next()).toMatchObject({ state: "refused" });
+    expect(await writers()).toEqual(["second"]);
     await lock?.release();
   });
 

@@ -36,6 +36,8 @@ export type LockOptions = {
   readonly writesMuch?: boolean;
   /** Called once when the lock is lost without being released: stop, and acquire it again before writing. */
   readonly onLost?: (fault: Fault) => void;
+  /** How often a silent connection is tried; 5 seconds unless said otherwise. */
+  readonly heartbeatMs?: number;
   readonly clock?: Clock;
 };
 
@@ -44,6 +46,9 @@ export type LockOptions = {
 const ASK_EVERY_MS = 500;
 // A silent connection is tried this often, so that a holder behind a dead network learns that it is none.
 const HEARTBEAT_EVERY_MS = 5_000;
+// A process that was frozen, or turns in circles, dies for nobody: the server ends the session of a holder that has
+// missed so many heartbeats, and the lock is free.
+const HEARTBEATS_MISSED_MAX = 6;
 const HEARTBEAT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 30_000;
 // The writer works in one transaction at a time; a queue behind it is a defect.
@@ -65,6 +70,7 @@ export async function acquireLock(
         client ??= await database.connect("lock", { writesMuch: options.writesMuch ?? false });
         if (await tryLock(client, database, key)) {
           const holder = client;
+          await endWhenSilent(holder, database, options);
           client = null;
           return hold(holder, database, key, options);
         }
@@ -92,11 +98,19 @@ async function tryLock(client: Client, database: Database, key: string): Promise
   return rows[0]?.locked === true;
 }
 
+async function endWhenSilent(client: Client, { place }: Database, options: LockOptions): Promise<void> {
+  const silentMsMax = HEARTBEATS_MISSED_MAX * heartbeatMs(options);
+  const statement = `SET idle_session_timeout TO ${silentMsMax}`;
+  await runStatement(client, statement, { place, statementTimeoutMs: STATEMENT_MS_MAX });
+}
+
+const heartbeatMs = (options: LockOptions): number => options.heartbeatMs ?? HEARTBEAT_EVERY_MS;
+
 function hold(client: Client, database: Database, key: string, options: LockOptions): Lock {
   const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
   const { place } = database;
   let state: "held" | "released" | "lost" = "held";
-  const heartbeat = setInterval(() => void beat(), HEARTBEAT_EVERY_MS);
+  const heartbeat = setInterval(() => void beat(), heartbeatMs(options));
   heartbeat.unref();
   client.on("error", lose);
   client.once("end", () => lose(new Error("the connection ended")));

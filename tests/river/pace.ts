@@ -12,6 +12,8 @@ export type Pace = {
   readonly writers: number;
   readonly payers: number;
   readonly kills: Every;
+  /** Null where there is no time for it. */
+  readonly freezes: Every | null;
   readonly reorgs: Every;
   readonly databaseRestarts: Every;
   /** How long a node is in trouble, and how long it is left alone. */
@@ -30,6 +32,7 @@ export const SHORT: Pace = {
   writers: 1,
   payers: 2,
   kills: [1_500, 3_500],
+  freezes: null,
   reorgs: [1_000, 3_000],
   databaseRestarts: [6_000, 9_000],
   nodeTrouble: [1_500, 3_000],
@@ -46,6 +49,7 @@ export function longPace(minutes: number): Pace {
     writers: 2,
     payers: 3,
     kills: [2_000, 9_000],
+    freezes: [10_000, 40_000],
     reorgs: [1_000, 8_000],
     // The embedded server gives up on a server that ends more than five times a minute.
     databaseRestarts: [15_000, 45_000],

@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { Actor } from "./actors/actor.ts";
 import { databaseRestarts } from "./actors/database-restarts.ts";
 import { economy } from "./actors/economy.ts";
+import { freezes } from "./actors/freezes.ts";
 import { kills } from "./actors/kills.ts";
 import { nodeTrouble } from "./actors/node-trouble.ts";
 import { payer } from "./actors/payers.ts";
@@ -79,6 +80,7 @@ export async function runRiver(options: RiverOptions): Promise<RiverResult> {
       economy,
       reorgs,
       kills,
+      freezes,
       databaseRestarts,
       nodeTrouble,
       ...many(pace.readers, (index) => reader(`reader ${index}`, { sessions, past })),

@@ -15,6 +15,8 @@ export type Slot = {
   start(): Promise<void>;
   /** Resolves with its exit code, null for a violent end. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+  /** Stops its time; what is answered lets it go on. Nothing where none is running. */
+  freeze(): (() => void) | undefined;
 };
 
 export type SlotOptions = {
@@ -111,6 +113,11 @@ export function createSlot(options: SlotOptions): Slot {
       const ended = new Promise<number | null>((resolve) => ending.once("close", resolve));
       ending.kill(signal);
       return ended;
+    },
+    freeze() {
+      const frozen = child;
+      if (!frozen?.kill("SIGSTOP")) return undefined;
+      return () => frozen.kill("SIGCONT");
     },
   };
 }

@@ -22,6 +22,7 @@ const COUNTS = [
   "payments lost to reorgs",
   "kills",
   "polite ends",
+  "freezes",
   "starts refused",
   "database restarts",
   "RPC faults",

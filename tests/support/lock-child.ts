@@ -7,6 +7,7 @@ import { acquireLock } from "../../src/store/lock.ts";
 
 // A socket's folder, user and database, or a URL, as JSON.
 const given = JSON.parse(process.argv[2] ?? "");
+const heartbeatMs = Number(process.argv[3] ?? 5_000);
 const say = (what: object) => process.stdout.write(`${JSON.stringify(what)}\n`);
 
 const database = await openDatabase({
@@ -18,6 +19,7 @@ const database = await openDatabase({
 });
 const lock = await acquireLock(database, "writer", {
   waitMs: Number.POSITIVE_INFINITY,
+  heartbeatMs,
   onLost: ({ code }) => say({ state: "lost", code }),
 });
 say({ state: "held" });
