@@ -20,8 +20,11 @@ if (!existsSync(fileURLToPath(new URL("../node_modules/tsx", import.meta.url))))
   refuse("the dependencies are not installed; run `npm ci` in the project's folder first.");
 }
 
-// The sources are TypeScript: tsx strips the types while loading, so there is no build to forget.
-const { register } = await import("tsx/esm/api");
-register();
+// The sources are TypeScript, so there is no build to forget: newer Nodes strip the types themselves while loading, and
+// for the others tsx does.
+if (!process.features.typescript) {
+  const { register } = await import("tsx/esm/api");
+  register();
+}
 const { main } = await import("../src/doors/cli.ts");
 await main(process);

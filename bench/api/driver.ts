@@ -8,8 +8,8 @@ import type { BenchPlace } from "../backfill/bench-database.ts";
 import type { Route } from "./api-routes.ts";
 import type { Answered } from "./http-load.ts";
 
-// As the API has.
-const PIPELINED_CONNECTIONS = 2;
+// As the API uses while nothing is slow.
+const PIPELINED_CONNECTIONS = 1;
 // As the driver's pool has when nobody says otherwise.
 const POOLED_CONNECTIONS = 10;
 // As statements of the API's pool have.

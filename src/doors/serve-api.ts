@@ -28,8 +28,8 @@ export type ApiOptions = {
 
 // A few megabytes hold the answers that are asked for between two blocks; more would only be forgotten sooner.
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-// Pipelined connections: one per core of the database is enough to keep it busy.
-const READER_CONNECTIONS = 2;
+// Pipelined connections: one does almost everything, the others are for what would have to wait behind something slow.
+const READER_CONNECTIONS = 4;
 
 /** Adds the routes; `close` ends what they stand on. */
 export function serveApi(server: Server, options: ApiOptions): { close(): Promise<void> } {

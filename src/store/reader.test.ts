@@ -75,6 +75,17 @@ describe("a reader", () => {
     expect(await rowsOf(byNumber(5))).toEqual([[5, "thing 5"]]);
   });
 
+  it("lets quick reads pass a slow one", async () => {
+    const ended: string[] = [];
+    const told = (name: string) => () => ended.push(name);
+    const text = "SELECT pg_sleep($1::float8)";
+    const slow = reader.read({ name: "sleep", text, values: [1] }, told("slow"));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), told("quick"))));
+    await slow;
+    expect(ended).toEqual([...Array.from({ length: 50 }, () => "quick"), "slow"]);
+  });
+
   it("repeats what was in flight on a connection that was cut", async () => {
     const slow = rowsOf({ name: "slow", text: "SELECT 1 AS answer FROM pg_sleep(0.5)", values: [] });
     const behind = Promise.all(Array.from({ length: 20 }, (_, index) => rowsOf(byNumber(index + 1))));
