@@ -23,9 +23,9 @@ import { profileOptions, type Start, withChildren } from "./with-children.ts";
 const SCHEMA = "sextant";
 // A tenth of the rows unless everything is asked for: filling takes seconds then, and indexes are as deep but for a level.
 const SCALE = 0.1;
-const ROUNDS = 3;
-const MS_PER_CELL = 500;
-const FULL_MS_PER_CELL = 1_000;
+const ROUNDS = 5;
+const MS_PER_CELL = 300;
+const FULL_MS_PER_CELL = 600;
 
 export const apiBench: Bench = {
   name: "api",
