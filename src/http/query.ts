@@ -28,6 +28,8 @@ function pair(part: string): [string, string] {
   }
 }
 
+const ENCODED = /[%+]/;
+
 function decode(text: string): string {
-  return decodeURIComponent(text.replaceAll("+", " "));
+  return ENCODED.test(text) ? decodeURIComponent(text.replaceAll("+", " ")) : text;
 }

@@ -4,8 +4,8 @@ import { type AnswerRow, type AnswerRows, hiddenCell, recordsOf } from "./answer
 import type { JsonSchema } from "./column.ts";
 import type { Parameter, ParameterKind } from "./parameter.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
-import { type RecordShape, schemaOf, selectRecords } from "./record.ts";
-import { joined, name, type SqlText, type SqlValue, sql } from "./statement.ts";
+import { type Page, type RecordShape, schemaOf, selectRecords } from "./record.ts";
+import { joined, name, type SqlText, type SqlValue, sql, template } from "./statement.ts";
 import type { Table } from "./table.ts";
 
 /** What a list can be narrowed by. */
@@ -125,6 +125,7 @@ export function list(
   const narrowing = Object.entries({ ...within, ...filters });
   const keys = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
   const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
+  const select = pageSelector(shape, { ordering, keys });
   return {
     path,
     operation,
@@ -141,10 +142,10 @@ export function list(
       const where = narrowing.flatMap(([each, filter]) =>
         input.values[each] === undefined ? [] : [filter.where(input.values[each] as SqlValue, input.asOf)],
       );
-      const after = cursor === undefined ? [] : [beyond(order, cursor)];
+      if (cursor !== undefined) where.push(beyond(order, cursor));
       return {
         // One more than asked for tells whether there is a next page.
-        sql: selectRecords(shape, input, [...where, ...after], { ordering, limit: limit + 1, offset, keys }),
+        sql: select(input, joined(where, " and "), limit + 1, offset),
         assemble: (answered) =>
           page(answered, {
             limit,
@@ -158,6 +159,30 @@ export function list(
     },
   };
 }
+
+type SelectPage = (input: ReadInput, where: SqlText, limit: number, offset: string) => SqlText;
+
+/** What is asked without a block is put together once for each set of conditions, and then only filled. */
+function pageSelector(shape: RecordShape, options: Pick<Page, "ordering" | "keys">): SelectPage {
+  const known = { plain: new Map<string, Fill>(), proven: new Map<string, Fill>() };
+  return (input, where, limit, offset) => {
+    const conditions = where.text;
+    const made = input.provenance ? known.proven : known.plain;
+    const fill = input.asOf === null ? made.get(conditions) : undefined;
+    if (fill) return fill(...where.values, limit, offset);
+    const statement = selectRecords(shape, input, conditions === "" ? [] : [where], {
+      ...options,
+      limit,
+      offset,
+    });
+    // The frame of a list has no values of its own unless it is of a block; should one ever, it is put together anew.
+    const alone = statement.values.length === where.values.length + 2;
+    if (input.asOf === null && alone) made.set(conditions, template(statement));
+    return statement;
+  };
+}
+
+type Fill = ReturnType<typeof template>;
 
 function beyond(order: Order, cursor: readonly string[]): SqlText {
   if (cursor.length !== order.keys.length) throw badCursor();
