@@ -20,9 +20,10 @@ if (!existsSync(fileURLToPath(new URL("../node_modules/tsx", import.meta.url))))
   refuse("the dependencies are not installed; run `npm ci` in the project's folder first.");
 }
 
-// The sources are TypeScript, so there is no build to forget: newer Nodes strip the types themselves while loading, and
-// for the others tsx does.
-if (!process.features.typescript) {
+// The sources are TypeScript, so there is no build to forget: Nodes in which that is no experiment any more strip the
+// types themselves while loading, and for the others tsx does.
+const strips = major > 24 || (major === 24 && minor >= 3) || (major === 22 && minor >= 18);
+if (!strips) {
   const { register } = await import("tsx/esm/api");
   register();
 }

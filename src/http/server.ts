@@ -1,6 +1,5 @@
 // The HTTP server both services stand on: faults as JSON, request ids, health, readiness, graceful leaving.
 import { randomUUID } from "node:crypto";
-import { createServer as createHttpServer, type ServerOptions as HttpServerOptions } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -18,6 +17,7 @@ import { answerConnectionFault } from "./connection-fault.ts";
 import { createGuard } from "./guard.ts";
 import { type KeptAnswer, sendKept } from "./kept-answers.ts";
 import { createMethodTable } from "./methods.ts";
+import { createNodeServer } from "./node-server.ts";
 import { addProtections, answerOptions, SAFE_HEADERS } from "./protections.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { withinRequestTime } from "./time-limit.ts";
@@ -55,12 +55,6 @@ export type Server = {
 // A path segment as long as the whole address may be: what is too long for an id is a bad id, not an unknown path.
 const SEGMENT_LENGTH_MAX = 16_384;
 
-// How late a request that does not arrive in time is noticed; Node's own half a minute would double the time it has.
-const SLOW_CHECK_MS = 5_000;
-
-// Longer than the minute that load balancers commonly keep a connection for: who closes first must not be us.
-const KEEP_ALIVE_MS = 72_000;
-
 export function createServer(options: ServerOptions): Server {
   const { log, requestMsMax, requestsPerMinuteMax = 0, proxies = 0, clock = systemClock } = options;
   const guard = createGuard({ requestsPerMinuteMax, proxies, clock });
@@ -76,13 +70,10 @@ export function createServer(options: ServerOptions): Server {
     childLoggerFactory: (logger) => logger,
     bodyLimit: options.bodyBytesMax,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
-    serverFactory(handle) {
-      const server = createHttpServer(timesOf(requestMsMax), (request, response) => {
+    serverFactory: (handle) =>
+      createNodeServer(requestMsMax, (request, response) => {
         if (!sendKept(kept, request, response, quick)) handle(request, response);
-      });
-      // Nothing moves while an answer is made, which takes no longer than that; whoever then does not read it is left.
-      return server.setTimeout(2 * requestMsMax);
-    },
+      }),
     clientErrorHandler: answerConnectionFault,
     // An id of our own making: one taken from a header could be forged into our logs.
     genReqId: () => randomUUID(),
@@ -91,9 +82,6 @@ export function createServer(options: ServerOptions): Server {
     frameworkErrors: (error, request, reply) => sendFault(reply, request.id, fromFramework(error)),
   });
   const methods = createMethodTable(app);
-  // What else somebody expects may be ignored; Node would refuse it past everything that every answer carries.
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-
   // Hooks that every request passes have a callback: promises would be felt.
   app.addHook("onSend", (_request, reply, _payload, done) => {
     // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.
@@ -145,18 +133,6 @@ export function createServer(options: ServerOptions): Server {
       leaving = true;
       return app.close();
     },
-  };
-}
-
-function timesOf(requestMsMax: number): HttpServerOptions {
-  return {
-    // Node would refuse a missing Host with an empty body; we refuse it with ours.
-    requireHostHeader: false,
-    // Node trades the two where headers have more time than the whole, and a slow body would have a minute.
-    requestTimeout: requestMsMax,
-    headersTimeout: requestMsMax,
-    connectionsCheckingInterval: Math.min(SLOW_CHECK_MS, requestMsMax),
-    keepAliveTimeout: KEEP_ALIVE_MS,
   };
 }
 
