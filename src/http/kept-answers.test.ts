@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request as ask } from "node:http";
 import { connect } from "node:net";
 import { Registry } from "prom-client";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "../kit/log.ts";
 import { toAnswer } from "./answer.ts";
 import { createServer, type Server, type ServerOptions } from "./server.ts";
@@ -100,14 +100,19 @@ describe("a kept answer", () => {
 
   it("comes with the word that we are leaving, when we are", async () => {
     const url = await start();
+    let received = () => 0;
+    server?.app.server.once("connection", (near) => {
+      received = () => near.bytesRead;
+    });
     const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
     let heard = "";
     socket.setEncoding("utf8").on("data", (text) => {
       heard += text;
     });
     // A request that has begun is waited for; its last line comes when the server is leaving already.
-    socket.write("GET /things/1 HTTP/1.1\r\nHost: one.example\r\n");
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const begun = "GET /things/1 HTTP/1.1\r\nHost: one.example\r\n";
+    socket.write(begun);
+    await vi.waitUntil(() => received() === begun.length, { timeout: 10_000 });
     const left = server?.close();
     socket.write("\r\n");
     await once(socket, "close");

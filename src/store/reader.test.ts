@@ -79,7 +79,7 @@ describe("a reader", () => {
     const ended: string[] = [];
     const told = (name: string) => () => ended.push(name);
     const text = "SELECT pg_sleep($1::float8)";
-    const slow = reader.read({ name: "sleep", text, values: [1] }, told("slow"));
+    const slow = reader.read({ name: "sleep", text, values: [3] }, told("slow"));
     await new Promise((resolve) => setTimeout(resolve, 20));
     await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), told("quick"))));
     await slow;

@@ -57,13 +57,22 @@ function leave(lane: Lane): void {
   lane.movedMs = performance.now();
 }
 
-/** The first that moves and has room, else the emptiest. */
+/** The first that moves and has room, else the emptiest of those that move; where all stand still, the last to. */
 function bestOf(lanes: readonly Lane[]): Lane {
-  const nowMs = performance.now();
-  const moving = lanes.find(
-    ({ inFlight, movedMs }) => inFlight === 0 || (inFlight < TOGETHER_MAX && nowMs - movedMs < STANDSTILL_MS),
+  const sinceMs = performance.now() - STANDSTILL_MS;
+  return (
+    lanes.find((lane) => lane.inFlight < TOGETHER_MAX && moves(lane, sinceMs)) ??
+    lanes.reduce((best, next) => (isBetter(next, best, sinceMs) ? next : best))
   );
-  return moving ?? lanes.reduce((best, next) => (next.inFlight < best.inFlight ? next : best));
+}
+
+function moves({ inFlight, movedMs }: Lane, sinceMs: number): boolean {
+  return inFlight === 0 || movedMs > sinceMs;
+}
+
+function isBetter(one: Lane, other: Lane, sinceMs: number): boolean {
+  const bothMove = moves(one, sinceMs) && moves(other, sinceMs);
+  return bothMove ? one.inFlight < other.inFlight : one.movedMs > other.movedMs;
 }
 
 export function openReader(database: Database, options: { connections: number }): Reader {
