@@ -1,32 +1,29 @@
 // The HTTP exchanges of a piece of work, and the same ones again with nothing between them but waiting and parsing.
+import { post } from "../../src/chain/rpc/post.ts";
+import type { SeenExchange } from "./remembering-node.ts";
 
-export type Exchange = {
-  readonly url: string;
-  readonly body: string;
-  readonly startedMs: number;
-  readonly endedMs: number;
-};
+export type Exchange = SeenExchange & { readonly url: string };
+
+// Far more than any answer of ours has.
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** An exchange and the earlier ones of the same node, by position, that were over when it began. */
 export type PlannedExchange = Pick<Exchange, "url" | "body"> & { readonly after: readonly number[] };
 
-/** Runs the work and watches what it fetches. */
-export async function watchExchanges(work: () => Promise<unknown>): Promise<readonly Exchange[]> {
-  const seen: Exchange[] = [];
-  const plain = globalThis.fetch;
-  globalThis.fetch = async (input, init) => {
-    const startedMs = performance.now();
-    const response = await plain(input, init);
-    const text = await response.text();
-    seen.push({ url: String(input), body: String(init?.body), startedMs, endedMs: performance.now() });
-    return new Response(text, { status: response.status, headers: response.headers });
-  };
-  try {
-    await work();
-  } finally {
-    globalThis.fetch = plain;
-  }
-  return seen;
+/** Runs the work and lets the nodes tell what they were asked meanwhile. */
+export async function watchExchanges(
+  urls: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<readonly Exchange[]> {
+  const told = () => Promise.all(urls.map(exchangesOf));
+  await told();
+  await work();
+  return (await told()).flat();
+}
+
+async function exchangesOf(url: string): Promise<Exchange[]> {
+  const seen = (await (await fetch(url)).json()) as SeenExchange[];
+  return seen.map((exchange) => ({ url, ...exchange }));
 }
 
 export function planOf(exchanges: readonly Exchange[]): readonly PlannedExchange[] {
@@ -58,6 +55,7 @@ export async function sendAgain(plan: readonly PlannedExchange[]): Promise<void>
 
 async function exchange(url: string, body: string): Promise<void> {
   const headers = { "content-type": "application/json", accept: "application/json" };
-  const response = await fetch(url, { method: "POST", headers, body });
-  await response.json();
+  const signal = new AbortController().signal;
+  const { text } = await post({ url, headers, body, signal, answerBytesMax: ANSWER_BYTES_MAX });
+  JSON.parse(text ?? "");
 }

@@ -1,4 +1,4 @@
-// A node in front of a real one that asks it everything once: from then on answers come from memory, each as late as the next.
+// A node that asks a real one everything once, answers from memory, as late each time, and tells (GET) what it was asked.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../api/control.ts";
 
@@ -6,6 +6,8 @@ export type RememberingNode = {
   readonly url: string;
   close(): void;
 };
+
+export type SeenExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
 
@@ -15,6 +17,8 @@ const BODY_BYTES_MAX = 4 * 1024 * 1024;
 export async function startRememberingNode(upstream: string, delayMs: number): Promise<RememberingNode> {
   /** The end of an answer, from its result or error on, by what was asked. */
   const known = new Map<string, Promise<string>>();
+  /** Since somebody last wanted to know. */
+  let seen: SeenExchange[] = [];
 
   async function ask({ method, params }: Call): Promise<string> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -35,19 +39,26 @@ export async function startRememberingNode(upstream: string, delayMs: number): P
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const dueMs = performance.now() + delayMs;
-    const body = JSON.parse(await read(request)) as Call | readonly Call[];
-    const text = Array.isArray(body)
-      ? `[${(await Promise.all(body.map(answer))).join(",")}]`
-      : await answer(body as Call);
+    const startedMs = performance.now();
+    const body = await read(request);
+    const calls = JSON.parse(body) as Call | readonly Call[];
+    const text = Array.isArray(calls)
+      ? `[${(await Promise.all(calls.map(answer))).join(",")}]`
+      : await answer(calls as Call);
     const send = () => {
-      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
-      response.writeHead(200, headers).end(text);
+      respond(response, text);
+      seen.push({ body, startedMs, endedMs: performance.now() });
     };
-    setTimeout(send, Math.max(0, dueMs - performance.now()));
+    setTimeout(send, Math.max(0, startedMs + delayMs - performance.now()));
+  }
+
+  function tellSeen(response: ServerResponse): void {
+    respond(response, JSON.stringify(seen));
+    seen = [];
   }
 
   const server = createServer((request, response) => {
+    if (request.method === "GET") return tellSeen(response);
     handle(request, response).catch((error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
       response.writeHead(502, { "content-type": "text/plain" }).end(text);
@@ -60,6 +71,11 @@ export async function startRememberingNode(upstream: string, delayMs: number): P
       server.closeAllConnections();
     },
   };
+}
+
+function respond(response: ServerResponse, text: string): void {
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+  response.writeHead(200, headers).end(text);
 }
 
 async function read(request: IncomingMessage): Promise<string> {

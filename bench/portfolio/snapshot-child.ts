@@ -93,7 +93,9 @@ async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
   const first = await take();
   const held = nodes.reduce((sum, node) => sum + node.held.length, 0);
   if (first.tokens.length < held) throw new Error(`${first.tokens.length} of ${held} tokens were found`);
-  const plan = planOf(await watchExchanges(take));
+  const urls = nodes.map(({ url }) => url);
+  const plan = planOf(await watchExchanges(urls, take));
+  if (plan.length === 0) throw new Error("a snapshot that asks nobody is no snapshot");
   for (; warmRounds < WARM_ROUNDS; warmRounds += 1) {
     await take();
     await sendAgain(plan);

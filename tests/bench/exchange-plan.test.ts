@@ -73,9 +73,10 @@ describe("a plan", () => {
       await Promise.all([post(call(2)), post([call(3), call(4)])]);
       await post(call(5));
     };
-    const plan = planOf(await watchExchanges(work));
+    const plan = planOf(await watchExchanges([node.url], work));
+    expect(plan).toHaveLength(4);
     expect(roundTrips(plan)).toBe(3);
-    const again = planOf(await watchExchanges(() => sendAgain(plan)));
+    const again = planOf(await watchExchanges([node.url], () => sendAgain(plan)));
     expect(again.map(({ body }) => body).sort()).toEqual(plan.map(({ body }) => body).sort());
     expect(roundTrips(again)).toBe(3);
   });
