@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { request as ask } from "node:http";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "../kit/log.ts";
@@ -10,6 +11,7 @@ import { createServer, type Server, type ServerOptions } from "./server.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const HEAD = { number: 7n, hash: `0x${"ab".repeat(32)}`, finalized: 1n, start: 1n };
+const SLOW_MS = 20;
 const ANSWER = toAnswer("/things/:id", { id: "1", word: "grüße" }, HEAD);
 
 let server: Server | undefined;
@@ -24,6 +26,7 @@ async function start(options: Partial<ServerOptions> = {}): Promise<string> {
   server = made;
   made.keepAnswers((address) => (address === "/things/1" ? ANSWER : undefined));
   made.app.get("/things/:id", (request, reply) => made.send(ANSWER, request, reply));
+  made.app.get("/slow", (request, reply) => sleep(SLOW_MS).then(() => made.send(ANSWER, request, reply)));
   return made.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
 }
 
@@ -96,6 +99,24 @@ describe("a kept answer", () => {
     expect(text).toContain('sextant_http_requests_total{route="/things/:id",status="200"} 3');
     expect(text).toContain('sextant_http_requests_total{route="/things/:id",status="304"} 1');
     expect(text).toContain("sextant_http_request_seconds_count 4");
+  });
+
+  it("harms nobody when its client has gone, whether it is kept or still being made", async () => {
+    const url = await start();
+    const { port } = new URL(url);
+    const leave = async (path: string, afterMs: number) => {
+      const socket = connect({ port: Number(port), host: "127.0.0.1" });
+      socket.on("error", () => undefined);
+      await once(socket, "connect");
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: one.example\r\n\r\n`.repeat(5));
+      await sleep(afterMs);
+      socket.destroy();
+    };
+    const paths = ["/things/1", "/things/2", "/slow"];
+    const leaving = Array.from({ length: 150 }, (_, n) => leave(paths[n % 3] as string, n % 7));
+    await Promise.all(leaving);
+    await sleep(SLOW_MS * 2);
+    for (const path of paths) expect((await fetch(url + path)).status).toBe(200);
   });
 
   it("comes with the word that we are leaving, when we are", async () => {
