@@ -1,5 +1,5 @@
 // An answer as bytes with all its headers, and how it is sent: straight to the connection, past the framework.
-import { hash, randomUUID } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { headHeaders, type IndexHead } from "../schema/index-head.ts";
 import { SAFE_HEADERS } from "./protections.ts";
@@ -34,7 +34,7 @@ export function sendAnswer(
   answer: Answer,
   request: IncomingMessage,
   response: ServerResponse,
-  { id = randomUUID(), leaving }: { readonly id?: string; readonly leaving: boolean },
+  { id, leaving }: { readonly id: string; readonly leaving: boolean },
 ): number {
   const { body, etag } = answer;
   const headers = [...answer.headers, "x-request-id", id];

@@ -15,11 +15,11 @@ import type { Log } from "../kit/log.ts";
 import { type Answer, sendAnswer } from "./answer.ts";
 import { answerConnectionFault } from "./connection-fault.ts";
 import { createGuard } from "./guard.ts";
-import { type KeptAnswer, sendKept } from "./kept-answers.ts";
 import { createMethodTable } from "./methods.ts";
 import { createNodeServer } from "./node-server.ts";
 import { addProtections, answerOptions, SAFE_HEADERS } from "./protections.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
+import { type KeptAnswer, sendKept } from "./send-kept.ts";
 import { withinRequestTime } from "./time-limit.ts";
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };

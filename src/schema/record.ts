@@ -111,18 +111,6 @@ function frameOf(shape: RecordShape, asOf: AsOf, provenance: boolean): Frame {
   };
 }
 
-// Without a block they never change, and are most of the statement: put together once for each record.
-const currentFrames = { plain: new WeakMap<RecordShape, Frame>(), proven: new WeakMap<RecordShape, Frame>() };
-
-function currentFrame(shape: RecordShape, provenance: boolean): Frame {
-  const frames = provenance ? currentFrames.proven : currentFrames.plain;
-  const known = frames.get(shape);
-  if (known) return known;
-  const made = frameOf(shape, null, provenance);
-  frames.set(shape, made);
-  return made;
-}
-
 /** Which rows of the main table a page shows; expressions and conditions speak of `t` alone. */
 export type Page = {
   readonly ordering: string;
@@ -140,8 +128,7 @@ export function selectRecords(
   page: Page | null = null,
 ): SqlText {
   const { asOf, provenance } = input;
-  const frame = asOf === null ? currentFrame(shape, provenance) : frameOf(shape, asOf, provenance);
-  const { shown, joining, source } = frame;
+  const { shown, joining, source } = frameOf(shape, asOf, provenance);
   const conditions = joined([sql`true`, ...source.where, ...where], " and ");
   if (page === null) return sql`select ${shown} from ${source.from} t${joining} where ${conditions}`;
   const keys = page.keys.map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);

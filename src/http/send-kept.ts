@@ -1,4 +1,5 @@
 // The quickest way to an answer: one that is kept is sent before the framework has woken up.
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Answer, sendAnswer } from "./answer.ts";
 import type { Guard } from "./guard.ts";
@@ -25,7 +26,7 @@ export function sendKept(
   if (!answer) return false;
   const startedMs = performance.now();
   if (guard.refusal(request) !== null) return false;
-  const status = sendAnswer(answer, request, response, { leaving: isLeaving() });
+  const status = sendAnswer(answer, request, response, { id: randomUUID(), leaving: isLeaving() });
   count(answer.route, status, performance.now() - startedMs);
   return true;
 }
