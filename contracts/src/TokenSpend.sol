@@ -22,6 +22,13 @@ library TokenSpend {
         return data.length < _fullLength(data);
     }
 
+    /// @notice Whether a call is one of the three whose spend {amountOf} reads.
+    /// @param data Calldata of the call.
+    /// @return True for transfer, approve and transferFrom, also when cut short.
+    function isKnown(bytes calldata data) internal pure returns (bool) {
+        return _fullLength(data) > 0;
+    }
+
     // The amount is the last argument of all three; 0 when the call is not one of them.
     function _fullLength(bytes calldata data) private pure returns (uint256) {
         if (data.length < 4) return 0;

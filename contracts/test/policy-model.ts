@@ -1,5 +1,5 @@
 // The policy rules in plain memory, written from the protocol's description, to compare the contracts with.
-import { type Address, type Hex, hexToBigInt, size, slice, zeroAddress } from "viem";
+import { type Address, type Hex, hexToBigInt, pad, size, slice, zeroAddress } from "viem";
 import type { Refusal } from "./evm.ts";
 
 export const WINDOW_SECONDS = 86_400n;
@@ -58,9 +58,14 @@ const SPENDING_CALLS: Readonly<Record<Hex, number>> = {
   "0x23b872dd": 100,
 };
 
+/** How long the calldata of a call that spends must be; undefined for every other call. */
+function spendingLength(data: Hex): number | undefined {
+  return size(data) < 4 ? undefined : SPENDING_CALLS[slice(data, 0, 4)];
+}
+
 /** How much of the target's token a call spends. */
-function tokenAmount(data: Hex): bigint {
-  const length = size(data) < 4 ? undefined : SPENDING_CALLS[slice(data, 0, 4)];
+export function tokenAmount(data: Hex): bigint {
+  const length = spendingLength(data);
   if (length === undefined || size(data) < length) return 0n;
   return hexToBigInt(slice(data, length - 32, length));
 }
@@ -81,4 +86,20 @@ export function callRefusal(account: Address, rules: Rules, call: Call, now: big
     limitRefusal(zeroAddress, limitOf(zeroAddress), value, now) ??
     limitRefusal(target, limitOf(target), tokenAmount(data), now)
   );
+}
+
+/** The first rule that rejects a call of a valid session key: the module's rules, then those of the account. */
+export function sessionRefusal(account: Address, rules: Rules, call: Call, now: bigint): Refusal | null {
+  const refused = callRefusal(account, rules, call, now);
+  if (refused) return refused;
+  const { target, data } = call;
+  const selector = size(data) < 4 ? pad(data, { size: 4, dir: "right" }) : slice(data, 0, 4);
+  const length = spendingLength(data);
+  if (length !== undefined) {
+    if (size(data) >= length) return null;
+    return { errorName: "TruncatedTokenCall", args: [target, selector, BigInt(size(data))] };
+  }
+  const limited = (rules.limits.get(target) ?? noAllowance()).maxPerDay > 0n;
+  if (!limited || rules.functions.has(`${target} ${selector}`)) return null;
+  return { errorName: "SessionFunctionForbidden", args: [target, selector] };
 }

@@ -46,6 +46,13 @@ interface IPolicyAccount {
     /// @param target Target of the call.
     error SessionTargetForbidden(address target);
 
+    /// @notice The target has a spend limit, and the function is not one whose spend the limit counts (transfer, approve,
+    /// transferFrom). A session key may call it only where the owner allowed this function of this target by
+    /// setFunctionAllowed; the entry counts here whether or not the function allowlist is on.
+    /// @param target Target of the call.
+    /// @param selector Function of the call; missing bytes of shorter calldata are zero.
+    error SessionFunctionForbidden(address target, bytes4 selector);
+
     /// @notice A transfer, approve or transferFrom call is cut short of its amount, so its spend can not be seen.
     /// @param target Target of the call.
     /// @param selector Function of the call.
@@ -68,7 +75,10 @@ interface IPolicyAccount {
     function execute(address target, uint256 value, bytes calldata data) external returns (bytes memory);
 
     /// @notice Makes a call within the rules, signed by a session key; anyone may relay it.
-    /// @dev The key signs the EIP-191 personal message over keccak256(abi.encode(account, chainid, target, value,
+    /// @dev On a target with a spend limit a key may call only transfer, approve, transferFrom and the functions that
+    /// the owner allowed there by name.
+    ///
+    /// The key signs the EIP-191 personal message over keccak256(abi.encode(account, chainid, target, value,
     /// keccak256(data), deadline, nonce)).
     /// @param target Contract or account to call.
     /// @param value Native amount to send.

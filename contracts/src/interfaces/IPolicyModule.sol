@@ -267,7 +267,8 @@ interface IPolicyModule {
     /// @return Whether it may.
     function isTargetAllowed(address account, address target) external view returns (bool);
 
-    /// @notice Whether an account has allowed a function; only asked while its function allowlist is on.
+    /// @notice Whether an account has allowed a function. The module checks it only while the function allowlist is on;
+    /// an account may check it for rules of its own.
     /// @param account Account the rule binds.
     /// @param target Contract to call.
     /// @param selector Function to call.
