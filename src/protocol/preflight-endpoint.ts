@@ -9,9 +9,11 @@ import type { AsOf } from "../schema/read.ts";
 import { timeAt, valid } from "../schema/record.ts";
 import { name, type SqlText, sql } from "../schema/statement.ts";
 import { policies, spendWindows } from "./domains/policies.ts";
-import { type AccountRules, NATIVE, type PlannedTransaction, preflight } from "./preflight.ts";
+import { sessionKeys } from "./domains/session-keys.ts";
+import { NATIVE, preflight } from "./preflight.ts";
+import type { AccountRules, PlannedTransaction } from "./preflight-rules.ts";
 import { preflightSchema } from "./preflight-schema.ts";
-import { selectorOf } from "./token-call.ts";
+import { paddedSelectorOf } from "./token-call.ts";
 
 // What a body of the largest size can carry in hex.
 const DATA_BYTES_MAX = 128 * 1024;
@@ -23,6 +25,11 @@ const BODY = {
     target: { ...addressParameter.json, description: "Where the transaction goes." },
     value: { ...uintParameter().json, description: "Native coin sent along, in wei." },
     data: { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$", description: "Calldata; 0x for none." },
+    session_key: {
+      ...addressParameter.json,
+      description:
+        "The session key that would sign the call. With it, the rules of a PolicyAccount for session keys apply as well.",
+    },
   },
   required: ["account", "target", "value", "data"],
 };
@@ -63,16 +70,22 @@ function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTra
     target: parseAddress(body.target, "target"),
     value: parseUint(body.value, "value"),
     data: parseBytes(body.data, "data", DATA_BYTES_MAX),
+    sessionKey: body.session_key === undefined ? null : parseAddress(body.session_key, "session_key"),
   };
 }
 
 /** One row with everything the contract would look up. */
-function rulesStatement({ account, target, data }: PlannedTransaction, asOf: AsOf): SqlText {
+function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
+  const { account, target, data, sessionKey } = transaction;
   const policy = (column: string, type: string, subject: string) =>
     sql`(select p.${name(column)} from ${name(policies.name)} p where p.account = ${account} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${valid("p", asOf)})`;
   const window = (column: string, token: string) =>
     sql`(select w.${name(column)} from ${name(spendWindows.name)} w where w.account = ${account} and w.token = ${token} and ${valid("w", asOf)})`;
-  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${timeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${selectorOf(data) ?? ""}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE)} as native_max, ${window("spent", NATIVE)} as native_spent, ${window("window_start", NATIVE)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start`;
+  const session = (column: string) =>
+    sessionKey === null
+      ? sql`null`
+      : sql`(select k.${name(column)} from ${name(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${valid("k", asOf)})`;
+  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${timeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${paddedSelectorOf(data)}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE)} as native_max, ${window("spent", NATIVE)} as native_spent, ${window("window_start", NATIVE)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start, ${session("active")} as session_active, ${session("expires_at")} as session_expires`;
 }
 
 // What has no row was never set, which is false, zero and no limit in the contract too.
@@ -92,5 +105,6 @@ function toRules(row: AnswerRow): AccountRules {
     functionAllowed: row.function_allowed === true,
     native: allowance("native"),
     token: allowance("token"),
+    session: { active: row.session_active === true, expiresAt: number("session_expires") },
   };
 }

@@ -50,6 +50,10 @@ export const preflightSchema = {
     },
     missing_policies: { type: "array", items: { type: "string", enum: policyTypes } },
     spend_checks: { type: "array", items: spendCheck },
-    required_policy_updates: { type: "array", items: policyUpdate },
+    required_policy_updates: {
+      type: "array",
+      items: policyUpdate,
+      description: "Has nothing for a reason that no policy can change, such as an expired session key.",
+    },
   }),
 };

@@ -1,38 +1,20 @@
-// Preflight: would the policy module let a transaction pass, and if not, which calls of the account would change that?
+// Preflight: would the policy module, and the account for a session key, let a transaction pass; if not, what would help?
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData } from "viem";
 import type { Hex } from "../kit/hex.ts";
 import { UINT256_MAX } from "../kit/uint.ts";
 import { SPEND_WINDOW_SECONDS } from "./domains/policies.ts";
 import { describeAction } from "./preflight-action.ts";
-import { selectorOf, tokenCallOf } from "./token-call.ts";
-
-export type PlannedTransaction = {
-  readonly account: Hex;
-  readonly target: Hex;
-  readonly value: bigint;
-  readonly data: Hex;
-};
-
-/** What the account allows itself per window and has spent in the last one; a limit of 0 is none. */
-export type Allowance = {
-  readonly maxPerDay: bigint;
-  readonly spent: bigint;
-  readonly windowStart: bigint;
-};
-
-/** Everything the contract would look up for one transaction, at one block. */
-export type AccountRules = {
-  readonly policyModule: Hex;
-  readonly time: bigint;
-  readonly frozen: boolean;
-  readonly targetAllowed: boolean;
-  readonly functionMode: boolean;
-  readonly functionAllowed: boolean;
-  readonly native: Allowance;
-  /** Of the target as a token. */
-  readonly token: Allowance;
-};
+import {
+  type AccountRules,
+  type Allowance,
+  type Objection,
+  type PlannedTransaction,
+  type PolicyUpdate,
+  ruleObjections,
+} from "./preflight-rules.ts";
+import { sessionCallObjections, sessionKeyObjections } from "./preflight-session.ts";
+import { tokenCallOf } from "./token-call.ts";
 
 export type SpendCheck = {
   readonly token: Hex;
@@ -41,16 +23,6 @@ export type SpendCheck = {
   readonly max_per_day: string | null;
   readonly remaining: string | null;
   readonly ok: boolean;
-};
-
-export type PolicyUpdate = {
-  readonly policy_type: string;
-  readonly target?: Hex;
-  readonly selector?: Hex;
-  readonly token?: Hex;
-  readonly suggested_value: string | boolean;
-  readonly to: Hex;
-  readonly data: Hex;
 };
 
 export type PreflightResult = {
@@ -62,77 +34,47 @@ export type PreflightResult = {
   readonly required_policy_updates: readonly PolicyUpdate[];
 };
 
-type Objection = { readonly reason: string; readonly missing?: string; readonly update: PolicyUpdate };
-
 export const NATIVE: Hex = "0x0000000000000000000000000000000000000000";
 
 /** All rules that say no, in the contract's order: the first is the one it would revert with. */
 export function preflight(transaction: PlannedTransaction, rules: AccountRules): PreflightResult {
   const checks = spendChecks(transaction, rules);
-  const objections = [...ruleObjections(transaction, rules), ...spendObjections(checks, rules.policyModule)];
+  const objections = [
+    ...sessionKeyObjections(transaction, rules),
+    ...ruleObjections(transaction, rules),
+    ...spendObjections(checks, rules.policyModule),
+    ...sessionCallObjections(transaction, rules),
+  ];
   return {
     allowed: objections.length === 0,
     action: describeAction(transaction),
     reasons: objections.map(({ reason }) => reason),
-    missing_policies: objections.flatMap(({ missing }) => missing ?? []),
+    missing_policies: [...new Set(objections.flatMap(({ missing }) => missing ?? []))],
     spend_checks: checks,
-    required_policy_updates: eachOnce(objections.map(({ update }) => update)),
+    required_policy_updates: eachOnce(objections.flatMap(({ update }) => update ?? [])),
   };
 }
 
-function ruleObjections({ account, target, data }: PlannedTransaction, rules: AccountRules): Objection[] {
-  const to = rules.policyModule;
-  const objections: Objection[] = [];
-  if (rules.frozen) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setAccountFrozen",
-      args: [account, false],
-    });
-    objections.push({
-      reason: `Account ${account} is frozen.`,
-      update: { policy_type: "ACCOUNT_FROZEN", suggested_value: false, to, data: call },
-    });
-  }
-  if (!rules.targetAllowed) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setTargetAllowed",
-      args: [target, true],
-    });
-    objections.push({
-      reason: `Target ${target} is not allowed for this account.`,
-      missing: "TARGET_ALLOWLIST",
-      update: { policy_type: "TARGET_ALLOWLIST", target, suggested_value: true, to, data: call },
-    });
-  }
-  const selector = selectorOf(data);
-  if (rules.functionMode && selector !== null && !rules.functionAllowed) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setFunctionAllowed",
-      args: [target, selector, true],
-    });
-    objections.push({
-      reason: `Function ${selector} of ${target} is not allowed for this account.`,
-      missing: "FUNCTION_ALLOWLIST",
-      update: { policy_type: "FUNCTION_ALLOWLIST", target, selector, suggested_value: true, to, data: call },
-    });
-  }
-  return objections;
-}
-
-function spendChecks({ target, value, data }: PlannedTransaction, rules: AccountRules): SpendCheck[] {
+function spendChecks(transaction: PlannedTransaction, rules: AccountRules): SpendCheck[] {
+  const { target, value, data, sessionKey } = transaction;
   const spend = tokenCallOf(data)?.spend ?? null;
-  return [
-    ...(value > 0n ? [spendCheck(NATIVE, value, rules.native, rules.time)] : []),
-    ...(spend !== null ? [spendCheck(target, spend.amount, rules.token, rules.time)] : []),
-  ];
+  const native = value > 0n ? [spendCheck(NATIVE, value, rules.native, rules.time)] : [];
+  if (spend === null) return native;
+  // The module checks both spends on their own; an account records the first before the second. Both are of the same
+  // limit only where the zero address is the target.
+  const recorded = sessionKey !== null && target === NATIVE ? value : 0n;
+  return [...native, spendCheck(target, spend.amount, rules.token, rules.time, recorded)];
 }
 
-function spendCheck(token: Hex, attempted: bigint, allowance: Allowance, time: bigint): SpendCheck {
+function spendCheck(
+  token: Hex,
+  attempted: bigint,
+  allowance: Allowance,
+  time: bigint,
+  recorded = 0n,
+): SpendCheck {
   const { maxPerDay, windowStart } = allowance;
-  const spent = time >= windowStart + SPEND_WINDOW_SECONDS ? 0n : allowance.spent;
+  const spent = recorded + (time >= windowStart + SPEND_WINDOW_SECONDS ? 0n : allowance.spent);
   // A limit may have been lowered below what is already spent; then nothing is left, and nothing may still be spent.
   const remaining = maxPerDay > spent ? maxPerDay - spent : 0n;
   const limited = maxPerDay > 0n;

@@ -10,51 +10,17 @@ import {
   pad,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deploy, LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
 import { policyModuleAbi as abi } from "../../contracts/generated/policy-module.ts";
-import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
-import { RpcFault } from "../../contracts/local-chain/rpc-fault.ts";
-import { type ApiClient, openApiClient } from "../support/api-client.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
-import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
+import { type Planned, type PolicyChain, type Preflight, startPolicyChain } from "../support/policy-chain.ts";
 
-type Preflight = {
-  allowed: boolean;
-  action: string;
-  reasons: string[];
-  missing_policies: string[];
-  spend_checks: { token: string; attempted: string; ok: boolean }[];
-  required_policy_updates: { policy_type: string; suggested_value: unknown; to: Address; data: Hex }[];
-};
-type Planned = { account: Address; target: Address; value: bigint; data: Hex };
-
-let chain: LocalChain;
-let index: TestIndex;
-let api: TestApi;
-let client: ApiClient;
-let policyModule: Address;
+let world: PolicyChain;
 let accounts = 0;
-let now = 2_000_100_000n;
 
 beforeAll(async () => {
-  chain = await startLocalChain({
-    chainId: 31_337,
-    genesisTimestamp: 2_000_000_000n,
-    reorgDepthMax: 0,
-    code: LOCAL_GENESIS_CODE,
-  });
-  const deployment = await deploy({ request: chain.request, owner: chain.accounts.owner });
-  policyModule = deployment.contracts.PolicyModule;
-  index = await startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment: deploymentOf(deployment) });
-  api = await startTestApi(index.database);
-  client = await openApiClient(api.url);
+  world = await startPolicyChain();
 });
 
-afterAll(async () => {
-  await api?.close();
-  await index?.close();
-  await chain?.stop();
-});
+afterAll(() => world?.close());
 
 const ZERO: Address = "0x0000000000000000000000000000000000000000";
 const TOKEN: Address = pad("0xa1", { size: 20 });
@@ -67,57 +33,23 @@ const SELECTORS: readonly Hex[] = ["0xa9059cbb", "0x095ea7b3", "0x23b872dd", "0x
 async function newAccount(): Promise<Address> {
   accounts += 1;
   const account = pad(numberToHex(0xacc0000 + accounts), { size: 20 });
-  await chain.request("hardhat_impersonateAccount", [account]);
+  await world.chain.request("hardhat_impersonateAccount", [account]);
   return account;
-}
-
-async function send(from: Address, to: Address, data: Hex): Promise<void> {
-  await chain.request("eth_sendTransaction", [{ from, to, data, gas: "0xf4240", gasPrice: "0x0" }]);
 }
 
 /** What checkTransaction says to the account at the head: null when it passes, otherwise the error's name. */
 async function refusal({ account, target, value, data }: Planned): Promise<string | null> {
   const call = encodeFunctionData({ abi, functionName: "checkTransaction", args: [target, value, data] });
-  try {
-    await chain.request("eth_call", [
-      { from: account, to: policyModule, data: call, gasPrice: "0x0" },
-      "latest",
-    ]);
-    return null;
-  } catch (error) {
-    if (!(error instanceof RpcFault) || error.data === undefined) throw error;
-    return decodeErrorResult({ abi, data: error.data }).errorName;
-  }
+  const reverted = await world.revertOf(account, world.policyModule, call);
+  return reverted === null ? null : decodeErrorResult({ abi, data: reverted }).errorName;
 }
 
 /** Moves on to an exact second, so that windows can be met at their edge. */
-async function sendAfter(seconds: bigint, from: Address, data: Hex): Promise<void> {
-  now += seconds;
-  await chain.setNextBlockTimestamp(now);
-  await send(from, policyModule, data);
-}
-
-async function mineAfter(seconds: bigint): Promise<void> {
-  now += seconds;
-  await chain.setNextBlockTimestamp(now);
-  await chain.mine();
-}
-
-async function level(): Promise<bigint> {
-  const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
-    number: Hex;
-    hash: string;
-  };
-  await index.reach({ number: Number(head.number), hash: head.hash });
-  return BigInt(head.number);
-}
-
-async function ask(planned: Planned, query = ""): Promise<Preflight> {
-  const body = { ...planned, value: planned.value.toString() };
-  const answer = await client.call(`/preflight${query}`, { method: "POST", body });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body as Preflight;
-}
+const sendAfter = (seconds: bigint, from: Address, data: Hex) =>
+  world.sendAfter(seconds, from, world.policyModule, data);
+const mineAfter = (seconds: bigint) => world.mineAfter(seconds);
+const level = () => world.synced();
+const ask = (planned: Planned, query?: string) => world.preflight(planned, query);
 
 // The sentence that belongs to each of the contract's errors.
 const REASONS: Readonly<Record<string, RegExp>> = {
@@ -209,7 +141,7 @@ describe("preflight", () => {
         if (!plan || !said) return;
         expect(said.required_policy_updates).not.toEqual([]);
         for (const { to, data } of said.required_policy_updates) {
-          expect(to).toBe(policyModule.toLowerCase());
+          expect(to).toBe(world.policyModule.toLowerCase());
           await sendAfter(1n, account, data);
         }
         await level();
@@ -250,7 +182,7 @@ describe("preflight", () => {
     for (const data of settings) await sendAfter(1n, account, data);
     await level();
     const data = concat(["0xa9059cbb", pad(SOMEONE, { size: 32 }), numberToHex(7n, { size: 32 })]);
-    const to = policyModule.toLowerCase();
+    const to = world.policyModule.toLowerCase();
     expect(await ask({ account, target: TOKEN, value: 6n, data })).toEqual({
       allowed: false,
       action: `Transfer 7 of token ${TOKEN} to ${SOMEONE} (transfer), sending 6 wei along.`,
@@ -345,7 +277,7 @@ describe("preflight", () => {
     [{ data: "0x0" }, /^data must be 0x-prefixed hex with whole bytes\.$/],
   ])("refuses %o", async (wrong, sentence) => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x", ...wrong };
-    const answer = await client.call("/preflight", { method: "POST", body });
+    const answer = await world.client.call("/preflight", { method: "POST", body });
     expect(answer.status).toBe(400);
     expect((answer.body as { error: string }).error).toMatch(sentence);
   });
@@ -353,7 +285,9 @@ describe("preflight", () => {
   it("knows no block that is not indexed", async () => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x" };
     for (const block of ["999999999", "-1", "1e3", "9".repeat(30)]) {
-      expect((await client.call(`/preflight?block=${block}`, { method: "POST", body })).status).toBe(400);
+      expect((await world.client.call(`/preflight?block=${block}`, { method: "POST", body })).status).toBe(
+        400,
+      );
     }
   });
 });
