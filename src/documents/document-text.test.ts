@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { keccak256, stringToBytes } from "viem";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../kit/fault.ts";
-import { DOCUMENT_BYTES_MAX, readDocumentText } from "./document-text.ts";
+import { DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, readDocumentText } from "./document-text.ts";
 
 const code = (text: unknown): string => {
   try {
@@ -14,6 +14,8 @@ const code = (text: unknown): string => {
   }
   return "taken";
 };
+
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 describe("the text of a document", () => {
   it("is never changed: spacing, order, digits and escapes count", () => {
@@ -35,12 +37,22 @@ describe("the text of a document", () => {
     );
   });
 
-  it.each(["null", "0", '""', "[]", "[".repeat(60_000) + "]".repeat(60_000)])(
+  it.each(["null", "0", '""', "[]", nested(DOCUMENT_DEPTH_MAX), `[${"[],".repeat(40_000)}[]]`])(
     "may be any JSON value (%#)",
     (text) => {
       expect(code(text)).toBe("taken");
     },
   );
+
+  it.each([DOCUMENT_DEPTH_MAX + 1, 60_000])("is rejected with %d levels inside one another", (depth) => {
+    expect(code(nested(depth))).toBe("INPUT_INVALID");
+    expect(() => readDocumentText(nested(depth), "catalog_json")).toThrow(
+      "catalog_json is nested deeper than 64 levels.",
+    );
+    expect(code(`{"a":${nested(depth - 1)}}`)).toBe("INPUT_INVALID");
+    // Brackets inside strings are text.
+    expect(code(JSON.stringify(nested(depth)))).toBe("taken");
+  });
 
   it.each([
     "",
