@@ -45,6 +45,8 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentO
     tag: TAG,
     parameters: [],
     body: bodySchema(kind),
+    // Escaped as a string, a text is up to twice as long: every quotation mark gets a backslash.
+    bodyBytesMax: 2 * DOCUMENT_BYTES_MAX,
     answers: { 201: recordSchema(kind, {}) },
     refusals: [404, 409],
     async handle({ body }) {

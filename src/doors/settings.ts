@@ -38,7 +38,7 @@ export const requestSettings = {
     "SEXTANT_BODY_BYTES_MAX",
     integer(1_024, 16_777_216),
     262_144,
-    "Largest request body in bytes.",
+    "Largest request body in bytes; endpoints that need less take less.",
   ),
   requestMsMax: setting(
     "SEXTANT_REQUEST_MS_MAX",
@@ -51,6 +51,28 @@ export const requestSettings = {
     integer(0, 1_000_000),
     1_200,
     "Most requests per client and minute; 0 is no limit.",
+  ),
+  bodyBytesPerMinuteMax: setting(
+    "SEXTANT_BODY_BYTES_PER_MINUTE",
+    integer(0, 1_000_000_000_000),
+    // 64 bodies of the largest size: one a second, which keeps a process busy for less than a hundredth of the time.
+    16_777_216,
+    "Most bytes of request bodies per client and minute; 0 is no limit.",
+  ),
+  connectionsMax: setting(
+    "SEXTANT_CONNECTIONS_MAX",
+    integer(0, 1_000_000),
+    // Four services in one process stay below the smallest hard limit of descriptors in common use, 4,096, and unread
+    // responses of the largest size on all connections below a gigabyte.
+    1_000,
+    "Most connections open at once; 0 is no limit.",
+  ),
+  connectionsPerClientMax: setting(
+    "SEXTANT_CONNECTIONS_PER_CLIENT",
+    integer(0, 1_000_000),
+    // More than the connection pool of any one program; four addresses are needed to take all.
+    256,
+    "Most of these per client address; 0 is no limit. Without meaning where SEXTANT_TRUST_PROXY is set.",
   ),
   proxies: setting(
     "SEXTANT_TRUST_PROXY",

@@ -12,6 +12,7 @@ function limitAt(perMinute: number, clientsMax?: number) {
   });
   return {
     take: limit.take,
+    charge: limit.charge,
     wait: (ms: number) => {
       now += ms;
     },
@@ -52,6 +53,21 @@ describe("the limit per client", () => {
     );
   });
 
+  it("counts units of any number, and makes nobody wait for more than a minute's worth", () => {
+    const { take, charge, wait } = limitAt(60);
+    expect([take("a", 40), take("a", 20)]).toEqual([0, 0]);
+    expect(take("a", 10)).toBeCloseTo(10_000);
+    wait(10_000);
+    expect(take("a", 10)).toBe(0);
+    wait(60_000);
+    expect(take("a", 1_000)).toBe(0);
+    expect(take("a", 1_000)).toBeCloseTo(60_000);
+    charge("b", 59);
+    expect([take("b"), take("b") > 0]).toEqual([0, true]);
+    charge("c", 1_000);
+    expect(take("c")).toBeCloseTo(1_000);
+  });
+
   it("remembers only so many clients, and those that came last", () => {
     const { take } = limitAt(1, 2);
     expect([take("a"), take("b"), take("c")]).toEqual([0, 0, 0]);
@@ -80,6 +96,20 @@ describe("a client", () => {
     ["2001:db8::1", "2001:db8:0:0"],
     ["::1", "0:0:0:0"],
     ["fe80::1%eth0", "fe80:0:0:0"],
+    ["203.0.113.7:51234", "203.0.113.7"],
+    [" 203.0.113.7:1 ", "203.0.113.7"],
+    ["[2001:db8:1:2::9]:443", "2001:db8:1:2"],
+    ["[2001:db8:1:2::9]", "2001:db8:1:2"],
+    ["[::ffff:203.0.113.7]:80", "203.0.113.7"],
+    ["::ffff:cb00:7107", "203.0.113.7"],
+    ["0:0:0:0:0:FFFF:203.0.113.7", "203.0.113.7"],
+    ["64:ff9b::203.0.113.7", "64:ff9b:0:0"],
+    ["", "unknown"],
+    ["unknown", "unknown"],
+    ["203.0.113.7, 203.0.113.8", "unknown"],
+    ["203.0.113.007", "unknown"],
+    ["2001:db8::1::2", "unknown"],
+    ["[2001:db8::1", "unknown"],
   ])("%s counts as %s", (address, client) => {
     expect(clientOf(address)).toBe(client);
   });

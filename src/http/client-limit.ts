@@ -1,17 +1,19 @@
-// So many requests per client and minute: an even refill, one number per client, and a bound on how many are remembered.
-import { isIPv6 } from "node:net";
+// So many requests or bytes per client and minute: an even refill, one number per client, and a bound on the memory.
+import { isIPv4, isIPv6 } from "node:net";
 import type { Clock } from "../kit/clock.ts";
 
 export type ClientLimit = {
-  /** Counts a request; answers how many milliseconds the client is early, 0 when it is welcome. */
-  take(client: string): number;
+  /** Counts so many units, 1 unless given; returns how many milliseconds the client is early, 0 when it is welcome. */
+  take(client: string, units?: number): number;
+  /** Counts units that were used already. */
+  charge(client: string, units: number): void;
 };
 
 const MINUTE_MS = 60_000;
 // About ten megabytes. Who is forgotten because so many others came since starts with a full minute again.
 const CLIENTS_MAX = 100_000;
 
-/** A client may use its whole minute at once; from then on it is welcome every `60 / perMinute` seconds. */
+/** A client may use its whole minute at once; from then on it gets a unit every `60 / perMinute` seconds. */
 export function createClientLimit(options: {
   readonly perMinute: number;
   readonly clock: Pick<Clock, "nowMs">;
@@ -21,36 +23,81 @@ export function createClientLimit(options: {
   const interval = MINUTE_MS / perMinute;
   // When everything a client has used will be refilled; the least recently seen client comes first.
   const refilled = new Map<string, number>();
-  return {
-    take(client) {
-      const now = clock.nowMs();
-      // Never more than a minute ahead, even when the wall clock is set back.
-      const until = Math.min(Math.max(refilled.get(client) ?? now, now), now + MINUTE_MS);
-      const early = until + interval - (now + MINUTE_MS);
-      refilled.delete(client);
-      if (refilled.size >= clientsMax) {
-        for (const oldest of refilled.keys()) {
-          refilled.delete(oldest);
-          break;
-        }
+
+  // Never more than a minute ahead, even when the wall clock is set back.
+  const usedUntil = (client: string, now: number) =>
+    Math.min(Math.max(refilled.get(client) ?? now, now), now + MINUTE_MS);
+
+  function remember(client: string, until: number): void {
+    refilled.delete(client);
+    if (refilled.size >= clientsMax) {
+      for (const oldest of refilled.keys()) {
+        refilled.delete(oldest);
+        break;
       }
+    }
+    refilled.set(client, until);
+  }
+
+  return {
+    take(client, units = 1) {
+      const now = clock.nowMs();
+      const until = usedUntil(client, now);
+      // More than a minute's worth at once takes a whole minute: otherwise it could never be welcome.
+      const cost = interval * Math.min(units, perMinute);
+      const early = until + cost - (now + MINUTE_MS);
       // Floats add up to a hair more than a minute; that is not early.
       const welcome = early < 0.001;
-      refilled.set(client, welcome ? until + interval : until);
+      remember(client, welcome ? until + cost : until);
       return welcome ? 0 : early;
+    },
+    charge(client, units) {
+      const now = clock.nowMs();
+      remember(client, Math.min(usedUntil(client, now) + interval * units, now + MINUTE_MS));
     },
   };
 }
 
-/** Who counts as one client: an IPv4 address, or the 64-bit network that one IPv6 customer has to itself. */
-export function clientOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head = "", tail] = address.split("%", 1).join("").split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0");
-  const network = [...left, ...zeros, ...right].slice(0, 4);
-  return network.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+/**
+ * Who counts as one client: an IPv4 address, or the 64-bit network that one IPv6 customer has to itself. Proxies write
+ * addresses with brackets, ports and in the IPv4-mapped form; whatever is no address counts as one client.
+ */
+export function clientOf(text: string): string {
+  if (isIPv4(text)) return text;
+  const address = bareAddress(text.trim());
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return "unknown";
+  const groups = ipv6Groups(address);
+  const [, , , , , sixth, high = 0, low = 0] = groups;
+  const isMapped = sixth === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":");
+}
+
+/** Without the port, the brackets and the zone. */
+function bareAddress(text: string): string {
+  const bracketed = /^\[([^\]]*)\](?::[0-9]*)?$/.exec(text)?.[1];
+  const withPort = /^([0-9.]+):[0-9]*$/.exec(text)?.[1];
+  const [address = ""] = (bracketed ?? withPort ?? text).split("%", 1);
+  return address;
+}
+
+function ipv6Groups(address: string): readonly number[] {
+  const [head = "", tail] = address.split("::");
+  const left = groupsOf(head);
+  const right = groupsOf(tail ?? "");
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0);
+  return [...left, ...zeros, ...right];
+}
+
+function groupsOf(part: string): number[] {
+  if (part === "") return [];
+  return part.split(":").flatMap((group) => {
+    if (!group.includes(".")) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
 }

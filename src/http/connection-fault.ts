@@ -6,7 +6,17 @@ import { SAFE_HEADERS } from "./protections.ts";
 
 export function answerConnectionFault(error: NodeJS.ErrnoException, socket: Socket): void {
   // A client that has gone away hears nothing.
-  if (error.code !== "ECONNRESET" && socket.writable) socket.write(written(faultOf(error)));
+  if (error.code === "ECONNRESET") socket.destroy();
+  else sendConnectionFault(faultOf(error), socket);
+}
+
+/** Responds on the bare connection and closes it. */
+export function sendConnectionFault(
+  fault: Fault,
+  socket: Socket,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (socket.writable) socket.write(written(fault, headers));
   socket.destroy();
 }
 
@@ -24,9 +34,10 @@ function faultOf(error: NodeJS.ErrnoException): Fault {
   return new Fault("INPUT_INVALID", "The request is malformed.", { cause: error });
 }
 
-function written(fault: Fault): string {
+function written(fault: Fault, more: Readonly<Record<string, string>>): string {
   const body = JSON.stringify({ error: fault.message });
   const headers = {
+    ...more,
     ...SAFE_HEADERS,
     "content-type": "application/json; charset=utf-8",
     "content-length": String(Buffer.byteLength(body)),

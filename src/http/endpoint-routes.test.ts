@@ -76,6 +76,34 @@ function post(
 }
 
 describe("a body", () => {
+  const padded = (bytes: number) => {
+    const text = JSON.stringify({ account: ACCOUNT });
+    return text + " ".repeat(bytes - text.length);
+  };
+
+  it.each([
+    ["what the endpoint needs", { bodyBytesMax: 500 }, 500],
+    ["a few kilobytes where it says nothing", {}, 1_024],
+    ["what the server allows, whatever the endpoint needs", { bodyBytesMax: 10_000 }, 1_024],
+  ])("may have %s", async (_name, declared, bytes) => {
+    const { url, seen } = await start(declared);
+    expect((await post(url, padded(bytes))).status).toBe(201);
+    const rejected = await post(url, padded(bytes + 1));
+    expect([rejected.status, rejected.headers.get("x-error-code")]).toEqual([413, "BODY_TOO_LARGE"]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it("that has no route is not read", async () => {
+    const { url } = await start({});
+    for (const [method, path, status] of [
+      ["POST", "/nothing", 404],
+      ["PUT", "/things/7", 405],
+    ] as const) {
+      const headers = { "content-type": "application/json" };
+      expect((await fetch(url + path, { method, headers, body: padded(2_000) })).status).toBe(status);
+    }
+  });
+
   it("arrives parsed and byte for byte", async () => {
     const { url, seen } = await start({});
     const text = `{ "account": "${ACCOUNT}",\n "note": "é", "other": 1.50 }`;

@@ -9,12 +9,16 @@ import { readQuery } from "./query.ts";
 import { withinRequestTime } from "./time-limit.ts";
 import { matches } from "./validators.ts";
 
+// Room for every body of a few fields. What needs more says so, because each byte costs time to read and to check.
+const BODY_BYTES_DEFAULT = 4_096;
+
 /** The routes appear when the app is ready; schemas that do not compile throw here. */
 export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
   const checked = endpoints.map((endpoint) => ({
     endpoint,
     check: endpoint.body === null ? null : compileBodySchema(endpoint.body),
   }));
+  const bodyBytesMax = app.initialConfig.bodyLimit ?? BODY_BYTES_DEFAULT;
   // A scope of its own, because here bodies stay bytes: what is hashed and signed must be what was sent.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -23,6 +27,7 @@ export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[
       scope.route({
         method: endpoint.method,
         url: endpoint.path,
+        bodyLimit: Math.min(endpoint.bodyBytesMax ?? BODY_BYTES_DEFAULT, bodyBytesMax),
         // Before the body is read: whoever sends the wrong kind need not send it whole.
         onRequest: async (request) => {
           if (check !== null) requireJson(request.headers["content-type"]);

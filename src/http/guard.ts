@@ -1,4 +1,4 @@
-// What every request must pass before anything is done for it: one version, one Host, and a limit per client.
+// What every request must pass before anything is done for it: one version, one Host, and limits per client.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
@@ -7,13 +7,19 @@ import { clientOf, createClientLimit } from "./client-limit.ts";
 export type Refusal = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
 export type Guard = {
-  /** Counts the request; null when it is welcome. */
+  /** Counts the request and the body it announces; null when it is welcome. */
   refusal(request: IncomingMessage): Refusal | null;
+  /** Counts a body that was received; one whose length was announced is counted already. */
+  received(request: IncomingMessage, bytes: number): void;
 };
 
 export type GuardOptions = {
   /** Per client; 0 is no limit. */
   readonly requestsPerMinuteMax: number;
+  /** Bytes of request bodies per client; 0 is no limit. */
+  readonly bodyBytesPerMinuteMax: number;
+  /** More than this is rejected unread, and therefore not counted. */
+  readonly bodyBytesMax: number;
   /** How many proxies in front of us may say whom they speak for; 0 trusts none. */
   readonly proxies: number;
   readonly clock: Clock;
@@ -22,34 +28,55 @@ export type GuardOptions = {
 // Probes have a minute of their own, so that visitors behind the same address can not make them fail.
 const PROBES: ReadonlySet<string | undefined> = new Set(["/health", "/ready", "/metrics"]);
 
-export function createGuard({ requestsPerMinuteMax: perMinute, proxies, clock }: GuardOptions): Guard {
-  const limit = perMinute > 0 ? createClientLimit({ perMinute, clock }) : null;
+export function createGuard(options: GuardOptions): Guard {
+  const { requestsPerMinuteMax, bodyBytesPerMinuteMax, bodyBytesMax, proxies, clock } = options;
+  const limitOf = (perMinute: number) => (perMinute > 0 ? createClientLimit({ perMinute, clock }) : null);
+  const requests = limitOf(requestsPerMinuteMax);
+  const bytes = limitOf(bodyBytesPerMinuteMax);
   return {
     refusal(request) {
-      const { httpVersion, rawHeaders, url } = request;
-      if (httpVersion !== "1.0" && httpVersion !== "1.1") {
-        return malformed("A request must be of HTTP/1.1 or HTTP/1.0.");
-      }
-      const hosts = hostsIn(rawHeaders);
-      if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
-        return malformed("A request needs one Host header.");
-      }
-      if (limit === null) return null;
+      const problem = malformation(request);
+      if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
+      if (requests === null && bytes === null) return null;
       const client = clientOf(addressOf(request, proxies));
-      const earlyMs = limit.take(PROBES.has(url) ? `probe ${client}` : client);
-      if (earlyMs === 0) return null;
-      return {
-        fault: new Fault("RATE_LIMITED", `There is a limit of ${perMinute} requests per client and minute.`),
-        headers: { "retry-after": String(Math.ceil(earlyMs / 1_000)) },
-      };
+      const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
+      if (earlyMs > 0) {
+        return tooMany(
+          `There is a limit of ${requestsPerMinuteMax} requests per client and minute.`,
+          earlyMs,
+        );
+      }
+      const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
+      const bytesEarlyMs = announced > 0 ? (bytes?.take(client, announced) ?? 0) : 0;
+      if (bytesEarlyMs === 0) return null;
+      const sentence = `There is a limit of ${bodyBytesPerMinuteMax} bytes of request bodies per client and minute.`;
+      return tooMany(sentence, bytesEarlyMs);
+    },
+    received(request, length) {
+      if (bytes === null || request.headers["content-length"] !== undefined) return;
+      bytes.charge(clientOf(addressOf(request, proxies)), length);
     },
   };
 }
 
-const malformed = (sentence: string): Refusal => ({
-  fault: new Fault("INPUT_INVALID", sentence),
-  headers: {},
-});
+function tooMany(sentence: string, earlyMs: number): Refusal {
+  return {
+    fault: new Fault("RATE_LIMITED", sentence),
+    headers: {
+      "retry-after": String(Math.ceil(earlyMs / 1_000)),
+      // Whatever else waits on this connection is too early as well. A client that goes on regardless pays a handshake
+      // for each attempt, and the rest of a body that we do not want is not read.
+      connection: "close",
+    },
+  };
+}
+
+/** Why two readers could understand the request differently, or null. */
+function malformation({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion !== "1.0" && httpVersion !== "1.1") return "A request must be of HTTP/1.1 or HTTP/1.0.";
+  const hosts = hostsIn(rawHeaders);
+  return hosts > 1 || (hosts === 0 && httpVersion === "1.1") ? "A request needs one Host header." : null;
+}
 
 // Node keeps the first of several and tells nobody; whatever stands in front of us may have gone by the last.
 function hostsIn(rawHeaders: readonly string[]): number {

@@ -44,6 +44,10 @@ export function addProtections(app: FastifyInstance, guard: Guard): void {
     reply.headers(refusal.headers);
     done(refusal.fault);
   });
+  app.addHook("preHandler", (request, _reply, done) => {
+    if (Buffer.isBuffer(request.body)) guard.received(request.raw, request.body.length);
+    done();
+  });
   app.addHook("onSend", (request, reply, _payload, done) => {
     for (const [name, value] of SAFE_ENTRIES) if (!reply.hasHeader(name)) reply.header(name, value);
     reply.header("x-request-id", request.id);

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import Fastify, {
   type FastifyBaseLogger,
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -10,14 +9,17 @@ import Fastify, {
 } from "fastify";
 import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../kit/clock.ts";
-import { Fault, type FaultCode, publicSentence, toFault } from "../kit/fault.ts";
+import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
+import { createRepeatLimit, type RepeatLimit } from "../kit/repeat-limit.ts";
 import { type Answer, sendAnswer } from "./answer.ts";
 import { answerConnectionFault } from "./connection-fault.ts";
+import { type ConnectionLimitOptions, limitConnections } from "./connection-limit.ts";
+import { createFaultLog } from "./fault-log.ts";
+import { addFaultReplies, fromFramework, sendFault } from "./fault-replies.ts";
 import { createGuard } from "./guard.ts";
-import { createMethodTable } from "./methods.ts";
 import { createNodeServer } from "./node-server.ts";
-import { addProtections, answerOptions, SAFE_HEADERS } from "./protections.ts";
+import { addProtections } from "./protections.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { type KeptAnswer, sendKept } from "./send-kept.ts";
 import { withinRequestTime } from "./time-limit.ts";
@@ -26,10 +28,17 @@ export type Readiness = { readonly ready: true } | { readonly ready: false; read
 
 export type ServerOptions = {
   readonly log: Log;
+  /** Largest body of any route; endpoints that need less declare so. */
   readonly bodyBytesMax: number;
   readonly requestMsMax: number;
   /** Per client; 0 or nothing is no limit. */
   readonly requestsPerMinuteMax?: number;
+  /** Bytes of request bodies per client; 0 or nothing is no limit. */
+  readonly bodyBytesPerMinuteMax?: number;
+  /** Open at once; 0 or nothing is no limit. */
+  readonly connectionsMax?: number;
+  /** The same per client; without meaning behind proxies, which open all connections. */
+  readonly connectionsPerClientMax?: number;
   /** How many proxies in front of us may say whom they speak for; 0 or nothing trusts none. */
   readonly proxies?: number;
   readonly clock?: Clock;
@@ -56,8 +65,10 @@ export type Server = {
 const SEGMENT_LENGTH_MAX = 16_384;
 
 export function createServer(options: ServerOptions): Server {
-  const { log, requestMsMax, requestsPerMinuteMax = 0, proxies = 0, clock = systemClock } = options;
-  const guard = createGuard({ requestsPerMinuteMax, proxies, clock });
+  const { log, requestMsMax, clock = systemClock } = options;
+  const guard = createGuard({ ...NO_LIMITS, ...options, clock });
+  const repeats = createRepeatLimit(clock);
+  const connections = connectionLimits(options, repeats);
   const count = options.registry ? createRequestMetrics(options.registry) : () => undefined;
   let kept: KeptAnswer = () => undefined;
   let leaving = false;
@@ -70,10 +81,13 @@ export function createServer(options: ServerOptions): Server {
     childLoggerFactory: (logger) => logger,
     bodyLimit: options.bodyBytesMax,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
-    serverFactory: (handle) =>
-      createNodeServer(requestMsMax, (request, response) => {
+    serverFactory: (handle) => {
+      const server = createNodeServer(requestMsMax, (request, response) => {
         if (!sendKept(kept, request, response, quick)) handle(request, response);
-      }),
+      });
+      limitConnections(server, connections);
+      return server;
+    },
     clientErrorHandler: answerConnectionFault,
     // An id of our own making: one taken from a header could be forged into our logs.
     genReqId: () => randomUUID(),
@@ -81,7 +95,6 @@ export function createServer(options: ServerOptions): Server {
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendFault(reply, request.id, fromFramework(error)),
   });
-  const methods = createMethodTable(app);
   // Hooks that every request passes have a callback: promises would be felt.
   app.addHook("onSend", (_request, reply, _payload, done) => {
     // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.
@@ -93,18 +106,7 @@ export function createServer(options: ServerOptions): Server {
     done();
   });
   addProtections(app, guard);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const fault = fromFramework(error);
-    if (fault.status >= 500) log.error({ reqId: request.id, err: error }, "request failed");
-    return sendFault(reply, request.id, fault);
-  });
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = methods.allowedFor(request.url);
-    if (allowed.length === 0) throw new Fault("ROUTE_UNKNOWN", "There is nothing at this path.");
-    if (request.method === "OPTIONS") return answerOptions(reply, allowed);
-    reply.header("allow", allowed.join(", "));
-    throw new Fault("METHOD_NOT_ALLOWED", `This path answers ${allowed.join(", ")} only.`);
-  });
+  addFaultReplies(app, createFaultLog(log, repeats));
   app.get("/ready", async (request, reply) => {
     const readiness = await withinRequestTime(app, options.ready());
     if (readiness.ready) return { ready: true };
@@ -129,33 +131,20 @@ export function createServer(options: ServerOptions): Server {
       }
       return addressOf(app);
     },
-    close() {
+    async close() {
       leaving = true;
-      return app.close();
+      await app.close();
+      repeats.close();
     },
   };
 }
 
-function sendFault(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {
-  return reply
-    .code(fault.status)
-    .headers(SAFE_HEADERS)
-    .header("x-request-id", requestId)
-    .header("x-error-code", fault.code)
-    .send({ error: publicSentence(fault) });
-}
+const NO_LIMITS = { requestsPerMinuteMax: 0, bodyBytesPerMinuteMax: 0, proxies: 0 };
 
-// Fastify names the client's mistakes by status; its texts are replaced, because they may quote the input.
-const BY_STATUS: Readonly<Record<number, readonly [FaultCode, string]>> = {
-  400: ["INPUT_INVALID", "The request is malformed."],
-  413: ["BODY_TOO_LARGE", "The request body is larger than allowed."],
-  414: ["INPUT_INVALID", "The path is too long."],
-  415: ["CONTENT_TYPE_UNSUPPORTED", "The request body must be sent as application/json."],
-};
-
-function fromFramework(error: FastifyError): Fault {
-  const known = error instanceof Fault ? undefined : BY_STATUS[error.statusCode ?? 500];
-  return known ? new Fault(known[0], known[1], { cause: error }) : toFault(error);
+function connectionLimits(options: ServerOptions, repeats: RepeatLimit): ConnectionLimitOptions {
+  const { log, connectionsMax = 0, connectionsPerClientMax = 0, proxies = 0 } = options;
+  // Behind a proxy all connections come from its address.
+  return { connectionsMax, perClientMax: proxies > 0 ? 0 : connectionsPerClientMax, log, repeats };
 }
 
 function listenFault(cause: unknown, { host, port, variable }: ListenAddress): Fault {

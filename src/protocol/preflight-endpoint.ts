@@ -15,8 +15,9 @@ import type { AccountRules, PlannedTransaction } from "./preflight-rules.ts";
 import { preflightSchema } from "./preflight-schema.ts";
 import { paddedSelectorOf } from "./token-call.ts";
 
-// What a body of the largest size can carry in hex.
+// The largest transaction that nodes take into their pool; a body of the largest size carries almost as much in hex.
 const DATA_BYTES_MAX = 128 * 1024;
+const BODY_BYTES_MAX = 2 * DATA_BYTES_MAX;
 
 const BODY = {
   type: "object",
@@ -51,6 +52,7 @@ export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint 
       },
     ],
     body: BODY,
+    bodyBytesMax: BODY_BYTES_MAX,
     answers: { 200: preflightSchema },
     async handle({ values, body }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);

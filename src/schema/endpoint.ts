@@ -35,6 +35,8 @@ export type Endpoint = {
   readonly parameters: readonly Parameter[];
   /** JSON Schema 2020-12 of the body; null where there is none. Unknown keys are allowed unless it forbids them. */
   readonly body: JsonSchema | null;
+  /** Largest body in bytes, where a few kilobytes are not enough; the server's own limit holds besides. */
+  readonly bodyBytesMax?: number;
   /** What it answers, by status; the form of errors is the same everywhere. */
   readonly answers: Readonly<Record<number, JsonSchema>>;
   /** Statuses it refuses with beside those that any route with its parameters and body may. */

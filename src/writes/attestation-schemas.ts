@@ -15,6 +15,8 @@ import type { WriteOptions } from "./write-authority.ts";
 
 // The same room that a hosted document gets half of: a schema is read far more often than it is written.
 const SCHEMA_BYTES_MAX = 64 * 1024;
+// Indented, a schema is up to three times as long as its canonical text; the other fields need less than that leaves.
+const BODY_BYTES_MAX = 3 * SCHEMA_BYTES_MAX;
 
 type Publication = {
   readonly schemaHash: Hex;
@@ -34,6 +36,7 @@ export function schemaEndpoint({ store, authority }: WriteOptions): Endpoint {
     tag: "Attestations",
     parameters: authority.headers,
     body: BODY,
+    bodyBytesMax: BODY_BYTES_MAX,
     answers: { 201: schemaAnswer },
     refusals: [401, 403, 409],
     async handle(request) {

@@ -5,6 +5,7 @@ import type { Rows } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { findIntent, type IndexedIntent, intentInPath } from "./indexed-intents.ts";
 import {
+  METADATA_BODY_BYTES_MAX,
   type MetadataFields,
   metadataProperties,
   metadataRecord,
@@ -23,6 +24,7 @@ export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
     tag: "Intents",
     parameters: [intentInPath, ...authority.headers.filter(({ required }) => required)],
     body: { type: "object", properties: metadataProperties },
+    bodyBytesMax: METADATA_BODY_BYTES_MAX,
     answers: { 200: metadataRecord("IntentMetadata", { intent_id: { type: "string" } }) },
     refusals: [401, 403, 409],
     async handle(request) {

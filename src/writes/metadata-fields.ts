@@ -14,6 +14,8 @@ export type MetadataFields = {
 
 // Calldata that no block of any chain we know would take in is no calldata.
 const DATA_BYTES_MAX = 64 * 1024;
+/** The data in hex, and the other fields of a body of either kind with their keys. */
+export const METADATA_BODY_BYTES_MAX = 2 * DATA_BYTES_MAX + 4_096;
 
 /** Body properties. */
 export const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {

@@ -28,6 +28,9 @@ const answer = {
   }),
 };
 
+// A plan is a handful of steps; a page shows a hundred of them.
+const BODY_BYTES_MAX = 16 * 1024;
+
 const create = {
   method: "POST",
   path: "/intents/:id/bids",
@@ -47,6 +50,7 @@ const create = {
     },
     required: ["solver", "amount_in", "amount_out", "valid_until"],
   },
+  bodyBytesMax: BODY_BYTES_MAX,
   answers: { 201: answer },
   refusals: [409],
 } as const satisfies Partial<Endpoint>;

@@ -12,6 +12,7 @@ import { name, sql } from "../schema/statement.ts";
 import { findIntentByHash } from "./indexed-intents.ts";
 import {
   dataHashOf,
+  METADATA_BODY_BYTES_MAX,
   type MetadataFields,
   metadataProperties,
   metadataRecord,
@@ -46,6 +47,7 @@ export function reservationEndpoint({ store, authority }: WriteOptions): Endpoin
       },
       required: ["intent_hash", "owner"],
     },
+    bodyBytesMax: METADATA_BODY_BYTES_MAX,
     answers: { 201: ANSWER },
     refusals: [401, 403, 409],
     async handle(request) {

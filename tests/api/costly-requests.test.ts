@@ -27,8 +27,11 @@ function drip(first: string, more: string): Promise<string> {
   const { hostname, port } = new URL(api.url);
   return new Promise((resolve) => {
     let answer = "";
-    const socket = connect(Number(port), hostname, () => socket.write(first));
-    const dripping = setInterval(() => socket.write(more), 50);
+    let dripping: NodeJS.Timeout | undefined;
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(first);
+      dripping = setInterval(() => socket.write(more), 50);
+    });
     socket.on("data", (chunk) => {
       answer += chunk;
     });
@@ -106,7 +109,7 @@ describe("padded requests", () => {
 describe("a schema with long names", () => {
   it("is refused before each part of it is named by all of them", async () => {
     const parts = Array.from({ length: 900 }, () => ({}));
-    const json_schema = { properties: { ["k".repeat(200_000)]: { anyOf: parts } } };
+    const json_schema = { properties: { ["k".repeat(180_000)]: { anyOf: parts } } };
     const startMs = performance.now();
     const answer = await fetch(`${api.url}/attestations/schemas`, {
       method: "POST",

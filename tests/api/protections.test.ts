@@ -165,6 +165,78 @@ describe("the limit per client", () => {
   });
 });
 
+describe("a client that is over its limit", () => {
+  it("loses its connection and whatever else it had sent on it", async () => {
+    const url = await start({ requestsPerMinuteMax: 3 });
+    const text = await sendBytes(url, "GET /intents HTTP/1.1\r\nHost: a\r\n\r\n".repeat(50), 5_000);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 ([0-9]{3}) /g)].map(([, status]) => status);
+    expect(statuses).toEqual(["200", "200", "200", "429"]);
+    expect(text.slice(text.indexOf(" 429 ")).toLowerCase()).toContain("connection: close");
+  });
+
+  it("is the same one whatever port, brackets or form its proxy writes", async () => {
+    const url = await start({ requestsPerMinuteMax: 3, proxies: 1 });
+    const ask = async (address: string) =>
+      (await fetch(`${url}/intents`, { headers: { "x-forwarded-for": address } })).status;
+    const forms = [
+      "203.0.113.7",
+      "203.0.113.7:1024",
+      "203.0.113.7:1025",
+      "::ffff:203.0.113.7",
+      "[::ffff:cb00:7107]:9",
+    ];
+    const statuses = [];
+    for (const form of forms) statuses.push(await ask(form));
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    const networks = [
+      "[2001:db8:1:2::1]:1",
+      "[2001:db8:1:2::2]:2",
+      "2001:db8:1:2:3:4:5:6",
+      "[2001:db8:1:2::9]",
+    ];
+    const others = [];
+    for (const form of networks) others.push(await ask(form));
+    expect(others).toEqual([200, 200, 200, 429]);
+    const unreadable = [];
+    for (const form of ["_a", "_b", "unknown", "x".repeat(500)]) unreadable.push(await ask(form));
+    expect(unreadable).toEqual([200, 200, 200, 429]);
+  });
+});
+
+describe("the limit of bytes per client", () => {
+  const body = JSON.stringify({ note: "x".repeat(8_000) });
+  const post = (url: string, chunked = false) =>
+    fetch(`${url}/preflight`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: chunked ? new Blob([body]).stream() : body,
+      ...(chunked ? { duplex: "half" } : {}),
+    } as RequestInit);
+
+  it.each([
+    ["announced", false],
+    ["in chunks of any number", true],
+  ])("counts bodies whose length is %s", async (_name, chunked) => {
+    const clock = { ...systemClock, nowMs: () => 1_000_000 };
+    const url = await start({ bodyBytesPerMinuteMax: 3 * body.length, clock });
+    for (let each = 0; each < 3; each += 1) expect((await post(url, chunked)).status).toBe(400);
+    const limited = await post(url);
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "20"]);
+    expect(await limited.json()).toEqual({
+      error: `There is a limit of ${3 * body.length} bytes of request bodies per client and minute.`,
+    });
+    // What has no body costs none of it.
+    expect((await fetch(`${url}/intents`)).status).toBe(200);
+  });
+
+  it("counts nothing of a body that is rejected unread beyond the largest", async () => {
+    const url = await start({ bodyBytesPerMinuteMax: 300_000 });
+    const head = "POST /preflight HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+    expectFault(await sendBytes(url, `${head}Content-Length: 99999999999\r\n\r\n{`), 413);
+    expect((await post(url)).status).toBe(400);
+  });
+});
+
 describe("floods", () => {
   it.each([
     ["headers", `GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${"x".repeat(70_000)}\r\n\r\n`, 431],

@@ -46,6 +46,9 @@ const VERIFYING_WAITING_MAX = 500;
 // Whoever asked waits for ten seconds; what nobody waits for any more is not begun.
 const VERIFY_WAIT_MS = 8_000;
 
+// A signature of the largest size is 8 KiB in hex; the terms come twice, and clients add extensions of their own.
+const BODY_BYTES_MAX = 32 * 1024;
+
 type Checked =
   | { readonly payment: Payment; readonly terms: PaymentRequirements }
   | { readonly objection: string };
@@ -144,6 +147,7 @@ function described(operation: "verify" | "settle", summary: string) {
     tag: "Facilitator",
     parameters: [],
     body: REQUEST_SCHEMA,
+    bodyBytesMax: BODY_BYTES_MAX,
     refusals: [503],
   } as const;
 }
