@@ -44,14 +44,18 @@ const includeParameter: Parameter = {
 };
 
 export function describeRead(read: Read): DescribedRoute {
-  const { path, operation, summary, tag, parameters, answer, missing, provenance } = read;
+  const { path, operation, summary, tag, parameters, answer, missing, provenance, unversioned } = read;
   return {
     method: "GET",
     path,
     operation,
     summary,
     tag,
-    parameters: [...parameters, blockParameter, ...(provenance ? [includeParameter] : [])],
+    parameters: [
+      ...parameters,
+      ...(unversioned === true ? [] : [blockParameter]),
+      ...(provenance ? [includeParameter] : []),
+    ],
     body: null,
     answers: { 200: { type: JSON_TYPE, schema: answer } },
     refusals: missing === null ? [] : [404],

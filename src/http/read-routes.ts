@@ -4,6 +4,7 @@ import { Fault } from "../kit/fault.ts";
 import { parseUint } from "../kit/uint.ts";
 import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../schema/index-head.ts";
 import type { Read, ReadInput } from "../schema/read.ts";
+import { PAGE_BYTES_MAX } from "../schema/record.ts";
 import { type Answer, toAnswer } from "./answer.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { readParameters } from "./parameters.ts";
@@ -37,7 +38,9 @@ export function addReadRoutes(
 }
 
 function isKnown(read: Read, key: string): boolean {
-  return key === "block" || key === "include" || read.parameters.some(({ name }) => name === key);
+  if (key === "block") return read.unversioned !== true;
+  if (key === "include") return read.provenance;
+  return read.parameters.some(({ name }) => name === key);
 }
 
 function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): Promise<Answer> {
@@ -47,7 +50,10 @@ function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): 
       refuseUnreadable(input.asOf, head, { recent: read.recent === true });
       const body = plan.assemble(answered);
       if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
-      return toAnswer(read.path, body, head);
+      const answer = toAnswer(read.path, body, head);
+      if (answer.body.length <= PAGE_BYTES_MAX || !plan.assembleWithin) return answer;
+      // The statement leaves out what is far too long; here the bytes are counted as they are sent.
+      return toAnswer(read.path, plan.assembleWithin(answered, PAGE_BYTES_MAX), head);
     } catch (error) {
       // Also an answer of "no such record" says as of which block there is none.
       reply.headers(headHeaders(head));
@@ -58,14 +64,14 @@ function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): 
 
 function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {
   const values = readParameters(read.parameters, request, query);
-  const block = query.get("block");
-  const include = query.get("include");
+  const block = isKnown(read, "block") ? query.get("block") : undefined;
+  const include = isKnown(read, "include") ? query.get("include") : undefined;
   if (include !== undefined && include !== "provenance") {
     throw new Fault("INPUT_INVALID", "include must be provenance.");
   }
   return {
     values,
     asOf: block === undefined ? null : parseUint(block, "block", BLOCK_MAX),
-    provenance: include === "provenance" && read.provenance,
+    provenance: include === "provenance",
   };
 }

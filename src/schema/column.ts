@@ -9,6 +9,8 @@ export type Column<T> = {
   readonly nullable: boolean;
   /** Whether its text form is letters, digits and signs only, with nothing to escape wherever it is written. */
   readonly plain: boolean;
+  /** Whether outsiders decide how long its text is, so that a list of such rows has to stop at a number of bytes. */
+  readonly unbounded: boolean;
   /** PostgreSQL's text form; null is written by whoever writes the row. */
   toSql(value: NonNullable<T>): string;
   /** The value from what the driver gives: text for numbers, native for booleans and small integers. */
@@ -22,8 +24,9 @@ export type ValueOf<C> = C extends Column<infer T> ? T : never;
 const asText = (value: NonNullable<unknown>): string => String(value);
 const same = (value: string): string => value;
 
-function hexColumn(json: JsonSchema): Column<string> {
-  return { sql: 'text collate "C"', nullable: false, plain: true, toSql: same, fromSql: asText, json };
+function hexColumn(json: JsonSchema, unbounded = false): Column<string> {
+  const sql = 'text collate "C"';
+  return { sql, nullable: false, plain: true, unbounded, toSql: same, fromSql: asText, json };
 }
 
 function integerColumn(sql: string): Column<bigint> {
@@ -32,6 +35,7 @@ function integerColumn(sql: string): Column<bigint> {
     sql,
     nullable: false,
     plain: true,
+    unbounded: false,
     toSql: String,
     fromSql: (value) => BigInt(asText(value)),
     json,
@@ -52,6 +56,7 @@ export const uint16: Column<number> = {
   sql: "integer",
   nullable: false,
   plain: true,
+  unbounded: false,
   toSql: String,
   fromSql: Number,
   json: { type: "integer", minimum: 0, maximum: 65_535 },
@@ -60,20 +65,25 @@ export const uint16: Column<number> = {
 export const address = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{40}$" });
 export const bytes32 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{64}$" });
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
-export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" });
+export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
+/** Whatever an event says. */
 export const text: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
   plain: false,
+  unbounded: true,
   toSql: same,
   fromSql: asText,
   json: { type: "string" },
 };
+/** Text of our own making, such as a status. */
+export const word: Column<string> = { ...text, unbounded: false };
 
 export const bool: Column<boolean> = {
   sql: "boolean",
   nullable: false,
   plain: true,
+  unbounded: false,
   toSql: (value) => (value ? "t" : "f"),
   fromSql: (value) => value === true,
   json: { type: "boolean" },

@@ -4,7 +4,7 @@ import { type AnswerRow, type AnswerRows, hiddenCell, recordsOf } from "./answer
 import type { JsonSchema } from "./column.ts";
 import type { Parameter, ParameterKind } from "./parameter.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
-import { type Page, type RecordShape, schemaOf, selectRecords } from "./record.ts";
+import { PAGE_BYTES_MAX, type Page, type RecordShape, schemaOf, selectRecords } from "./record.ts";
 import { joined, name, type SqlText, type SqlValue, sql, template } from "./statement.ts";
 import type { Table } from "./table.ts";
 
@@ -65,7 +65,7 @@ const pageParameters: readonly Parameter[] = [
     name: "limit",
     place: "query",
     required: false,
-    meaning: `Records per page; above ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
+    meaning: `Records per page; above ${LIMIT_MAX} counts as ${LIMIT_MAX}. A page has fewer where they would exceed ${PAGE_BYTES_MAX / 1024} KiB; next_cursor, or offset plus count, goes on after them.`,
     kind: { json: { type: "integer", minimum: 1, default: LIMIT_DEFAULT }, parse: parseLimit },
   },
   {
@@ -143,18 +143,13 @@ export function list(
         input.values[each] === undefined ? [] : [filter.where(input.values[each] as SqlValue, input.asOf)],
       );
       if (cursor !== undefined) where.push(beyond(order, cursor));
+      const shown = { limit, offset, key, order, around: around(input.values), present: options.present };
       return {
         // One more than asked for tells whether there is a next page.
         sql: select(input, joined(where, " and "), limit + 1, offset),
-        assemble: (answered) =>
-          page(answered, {
-            limit,
-            offset,
-            key,
-            order,
-            around: around(input.values),
-            present: options.present,
-          }),
+        assemble: (answered) => page(answered, shown),
+        assembleWithin: (answered, bytesMax) =>
+          page(answered, { ...shown, limit: fitting(answered, shown, bytesMax) }, limit),
       };
     },
   };
@@ -209,15 +204,38 @@ type PageOptions = {
   readonly present: ((row: AnswerRow) => unknown) | undefined;
 };
 
-function page(answered: AnswerRows, { limit, offset, key, order, around, present }: PageOptions): unknown {
+/** At most `limit` records; `asked` is the limit that the client gave. */
+function page(answered: AnswerRows, options: PageOptions, asked = options.limit): unknown {
+  const { limit, offset, key, order, around, present } = options;
   const records = recordsOf(answered, limit);
   const count = records.length;
-  const more = answered.rows.length > limit ? { next_cursor: cursorOf(answered, count - 1, order) } : {};
+  const more = foundRows(answered) > count ? { next_cursor: cursorOf(answered, count - 1, order) } : {};
   return {
     ...around,
     [key]: present ? records.map(present) : records,
-    pagination: { limit, offset: Number(offset), count, ...more },
+    pagination: { limit: asked, offset: Number(offset), count, ...more },
   };
+}
+
+/** How many rows were found, also where those beyond the limit of bytes were left out. */
+function foundRows({ columns, rows }: AnswerRows): number {
+  const at = columns.indexOf("_rows");
+  return at < 0 || rows.length === 0 ? rows.length : Number(rows[0]?.[at]);
+}
+
+// What a page has beside its records: pagination with a cursor of the largest size, and what stands around.
+const FRAME_BYTES = 4_096;
+
+/** How many of the first records fit into a page of so many bytes: one at least, because a page goes on somewhere. */
+function fitting(answered: AnswerRows, { limit, present }: PageOptions, bytesMax: number): number {
+  let bytes = FRAME_BYTES;
+  let count = 0;
+  for (const record of recordsOf(answered, limit)) {
+    bytes += Buffer.byteLength(JSON.stringify(present ? present(record) : record)) + 1;
+    if (bytes > bytesMax && count > 0) break;
+    count += 1;
+  }
+  return Math.max(count, 1);
 }
 
 function cursorOf(answered: AnswerRows, row: number, order: Order): string {

@@ -1,4 +1,5 @@
 // A list that belongs to one record: where the record is not there, neither is the list.
+import type { AnswerRows } from "./answer-rows.ts";
 import type { Read } from "./read.ts";
 import { valid } from "./record.ts";
 import { name, type SqlValue, sql } from "./statement.ts";
@@ -13,19 +14,22 @@ export function ownedBy(
     ...read,
     missing,
     plan(input) {
-      const { sql: rows, assemble } = read.plan(input);
+      const { sql: rows, assemble, assembleWithin } = read.plan(input);
       const value = input.values[parameter] as SqlValue;
       const found = sql`select 1 from ${name(table.name)} o where o.${name(column)} = ${value} and ${valid("o", input.asOf)}`;
       return {
         // One row at least where the owner is there, so that an empty list can be told from none.
         sql: sql`select r.* from (${found}) o left join lateral (select true as _owned, q.* from (${rows}) q) r on true`,
-        assemble({ columns, rows: all }) {
-          const owned = columns.indexOf("_owned");
-          return all.length === 0
-            ? null
-            : assemble({ columns, rows: all.filter((cells) => cells[owned] === true) });
-        },
+        assemble: (answered) => (answered.rows.length === 0 ? null : assemble(ownedRows(answered))),
+        ...(assembleWithin && {
+          assembleWithin: (answered, bytesMax) => assembleWithin(ownedRows(answered), bytesMax),
+        }),
       };
     },
   };
+}
+
+function ownedRows({ columns, rows }: AnswerRows): AnswerRows {
+  const owned = columns.indexOf("_owned");
+  return { columns, rows: rows.filter((cells) => cells[owned] === true) };
 }

@@ -18,6 +18,8 @@ export type ReadPlan = {
   readonly sql: SqlText;
   /** The body; null means there is nothing of that name. */
   readonly assemble: (answered: AnswerRows) => unknown;
+  /** The same with as many records as fit into so many bytes, but at least one; not there where nothing can be left out. */
+  readonly assembleWithin?: (answered: AnswerRows, bytesMax: number) => unknown;
 };
 
 export type Read = {
@@ -26,8 +28,10 @@ export type Read = {
   readonly summary: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
-  /** Whether the rows come from the indexed tables, so that `block` and `include` have a meaning. */
+  /** Whether every record comes from a log of the chain, so that `include` has a meaning. */
   readonly provenance: boolean;
+  /** Whether its rows belong to no block: it has no parameter `block`, and ignores one like any unknown key. */
+  readonly unversioned?: boolean;
   /** Whether it reads rollups that remember only back to the finalized block. */
   readonly recent?: boolean;
   readonly answer: JsonSchema;

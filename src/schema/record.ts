@@ -8,7 +8,12 @@ import type { AsOf, Read, ReadInput } from "./read.ts";
 import { joined, name, type SqlText, type SqlValue, sql, template } from "./statement.ts";
 import type { Table } from "./table.ts";
 
-export type Field = { readonly sql: (asOf: AsOf) => SqlText; readonly json: JsonSchema };
+export type Field = {
+  readonly sql: (asOf: AsOf) => SqlText;
+  readonly json: JsonSchema;
+  /** Where outsiders decide how long the value is: its length in bytes, found without reading the value. */
+  readonly bytes?: string;
+};
 
 /** A record's main rows have the alias `t`; joined ones have their own. */
 export type RecordShape = {
@@ -59,14 +64,16 @@ export function columns(table: AnyTable, names: readonly string[], alias = "t"):
     names.map((each) => {
       const column = (table as Table).columns[each] as Column<unknown> | undefined;
       if (!column) throw new Error(`${table.name} has no column ${each}`);
-      return [each, { sql: () => sql`${name(`${alias}.${each}`)}`, json: column.json }];
+      const field = { sql: () => sql`${name(`${alias}.${each}`)}`, json: column.json };
+      return [each, column.unbounded ? { ...field, bytes: `octet_length(${alias}.${each})` } : field];
     }),
   );
 }
 
-/** A value computed from the aliases of the record. */
-export function computed(expression: string, json: JsonSchema): Field {
-  return { sql: () => sql`${name(expression)}`, json };
+/** A value computed from the aliases of the record; `bytes` tells its length where outsiders decide on it. */
+export function computed(expression: string, json: JsonSchema, bytes?: string): Field {
+  const field = { sql: () => sql`${name(expression)}`, json };
+  return bytes === undefined ? field : { ...field, bytes };
 }
 
 /** Whether a version of a row holds at the block looked at. */
@@ -111,6 +118,12 @@ function frameOf(shape: RecordShape, asOf: AsOf, provenance: boolean): Frame {
   };
 }
 
+/**
+ * Most bytes of a page. A hundred records of ordinary size have a tenth of it; what a connection can make us hold, and
+ * what a page can make PostgreSQL read, is this and one record.
+ */
+export const PAGE_BYTES_MAX = 512 * 1024;
+
 /** Which rows of the main table a page shows; expressions and conditions speak of `t` alone. */
 export type Page = {
   readonly ordering: string;
@@ -135,7 +148,19 @@ export function selectRecords(
   const selected = joined([shown, ...keys], ", ");
   const ordering = name(page.ordering);
   const chosen = sql`select t.* from ${source.from} t where ${conditions} order by ${ordering} limit ${page.limit} offset ${page.offset}`;
-  return sql`select ${selected} from (${chosen}) t${joining} order by ${ordering}`;
+  const rows = sql`from (${chosen}) t${joining} order by ${ordering}`;
+  const bytes = bytesOf(shape);
+  if (bytes === null) return sql`select ${selected} ${rows}`;
+  // Lengths are added up row by row, and the rows after the limit are left out before their values are read.
+  const before = sql`sum(${name(bytes)}) over (order by ${ordering} rows between unbounded preceding and 1 preceding)`;
+  const measured = sql`select ${selected}, count(*) over () as _rows, coalesce(${before}, 0) as _bytes ${rows}`;
+  return sql`select m.* from (${measured}) m where m._bytes < ${name(String(PAGE_BYTES_MAX))}`;
+}
+
+/** The length of what outsiders can make long in a record; null where there is no such thing. */
+function bytesOf({ fields }: RecordShape): string | null {
+  const lengths = Object.values(fields).flatMap(({ bytes }) => (bytes === undefined ? [] : [bytes]));
+  return lengths.length === 0 ? null : lengths.map((length) => `coalesce(${length}, 0)`).join(" + ");
 }
 
 export function schemaOf(shape: RecordShape): JsonSchema {

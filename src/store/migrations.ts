@@ -279,4 +279,13 @@ export const migrations: readonly Migration[] = [
       create index payments_kept on payments (settled_at) where answer_body is not null;
     `,
   },
+  {
+    version: 4,
+    name: "how long schemas are",
+    sql: `
+      -- The length of a schema as text, so that a page of them can stop in time without reading them.
+      alter table attestation_schemas add column json_schema_bytes integer
+        generated always as (octet_length(json_schema::text)) stored;
+    `,
+  },
 ];

@@ -28,14 +28,22 @@ export const shownSchema = name(
 
 export const schemaAnswer = { title: "AttestationSchema", ...closedObject(COLUMNS) };
 
+// What a publisher can make long. The length of the schema is a column: PostgreSQL would have to read a value to measure it.
+const LENGTHS: Readonly<Record<string, string>> = {
+  description: "octet_length(t.description)",
+  json_schema: "t.json_schema_bytes",
+};
+
 const schema = derivedRecord({
   name: "AttestationSchema",
-  rows: () => sql`select ${shownSchema} from attestation_schemas`,
-  fields: Object.fromEntries(Object.entries(COLUMNS).map(([key, json]) => [key, computed(`t.${key}`, json)])),
+  rows: () => sql`select ${shownSchema}, json_schema_bytes from attestation_schemas`,
+  fields: Object.fromEntries(
+    Object.entries(COLUMNS).map(([key, json]) => [key, computed(`t.${key}`, json, LENGTHS[key])]),
+  ),
 });
 
-// Not from the chain: there is no block a schema came with.
-const provenance = false;
+// Not from the chain: there is no log or block a schema came with.
+const ownRows = { provenance: false, unversioned: true };
 
 export const schemaReads: readonly Read[] = [
   {
@@ -49,7 +57,7 @@ export const schemaReads: readonly Read[] = [
       missing: "There is no attestation schema with this hash.",
     }),
     answer: schemaAnswer,
-    provenance,
+    ...ownRows,
   },
   {
     ...list("/attestations/schemas", schema, {
@@ -61,6 +69,6 @@ export const schemaReads: readonly Read[] = [
       filters: {},
       item: schemaAnswer,
     }),
-    provenance,
+    ...ownRows,
   },
 ];

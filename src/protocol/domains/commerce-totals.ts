@@ -1,6 +1,6 @@
 // The commerce rollups: totals that analytics and reputation read, kept by the events that change them.
 import { add, type Change } from "../../schema/change.ts";
-import { address, text, total, uint16, uint63, uint256 } from "../../schema/column.ts";
+import { address, total, uint16, uint63, uint256, word } from "../../schema/column.ts";
 import { rollup, ZERO_ADDRESS } from "../../schema/table.ts";
 
 const volume = { receipts: uint63, settled_volume: total, protocol_fees: total };
@@ -9,7 +9,7 @@ const byVolume = "settled_volume";
 export const commerceTotals = rollup(
   "commerce_totals",
   {
-    scope: text,
+    scope: word,
     merchants: uint63,
     active_merchants: uint63,
     services: uint63,

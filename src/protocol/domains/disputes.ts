@@ -1,7 +1,7 @@
 // Disputes: receipts that are contested, and how it ended. CommerceRegistry → disputes.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { add, type Change, insert, update } from "../../schema/change.ts";
-import { address, bytes32, orNull, text, uint256 } from "../../schema/column.ts";
+import { address, bytes32, orNull, uint256, word } from "../../schema/column.ts";
 import { domain, need } from "../../schema/domain.ts";
 import { table } from "../../schema/table.ts";
 import { addTotals, merchantRecords } from "./commerce-totals.ts";
@@ -18,7 +18,7 @@ export const disputes = table(
     merchant_id: uint256,
     opener: address,
     reason_hash: bytes32,
-    status: text,
+    status: word,
     resolution_hash: orNull(bytes32),
   },
   { key: ["dispute_id"], index: [["receipt_id", "dispute_id"]] },

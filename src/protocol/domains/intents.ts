@@ -7,11 +7,11 @@ import {
   bytes32,
   int257,
   orNull,
-  text,
   total,
   uint16,
   uint63,
   uint256,
+  word,
 } from "../../schema/column.ts";
 import { details } from "../../schema/details.ts";
 import { domain, need } from "../../schema/domain.ts";
@@ -25,7 +25,7 @@ export const intents = table(
   {
     intent_id: uint256,
     owner: address,
-    intent_type: text,
+    intent_type: word,
     input_token: address,
     output_token: address,
     amount_in_max: uint256,
@@ -33,7 +33,7 @@ export const intents = table(
     deadline: uint256,
     slippage_bps: uint16,
     nonce: uint256,
-    status: text,
+    status: word,
     selected_bid_id: orNull(uint256),
     intent_hash: bytes32,
     execution_target: address,

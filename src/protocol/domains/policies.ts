@@ -1,7 +1,7 @@
 // Policies: what an account allows itself, and what it has spent. PolicyModule → policies, spending windows.
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import { type Change, insert, put } from "../../schema/change.ts";
-import { address, bool, bytes4, bytes32, orNull, text, uint63, uint256 } from "../../schema/column.ts";
+import { address, bool, bytes4, bytes32, orNull, uint63, uint256, word } from "../../schema/column.ts";
 import { domain, need } from "../../schema/domain.ts";
 import { type RowOf, table } from "../../schema/table.ts";
 
@@ -10,9 +10,9 @@ export const SPEND_WINDOW_SECONDS = 86_400n;
 
 const policyColumns = {
   account: address,
-  policy_type: text,
+  policy_type: word,
   /** What the policy is about, as one text: what makes it unique for the account and type. */
-  policy_subject: text,
+  policy_subject: word,
   token: orNull(address),
   target: orNull(address),
   selector: orNull(bytes4),

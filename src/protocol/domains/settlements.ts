@@ -1,7 +1,7 @@
 // Settlements: quotes paid out line by line. SettlementAdapter → settlements.
 import { settlementAdapterAbi as abi } from "@sextant/contracts/generated/settlement-adapter";
 import { insert } from "../../schema/change.ts";
-import { address, bytes32, text, uint256 } from "../../schema/column.ts";
+import { address, bytes32, uint256, word } from "../../schema/column.ts";
 import { domain } from "../../schema/domain.ts";
 import { table } from "../../schema/table.ts";
 
@@ -9,7 +9,7 @@ import { table } from "../../schema/table.ts";
 export const settlements = table(
   "settlements",
   {
-    settlement_id: text,
+    settlement_id: word,
     quote_hash: bytes32,
     settlement_plan_hash: bytes32,
     payer: address,

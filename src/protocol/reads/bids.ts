@@ -46,7 +46,8 @@ const bid = derivedRecord({
     bid_id: computed("t.bid_id", { type: "string" }),
     chain_bid_id: computed("t.chain_bid_id", nullable({ type: "string" })),
     ...columns(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
-    execution_plan: computed("t.execution_plan", { type: "object" }),
+    // As it is stored, which may be packed: plans are short, and this is for bounding a page, not for measuring it.
+    execution_plan: computed("t.execution_plan", { type: "object" }, "pg_column_size(t.execution_plan)"),
     status: computed("t.status", { type: "string", enum: STATUSES.map((word) => word.toUpperCase()) }),
     created_at: computed("iso_time(t.created_at)", { type: "string", format: "date-time" }),
   },

@@ -1,0 +1,84 @@
+// What a cached response is found by: only what the route knows, so that nothing else in an address has it made again.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAnswerCache } from "../../src/http/answer-cache.ts";
+import { addReadRoutes } from "../../src/http/read-routes.ts";
+import { createServer, type Server } from "../../src/http/server.ts";
+import { reads as protocolReads } from "../../src/protocol/reads.ts";
+import { openIndexReader } from "../../src/store/index-reader.ts";
+import { openReader, type Reader } from "../../src/store/reader.ts";
+import { writeReads } from "../../src/writes/write-endpoints.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
+import { quiet } from "../support/quiet-log.ts";
+
+const reads = [...protocolReads, ...writeReads];
+const OWNER = `0x${"ab".repeat(20)}`;
+
+let place: EmptyIndex;
+let reader: Reader;
+let server: Server;
+let url: string;
+let statements = 0;
+
+beforeAll(async () => {
+  place = await openEmptyIndex();
+  reader = openReader(place.database, { connections: 1 });
+  const index = openIndexReader(reader);
+  const run: typeof index.read = (statement, use) => {
+    statements += 1;
+    return index.read(statement, use);
+  };
+  const cache = createAnswerCache({ bytesMax: 1_000_000 });
+  cache.changed();
+  const ready = async () => ({ ready: true }) as const;
+  server = createServer({ log: quiet, bodyBytesMax: 1_024, requestMsMax: 10_000, ready });
+  addReadRoutes(server, reads, { run, cache });
+  url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+});
+
+afterAll(async () => {
+  await server?.close();
+  await reader?.close();
+  await place?.drop();
+});
+
+/** A list that needs no other record, as a client asks for it. */
+const lists = reads
+  .filter(({ path, missing }) => !path.includes(":") && missing === null)
+  .map(({ path, parameters }) => {
+    const required = parameters.filter((each) => each.required).map(({ name }) => `&${name}=${OWNER}`);
+    return [path, `${path}?${required.join("")}`] as const;
+  });
+
+async function statementsFor(queries: readonly string[], address: string): Promise<number> {
+  const before = statements;
+  for (const query of queries) {
+    const response = await fetch(`${url}${address}&${query}`);
+    expect([query, response.status, await response.text()]).toEqual([query, 200, expect.any(String)]);
+  }
+  return statements - before;
+}
+
+describe("a cached response", () => {
+  it("is there for every list", () => {
+    expect(lists.length).toBeGreaterThan(10);
+  });
+
+  it.each(lists)("of %s is shared by requests that differ in unknown keys", async (_path, address) => {
+    await statementsFor([""], address);
+    const junk = ["x=1", "x=2", "Limit=3", "limit[]=4", "y", "_=1700000000"];
+    expect(await statementsFor(junk, address)).toBe(0);
+  });
+
+  it.each(["/attestations/schemas?", `/attestations/schemas/0x${"1".repeat(64)}?`])(
+    "of %s is shared whatever block and include say, which it does not have",
+    async (address) => {
+      await statementsFor([""], address);
+      const unknown = ["block=1", "block=2", "block=99999", "block=x", "include=provenance", "include=x"];
+      expect(await statementsFor(unknown, address)).toBe(0);
+    },
+  );
+
+  it("of a list that has blocks is one per block", async () => {
+    expect(await statementsFor(["block=1", "block=2", "block=1"], "/intents?")).toBe(2);
+  });
+});

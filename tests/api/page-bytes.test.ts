@@ -1,0 +1,176 @@
+// Pages of long records: no page is longer than half a megabyte, and following them loses and repeats nothing.
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { serviceReads } from "../../src/protocol/reads/services.ts";
+import type { Read } from "../../src/schema/read.ts";
+import { PAGE_BYTES_MAX } from "../../src/schema/record.ts";
+import { schemaReads } from "../../src/writes/schema-record.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
+import { startTestApi, type TestApi } from "../support/test-api.ts";
+
+let place: EmptyIndex;
+let api: TestApi;
+
+beforeAll(async () => {
+  place = await openEmptyIndex();
+});
+
+afterAll(async () => {
+  await place?.drop();
+});
+
+beforeEach(async () => {
+  await place.database.query("delete from attestation_schemas");
+  await place.database.query("delete from services");
+  api = await startTestApi(place.database);
+  return () => api.close();
+});
+
+type Pagination = { limit: number; offset: number; count: number; next_cursor?: string };
+type Page = {
+  readonly records: readonly Record<string, unknown>[];
+  readonly pagination: Pagination;
+  readonly bytes: number;
+};
+
+async function readPage(path: string, key: string): Promise<Page> {
+  const response = await fetch(api.url + path);
+  const text = await response.text();
+  expect(response.status, text.slice(0, 200)).toBe(200);
+  const { [key]: records, pagination } = JSON.parse(text) as Pick<Page, "pagination"> &
+    Record<string, Page["records"]>;
+  return { records: records ?? [], pagination, bytes: Buffer.byteLength(text) };
+}
+
+/** All pages, from the first on, by cursor or by offset. */
+async function readAll(
+  list: string,
+  key: string,
+  limit: number,
+  by: "cursor" | "offset",
+): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  let place = "";
+  let offset = 0;
+  for (;;) {
+    const page = await readPage(`${list}?limit=${limit}${place}`, key);
+    expect(page.pagination).toMatchObject({ limit, count: page.records.length });
+    pages.push(page);
+    const { next_cursor: cursor, count } = page.pagination;
+    if (cursor === undefined) return pages;
+    expect(count).toBeGreaterThan(0);
+    offset += count;
+    place = by === "cursor" ? `&cursor=${cursor}` : `&offset=${offset}`;
+  }
+}
+
+/** Schemas whose texts have these lengths, in the order of the list. */
+async function publishSchemas(lengths: readonly number[]): Promise<void> {
+  await place.database.query({
+    text: `insert into attestation_schemas (schema_hash, name, json_schema)
+      select '0x' || lpad(n::text, 64, '0'), n::text, jsonb_build_object('title', repeat('x', length))
+      from unnest($1::integer[]) with ordinality as given (length, n)`,
+    values: [`{${lengths.join(",")}}`],
+  });
+}
+
+/** Services whose metadata_uri repeats a letter so often. */
+async function registerServices(letter: string, lengths: readonly number[]): Promise<void> {
+  await place.database.query({
+    text: `insert into services (service_numeric_id, merchant_id, service_id, metadata_uri, metadata_hash, capability_hash, active, block_number, tx_hash, log_index, valid_from)
+      select n, 1, 's', repeat($1, length), '0x', '0x', true, 1, '0x', n, 1
+      from unnest($2::integer[]) with ordinality as given (length, n)`,
+    values: [letter, `{${lengths.join(",")}}`],
+  });
+}
+
+/** How many rows the statement of a page itself gives. */
+async function countRows(read: Read | undefined, limit: number): Promise<number> {
+  const plan = read?.plan({ values: { limit }, asOf: null, provenance: false });
+  const { rows } = await place.database.query({
+    text: `select r.* from checkpoint h cross join lateral (${plan?.sql.text}) r`,
+    values: plan?.sql.values as string[],
+  });
+  return rows.length;
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
+
+describe("a page of long schemas", () => {
+  it("stops at half a megabyte and goes on with the next one", async () => {
+    await publishSchemas(Array.from({ length: 100 }, () => 60_000));
+    for (const by of ["cursor", "offset"] as const) {
+      const pages = await readAll("/attestations/schemas", "schemas", 100, by);
+      expect(pages.map(({ pagination }) => pagination.count)).toEqual([
+        ...Array.from({ length: 12 }, () => 8),
+        4,
+      ]);
+      for (const { bytes } of pages) expect(bytes).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+      expect(pages.flatMap(({ records }) => records.map(({ name }) => name))).toEqual(numbered(100));
+    }
+  });
+
+  it("is not read whole by the database to be cut afterwards", async () => {
+    await publishSchemas(Array.from({ length: 100 }, () => 60_000));
+    // All that fit, and the one that goes over the limit.
+    expect(await countRows(schemaReads[1], 101)).toBe(9);
+  });
+
+  it("has one record where that alone is longer", async () => {
+    await publishSchemas([10, 600_000, 700_000, 10]);
+    const pages = await readAll("/attestations/schemas", "schemas", 100, "cursor");
+    expect(pages.map(({ records }) => records.map(({ name }) => name))).toEqual([["1"], ["2"], ["3"], ["4"]]);
+  });
+
+  it("loses and repeats nothing, whatever the lengths and the limit", async () => {
+    const lengths = fc.array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 270_000 })), {
+      maxLength: 25,
+    });
+    await fc.assert(
+      fc.asyncProperty(lengths, fc.integer({ min: 1, max: 30 }), async (each, limit) => {
+        await place.database.query("delete from attestation_schemas");
+        await publishSchemas(each);
+        // What was read in the run before is still cached; no other process has changed anything.
+        await api.close();
+        api = await startTestApi(place.database);
+        const pages = await readAll("/attestations/schemas", "schemas", limit, "cursor");
+        expect(pages.flatMap(({ records }) => records.map(({ name }) => name))).toEqual(
+          numbered(each.length),
+        );
+        for (const { bytes, records } of pages) {
+          expect(records.length).toBeLessThanOrEqual(limit);
+          if (records.length > 1) expect(bytes).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
+
+describe("a page of what events made long", () => {
+  it.each([
+    ["ordinary letters", "a"],
+    ["letters of several bytes", "é"],
+    ["letters that JSON writes in six", "\u0001"],
+  ])("stops at half a megabyte of %s", async (_name, letter) => {
+    await registerServices(
+      letter,
+      Array.from({ length: 40 }, () => 50_000),
+    );
+    const pages = await readAll("/services", "services", 100, "cursor");
+    expect(pages.flatMap(({ records }) => records.map((each) => each.service_numeric_id))).toEqual(
+      numbered(40),
+    );
+    for (const { bytes } of pages) expect(bytes).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+    expect(await countRows(serviceReads[1], 101)).toBeLessThan(12);
+  });
+
+  it("has as many records as asked for where they are short", async () => {
+    await registerServices(
+      "a",
+      Array.from({ length: 120 }, () => 30),
+    );
+    const pages = await readAll("/services", "services", 100, "cursor");
+    expect(pages.map(({ pagination }) => pagination.count)).toEqual([100, 20]);
+  });
+});
