@@ -7,8 +7,8 @@ export const unreferenced: Rule = (repository) => {
     if (reached.has(file)) return;
     reached.add(file);
     for (const { target } of repository.imports(file)) {
-      // Code that only its own test knows is dead code with a test.
-      if (target !== null && file !== target.replace(/\.ts$/, ".test.ts")) visit(target);
+      // Code that only its own test or benchmark knows is dead code with a test.
+      if (target !== null && file.replace(/\.(?:test|bench)\.ts$/, ".ts") !== target) visit(target);
     }
   };
   for (const root of roots(repository)) visit(root);
@@ -25,9 +25,9 @@ function roots(repository: Repository): string[] {
   return repository.files.filter(
     (file) =>
       isCode(file) &&
-      // What npm, the runner or a person starts by its path, what another process does, and tests.
+      // What npm, the runner or a person starts by its path, what another process does, tests and benchmarks.
       (commands.includes(file) ||
         /^(vitest\.config\.ts|scripts\/[^/]+)$/.test(file) ||
-        /(\/run|-child|\.test)\.ts$/.test(file)),
+        /(\/run|-child|\.test|\.bench)\.ts$/.test(file)),
   );
 }
