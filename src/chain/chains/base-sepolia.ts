@@ -12,4 +12,6 @@ export const baseSepolia: ChainFacts = {
   logsBloom: "complete",
   explorerTxUrl: "https://sepolia.basescan.org/tx/{hash}",
   mainnet: false,
+  // Coins of a test chain are free but few; its fees follow nothing in particular.
+  gas: { feePerGasMax: 5_000_000_000n, priorityFeePerGasMax: 500_000_000n },
 };

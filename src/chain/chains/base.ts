@@ -12,4 +12,7 @@ export const base: ChainFacts = {
   logsBloom: "complete",
   explorerTxUrl: "https://basescan.org/tx/{hash}",
   mainnet: true,
+  // The base fee is mostly below 0.02 gwei and passes 1 gwei in rushes only; a transfer then costs more than most
+  // payments move. Tips above a few thousandths of a gwei buy nothing.
+  gas: { feePerGasMax: 500_000_000n, priorityFeePerGasMax: 50_000_000n },
 };

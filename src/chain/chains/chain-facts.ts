@@ -14,4 +14,11 @@ export type ChainFacts = {
   readonly explorerTxUrl: string | null;
   /** Whether its coins are worth money. */
   readonly mainnet: boolean;
+  /** What a transaction of ours pays at most unless configured otherwise, in wei per gas. */
+  readonly gas: {
+    /** Base fee and tip together. */
+    readonly feePerGasMax: bigint;
+    /** Largest tip, whatever a node suggests. */
+    readonly priorityFeePerGasMax: bigint;
+  };
 };

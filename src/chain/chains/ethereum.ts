@@ -12,4 +12,6 @@ export const ethereum: ChainFacts = {
   logsBloom: "complete",
   explorerTxUrl: "https://etherscan.io/tx/{hash}",
   mainnet: true,
+  // A transfer at 50 gwei costs about 0.005 ETH; dearer hours pass. Two gwei of tip have always been enough.
+  gas: { feePerGasMax: 50_000_000_000n, priorityFeePerGasMax: 2_000_000_000n },
 };

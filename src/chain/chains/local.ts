@@ -12,4 +12,6 @@ export const local: ChainFacts = {
   logsBloom: "complete",
   explorerTxUrl: null,
   mainnet: false,
+  // Its base fee is zero unless a test sets one; the node suggests a tip of one gwei.
+  gas: { feePerGasMax: 100_000_000_000n, priorityFeePerGasMax: 2_000_000_000n },
 };

@@ -12,4 +12,6 @@ export const optimism: ChainFacts = {
   logsBloom: "complete",
   explorerTxUrl: "https://optimistic.etherscan.io/tx/{hash}",
   mainnet: true,
+  // As on Base, which runs the same software: far above everyday fees, below what a small payment could bear.
+  gas: { feePerGasMax: 500_000_000n, priorityFeePerGasMax: 50_000_000n },
 };
