@@ -1,6 +1,7 @@
 // The load on the paid service as a process of its own: unpaid, paid and paid-before requests, and bare transfers, in turns.
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { local } from "../../src/chain/chains/local.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createBroadcastQueue } from "../../src/payments/facilitator/broadcast-queue.ts";
 import { cpuMsOf } from "../api/control.ts";
@@ -55,7 +56,10 @@ const queue = createBroadcastQueue({
   holeMs: 10_000,
   node: {
     pendingNonce: () => node.getTransactionCount({ address, blockTag: "pending" }),
-    fees: () => node.estimateFeesPerGas(),
+    fees: async () => ({
+      baseFeesPerGas: [0n],
+      priorityFeePerGas: await node.estimateMaxPriorityFeePerGas(),
+    }),
     send: (serializedTransaction) => node.sendRawTransaction({ serializedTransaction }),
   },
 });
@@ -85,7 +89,11 @@ async function buy(payment: SignedPayments[number]): Promise<void> {
 }
 
 async function transfer(payment: SignedPayments[number]): Promise<void> {
-  const hash = await queue.send({ to: chain.asset, data: transferOf(payment), gas: TRANSFER_GAS });
+  const hash = await queue.send({
+    ...{ to: chain.asset, data: transferOf(payment), gas: TRANSFER_GAS, limits: local.gas },
+    beforeSend: async () => undefined,
+    notSent: async () => undefined,
+  });
   // The chain mines at once, so that the receipt is there.
   const { status } = await node.getTransactionReceipt({ hash });
   if (status !== "success") throw new Error(`the transfer ${hash} was reverted`);

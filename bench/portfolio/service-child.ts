@@ -48,6 +48,8 @@ const gate = createGate({
     network,
     urls,
     privateKey: new Secret(chain.facilitatorKey),
+    store: openRecordStore(database),
+    gas: { ...local.gas, revertedGasMax: 2_000_000n, ofPayment: null },
     log: quietLog,
   }),
   chain: settlementChain(rpc, local),

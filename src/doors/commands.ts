@@ -59,8 +59,8 @@ export const COMMANDS: readonly Command[] = [
     summary: "check payments and carry them out on chain",
     about:
       "Verifies x402 payments and settles them with the key in FACILITATOR_PRIVATE_KEY, which pays the gas.\n" +
-      "Run one per key: it hands out the account's nonces. It keeps no database; what it was asked for and does not\n" +
-      "remember after a restart is found on chain by whoever asked.",
+      "Run one per key: it hands out the account's nonces. What it has sent is in the database, so that a payment settled\n" +
+      "again after a restart gets the same transaction. FACILITATOR_GAS_PRICE_MAX and the like bound what gas may cost.",
     options: {},
     load: async () => (await import("./facilitator.ts")).facilitator,
   },

@@ -1,18 +1,25 @@
 // `sextant facilitator` as a process: it serves what the x402 client expects, and refuses to start half configured.
+import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, signedFor } from "../../tests/support/paid-client.ts";
+import { ask, signedFor, until } from "../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../tests/support/paid-stage.ts";
 import { sextantHere } from "../../tests/support/sextant-here.ts";
-import { startSextant } from "../../tests/support/sextant-process.ts";
+import { databaseEnvironment, startSextant } from "../../tests/support/sextant-process.ts";
+import { termsOf } from "../../tests/support/test-facilitator.ts";
 import { createRemoteFacilitator } from "../payments/facilitator/remote-facilitator.ts";
 
 let stage: PaidStage;
+let database: Awaited<ReturnType<typeof databaseEnvironment>>;
 beforeAll(async () => {
-  stage = await openPaidStage("in process");
+  [stage, database] = await Promise.all([openPaidStage("in process"), databaseEnvironment()]);
 });
-afterAll(() => stage.close());
+afterAll(async () => {
+  await stage.close();
+  await database.drop();
+});
 
 const environment = () => ({
+  ...database.environment,
   FACILITATOR_PORT: "0",
   FACILITATOR_PRIVATE_KEY: stage.chain.accounts.guardian.privateKey,
   FACILITATOR_PAYEES: stage.payTo,
@@ -23,11 +30,15 @@ const environment = () => ({
   PAYMENT_ASSET_VERSION: "2",
 });
 
+async function startFacilitator() {
+  const door = startSextant(["facilitator"], { environment: environment() });
+  const said = await door.saw(/facilitator on http:\/\/127\.0\.0\.1:\d+/);
+  return { door, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
+}
+
 describe("the facilitator's door", () => {
   it("carries out payments for a service elsewhere, and never shows its key", async () => {
-    const door = startSextant(["facilitator"], { environment: environment() });
-    const said = await door.saw(/facilitator on http:\/\/127\.0\.0\.1:\d+/);
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "";
+    const { door, url } = await startFacilitator();
     const remote = createRemoteFacilitator({ url, timeoutMs: 5_000 });
     expect((await remote.getSupported()).kinds).toEqual([
       { x402Version: 2, scheme: "exact", network: "eip155:31337" },
@@ -57,6 +68,38 @@ describe("the facilitator's door", () => {
     expect(out + err).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
   });
 
+  it("settles once, also when the response is lost and the process is killed in between", async () => {
+    const service = await stage.serve();
+    const payer = await stage.payer();
+    const { payload } = await signedFor(`${service.url}/paid?q=lost`, payer, stage.asset);
+    const sender = stage.chain.accounts.guardian.address;
+    const sentBefore = await stage.node.getTransactionCount({ address: sender });
+    const body = JSON.stringify({
+      ...{ x402Version: 2, paymentPayload: payload, paymentRequirements: termsOf(stage) },
+    });
+    const headers = { "content-type": "application/json" };
+    const settle = async (url: string) =>
+      (await fetch(`${url}/settle`, { method: "POST", headers, body })).json();
+
+    const first = await startFacilitator();
+    // The response is lost: the connection is gone before there is one.
+    const lost = request(`${first.url}/settle`, { method: "POST", headers });
+    lost.on("error", () => undefined);
+    lost.end(body, () => setTimeout(() => lost.destroy(), 5));
+    await until(async () => (await stage.transfersFrom(payer.address)).length === 1);
+    const [transfer] = await stage.transfersFrom(payer.address);
+    const expected = { success: true, transaction: transfer?.transactionHash };
+    const repeats = await Promise.all(Array.from({ length: 5 }, () => settle(first.url)));
+    for (const repeat of repeats) expect(repeat).toMatchObject(expected);
+    first.door.child.kill("SIGKILL");
+    await first.door.ended;
+
+    const second = await startFacilitator();
+    expect(await settle(second.url)).toMatchObject(expected);
+    expect(await stage.node.getTransactionCount({ address: sender })).toBe(sentBefore + 1);
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+  });
+
   it.each([
     ["FACILITATOR_PRIVATE_KEY", {}, /FACILITATOR_PRIVATE_KEY must be the key/],
     ["PAYMENT_RPC_URL", {}, /PAYMENT_RPC_URL must name at least one node/],
@@ -66,6 +109,11 @@ describe("the facilitator's door", () => {
       "FACILITATOR_PAYEES",
       { PAYMENT_NETWORK: "eip155:8453" },
       /FACILITATOR_PAYEES must name who may be paid/,
+    ],
+    [
+      "FACILITATOR_GAS_PRICE_MAX",
+      { PAYMENT_NETWORK: "eip155:424242" },
+      /FACILITATOR_GAS_PRICE_MAX must set the most paid per gas/,
     ],
   ])("does not start without %s", async (left, changed, words) => {
     const { [left]: _left, ...rest } = environment() as Record<string, string>;

@@ -11,19 +11,34 @@ import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { Log } from "../kit/log.ts";
 import { facilitatorEndpoints } from "../payments/facilitator/facilitator-endpoints.ts";
-import { createLocalFacilitator, type LocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
+import type { LocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
+import type { Database } from "../store/database.ts";
 import { closeSoon } from "./close-soon.ts";
 import { aborted, type RunCommand } from "./command.ts";
-import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
+import { openConfiguredDatabase } from "./open-database.ts";
+import { gasLimits, openLocalFacilitator } from "./open-facilitator.ts";
+import { paymentPlace } from "./payment-place.ts";
 import { programVersion } from "./program-version.ts";
-import { facilitatorSettings, listenSettings, paymentSettings, requestSettings } from "./settings.ts";
+import {
+  databaseSettings,
+  facilitatorSettings,
+  listenSettings,
+  paymentSettings,
+  requestSettings,
+} from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 
-const settings = { ...listenSettings, ...requestSettings, ...paymentSettings, ...facilitatorSettings };
+const serverSettings = { ...listenSettings, ...requestSettings, ...paymentSettings, ...facilitatorSettings };
+const settings = { ...serverSettings, ...databaseSettings };
+
+type FacilitatorConfig = Config<typeof serverSettings>;
 
 export const facilitator: RunCommand = async ({ environment, log, stop }) => {
   const config = readConfig(environment, settings);
-  const { server, address } = facilitatorServer(config, log);
+  // What is configured wrongly is told before anything is started for it.
+  checkFacilitator(config);
+  const { database, close } = await openConfiguredDatabase(config, log, "facilitator");
+  const { server, address } = facilitatorServer(config, database, log);
   try {
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
@@ -31,17 +46,20 @@ export const facilitator: RunCommand = async ({ environment, log, stop }) => {
     await aborted(stop);
   } finally {
     await closeSoon(server.close);
+    await close();
   }
   return 0;
 };
 
 /** The whole service but for its port; also a part of a local run. */
 export function facilitatorServer(
-  config: Config<typeof settings>,
+  config: FacilitatorConfig,
+  database: Database,
   log: Log,
 ): { readonly server: Server; readonly address: Hex } {
   const place = paymentPlace(config);
-  const payer = openFacilitator(config, place, log);
+  const { privateKey, urls } = checkFacilitator(config);
+  const payer = openLocalFacilitator(config, place, { privateKey, urls, database, log });
   const registry = new Registry();
   const counter = new Counter({
     name: "sextant_facilitator_requests_total",
@@ -63,7 +81,7 @@ export function facilitatorServer(
     },
     count: (operation, outcome) => counter.inc({ operation, outcome }),
   });
-  const server = createServer({ ...config, log, registry, ready: () => readiness(payer, log) });
+  const server = createServer({ ...config, log, registry, ready: () => readiness(payer, database, log) });
   addEndpoints(server.app, endpoints);
   addStatusRoutes(server.app, registry);
   const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];
@@ -77,7 +95,9 @@ const TITLE = {
     "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain.",
 };
 
-function openFacilitator(config: Config<typeof settings>, place: PaymentPlace, log: Log): LocalFacilitator {
+/** Refuses what could not settle anything, or would at the cost of strangers' business. */
+function checkFacilitator(config: FacilitatorConfig) {
+  const place = paymentPlace(config);
   const { facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (privateKey === null) {
     throw new Fault(
@@ -95,10 +115,17 @@ function openFacilitator(config: Config<typeof settings>, place: PaymentPlace, l
       "FACILITATOR_PAYEES must name who may be paid at our cost on this chain.",
     );
   }
-  return createLocalFacilitator({ network: place.network, urls, privateKey, log });
+  gasLimits(config, place);
+  return { privateKey, urls };
 }
 
-async function readiness(payer: LocalFacilitator, log: Log): Promise<Readiness> {
+async function readiness(payer: LocalFacilitator, database: Database, log: Log): Promise<Readiness> {
+  try {
+    await database.query("select 1");
+  } catch (err) {
+    log.debug({ err }, "The facilitator's database does not respond");
+    return { ready: false, reason: "The database does not respond." };
+  }
   try {
     if ((await payer.gasBalance()) > 0n) return { ready: true };
     return { ready: false, reason: `The account ${payer.address} has nothing to pay gas with.` };

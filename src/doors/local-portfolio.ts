@@ -14,7 +14,7 @@ import type { LocalEconomy } from "./local-economy.ts";
 import type { LocalMarket } from "./local-markets.ts";
 import { openSeller } from "./open-seller.ts";
 import { countPayments, servePortfolio } from "./serve-portfolio.ts";
-import type { paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
+import type { gasSettings, paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
 
 export type LocalPortfolio = {
   readonly offer: Offer;
@@ -23,7 +23,9 @@ export type LocalPortfolio = {
   close(): Promise<void>;
 };
 
-type LocalConfig = Config<typeof paymentSettings & typeof portfolioSettings & typeof sellerSettings>;
+type LocalConfig = Config<
+  typeof paymentSettings & typeof portfolioSettings & typeof sellerSettings & typeof gasSettings
+>;
 
 export function serveLocalPortfolio(
   app: FastifyInstance,

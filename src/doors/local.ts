@@ -88,7 +88,8 @@ export const local: RunCommand = async (context) => {
     closers.push(api.close, server.close);
     urls.api = await server.listen(apiAddress);
 
-    const { server: payments } = facilitatorServer({ ...config, ...localPayment(economy) }, log);
+    const paying = { ...config, ...localPayment(economy) };
+    const { server: payments } = facilitatorServer(paying, database, log);
     closers.push(() => closeSoon(payments.close));
     urls.facilitator = await payments.listen(payAddress);
 

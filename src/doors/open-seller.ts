@@ -6,23 +6,21 @@ import type { Config } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { Log } from "../kit/log.ts";
-import type { Secret } from "../kit/secret.ts";
 import type { Facilitator } from "../payments/facilitator/facilitator.ts";
-import { createLocalFacilitator } from "../payments/facilitator/local-facilitator.ts";
 import { createRemoteFacilitator } from "../payments/facilitator/remote-facilitator.ts";
 import { createGate, openGate } from "../payments/gate.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaymentOutcome } from "../payments/paid-work.ts";
 import type { Database } from "../store/database.ts";
 import { openRecordStore } from "../store/record-store.ts";
+import { gasLimits, openLocalFacilitator } from "./open-facilitator.ts";
 import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
 import { PORTFOLIO_DESCRIPTION } from "./portfolio-offering.ts";
 import type { PortfolioGate } from "./serve-portfolio.ts";
-import type { facilitatorSettings, paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
+import type { gasSettings, paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
 import { settlementChain } from "./settlement-chain.ts";
 
-export type SellerConfig = Config<typeof paymentSettings & typeof sellerSettings> &
-  Pick<Config<typeof facilitatorSettings>, "facilitatorPrivateKey"> &
+export type SellerConfig = Config<typeof paymentSettings & typeof sellerSettings & typeof gasSettings> &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
 export type Seller = {
@@ -54,7 +52,9 @@ export function checkSeller(config: SellerConfig): void {
   if (config.paymentRpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
   }
-  if (config.facilitatorUrl === null && config.facilitatorPrivateKey === null) throw nobodySettles();
+  if (config.facilitatorUrl !== null) return;
+  if (config.facilitatorPrivateKey === null) throw nobodySettles();
+  gasLimits(config, place);
 }
 
 export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
@@ -69,7 +69,7 @@ export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
   const gate = createGate({
     offer,
     store: openRecordStore(needs.database),
-    facilitator: openFacilitator(config, place, urls, log),
+    facilitator: openFacilitator(config, place, needs),
     chain: settlementChain(rpc, { finalityDepth }),
     log,
     count,
@@ -100,11 +100,10 @@ function offerOf(config: SellerConfig, place: PaymentPlace, listensAt: () => str
 
 function openFacilitator(
   config: SellerConfig,
-  { network }: PaymentPlace,
-  urls: readonly Secret<string>[],
-  log: Log,
+  place: PaymentPlace,
+  { database, log }: SellerNeeds,
 ): Facilitator {
-  const { facilitatorUrl, facilitatorPrivateKey: privateKey } = config;
+  const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     return createRemoteFacilitator({
       url: facilitatorUrl.reveal().replace(/\/+$/, ""),
@@ -112,7 +111,7 @@ function openFacilitator(
     });
   }
   if (privateKey === null) throw nobodySettles();
-  return createLocalFacilitator({ network, urls, privateKey, log });
+  return openLocalFacilitator(config, place, { urls, privateKey, database, log });
 }
 
 function nobodySettles(): Fault {

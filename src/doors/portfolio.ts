@@ -17,7 +17,7 @@ import { openPortfolioNodes, type PortfolioNodes } from "./portfolio-nodes.ts";
 import { countPayments, servePortfolio } from "./serve-portfolio.ts";
 import {
   databaseSettings,
-  facilitatorSettings,
+  gasSettings,
   listenSettings,
   paymentSettings,
   portfolioSettings,
@@ -32,7 +32,7 @@ const settings = {
   ...portfolioSettings,
   ...paymentSettings,
   ...sellerSettings,
-  facilitatorPrivateKey: facilitatorSettings.facilitatorPrivateKey,
+  ...gasSettings,
 };
 
 export const portfolio: RunCommand = async ({ environment, log, stop }) => {

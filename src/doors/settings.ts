@@ -4,6 +4,7 @@ import { LOG_LEVELS } from "../kit/log.ts";
 import {
   baseUrl,
   flag,
+  gwei,
   integer,
   listOf,
   matching,
@@ -236,6 +237,34 @@ export const paymentSettings = {
   ),
 };
 
+/** Who carries payments out, and what that may cost: in a process of its own, or within the portfolio service. */
+export const gasSettings = {
+  facilitatorPrivateKey: setting(
+    "FACILITATOR_PRIVATE_KEY",
+    optional(secret(key as SettingKind<Hex>)),
+    null,
+    "Key of the account that carries out payments and pays their gas.",
+  ),
+  facilitatorGasPriceMax: setting(
+    "FACILITATOR_GAS_PRICE_MAX",
+    optional(gwei),
+    null,
+    "Most paid per gas, in gwei. Without it, the cap of the payment chain; needed on a chain Sextant does not know.",
+  ),
+  facilitatorGasPercentMax: setting(
+    "FACILITATOR_GAS_PERCENT_MAX",
+    integer(1, 1_000_000),
+    100,
+    "Most that the gas of one transfer may cost, in percent of what it moves; applies where the coin's price is known.",
+  ),
+  facilitatorRevertedGasMax: setting(
+    "FACILITATOR_REVERTED_GAS_MAX",
+    integer(0, 1_000_000_000),
+    2_000_000,
+    "Gas that reverted transfers of contract accounts may cost within an hour; 0 serves no contract account.",
+  ),
+};
+
 export const facilitatorSettings = {
   facilitatorPort: setting(
     "FACILITATOR_PORT",
@@ -243,12 +272,7 @@ export const facilitatorSettings = {
     3004,
     "Port of the facilitator; 0 lets the system choose.",
   ),
-  facilitatorPrivateKey: setting(
-    "FACILITATOR_PRIVATE_KEY",
-    optional(secret(key as SettingKind<Hex>)),
-    null,
-    "Key of the account that carries out payments and pays their gas.",
-  ),
+  ...gasSettings,
   facilitatorAmountMin: setting(
     "FACILITATOR_AMOUNT_MIN",
     integer(1, 1_000_000_000_000),

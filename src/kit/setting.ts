@@ -75,6 +75,14 @@ export const usd: SettingKind<string> = {
   parse: (value) => (parseAmount(value, USD_DECIMALS, "amount") > 0n ? value : refuse()),
 };
 
+const GWEI_DECIMALS = 9;
+
+/** A positive fee per gas, kept as the text it was given. */
+export const gwei: SettingKind<string> = {
+  allowed: "a positive number of gwei with at most 9 decimals, such as 0.5",
+  parse: (value) => (parseAmount(value, GWEI_DECIMALS, "fee") > 0n ? value : refuse()),
+};
+
 export function url(...protocols: readonly string[]): SettingKind<string> {
   return {
     allowed: `a URL starting with ${protocols.map((protocol) => `${protocol}://`).join(" or ")}`,

@@ -288,4 +288,45 @@ export const migrations: readonly Migration[] = [
         generated always as (octet_length(json_schema::text)) stored;
     `,
   },
+  {
+    version: 5,
+    name: "what the facilitator sent",
+    sql: `
+      -- One row per signed payload that was broadcast, so that settling it again finds its transaction after a restart.
+      create table facilitator_settlements (
+        network text collate "C" not null,
+        asset text collate "C" not null,
+        payer text collate "C" not null,
+        nonce text collate "C" not null,
+        -- Of authorization and signature: another payload with the same nonce is another payment.
+        payment_digest text collate "C" not null,
+        -- The newest first; one that was dropped is sent again as another.
+        transactions text[] not null,
+        -- Whether the outcome of the newest is not known yet.
+        is_open boolean not null,
+        is_contract boolean not null,
+        gas bigint not null,
+        created_at timestamptz not null,
+        updated_at timestamptz not null,
+        primary key (network, asset, payer, nonce, payment_digest)
+      );
+      create index facilitator_settlements_open on facilitator_settlements (network, updated_at) where is_open;
+      create index facilitator_settlements_kept on facilitator_settlements (updated_at);
+
+      -- Transfers that were mined and reverted, at the facilitator's cost.
+      create table facilitator_reverts (
+        network text collate "C" not null,
+        transaction text collate "C" not null,
+        payer text collate "C" not null,
+        is_contract boolean not null,
+        gas_used bigint not null,
+        -- False where somebody else carried the authorization out first, which its payer can not help.
+        bars_payer boolean not null,
+        reverted_at timestamptz not null,
+        primary key (network, transaction)
+      );
+      create index facilitator_reverts_by_payer on facilitator_reverts (network, payer, reverted_at);
+      create index facilitator_reverts_by_time on facilitator_reverts (network, reverted_at);
+    `,
+  },
 ];

@@ -63,6 +63,7 @@ export async function openMoneyStage(options: {
     closing.push(() => way.stop());
     const settling = {
       ...payment,
+      DATABASE_URL: options.databaseUrl,
       FACILITATOR_PORT: "0",
       FACILITATOR_PRIVATE_KEY: paid.chain.accounts.facilitator.privateKey,
       FACILITATOR_PAYEES: paid.payTo,

@@ -11,6 +11,7 @@ import { Secret } from "../../src/kit/secret.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local-facilitator.ts";
 import { createRemoteFacilitator } from "../../src/payments/facilitator/remote-facilitator.ts";
 import { exchange } from "../../src/portfolio/vendor/exchange.ts";
+import { LOCAL_GAS } from "../support/local-gas.ts";
 import { quiet } from "../support/quiet-log.ts";
 import { createTestRpc } from "../support/test-rpc.ts";
 import { startVendorServer, type VendorServer } from "../support/vendor-server.ts";
@@ -74,7 +75,12 @@ const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = 
     (url) => {
       const privateKey = new Secret<Hex>(`0x${"07".repeat(32)}`);
       const urls = [new Secret(url)];
-      return createLocalFacilitator({ network: "eip155:1", urls, privateKey, log: quiet }).gasBalance();
+      // A balance is read without any record.
+      const store = { run: () => Promise.reject(new Error("there are no records")) };
+      const facilitator = createLocalFacilitator({
+        ...{ network: "eip155:1", urls, privateKey, store, gas: LOCAL_GAS, log: quiet },
+      });
+      return facilitator.gasBalance();
     },
   ],
   [

@@ -72,6 +72,7 @@ export function openServices(options: ServiceOptions): Services {
   const portfolios = [1, 2].map((number) => slot("portfolio", number, portfolio));
   const facilitator = slot("facilitator", 1, {
     ...payment,
+    DATABASE_URL: databaseUrl,
     FACILITATOR_PORT: "0",
     FACILITATOR_PRIVATE_KEY: protocol.facilitator.privateKey,
     FACILITATOR_PAYEES: protocol.payTo,

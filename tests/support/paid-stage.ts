@@ -30,6 +30,7 @@ import type { PaidWork } from "../../src/payments/paid-work.ts";
 import type { SettlementChain } from "../../src/payments/settlement-chain.ts";
 import type { Endpoint } from "../../src/schema/endpoint.ts";
 import { openRecordStore } from "../../src/store/record-store.ts";
+import { LOCAL_GAS } from "./local-gas.ts";
 import { NETWORK } from "./paid-client.ts";
 import { quiet } from "./quiet-log.ts";
 import { openTestDatabase } from "./test-index.ts";
@@ -67,6 +68,8 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     network: NETWORK,
     urls: [new Secret(chain.rpcUrl)],
     privateKey: new Secret(chain.accounts.facilitator.privateKey),
+    store: openRecordStore(database),
+    gas: LOCAL_GAS,
     log: quiet,
     confirmationMs: 3_000,
     pollMs: 20,

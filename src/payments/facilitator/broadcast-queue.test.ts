@@ -7,6 +7,7 @@ import { type BroadcastNode, createBroadcastQueue } from "./broadcast-queue.ts";
 import { NodeUnheard } from "./node-transport.ts";
 
 const account = privateKeyToAccount(`0x${"01".repeat(32)}`);
+const FEE_MAX = 1_600n;
 const TO = `0x${"02".repeat(20)}` as const;
 
 function stageOf(node: Partial<BroadcastNode> = {}) {
@@ -22,7 +23,7 @@ function stageOf(node: Partial<BroadcastNode> = {}) {
     holeMs: 1_000,
     node: {
       pendingNonce: async () => known.nonce,
-      fees: async () => ({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 100n }),
+      fees: async () => ({ baseFeesPerGas: [450n], priorityFeePerGas: 100n }),
       ...node,
       send: async (raw) => {
         const { nonce = 0, maxFeePerGas = 0n } = parseTransaction(raw);
@@ -31,7 +32,10 @@ function stageOf(node: Partial<BroadcastNode> = {}) {
       },
     },
   });
-  const send = () => queue.send({ to: TO, data: "0x", gas: 21_000n });
+  const limits = { feePerGasMax: FEE_MAX, priorityFeePerGasMax: 200n };
+  const hooks = { beforeSend: async () => undefined, notSent: async () => undefined };
+  const transfer = { to: TO, data: "0x", gas: 21_000n, limits, ...hooks } as const;
+  const send = () => queue.send(transfer);
   return { sent, known, send, pass: (ms: number) => (nowMs += ms) };
 }
 
@@ -94,6 +98,13 @@ describe("a node that refuses", () => {
     await send();
     expect(sent).toHaveLength(2);
     expect(sent[1]?.fee).toBeGreaterThanOrEqual((1_000n * raised) / 100n);
+  });
+
+  it("every fee up to the cap: is never offered more", async () => {
+    const words = new Error("replacement transaction underpriced");
+    const { sent, send } = failing(...Array(10).fill(words));
+    await expect(send()).rejects.toThrow("refuses every nonce and fee");
+    expect(sent.map(({ fee }) => fee)).toEqual([1_000n, 1_250n, 1_560n, FEE_MAX]);
   });
 
   it("already known: it is sent", async () => {

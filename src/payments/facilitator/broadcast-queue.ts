@@ -3,17 +3,27 @@ import { type Hex, keccak256, type LocalAccount, type TransactionSerializableEIP
 import type { Clock } from "../../kit/clock.ts";
 import { createLimit } from "../../kit/limit.ts";
 import type { Log } from "../../kit/log.ts";
+import { type FeeLimits, type FeeQuote, feesWithin } from "./fee-limits.ts";
 import { classifySendFailure } from "./send-failure.ts";
 
 /** What the queue needs of a node. */
 export type BroadcastNode = {
   /** Transactions of the account that the node knows of, mined or waiting. */
   pendingNonce(): Promise<number>;
-  fees(): Promise<{ readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }>;
+  fees(): Promise<FeeQuote>;
   send(raw: Hex): Promise<unknown>;
 };
 
-export type Transfer = { readonly to: Hex; readonly data: Hex; readonly gas: bigint };
+export type Transfer = {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+  readonly limits: FeeLimits;
+  /** Called with the hash before the transaction leaves; where it rejects, nothing is sent. */
+  readonly beforeSend: (hash: Hex) => Promise<void>;
+  /** Called with a hash that the node refused. */
+  readonly notSent: (hash: Hex) => Promise<void>;
+};
 
 export type BroadcastQueue = {
   /** The hash of what was sent, or may have been; throws where it certainly was not. */
@@ -69,7 +79,8 @@ export function createBroadcastQueue({
   }
 
   async function sendOnce(transfer: Transfer, raise: bigint): Promise<Hex | "again"> {
-    const [nonce, fees] = await Promise.all([nextNonce(), node.fees()]);
+    const fees = feesWithin(await node.fees(), transfer.limits, raise);
+    const nonce = await nextNonce();
     const request: TransactionSerializableEIP1559 = {
       type: "eip1559",
       chainId,
@@ -77,16 +88,19 @@ export function createBroadcastQueue({
       to: transfer.to,
       data: transfer.data,
       gas: transfer.gas,
-      maxFeePerGas: (fees.maxFeePerGas * raise) / 100n,
-      maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * raise) / 100n,
+      ...fees,
     };
     const raw = await account.signTransaction(request);
     const hash = keccak256(raw);
+    await transfer.beforeSend(hash);
     try {
       await node.send(raw);
     } catch (error) {
       const failure = classifySendFailure(error);
       if (failure !== "known") next = null;
+      if (failure === "nonce" || failure === "underpriced" || failure === "rejected") {
+        await transfer.notSent(hash);
+      }
       if (failure === "nonce" || failure === "underpriced") return "again";
       // Nobody answered, so it may be on its way: whoever waits for its receipt will see.
       if (failure === "unheard") {

@@ -4,7 +4,6 @@ import { quiet } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../kit/clock.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
-import type { Facilitator } from "./facilitator.ts";
 import { facilitatorEndpoints } from "./facilitator-endpoints.ts";
 
 const NETWORK = "eip155:31337";
@@ -30,9 +29,10 @@ it("begins a few at a time, and answers 503 for those that have waited for too l
   let nowMs = Date.now();
   const clock = { ...systemClock, nowMs: () => nowMs };
   const finish: (() => void)[] = [];
-  const facilitator: Facilitator = {
+  const facilitator: Parameters<typeof facilitatorEndpoints>[0]["facilitator"] = {
     verify: () => new Promise((resolve) => finish.push(() => resolve({ isValid: true }))),
     settle: () => Promise.reject(new Error("nobody asked")),
+    findSettled: () => Promise.reject(new Error("nobody asked")),
     getSupported: () => Promise.reject(new Error("nobody asked")),
   };
   const rules = {

@@ -12,6 +12,8 @@ import { objectionTo, type Payment, payloadOf, readPayment } from "../payment.ts
 import { type Facilitator, NOT_SERVED } from "./facilitator.ts";
 import { REQUEST_SCHEMA, SETTLED_SCHEMA, SUPPORTED_SCHEMA, VERIFIED_SCHEMA } from "./facilitator-schema.ts";
 import { FacilitatorTrouble } from "./facilitator-trouble.ts";
+import { FeesTooHigh } from "./fee-limits.ts";
+import type { SettleOnce } from "./settle-once.ts";
 
 /**
  * Whoever is served costs us gas. The token is ours to name, so nobody can hand us a contract of his own to call; a
@@ -28,7 +30,7 @@ export type FacilitatorRules = {
 };
 
 export type FacilitatorEndpointOptions = {
-  readonly facilitator: Facilitator;
+  readonly facilitator: Facilitator & Pick<SettleOnce, "findSettled">;
   readonly rules: FacilitatorRules;
   readonly log: Log;
   readonly clock?: Clock;
@@ -49,9 +51,11 @@ const VERIFY_WAIT_MS = 8_000;
 // A signature of the largest size is 8 KiB in hex; the terms come twice, and clients add extensions of their own.
 const BODY_BYTES_MAX = 32 * 1024;
 
+type Accepted = { readonly payment: Payment; readonly terms: PaymentRequirements };
 type Checked =
-  | { readonly payment: Payment; readonly terms: PaymentRequirements }
-  | { readonly objection: string };
+  | Accepted
+  /** `expired` is a payment that only its time stands against: it may have been settled while there was time. */
+  | { readonly objection: string; readonly expired?: Accepted };
 
 export function facilitatorEndpoints(options: FacilitatorEndpointOptions): readonly Endpoint[] {
   const { facilitator, rules, log, clock = systemClock, count = () => undefined } = options;
@@ -63,11 +67,9 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
   const troubled = (operation: "verify" | "settle") => (cause: unknown) => {
     count(operation, "trouble");
     log.warn({ err: cause, operation }, "The facilitator could not tell");
-    throw new Fault("FACILITATOR_UNAVAILABLE", "The chain can not be asked at the moment; try again.", {
-      cause,
-    });
+    throw new Fault("FACILITATOR_UNAVAILABLE", sentenceFor(cause), { cause });
   };
-  const settleOnce = ({ payment, terms }: Extract<Checked, { payment: Payment }>) => {
+  const settleOnce = ({ payment, terms }: Accepted) => {
     const running = underWay.get(payment.digest);
     if (running) return running;
     const begun = settling
@@ -111,7 +113,13 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
         const checked = check(body, rules, clock);
         const { network } = rules;
         if ("objection" in checked) {
-          count("settle", "refused");
+          const settled = checked.expired
+            ? await facilitator
+                .findSettled(payloadOf(checked.expired.payment, checked.expired.terms), checked.expired.terms)
+                .catch(troubled("settle"))
+            : null;
+          count("settle", settled ? "ok" : "refused");
+          if (settled) return { status: 200, body: settled };
           const refused = { success: false, errorReason: NOT_SERVED, errorMessage: checked.objection };
           return { status: 200, body: { ...refused, transaction: "", network } };
         }
@@ -136,6 +144,14 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
       handle: async () => ({ status: 200, body: await facilitator.getSupported() }),
     },
   ];
+}
+
+function sentenceFor(cause: unknown): string {
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    if (error instanceof FeesTooHigh)
+      return "Transaction fees are above what this facilitator pays; try again later.";
+  }
+  return "The chain can not be asked at the moment; try again.";
 }
 
 function described(operation: "verify" | "settle", summary: string) {
@@ -171,7 +187,6 @@ function check(body: unknown, rules: FacilitatorRules, clock: Clock): Checked {
   const { network, asset } = rules;
   const times = { nowMs: clock.nowMs(), settleMs: SETTLE_MS };
   const objection = objectionTo(payment, { network, asset, payTo, amount }, times);
-  if (objection !== null) return { objection };
   const terms: PaymentRequirements = {
     scheme: "exact",
     network,
@@ -181,5 +196,7 @@ function check(body: unknown, rules: FacilitatorRules, clock: Clock): Checked {
     maxTimeoutSeconds: Number(paymentRequirements.maxTimeoutSeconds),
     extra: { name: rules.assetName, version: rules.assetVersion },
   };
-  return { payment, terms };
+  if (objection === null) return { payment, terms };
+  const isExact = payment.to === payTo && payment.value === amount;
+  return isExact ? { objection, expired: { payment, terms } } : { objection };
 }

@@ -4,9 +4,12 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { LOCAL_GAS } from "../../../tests/support/local-gas.ts";
 import { quiet } from "../../../tests/support/quiet-log.ts";
+import { openTestDatabase } from "../../../tests/support/test-index.ts";
 import type { Hex } from "../../kit/hex.ts";
 import { Secret } from "../../kit/secret.ts";
+import { openRecordStore } from "../../store/record-store.ts";
 import { refusalSentence, settlePayment, verifyPayment } from "./facilitator.ts";
 import { createLocalFacilitator } from "./local-facilitator.ts";
 import { createRemoteFacilitator } from "./remote-facilitator.ts";
@@ -106,10 +109,14 @@ describe("a settlement", () => {
 
 describe("trouble of our own facilitator", () => {
   it("tells what happened, and not the key in a node's address", async () => {
+    const { database, drop } = await openTestDatabase();
+    onTestFinished(drop);
     const facilitator = createLocalFacilitator({
       network: "eip155:1",
       urls: [new Secret("http://127.0.0.1:1/v2/hunter2"), new Secret("http://user:hunter2@127.0.0.1:1/")],
       privateKey: new Secret<Hex>(`0x${"07".repeat(32)}`),
+      store: openRecordStore(database),
+      gas: LOCAL_GAS,
       log: quiet,
     });
     const verdict = await verifyPayment(facilitator, payload, terms);

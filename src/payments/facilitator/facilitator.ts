@@ -21,6 +21,10 @@ export type SettleOutcome =
 export const NONCE_USED = "invalid_exact_evm_nonce_already_used";
 /** Our own word for what this facilitator does not do, whoever asks. */
 export const NOT_SERVED = "payment_not_served";
+/** A transfer of this payer reverted in a block, at our cost. */
+export const PAYER_REFUSED = "payer_refused_after_revert";
+/** Transfers of contract accounts have reverted so often that none is carried out at the moment. */
+export const CONTRACT_PAYERS_PAUSED = "contract_payers_paused";
 export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
 
 export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed";
@@ -29,6 +33,8 @@ export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_faile
 const REFUSALS: ReadonlySet<string> = new Set([
   NONCE_USED,
   NOT_SERVED,
+  PAYER_REFUSED,
+  CONTRACT_PAYERS_PAUSED,
   SIMULATION_FAILED,
   "invalid_exact_evm_signature",
   "invalid_exact_evm_payload_authorization_valid_before",
@@ -100,6 +106,10 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
       "The payment has expired, or would before it is carried out.",
     invalid_exact_evm_payload_authorization_valid_after: "The payment is not valid yet.",
     eip6492_factory_not_allowed: "The payer's contract account is not deployed; deploy it first.",
+    [PAYER_REFUSED]:
+      "An earlier transfer of this payer was reverted when it was mined; payments from this account are rejected for a day.",
+    [CONTRACT_PAYERS_PAUSED]:
+      "Payments from contract accounts are paused for up to an hour; pay from an account with a plain key, or later.",
     [TRANSACTION_FAILED]: "The transfer was reverted by the token; nothing was charged.",
   }),
 );

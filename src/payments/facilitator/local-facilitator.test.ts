@@ -1,17 +1,22 @@
 // Our facilitator: trouble is never a verdict, contract accounts may pay, and nobody spends its gas for nothing.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { Hex } from "viem";
+import { concatHex, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, NETWORK, signedFor } from "../../../tests/support/paid-client.ts";
+import { openNodeWire, type WireFaults } from "../../../tests/support/node-wire.ts";
+import { ask, signedFor } from "../../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/paid-stage.ts";
 import { quiet } from "../../../tests/support/quiet-log.ts";
-import { Secret } from "../../kit/secret.ts";
+import {
+  AGREEING_ACCOUNT,
+  openContractPayer,
+  openTestFacilitator,
+  termsOf,
+} from "../../../tests/support/test-facilitator.ts";
+import { type Clock, systemClock } from "../../kit/clock.ts";
 import { settlePayment, verifyPayment } from "./facilitator.ts";
 import { facilitatorEndpoints } from "./facilitator-endpoints.ts";
-import { createLocalFacilitator } from "./local-facilitator.ts";
+import type { LocalFacilitator } from "./local-facilitator.ts";
 
 let stage: PaidStage;
 let paid: string;
@@ -21,46 +26,18 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const terms = (): PaymentRequirements => ({
-  ...{ scheme: "exact", network: NETWORK, amount: PRICE.toString(), asset: stage.asset, payTo: stage.payTo },
-  ...{ maxTimeoutSeconds: 60, extra: { name: "USD Coin", version: "2" } },
-});
-
+const terms = () => termsOf(stage);
 const TRANSACTION = `0x${"c0".repeat(32)}`;
 
-/** A wire to the chain on which some methods are not heard: before the node got them, or after. */
-async function openWire(cut: {
-  before?: readonly string[];
-  after?: readonly string[];
-  /** What is answered instead of the truth. */
-  instead?: Readonly<Record<string, object>>;
-}) {
-  const server: Server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
-    const { method } = JSON.parse(body) as { method: string };
-    if (cut.before?.includes(method)) return void response.destroy();
-    const headers = { "content-type": "application/json" };
-    const instead = cut.instead?.[method];
-    if (instead) {
-      return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...instead }));
-    }
-    const text = await (await fetch(stage.chain.rpcUrl, { method: "POST", headers, body })).text();
-    if (cut.after?.includes(method)) return void response.destroy();
-    response.writeHead(200, headers).end(text);
+/** A facilitator whose node is reached over a wire that loses or replaces responses. */
+async function openWire(faults: WireFaults) {
+  const wire = await openNodeWire(stage.chain.rpcUrl, faults);
+  const facilitator = openTestFacilitator(stage, {
+    privateKey: stage.chain.accounts.attestor.privateKey,
+    urls: [wire.url],
+    holeMs: 10_000,
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const facilitator = createLocalFacilitator({
-    network: NETWORK,
-    urls: [new Secret(`http://127.0.0.1:${port}`)],
-    privateKey: new Secret(stage.chain.accounts.attestor.privateKey),
-    log: quiet,
-    confirmationMs: 1_000,
-    pollMs: 20,
-  });
-  return { facilitator, close: () => new Promise((resolve) => server.close(resolve)) };
+  return { facilitator, close: wire.close };
 }
 
 describe("a node that does not answer", () => {
@@ -152,32 +129,22 @@ describe("a node that does not answer", () => {
 });
 
 describe("a contract account", () => {
-  // isValidSignature answers with its own selector, whatever was signed.
-  const AGREES = "631626ba7e60e01b60005260206000f3";
-  // The same after counting down from 20,000, which takes about half a million gas.
-  const BURNS = "614e205b6001900380600357505b";
+  // It counts down from 20,000 first, which takes about half a million gas.
+  const BURNING_ACCOUNT = concatHex(["0x614e205b6001900380600357505b", AGREEING_ACCOUNT]);
 
   async function contractPayer(code: Hex) {
-    const address = `0x${Math.random().toString(16).slice(2).padStart(40, "c")}` as Hex;
-    await stage.chain.setCode(address, code);
-    await stage.mint(address, 1_000_000n);
-    const { payload } = await signedFor(paid, await stage.payer(0n), stage.asset);
-    const authorization = { ...Object(payload.payload.authorization), from: address };
-    const signed = {
-      ...payload,
-      payload: { authorization, signature: `0x${"ab".repeat(400)}` },
-    } as PaymentPayload;
-    return { address, header: Buffer.from(JSON.stringify(signed)).toString("base64") };
+    const { address, payload } = await openContractPayer(stage, paid, code);
+    return { address, header: Buffer.from(JSON.stringify(await payload())).toString("base64") };
   }
 
   it("pays with a signature of its own kind", async () => {
-    const { address, header } = await contractPayer(`0x${AGREES}`);
+    const { address, header } = await contractPayer(AGREEING_ACCOUNT);
     expect((await ask(paid, header)).status).toBe(200);
     expect(await stage.balance(address)).toBe(1_000_000n - PRICE);
   });
 
   it("can not make us pay for its own work", async () => {
-    const { address, header } = await contractPayer(`0x${BURNS}${AGREES}`);
+    const { address, header } = await contractPayer(BURNING_ACCOUNT);
     const before = await stage.inProcess.gasBalance();
     expect((await ask(paid, header)).status).toBe(402);
     expect(await stage.inProcess.gasBalance()).toBe(before);
@@ -186,11 +153,16 @@ describe("a contract account", () => {
 });
 
 describe("the endpoints", () => {
-  const endpoint = (path: string, rules: Partial<PaidStage["rules"] & { payees: Hex[] | null }> = {}) => {
+  const endpoint = (
+    path: string,
+    rules: Partial<PaidStage["rules"] & { payees: Hex[] | null }> = {},
+    options: { clock?: Clock; facilitator?: LocalFacilitator } = {},
+  ) => {
     const all = facilitatorEndpoints({
       facilitator: stage.inProcess,
       rules: { ...stage.rules, payees: null, ...rules },
       log: quiet,
+      ...options,
     });
     const found = all.find((each) => each.path === path);
     if (!found) throw new Error(`there is no ${path}`);
@@ -240,5 +212,37 @@ describe("the endpoints", () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => settle(request(payload))));
     expect(answers.every(({ body }) => (body as { success: boolean }).success)).toBe(true);
     expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(before + 1);
+  });
+  it("tell the success of a payment also after it has expired", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
+    const repeat = endpoint("/settle", {}, { clock: later });
+    expect((await repeat(request(payload))).body).toMatchObject({ success: false, transaction: "" });
+    const settled = await endpoint("/settle")(request(payload));
+    expect(settled.body).toMatchObject({ success: true });
+    const { transaction } = settled.body as { transaction: string };
+    expect((await repeat(request(payload))).body).toMatchObject({ success: true, transaction });
+    const other = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(65)}` } };
+    expect((await repeat(request(other))).body).toMatchObject({ success: false, transaction: "" });
+  });
+
+  it("answer 503 while fees are above the limit, and say so", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
+    await stage.chain.mine();
+    const thrifty = openTestFacilitator(stage, {
+      privateKey: stage.chain.accounts.attestor.privateKey,
+      gas: { feePerGasMax: 1_000n },
+    });
+    for (const path of ["/verify", "/settle"]) {
+      const refused = endpoint(path, {}, { facilitator: thrifty })(request(payload));
+      await expect(refused).rejects.toMatchObject({
+        code: "FACILITATOR_UNAVAILABLE",
+        message: expect.stringContaining("fees are above"),
+      });
+    }
+    expect(await stage.transfersFrom(payer.address)).toEqual([]);
   });
 });

@@ -1,0 +1,158 @@
+// What the facilitator has sent and what was reverted, in the database: a restart forgets neither.
+import type { Clock } from "../../kit/clock.ts";
+import type { Hex } from "../../kit/hex.ts";
+import type { Rows } from "../../schema/record-store.ts";
+import { type SqlText, sql } from "../../schema/statement.ts";
+import type { PaymentKey } from "../ledger-row.ts";
+
+/** One signed payload: the nonce it uses, and the digest that tells it from others with that nonce. */
+export type SettlementKey = PaymentKey & { readonly digest: string };
+
+export type SettlementRecord = SettlementKey & {
+  /** Transactions that carry it out, the newest first: one that was dropped is sent again as another. */
+  readonly transactions: readonly Hex[];
+  readonly isContract: boolean;
+  /** Gas limit of the newest transaction. */
+  readonly gas: bigint;
+  readonly updatedMs: number;
+};
+
+/** Equal for payloads that use the same nonce of the same payer, of which a token takes one. */
+export function authorizationId({ network, asset, payer, nonce }: PaymentKey): string {
+  return [network, asset, payer, nonce].join(" ");
+}
+
+export type Revert = {
+  readonly network: string;
+  readonly transaction: Hex;
+  readonly payer: Hex;
+  readonly isContract: boolean;
+  readonly gasUsed: bigint;
+  /** False where the payer is not to blame. */
+  readonly barsPayer: boolean;
+};
+
+export type SettlementRecords = {
+  /** All payloads sent for one nonce. */
+  find(key: PaymentKey): Promise<readonly SettlementRecord[]>;
+  /** Records a transaction before it is broadcast. */
+  addTransaction(
+    payment: SettlementKey & { readonly isContract: boolean },
+    sent: { readonly transaction: Hex; readonly gas: bigint },
+  ): Promise<void>;
+  /** The node refused a recorded transaction: it was never on its way. */
+  removeTransaction(key: SettlementKey, transaction: Hex): Promise<void>;
+  /** The outcome of its newest transaction is known. */
+  close(key: SettlementKey): Promise<void>;
+  /** Payloads whose outcome is not known, the oldest first. */
+  findOpen(
+    network: string,
+    whose: { readonly payer: Hex } | "contracts",
+  ): Promise<readonly SettlementRecord[]>;
+  addRevert(revert: Revert): Promise<void>;
+  isBarred(network: string, payer: Hex): Promise<boolean>;
+  /** Gas of reverted transfers of contract accounts within the last hour. */
+  revertedGas(network: string): Promise<bigint>;
+};
+
+// A day, as the refusal says.
+const BARRED_MS = 86_400_000;
+const BUDGET_WINDOW_MS = 3_600_000;
+// A signature is good for a day at most; a server that repeats a settlement after a second one has other problems.
+const KEPT_MS = 2 * 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
+// Each is looked up before another payment is sent; more than a few wait only while the chain is in trouble.
+const OPEN_MAX = 50;
+// A payload is sent again only when its transaction was dropped.
+const TRANSACTIONS_MAX = 10;
+
+type Row = {
+  network: string;
+  asset: Hex;
+  payer: Hex;
+  nonce: Hex;
+  payment_digest: string;
+  transactions: Hex[];
+  is_contract: boolean;
+  gas: string;
+  updated_ms: string;
+};
+
+export function openSettlementRecords(store: Rows, clock: Clock): SettlementRecords {
+  const at = (ms: number) => sql`to_timestamp(${ms / 1_000}::double precision)`;
+  const before = (ms: number) => at(clock.nowMs() - ms);
+  let prunedMs = Number.NEGATIVE_INFINITY;
+
+  const select = async (where: SqlText) => {
+    const rows = await store.run<Row>(sql`select network, asset, payer, nonce, payment_digest, transactions,
+        is_contract, gas::text as gas, (extract(epoch from updated_at) * 1000)::bigint::text as updated_ms from facilitator_settlements where ${where}`);
+    return rows.map(readRecord);
+  };
+  const sameNonce = ({ network, asset, payer, nonce }: PaymentKey) =>
+    sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
+
+  async function prune(): Promise<void> {
+    if (clock.nowMs() - prunedMs < PRUNE_EVERY_MS) return;
+    prunedMs = clock.nowMs();
+    await store.run(sql`delete from facilitator_settlements where updated_at < ${before(KEPT_MS)}`);
+    await store.run(sql`delete from facilitator_reverts where reverted_at < ${before(KEPT_MS)}`);
+  }
+
+  return {
+    find: (key) => select(sameNonce(key)),
+    async addTransaction({ isContract, ...key }, { transaction, gas }) {
+      await prune();
+      const now = at(clock.nowMs());
+      await store.run(sql`insert into facilitator_settlements as known (network, asset, payer, nonce, payment_digest,
+          transactions, is_open, is_contract, gas, created_at, updated_at)
+        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
+          array[${transaction}::text], true, ${isContract}, ${gas.toString()}::bigint, ${now}, ${now})
+        on conflict (network, asset, payer, nonce, payment_digest) do update set
+          transactions = (array[${transaction}::text] || known.transactions)[1:${TRANSACTIONS_MAX}::integer],
+          is_open = true, is_contract = ${isContract}, gas = ${gas.toString()}::bigint, updated_at = ${now}`);
+    },
+    async removeTransaction(key, transaction) {
+      const same = sql`${sameNonce(key)} and payment_digest = ${key.digest}`;
+      await store.run(sql`update facilitator_settlements
+        set transactions = array_remove(transactions, ${transaction}::text) where ${same}`);
+      await store.run(sql`delete from facilitator_settlements where ${same} and transactions = '{}'`);
+    },
+    async close(key) {
+      await store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${at(clock.nowMs())}
+        where ${sameNonce(key)} and payment_digest = ${key.digest} and is_open`);
+    },
+    findOpen: (network, whose) => {
+      const owner = whose === "contracts" ? sql`is_contract` : sql`payer = ${whose.payer}`;
+      return select(sql`is_open and network = ${network} and ${owner} order by updated_at limit ${OPEN_MAX}`);
+    },
+    async addRevert({ network, transaction, payer, isContract, gasUsed, barsPayer }) {
+      await store.run(sql`insert into facilitator_reverts
+          (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at)
+        values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${barsPayer},
+          ${at(clock.nowMs())})
+        on conflict (network, transaction) do nothing`);
+    },
+    async isBarred(network, payer) {
+      const rows = await store.run(sql`select 1 as found from facilitator_reverts where network = ${network}
+        and payer = ${payer} and bars_payer and reverted_at > ${before(BARRED_MS)} limit 1`);
+      return rows.length > 0;
+    },
+    async revertedGas(network) {
+      const [row] = await store.run<{ sum: string }>(sql`select coalesce(sum(gas_used), 0)::text as sum
+        from facilitator_reverts where network = ${network} and is_contract
+        and reverted_at > ${before(BUDGET_WINDOW_MS)}`);
+      return BigInt(row?.sum ?? 0);
+    },
+  };
+}
+
+function readRecord(row: Row): SettlementRecord {
+  const { network, asset, payer, nonce, transactions } = row;
+  return {
+    ...{ network, asset, payer, nonce, transactions },
+    digest: row.payment_digest,
+    isContract: row.is_contract,
+    gas: BigInt(row.gas),
+    updatedMs: Number(row.updated_ms),
+  };
+}

@@ -1,0 +1,50 @@
+// A connection to the stage's chain on which a test hides, loses or replaces single responses of the node.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type WireFaults = {
+  /** Methods whose request never reaches the node. */
+  readonly before?: readonly string[];
+  /** Methods whose response is lost on its way back. */
+  readonly after?: readonly string[];
+  /** The response sent in place of the node's, by method; null lets the request through. */
+  readonly instead?: Readonly<Record<string, object | (() => Promise<object | null>)>>;
+};
+
+export type NodeWire = {
+  readonly url: string;
+  /** Methods requested so far. */
+  readonly methods: readonly string[];
+  close(): Promise<void>;
+};
+
+export async function openNodeWire(upstream: string, faults: WireFaults): Promise<NodeWire> {
+  const methods: string[] = [];
+  const headers = { "content-type": "application/json" };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const { method } = JSON.parse(body) as { method: string };
+    methods.push(method);
+    if (faults.before?.includes(method)) return void response.destroy();
+    const given = faults.instead?.[method];
+    const instead = typeof given === "function" ? await given() : given;
+    if (instead) {
+      return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...instead }));
+    }
+    const text = await (await fetch(upstream, { method: "POST", headers, body })).text();
+    if (faults.after?.includes(method)) return void response.destroy();
+    response.writeHead(200, headers).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    methods,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
