@@ -29,9 +29,9 @@ describe(".env.example", () => {
     // An example is shown where nothing is the fallback.
     const { databaseUrl, rpcUrls, publicBaseUrl, writeAuth } = config;
     const { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion } = config;
-    const { facilitatorPrivateKey, facilitatorPayees } = config;
+    const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
     const payments = { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion };
-    const facilitator = { facilitatorPrivateKey, facilitatorPayees };
+    const facilitator = { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax };
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum } = config;
     const nodes = { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum };

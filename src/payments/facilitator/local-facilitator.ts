@@ -79,12 +79,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     ...{ network, address, client, queue, witness, limitsFor, confirmationMs },
   });
   const records = openSettlementRecords(options.store, clock);
-  const lookup = createTransactionLookup({ client, sender: address, confirmationMs });
+  const lookup = createTransactionLookup({ client, confirmationMs });
   const outcomes = createSettlementOutcomes({ records, lookup, clock });
   // Code of any kind, also that of a key which has delegated to a contract (EIP-7702): it decides about signatures.
   const isContract = async (payer: Hex) => ((await client.getCode({ address: payer })) ?? "0x") !== "0x";
   const guard = createPayerGuard({
-    ...{ network, records, isContract },
+    ...{ network, records, isContract, log },
+    balanceOf: lookup.balanceOf,
     isStillOpen: outcomes.isStillOpen,
     revertedGasMax: gas.revertedGasMax,
     transferGasMax: TRANSFER_GAS_MAX,

@@ -1,11 +1,11 @@
 // Payers whose transfers revert when they are mined: how often they can make the facilitator pay for that.
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
-import { concatHex, type Hex } from "viem";
+import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type NodeWire, openNodeWire } from "../../../tests/support/node-wire.ts";
+import { type NodeWire, openNodeWire, type WireFaults } from "../../../tests/support/node-wire.ts";
 import { signedFor } from "../../../tests/support/paid-client.ts";
-import { openPaidStage, type PaidStage } from "../../../tests/support/paid-stage.ts";
+import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/paid-stage.ts";
 import {
   AGREEING_ACCOUNT,
   openContractPayer,
@@ -135,32 +135,96 @@ describe("many such accounts", () => {
   });
 });
 
-describe("a payer whose authorization a stranger carried out first", () => {
-  it("is not refused afterwards: the money moved as signed", async () => {
-    const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
+describe("a plain key that signs its only cent away many times at once", () => {
+  it("costs no revert: what is under way is held against its balance", async () => {
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, PRICE);
+    const payloads: PaymentPayload[] = [];
+    for (let each = 0; each < 10; each += 1) {
+      payloads.push((await signedFor(paid, payer, stage.asset)).payload);
+    }
+    const facilitator = open();
+    const outcomes: { kind: string }[] = [];
+    const reverts = await revertsDuring(async () => {
+      outcomes.push(...(await Promise.all(payloads.map((payload) => settle(facilitator, payload)))));
+    });
+    expect(reverts).toBe(0);
+    expect(outcomes.filter(({ kind }) => kind === "settled")).toHaveLength(1);
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+  });
+});
+
+describe("a payer whose authorization is used between simulation and block", () => {
+  /** Something is sent to the token right before the facilitator's own transaction, which then reverts. */
+  async function settleAfter(
+    call: { functionName: string; args: unknown[] },
+    payload: PaymentPayload,
+    faults: WireFaults["instead"] = {},
+  ) {
+    let isFirst = true;
+    const wire = await openNodeWire(stage.chain.rpcUrl, {
+      instead: {
+        ...faults,
+        eth_sendRawTransaction: async () => {
+          const token = { address: stage.asset, abi: usdCoinAbi };
+          if (isFirst) await stage.send(stage.chain.accounts.solver.privateKey, { ...token, ...call });
+          isFirst = false;
+          return null;
+        },
+      },
+    });
+    onTestFinished(() => wire.close());
+    let outcome: unknown;
+    const reverts = await revertsDuring(async () => {
+      outcome = await settle(open({ urls: [wire.url] }), payload);
+    });
+    expect(reverts).toBe(1);
+    return outcome;
+  }
+
+  const transferOf = (payload: PaymentPayload) => {
     const { authorization, signature } = payload.payload as { authorization: Authorization; signature: Hex };
     const { from, to, value, validAfter, validBefore, nonce } = authorization;
     const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature];
-    let carriedOut = 0;
-    const carryOutFirst = async () => {
-      if (carriedOut++ > 0) return null;
-      const call = { address: stage.asset, abi: usdCoinAbi, functionName: "transferWithAuthorization", args };
-      await stage.send(stage.chain.accounts.solver.privateKey, call);
-      return null;
-    };
-    const watched = await openNodeWire(stage.chain.rpcUrl, {
-      instead: { eth_sendRawTransaction: carryOutFirst },
-    });
-    onTestFinished(() => watched.close());
-    const facilitator = open({ urls: [watched.url] });
-    const reverts = await revertsDuring(async () => {
-      expect(await settle(facilitator, payload)).toMatchObject({ kind: "refused" });
-    });
-    expect(reverts).toBe(1);
+    return { functionName: "transferWithAuthorization", args };
+  };
+  const signed = async (payer: PrivateKeyAccount) => (await signedFor(paid, payer, stage.asset)).payload;
+
+  it("is not refused where a stranger carried it out first: the money moved as signed", async () => {
+    const payer = await stage.payer();
+    const payload = await signed(payer);
+    expect(await settleAfter(transferOf(payload), payload)).toMatchObject({ kind: "refused" });
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
-    const next = await signedFor(paid, payer, stage.asset);
-    expect(await settle(facilitator, next.payload)).toMatchObject({ kind: "settled" });
+    expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
+  });
+
+  it("is not refused either on the word of a node that leaves the log out", async () => {
+    const payer = await stage.payer();
+    const payload = await signed(payer);
+    const omitting = { eth_getLogs: { result: [] } };
+    expect(await settleAfter(transferOf(payload), payload, omitting)).toMatchObject({ kind: "unknown" });
+    expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
+  });
+
+  it("is refused where he cancelled it himself", async () => {
+    const payer = await stage.payer();
+    const payload = await signed(payer);
+    const { nonce } = (payload.payload as { authorization: Authorization }).authorization;
+    const signature = await payer.signTypedData({
+      domain: { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: stage.asset },
+      types: {
+        CancelAuthorization: [
+          { name: "authorizer", type: "address" },
+          { name: "nonce", type: "bytes32" },
+        ],
+      },
+      primaryType: "CancelAuthorization",
+      message: { authorizer: payer.address, nonce },
+    });
+    const cancel = { functionName: "cancelAuthorization", args: [payer.address, nonce, signature] };
+    expect(await settleAfter(cancel, payload)).toMatchObject({ kind: "refused" });
+    const refusal = { kind: "refused", reason: "payer_refused_after_revert" };
+    expect(await verify(open(), await signed(payer))).toEqual(refusal);
   });
 });
 

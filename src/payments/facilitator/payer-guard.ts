@@ -1,12 +1,17 @@
 // Bounds what payers can make the facilitator pay for transfers that revert, above all accounts with code of their own.
 import type { Hex } from "../../kit/hex.ts";
 import { createLimit, type Limit } from "../../kit/limit.ts";
+import type { Log } from "../../kit/log.ts";
 import type { PaymentKey } from "../ledger-row.ts";
 import { CONTRACT_PAYERS_PAUSED, PAYER_REFUSED } from "./facilitator.ts";
 import { FacilitatorTrouble } from "./facilitator-trouble.ts";
 import { authorizationId, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
 
-export type GuardedPayment = { readonly key: PaymentKey; readonly isContract: boolean };
+export type GuardedPayment = {
+  readonly key: PaymentKey;
+  readonly amount: bigint;
+  readonly isContract: boolean;
+};
 
 export type PayerGuard = {
   /** Why this payer is not served now; null when he is. */
@@ -23,34 +28,47 @@ export type PayerGuardOptions = {
   /** The most gas that one transfer can cost. */
   readonly transferGasMax: bigint;
   readonly isContract: (payer: Hex) => Promise<boolean>;
+  readonly balanceOf: (key: Pick<PaymentKey, "asset" | "payer">) => Promise<bigint>;
   /** Looks up what became of a payload; true while it may still be mined. */
   readonly isStillOpen: (record: SettlementRecord) => Promise<boolean>;
+  readonly log: Log;
 };
 
-// Signatures last a minute and a transfer a block or two: those further behind would expire.
-const WAITING_OF_PAYER_MAX = 4;
-// Each holds one of the facilitator's settlements while it waits.
-const WAITING_CONTRACTS_MAX = 40;
+// Signatures last a minute and a transfer a block or two: those further behind are better sent again later.
+const WAITING_OF_PAYER_MAX = 1;
+// With those that run and one more of each payer, about half of the settlements that the facilitator has at once.
+const WAITING_CONTRACTS_MAX = 20;
 // A block of any chain served mines this many of ours.
 const CONTRACTS_AT_ONCE_MAX = 8n;
 
 export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
-  const { network, records, revertedGasMax, transferGasMax, isContract, isStillOpen } = options;
+  const { network, records, revertedGasMax, transferGasMax, isContract, balanceOf, isStillOpen, log } =
+    options;
   const slots = revertedGasMax / transferGasMax;
   const contracts = createLimit({
     runningMax: Math.max(1, Number(slots < CONTRACTS_AT_ONCE_MAX ? slots : CONTRACTS_AT_ONCE_MAX)),
     waitingMax: WAITING_CONTRACTS_MAX,
   });
   const turns = new Map<Hex, Limit>();
-  /** Settlements under way, and whether a contract account pays. */
-  const running = new Map<string, boolean>();
+  /** Settlements under way, in the order in which they began. */
+  const running = new Map<string, GuardedPayment>();
+
+  /** What can not be looked up counts as open: one account must not keep all others from being served. */
+  const mayBeMined = (record: SettlementRecord) =>
+    isStillOpen(record).catch((err: unknown) => {
+      log.warn(
+        { err, payer: record.payer, nonce: record.nonce },
+        "A sent transaction could not be looked up",
+      );
+      return true;
+    });
 
   /** Gas of transactions left behind by settlements that gave up waiting, after looking up what became of them. */
   async function followUp({ key, isContract }: GuardedPayment): Promise<bigint> {
     const { payer } = key;
     let gas = 0n;
     for (const record of await records.findOpen(network, isContract ? "contracts" : { payer })) {
-      if (running.has(authorizationId(record)) || !(await isStillOpen(record))) continue;
+      if (running.has(authorizationId(record)) || !(await mayBeMined(record))) continue;
       if (isContract && record.payer === payer) {
         throw new FacilitatorTrouble("an earlier payment of this account is not mined yet");
       }
@@ -59,20 +77,35 @@ export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
     return gas;
   }
 
+  /** Each transfer is simulated against the whole balance; what is under way before it has a claim on a part. */
+  async function refuseOverdraft({ key, amount }: GuardedPayment): Promise<void> {
+    const all = [...running.values()];
+    const before = all.slice(
+      0,
+      all.findIndex((each) => each.key === key),
+    );
+    const claims = before.filter((each) => each.key.payer === key.payer && each.key.asset === key.asset);
+    if (claims.length === 0) return;
+    const wanted = claims.reduce((sum, each) => sum + each.amount, amount);
+    if ((await balanceOf(key)) >= wanted) return;
+    throw new FacilitatorTrouble("the payer's balance does not cover all that is under way");
+  }
+
   async function refusalOf(payment: GuardedPayment): Promise<string | null> {
     const openGas = await followUp(payment);
     if (await records.isBarred(network, payment.key.payer)) return PAYER_REFUSED;
+    await refuseOverdraft(payment);
     if (!payment.isContract) return null;
     const reverted = await records.revertedGas(network);
     if (reverted + transferGasMax > revertedGasMax) return CONTRACT_PAYERS_PAUSED;
-    const inFlight = BigInt([...running.values()].filter((isContract) => isContract).length);
+    const inFlight = BigInt([...running.values()].filter(({ isContract }) => isContract).length);
     if (reverted + openGas + inFlight * transferGasMax <= revertedGasMax) return null;
     throw new FacilitatorTrouble("other contract accounts are being served");
   }
 
   async function admitted<T>(payment: GuardedPayment, settle: () => Promise<T>) {
     const id = authorizationId(payment.key);
-    running.set(id, payment.isContract);
+    running.set(id, payment);
     try {
       const refused = await refusalOf(payment);
       return refused === null ? await settle() : { refused };

@@ -93,14 +93,14 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
   }
 
   async function settleNow(
-    key: SettlementKey,
+    { amount, ...key }: KeyAndAmount,
     payload: PaymentPayload,
     terms: PaymentRequirements,
   ): Promise<SettleResponse> {
     const known = await earlier(key);
     if (known) return known;
     const payment = { ...key, isContract: await isContract(key.payer) };
-    const sent = await guard.run({ key, isContract: payment.isContract }, async () => {
+    const sent = await guard.run({ key, amount, isContract: payment.isContract }, async () => {
       const response = await carryOut(payload, terms, {
         beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }),
         notSent: (transaction) => records.removeTransaction(key, transaction),
@@ -132,11 +132,14 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
   };
 }
 
-function keyOf(payload: PaymentPayload, { network, asset }: PaymentRequirements): SettlementKey {
+type KeyAndAmount = SettlementKey & { readonly amount: bigint };
+
+function keyOf(payload: PaymentPayload, { network, asset }: PaymentRequirements): KeyAndAmount {
   const terms = { network: network as Network, asset: asset.toLowerCase() as Hex };
   const payment = readPayment(payload, terms, "The payment");
   if ("unacceptable" in payment) throw new Fault("INPUT_INVALID", payment.unacceptable);
-  return { ...terms, payer: payment.from, nonce: payment.nonce, digest: payment.digest };
+  const { from: payer, nonce, digest, value: amount } = payment;
+  return { ...terms, payer, nonce, digest, amount };
 }
 
 function rival(): FacilitatorTrouble {

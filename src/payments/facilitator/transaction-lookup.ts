@@ -1,6 +1,7 @@
 // What became of a transaction of ours, and whether an authorization was carried out, as the node has it now.
 import {
   type PublicClient,
+  parseAbi,
   parseAbiItem,
   TransactionNotFoundError,
   type TransactionReceipt,
@@ -22,20 +23,27 @@ export type TransactionLookup = {
   stateOf(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
   /** "waiting" where it was not mined in time. */
   waitFor(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
-  /** Whether the authorization was carried out up to a block, by us or anyone else. */
+  balanceOf(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
+  /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
   wasCarriedOut(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
 };
 
+const ABI = parseAbi([
+  "function balanceOf(address account) view returns (uint256)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+]);
 const USED = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)");
+const CANCELED = parseAbiItem(
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+);
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
 const LOOK_BACK_BLOCKS = 1_000n;
 
 export function createTransactionLookup(options: {
   readonly client: PublicClient;
-  readonly sender: Hex;
   readonly confirmationMs: number;
 }): TransactionLookup {
-  const { client, sender, confirmationMs } = options;
+  const { client, confirmationMs } = options;
 
   const stateIn = async (receipt: TransactionReceipt, payment: PaymentKey): Promise<TransactionState> => {
     const { status, gasUsed, blockNumber, logs } = receipt;
@@ -49,9 +57,10 @@ export function createTransactionLookup(options: {
 
   async function isNextInLine(hash: Hex): Promise<boolean> {
     try {
-      const { blockNumber, nonce } = await client.getTransaction({ hash });
+      // By its own sender: the key may have been another one when it was sent.
+      const { blockNumber, nonce, from: address } = await client.getTransaction({ hash });
       if (blockNumber !== null) return true;
-      return nonce < (await client.getTransactionCount({ address: sender, blockTag: "pending" }));
+      return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));
     } catch (error) {
       if (error instanceof TransactionNotFoundError) return false;
       throw error;
@@ -80,15 +89,25 @@ export function createTransactionLookup(options: {
         return { kind: "waiting" };
       }
     },
+    balanceOf: ({ asset, payer }) =>
+      client.readContract({ address: asset, abi: ABI, functionName: "balanceOf", args: [payer] }),
     async wasCarriedOut({ asset, payer, nonce }, blockNumber) {
-      const logs = await client.getLogs({
-        address: asset,
-        event: USED,
-        args: { authorizer: payer, nonce },
-        fromBlock: blockNumber > LOOK_BACK_BLOCKS ? blockNumber - LOOK_BACK_BLOCKS : 0n,
-        toBlock: blockNumber,
-      });
-      return logs.length > 0;
+      const args = [payer, nonce] as const;
+      if (
+        !(await client.readContract({ address: asset, abi: ABI, functionName: "authorizationState", args }))
+      ) {
+        return false;
+      }
+      const logsOf = async (event: typeof USED | typeof CANCELED) => {
+        const fromBlock = blockNumber > LOOK_BACK_BLOCKS ? blockNumber - LOOK_BACK_BLOCKS : 0n;
+        return client.getLogs({ address: asset, event, args: { authorizer: payer, nonce }, fromBlock });
+      };
+      const [uses, cancellations] = await Promise.all([logsOf(USED), logsOf(CANCELED)]);
+      // A node that leaves the log out must not make a payer look guilty.
+      if (uses.length + cancellations.length === 0) {
+        throw new Error("the use of an authorization is not in the logs");
+      }
+      return uses.length > 0;
     },
   };
 }
