@@ -92,6 +92,7 @@ async function open(
       random: random(name),
       silent: pace.silentNodes && character === "liar",
       onInjection: () => observations.count("RPC faults"),
+      onAbsurdFee: () => observations.count("absurd fees"),
     });
     closers.push(opened.stop);
     return opened;

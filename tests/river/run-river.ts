@@ -14,6 +14,7 @@ import { createSessions } from "./api-session.ts";
 import { audit } from "./checks/audit.ts";
 import type { Check } from "./checks/check.ts";
 import { cleanIndex } from "./checks/clean-index.ts";
+import { gas } from "./checks/gas.ts";
 import { heads } from "./checks/heads.ts";
 import { ledger, letPaymentsEnd } from "./checks/ledger.ts";
 import { level } from "./checks/level.ts";
@@ -93,6 +94,7 @@ export async function runRiver(options: RiverOptions): Promise<RiverResult> {
     const wanted = [
       level,
       ledger(purchases),
+      gas,
       cleanIndex,
       audit,
       model(past),

@@ -26,6 +26,7 @@ const COUNTS = [
   "starts refused",
   "database restarts",
   "RPC faults",
+  "absurd fees",
   "connections lost",
   "answers 503 in an outage",
 ];

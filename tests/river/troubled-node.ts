@@ -18,18 +18,26 @@ export type TroubledNodeOptions = {
   /** Whether it may also say nothing at all. */
   readonly silent: boolean;
   readonly onInjection: () => void;
+  readonly onAbsurdFee: () => void;
 };
+
+const ABSURD_FEE = `0x${(10n ** 15n).toString(16)}`;
 
 // Whoever asks waits twenty seconds for nothing; more of it would only make the rest of the run idle.
 const SILENT_SHARE = 0.01;
 
 export async function startTroubledNode(options: TroubledNodeOptions): Promise<TroubledNode> {
-  const { upstream, character, random, silent, onInjection } = options;
+  const { upstream, character, random, silent, onInjection, onAbsurdFee } = options;
   const faults = character === "liar" ? LIAR_FAULTS : FLAKY_FAULTS;
   let share = 0;
   const node = await startFaultyNode({
     upstream,
-    plan: () => {
+    plan: (_, [call]) => {
+      // Paid as suggested, one transfer would cost 90 coins.
+      if (character === "liar" && share > 0 && call?.method === "eth_maxPriorityFeePerGas") {
+        onAbsurdFee();
+        return { kind: "result", result: ABSURD_FEE };
+      }
       if (random() >= share) return null;
       onInjection();
       if (silent && random() < SILENT_SHARE) return { kind: "hang" };

@@ -149,6 +149,11 @@ function replaceAnswer(
     response.end(injection.body ?? "");
     return true;
   }
+  if (injection.kind === "result" && !Array.isArray(parsed)) {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: parsed.id, result: injection.result }));
+    return true;
+  }
   if (injection.kind === "error") {
     const { code, message, data } = injection;
     const id = Array.isArray(parsed) ? null : parsed.id;

@@ -14,6 +14,8 @@ export type Injection =
   | { readonly kind: "cut-connection" }
   | { readonly kind: "reset" }
   | { readonly kind: "hang" }
+  /** This result in place of the honest one. */
+  | { readonly kind: "result"; readonly result: unknown }
   /** A JSON-RPC error, with HTTP 200 unless told otherwise; in place of a whole batch, or of its first member. */
   | {
       readonly kind: "error" | "member-error";
