@@ -1,6 +1,7 @@
 // The gate: a request goes through when its payment is good, is answered once, and is charged once.
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../kit/clock.ts";
+import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
 import type { Log } from "../kit/log.ts";
 import type { EndpointAnswer } from "../schema/endpoint.ts";
@@ -16,6 +17,7 @@ import type { Resource } from "./resource.ts";
 import { createSettlement } from "./settlement.ts";
 import type { SettlementChain } from "./settlement-chain.ts";
 import { createSweep, type Swept } from "./sweep.ts";
+import { createWaitingRoom } from "./waiting-room.ts";
 
 export type Gate = {
   readonly offer: Offer;
@@ -45,8 +47,11 @@ export function createGate(options: GateOptions): Gate {
   const limits = { ...GATE_LIMITS, ...options.limits };
   const ledger = openLedger(store, limits);
   const settlement = createSettlement({ ledger, facilitator, chain, clock, log, limits });
-  const purchase = createPurchase({ offer, ledger, facilitator, settlement, clock, log, limits, count });
-  const serving = createLimit({ runningMax: limits.servingMax, waitingMax: 0 });
+  // Requests that have waited for another one get their place back in order; new ones find a free place or are rejected.
+  const working = createLimit({ runningMax: limits.servingMax, waitingMax: limits.waitersMax });
+  const room = createWaitingRoom({ ledger, clock, limits });
+  const parts = { ledger, facilitator, settlement, clock, log, limits };
+  const purchase = createPurchase({ ...parts, offer, count, working, room });
   const ask = (resource: Resource, reason = "Payment required.") => {
     count("challenged");
     return challenge(offer, resource, reason);
@@ -54,13 +59,14 @@ export function createGate(options: GateOptions): Gate {
   return {
     offer,
     challenge: ask,
-    serve({ resource, signature }, work) {
-      if (signature === undefined) return Promise.resolve(ask(resource));
-      return serving.run(async () => {
-        const payment = readPaymentHeader(signature, offer);
-        if ("unacceptable" in payment) return ask(resource, payment.unacceptable);
-        return purchase({ resource, payment, owner: randomUUID() }, work);
-      });
+    async serve({ resource, signature }, work) {
+      if (signature === undefined) return ask(resource);
+      const payment = readPaymentHeader(signature, offer);
+      if ("unacceptable" in payment) return ask(resource, payment.unacceptable);
+      if (working.running >= limits.servingMax) {
+        throw new Fault("OVERLOADED", "Too many paid requests are being worked on; try again in a moment.");
+      }
+      return purchase({ resource, payment, owner: randomUUID() }, work);
     },
     sweep: createSweep({ store, ledger, settlement, chain, clock, log, limits }),
     total: () => ledger.total(offer),

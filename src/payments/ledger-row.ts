@@ -25,7 +25,7 @@ export type LedgerRow = PaymentKey & {
   readonly validBefore: number;
   readonly fingerprint: string;
   readonly digest: string;
-  /** The name its payer gave it; null without one, and after it has come to nothing. */
+  /** The name its payer gave it, in every state; null without one. */
   readonly paymentId: string | null;
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;

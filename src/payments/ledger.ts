@@ -3,6 +3,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "../kit/hex.ts";
 import type { Rows } from "../schema/record-store.ts";
 import { name, type SqlText, sql } from "../schema/statement.ts";
+import { freeIdentifier, isNameTaken } from "./identifier.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
 import { keyIs, type LedgerRow, type PaymentKey, type PaymentState, ROW, readRow } from "./ledger-row.ts";
 import type { Payment } from "./payment.ts";
@@ -15,11 +16,24 @@ export type Reservation = {
   readonly terms: PaymentRequirements;
 };
 
+export type TakeUp = {
+  readonly from: PaymentState;
+  readonly to: "reserved" | "settling";
+  readonly paymentId: string | null;
+  readonly fingerprint: string;
+};
+
 /** Answers false where the row is no longer its owner's: whoever hears it must not act any further. */
 export type Ledger = {
   find(key: PaymentKey): Promise<LedgerRow | null>;
-  findById(key: PaymentKey, paymentId: string): Promise<LedgerRow | null>;
+  /** The one row that may be charged, or was charged, under an identifier. */
+  holderOf(key: PaymentKey, paymentId: string): Promise<LedgerRow | null>;
+  /** False where the authorization is known already, or its identifier belongs to another one that may be charged. */
   reserve(wanted: Reservation, owner: string): Promise<boolean>;
+  /** For a request with the same authorization again; false also where its identifier belongs to another one. */
+  takeUp(key: PaymentKey, owner: string, change: TakeUp): Promise<boolean>;
+  /** Gives the identifier of a rejected transfer away: the row keeps its text and is never sent again. */
+  replace(key: PaymentKey, owner: string): Promise<void>;
   /** Makes someone the owner of a row that nobody acts on. */
   take(key: PaymentKey, owner: string, from: PaymentState, to: PaymentState): Promise<boolean>;
   renew(key: PaymentKey, owner: string): Promise<boolean>;
@@ -68,29 +82,53 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
   const FREE = name("owner = null, lease_until = null");
   const one = (rows: readonly Readonly<Record<string, unknown>>[]) => (rows[0] ? readRow(rows[0]) : null);
 
-  const change = async (key: PaymentKey, owner: string, from: readonly PaymentState[], set: SqlText) =>
+  const change = async (
+    key: PaymentKey,
+    owner: string,
+    from: readonly PaymentState[],
+    set: SqlText,
+    only: SqlText = sql`true`,
+  ) =>
     (
       await store.run(sql`update payments set ${set}, updated_at = now()
-      where ${keyIs(key)} and owner = ${owner} and state = any(${from}) returning 1 as done`)
+      where ${keyIs(key)} and owner = ${owner} and state = any(${from}) and ${only} returning 1 as done`)
     ).length === 1;
 
   return {
     find: async (key) => one(await store.run(sql`select ${ROW} from payments where ${keyIs(key)}`)),
-    findById: async ({ network, asset, payer }, id) =>
+    holderOf: async ({ network, asset, payer }, id) =>
       one(
-        await store.run(sql`select ${ROW} from payments
-        where network = ${network} and asset = ${asset} and payer = ${payer} and payment_id = ${id}`),
+        await store.run(sql`select ${ROW} from payments where network = ${network} and asset = ${asset}
+          and payer = ${payer} and payment_id = ${id} and not replaced`),
       ),
     async reserve({ key, payment, fingerprint, payload, terms }, owner) {
-      // Loses against the same authorization as well as against the same identifier of the same payer.
-      const rows =
-        await store.run(sql`insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
+      // Loses against the same authorization as well as against another one that holds the identifier.
+      const rows = await store.run(sql`with freed as (${freeIdentifier(key, payment.paymentId, fingerprint)})
+        insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
           fingerprint, payment_digest, payment_id, payload, terms, state, owner, lease_until)
-        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to}, ${payment.value.toString()},
-          ${payment.validBefore.toString()}, ${fingerprint}, ${payment.digest}, ${payment.paymentId},
-          ${JSON.stringify(payload)}, ${JSON.stringify(terms)}, 'reserved', ${owner}, ${after(leaseMs)})
+        select ${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to},
+          ${payment.value.toString()}::numeric, ${payment.validBefore.toString()}::bigint, ${fingerprint},
+          ${payment.digest}, ${payment.paymentId}, ${JSON.stringify(payload)}, ${JSON.stringify(terms)},
+          'reserved', ${owner}, ${after(leaseMs)} where (select count(*) from freed) >= 0
         on conflict do nothing returning 1 as done`);
       return rows.length === 1;
+    },
+    async takeUp(key, owner, { from, to, paymentId, fingerprint }) {
+      try {
+        const rows = await store.run(sql`with freed as (${freeIdentifier(key, paymentId, fingerprint)})
+          update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
+            ${lease(owner)}, updated_at = now()
+          where ${keyIs(key)} and state = ${from} and (owner is null or lease_until <= now())
+            and (select count(*) from freed) >= 0 returning 1 as done`);
+        return rows.length === 1;
+      } catch (error) {
+        if (isNameTaken(error)) return false;
+        throw error;
+      }
+    },
+    async replace(key, owner) {
+      await store.run(sql`update payments set replaced = true, ${FREE}, updated_at = now()
+        where ${keyIs(key)} and state = 'refused' and (owner = ${owner} or owner is null or lease_until <= now())`);
     },
     take: async (key, owner, from, to) =>
       (
@@ -108,7 +146,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         where ${keyIs(key)} and owner = ${owner} and state = 'reserved' and failures = 0 returning 1 as done`);
       // What has failed before is still counted.
       if (gone.length === 0) {
-        await change(key, owner, ["reserved"], sql`state = 'released', payment_id = null, ${FREE}`);
+        await change(key, owner, ["reserved"], sql`state = 'released', ${FREE}`);
       }
     },
     async discard(key) {
@@ -120,7 +158,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         key,
         owner,
         ["reserved"],
-        sql`state = 'released', payment_id = null, failed_at = now(), ${FREE},
+        sql`state = 'released', failed_at = now(), ${FREE},
           failures = 1 + case when failed_at > ${after(-failureWindowMs)} then failures else 0 end`,
       ),
     keepAnswer: (key, owner, { status, headers, body }) =>
@@ -137,6 +175,8 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         owner,
         ["settling", "settled"],
         sql`state = 'settling', attempts = attempts + 1, final = false, ${lease(owner)}`,
+        // What another authorization replaced is looked for on the chain and never sent.
+        sql`(state = 'settled' or not replaced)`,
       ),
     async leaveUnknown(key, owner, transaction) {
       await change(
@@ -160,7 +200,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         owner,
         ["settling", "refused"],
         // A refusal costs us the work: counted once, like work that failed.
-        sql`state = ${state}, reason = ${reason}, payment_id = null, ${FREE},
+        sql`state = ${state}, reason = ${reason}, ${FREE},
           failed_at = case when state = 'settling' then now() else failed_at end,
           failures = case when state = 'refused' then failures when failed_at > ${after(-failureWindowMs)} then failures + 1 else 1 end`,
       ),

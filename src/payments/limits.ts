@@ -9,6 +9,8 @@ export type GateLimits = {
   readonly settleMarginMs: number;
   readonly waitMs: number;
   readonly servingMax: number;
+  readonly waitersPerPaymentMax: number;
+  readonly waitersMax: number;
   readonly busyMax: number;
   readonly failuresMax: number;
   readonly failureWindowMs: number;
@@ -31,8 +33,13 @@ export const GATE_LIMITS: GateLimits = {
   settleMarginMs: 12_000,
   // How long the second of two equal requests waits for the first; clients give up at about 30 seconds.
   waitMs: 20_000,
-  // Each holds an answer in memory and asks the database while it waits.
+  // Requests that act: each holds a response in memory and keeps a lease in the database.
   servingMax: 500,
+  // Copies of one payment beside the one that is worked on. A client that lost a connection sends a few; each of these
+  // reads the whole stored response when the wait is over.
+  waitersPerPaymentMax: 32,
+  // A waiting request costs a connection and no query of its own; beyond this, connections run out first.
+  waitersMax: 2_000,
   // Of one payer at once: a balance that covers one payment is good for any number of signatures, and the work for all
   // but one of them would be done for nothing.
   busyMax: 30,

@@ -329,4 +329,15 @@ export const migrations: readonly Migration[] = [
       create index facilitator_reverts_by_time on facilitator_reverts (network, reverted_at);
     `,
   },
+  {
+    version: 6,
+    name: "identifiers stay with their payments",
+    sql: `
+      -- Another authorization of the same payer has taken the identifier over: this one keeps its text and is never sent.
+      alter table payments add column replaced boolean not null default false;
+      drop index payments_by_id;
+      create unique index payments_by_id on payments (network, asset, payer, payment_id)
+        where payment_id is not null and not replaced;
+    `,
+  },
 ];

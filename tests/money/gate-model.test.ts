@@ -15,7 +15,15 @@ import { headerOf } from "./forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
 
 const RUNS = 40;
-const SIGNATURES = 4;
+/** What each signature pays for: several authorizations of one purchase share its identifier, one has none. */
+const PURCHASES = [
+  "first-purchase-0001",
+  "first-purchase-0001",
+  "other-purchase-0002",
+  null,
+  "first-purchase-0001",
+];
+const SIGNATURES = PURCHASES.length;
 const LEASE_MS = 80;
 const payer: Hex = `0x${"11".repeat(20)}`;
 const offer: Offer = {
@@ -120,7 +128,20 @@ class World {
     return `0x${(signature + 1).toString(16).padStart(64, "0")}`;
   }
 
-  #header(signature: number, forged: boolean): string {
+  /** The identifier of a purchase, or the signature itself where it has none. */
+  purchaseOf(signature: number): string {
+    return PURCHASES[signature] ?? `signature-${signature}`;
+  }
+
+  /** What moved for the purchase of a signature. */
+  transfersFor(signature: number) {
+    const together = PURCHASES.map((_, each) => each).filter(
+      (each) => this.purchaseOf(each) === this.purchaseOf(signature),
+    );
+    return together.flatMap((each) => this.chain.transfers.get(this.nonceOf(each)) ?? []);
+  }
+
+  #header(signature: number, forged: boolean, named: boolean): string {
     const authorization = {
       from: payer,
       to: offer.payTo,
@@ -130,20 +151,22 @@ class World {
       nonce: this.nonceOf(signature),
     };
     const accepted = { scheme: "exact", network: offer.network, asset: offer.asset };
+    const id = PURCHASES[signature] ?? null;
     return headerOf({
       x402Version: 2,
       accepted,
+      ...(id !== null && named ? { extensions: { "payment-identifier": { info: { id } } } } : {}),
       payload: { authorization, signature: forged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE },
     });
   }
 
   async ask(
-    step: Partial<Extract<Step, { do: "ask" }>> & { signature: number },
+    step: Partial<Extract<Step, { do: "ask" }>> & { signature: number; named?: boolean },
   ): Promise<EndpointAnswer | null> {
-    const { signature, forged = false } = step;
+    const { signature, forged = false, named = true } = step;
     const { gate, die, isDead } = this.#gate(step);
-    const resource = { method: "GET", path: "/paid", query: { q: String(signature) } };
-    const header = this.#header(signature, forged);
+    const resource = { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
+    const header = this.#header(signature, forged, named);
     if (!forged) this.#count(signature, 1);
     const answer = await gate
       .serve({ resource, signature: header }, async () => {
@@ -195,7 +218,7 @@ const transactionOf = ({ headers }: EndpointAnswer) =>
     }
   ).transaction;
 
-it("every transfer has one answer, every answer one transfer, and the sums agree", async () => {
+it("every purchase has one transfer and one answer, every answer its transfer, and the sums agree", async () => {
   await fc.assert(
     fc.asyncProperty(stories, async (story) => {
       await database.query("delete from payments");
@@ -212,17 +235,32 @@ it("every transfer has one answer, every answer one transfer, and the sums agree
       for (const { signature, forged, answer } of world.told) {
         if (answer.status !== 200) continue;
         expect(forged).toBe(false);
-        expect(transactionOf(answer)).toBe(transfers.get(world.nonceOf(signature))?.transaction);
+        expect([transactionOf(answer)]).toEqual(
+          world.transfersFor(signature).map(({ transaction }) => transaction),
+        );
       }
       for (const signature of world.refused) {
         expect([signature, transfers.has(world.nonceOf(signature))]).toEqual([signature, false]);
       }
       for (let signature = 0; signature < SIGNATURES; signature += 1) {
+        const paid = world.transfersFor(signature).length;
+        // One purchase is charged once, however many authorizations were sent for it.
+        expect([signature, paid]).toEqual([signature, Math.min(paid, 1)]);
         const replay = await world.ask({ signature });
         const isPaid = transfers.has(world.nonceOf(signature));
-        const sold = world.told.filter((each) => each.signature === signature && each.answer.status === 200);
-        expect([signature, replay?.status === 200]).toEqual([signature, isPaid]);
-        expect(new Set(sold.map(({ answer }) => bodyOf(answer))).size).toBe(isPaid ? 1 : 0);
+        if (isPaid || replay?.status === 200) {
+          expect([signature, replay?.status, paid]).toEqual([signature, 200, 1]);
+        }
+        if (isPaid && PURCHASES[signature] !== null) {
+          expect((await world.ask({ signature, named: false }))?.status).toBe(409);
+        }
+        const sold = world.told.filter(
+          (each) =>
+            each.answer.status === 200 && world.purchaseOf(each.signature) === world.purchaseOf(signature),
+        );
+        expect(new Set(sold.map(({ answer }) => bodyOf(answer))).size).toBe(
+          paid > 0 && sold.length > 0 ? 1 : 0,
+        );
       }
     }),
     { numRuns: RUNS, endOnFailure: false },

@@ -29,6 +29,7 @@ import type { Offer } from "../../src/payments/offer.ts";
 import type { PaidWork } from "../../src/payments/paid-work.ts";
 import type { SettlementChain } from "../../src/payments/settlement-chain.ts";
 import type { Endpoint } from "../../src/schema/endpoint.ts";
+import type { Rows } from "../../src/schema/record-store.ts";
 import { openRecordStore } from "../../src/store/record-store.ts";
 import { LOCAL_GAS } from "./local-gas.ts";
 import { NETWORK } from "./paid-client.ts";
@@ -131,9 +132,17 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
       (injected.settle?.((...real) => facilitator.settle(...real)) ?? facilitator.settle.bind(facilitator))(
         ...args,
       );
+    const records = openRecordStore(database);
+    let statements = 0;
+    const store: Rows = {
+      run: (statement) => {
+        statements += 1;
+        return records.run(statement);
+      },
+    };
     const gate = createGate({
       offer,
-      store: openRecordStore(database),
+      store,
       facilitator: { verify, settle, getSupported: () => facilitator.getSupported() },
       chain: given.chain ?? settlements,
       log: quiet,
@@ -148,7 +157,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
       }),
     ]);
     closing.push(close);
-    return { url, gate, runs, outcomes, sold, injected, offer };
+    return { url, gate, runs, outcomes, sold, injected, offer, statements: () => statements };
   }
 
   const mint = (to: Hex, amount: bigint) =>
