@@ -9,6 +9,8 @@ import type { PaymentResponses } from "./payment-responses.ts";
 import type { Settlement } from "./settlement.ts";
 import type { WorkshopOptions } from "./workshop.ts";
 
+const WRONG_SIGNATURE = "invalid_exact_evm_signature";
+
 /** The request cannot go on before this row changes. */
 export type WaitFor = { readonly waitFor: LedgerRow };
 
@@ -20,8 +22,8 @@ export type SamePurchase = {
   readonly respond: PaymentResponses;
   /** Where the payer cannot be verified at the moment. */
   readonly unavailable: (cause: unknown) => EndpointAnswer;
-  /** The holder as the request saw it first; null on the first look. */
-  readonly first: LedgerRow | null;
+  /** The holder as the request saw it first. */
+  readonly first: LedgerRow;
 };
 
 /**
@@ -44,30 +46,31 @@ export async function joinHolder(
   const { state, transaction } = holder;
   const isPaid = state === "settled" && transaction !== null;
   if (!isPaid && (holder.leased || (state !== "settling" && state !== "refused"))) return wait;
-  if (holder.attempts > (wanted.first ?? holder).attempts && !isPaid) {
+  // Requests that waited together share the outcome of one attempt.
+  if (holder.attempts > wanted.first.attempts && !isPaid) {
     return respond.pending("The payment under this identifier is under way; send the same request again.");
   }
   // The identifier alone opens nothing: only its payer can sign another authorization.
   const verdict = await verifyPayment(facilitator, payloadOf(payment, terms), terms);
-  if (verdict.kind === "refused") return respond.refused(refusalSentence(verdict.reason));
+  if (verdict.kind === "refused" && verdict.reason === WRONG_SIGNATURE) {
+    return respond.refused(refusalSentence(verdict.reason));
+  }
+  // No 402 where money may have moved: the holder's own transfer can be why the balance is too low for this one.
+  if (verdict.kind === "refused") {
+    return respond.conflict(
+      "The payment identifier was used by another signature; send that one again to get its response.",
+    );
+  }
   if (verdict.kind === "trouble") return wanted.unavailable(verdict.cause);
   if (isPaid) return respond.answered(holder, { kind: "settled", transaction }, "replayed");
 
-  if (!(await ledger.take(holder, owner, state, state))) return wait;
+  if (!(await ledger.take(holder, owner, state, "settling"))) return wait;
   const lease = keepLease(options, holder, owner);
   try {
-    if (state === "settling") {
-      // What was sent is finished. While it may still happen, nothing else is charged in its place.
-      const result = await settlement.resume(holder, owner);
-      if (result.kind !== "refused") return respond.answered(holder, result, "replayed");
-      if ((await ledger.find(holder))?.state !== "settling") return wait;
-      return respond.pending(
-        "An earlier payment under this identifier has expired, but not finally; nothing was charged. Send the same signature again later.",
-      );
-    }
-    // A rejected transfer was not sent, but anyone who has its signature may have carried it out.
-    const seen = await settlement.look(holder, owner);
-    if (seen !== null && seen.kind !== "refused") return respond.answered(holder, seen, "replayed");
+    // Finished, if it can be: what was sent or rejected may have happened, and anyone who has its signature may still
+    // carry it out. Only once no money can move with it, another authorization is charged in its place.
+    const result = await settlement.resume(holder, owner);
+    if (result.kind !== "refused") return respond.answered(holder, result, "replayed");
     await ledger.replace(holder, owner);
     return wait;
   } finally {

@@ -6,7 +6,7 @@ import type { PaymentKey } from "./ledger-row.ts";
 /**
  * Takes an identifier away from the row that holds it, where nothing of that row was sent or can be: work that failed or
  * whose process died, for the same request or never verified, and authorizations that are over. The row loses its owner
- * with it, so a process that stalled cannot go on. A rejected transfer is not here: the chain must be read first.
+ * with it, so a process that stalled cannot go on. A transfer that was sent or rejected is not here: the chain must be read first.
  */
 export function freeIdentifier(key: PaymentKey, paymentId: string | null, fingerprint: string): SqlText {
   return sql`update payments set replaced = true, owner = null, lease_until = null, updated_at = now()

@@ -32,7 +32,7 @@ export type Ledger = {
   reserve(wanted: Reservation, owner: string): Promise<boolean>;
   /** For a request with the same authorization again; false also where its identifier belongs to another one. */
   takeUp(key: PaymentKey, owner: string, change: TakeUp): Promise<boolean>;
-  /** Gives the identifier of a rejected transfer away: the row keeps its text and is never sent again. */
+  /** Gives the identifier of a transfer that did not happen away: the row keeps its text and is never sent again. */
   replace(key: PaymentKey, owner: string): Promise<void>;
   /** Makes someone the owner of a row that nobody acts on. */
   take(key: PaymentKey, owner: string, from: PaymentState, to: PaymentState): Promise<boolean>;
@@ -128,7 +128,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
     },
     async replace(key, owner) {
       await store.run(sql`update payments set replaced = true, ${FREE}, updated_at = now()
-        where ${keyIs(key)} and state = 'refused' and (owner = ${owner} or owner is null or lease_until <= now())`);
+        where ${keyIs(key)} and state in ('settling', 'refused') and (owner = ${owner} or owner is null or lease_until <= now())`);
     },
     take: async (key, owner, from, to) =>
       (

@@ -3,7 +3,7 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { PrivateKeyAccount } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ask, decodeHeader, signedFor, until } from "../../tests/support/paid-client.ts";
-import { openPaidStage, type PaidService, type PaidStage } from "../../tests/support/paid-stage.ts";
+import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../../tests/support/paid-stage.ts";
 import { quiet } from "../../tests/support/quiet-log.ts";
 import { createTestDatabase } from "../../tests/support/test-database.ts";
 import { openDatabase } from "../store/database.ts";
@@ -138,29 +138,35 @@ describe("after a settlement", () => {
     ...{ transaction: "", network: "eip155:31337" as const },
   });
 
-  it("that was rejected, a new authorization is charged and the first one never", async () => {
+  it("that was rejected, a new authorization has the first one carried out", async () => {
     const [first, second] = [await sign("poor"), await sign("poor")];
     service.injected.settle = () => refuse;
-    expect((await ask(url("poor"), first.header)).status).toBe(402);
+    expect((await ask(url("poor"), first.header)).status).not.toBe(200);
+    expect(await rows()).toMatchObject([{ state: "refused", payment_id: ID }]);
     delete service.injected.settle;
     const sold = await ask(url("poor"), second.header);
     const late = await ask(url("poor"), first.header);
     expect([sold.status, late.status]).toEqual([200, 200]);
     expect(receiptOf(late).transaction).toBe(receiptOf(sold).transaction);
     expect(await charges()).toBe(1);
-    await service.gate.sweep();
-    expect(await rows()).toMatchObject([{ state: "refused", payment_id: ID }, { state: "settled" }]);
+    expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled", payment_id: ID }]);
   });
 
   it("that was rejected and has expired, but not finally, a new authorization is charged", async () => {
     const first = await sign("late");
     service.injected.settle = () => refuse;
-    expect((await ask(url("late"), first.header)).status).toBe(402);
+    expect((await ask(url("late"), first.header)).status).not.toBe(200);
     delete service.injected.settle;
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(1);
     const second = await sign("late", { seconds: 3_600 });
     expect((await ask(url("late"), second.header)).status).toBe(200);
+    expect(await charges()).toBe(1);
+    const [replaced, charged] = await rows();
+    expect([replaced?.nonce, charged?.nonce]).toEqual([first.nonce, second.nonce]);
+    // The first one is followed on the chain and never sent.
+    expect(await service.gate.sweep()).toMatchObject({ found: 0, repeated: 0 });
+    expect((await ask(url("late"), first.header)).status).not.toBe(500);
     expect(await charges()).toBe(1);
   });
 
@@ -171,7 +177,7 @@ describe("after a settlement", () => {
       carryOut = () => real(payload, terms);
       return refuse();
     };
-    expect((await ask(url("lied"), first.header)).status).toBe(402);
+    expect((await ask(url("lied"), first.header)).status).not.toBe(200);
     delete service.injected.settle;
     await carryOut();
     expect((await ask(url("lied"), second.header)).status).toBe(200);
@@ -203,6 +209,19 @@ describe("after a settlement", () => {
     expect(await rows()).toMatchObject([{ state: "expired", payment_id: ID }]);
     const second = await sign("new", { seconds: 3_600 });
     expect((await ask(url("new"), second.header)).status).toBe(200);
+    expect(await charges()).toBe(1);
+  });
+});
+
+describe("with the last of the payer's money", () => {
+  it("a new authorization is not told that nothing was charged", async () => {
+    payer = await stage.payer(0n);
+    await stage.mint(payer.address, PRICE);
+    const [first, second] = [await sign("last"), await sign("last")];
+    expect((await ask(url("last"), first.header)).status).toBe(200);
+    const refused = await ask(url("last"), second.header);
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
+    expect((await ask(url("last"), first.header)).status).toBe(200);
     expect(await charges()).toBe(1);
   });
 });
