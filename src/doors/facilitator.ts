@@ -1,6 +1,7 @@
 // `sextant facilitator`: checks payments and carries them out on chain, for the services that ask it.
 import { Counter, Registry } from "prom-client";
 import { chainById } from "../chain/chains/chains.ts";
+import { createRpc } from "../chain/rpc/rpc.ts";
 import { describeEndpoint, ownRoutes } from "../http/described-route.ts";
 import { addDescription } from "../http/description-routes.ts";
 import { addEndpoints } from "../http/endpoint-routes.ts";
@@ -16,8 +17,9 @@ import type { Database } from "../store/database.ts";
 import { closeSoon } from "./close-soon.ts";
 import { aborted, type RunCommand } from "./command.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
-import { gasLimits, openLocalFacilitator } from "./open-facilitator.ts";
-import { paymentPlace } from "./payment-place.ts";
+import { checkGasSettings, openLocalFacilitator } from "./open-facilitator.ts";
+import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
+import { type PaymentToken, readPaymentToken } from "./payment-token.ts";
 import { programVersion } from "./program-version.ts";
 import {
   databaseSettings,
@@ -38,7 +40,12 @@ export const facilitator: RunCommand = async ({ environment, log, stop }) => {
   // What is configured wrongly is told before anything is started for it.
   checkFacilitator(config);
   const { database, close } = await openConfiguredDatabase(config, log, "facilitator");
-  const { server, address } = facilitatorServer(config, database, log);
+  const { server, address } = await facilitatorServer(config, { database, log, signal: stop }).catch(
+    async (error) => {
+      await close();
+      throw error;
+    },
+  );
   try {
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
@@ -51,15 +58,16 @@ export const facilitator: RunCommand = async ({ environment, log, stop }) => {
   return 0;
 };
 
-/** The whole service but for its port; also a part of a local run. */
-export function facilitatorServer(
+/** The whole service but for its port; also a part of a local run. Throws for a token that is not the configured one. */
+export async function facilitatorServer(
   config: FacilitatorConfig,
-  database: Database,
-  log: Log,
-): { readonly server: Server; readonly address: Hex } {
+  needs: { readonly database: Database; readonly log: Log; readonly signal?: AbortSignal },
+): Promise<{ readonly server: Server; readonly address: Hex }> {
+  const { database, log, signal } = needs;
   const place = paymentPlace(config);
   const { privateKey, urls } = checkFacilitator(config);
-  const payer = openLocalFacilitator(config, place, { privateKey, urls, database, log });
+  const token = await verifyToken(config, place, log, signal);
+  const payer = openLocalFacilitator(config, token, { privateKey, urls, database, log });
   const registry = new Registry();
   const counter = new Counter({
     name: "sextant_facilitator_requests_total",
@@ -115,8 +123,22 @@ function checkFacilitator(config: FacilitatorConfig) {
       "FACILITATOR_PAYEES must name who may be paid at our cost on this chain.",
     );
   }
-  gasLimits(config, place);
+  checkGasSettings(config, place);
   return { privateKey, urls };
+}
+
+async function verifyToken(
+  { paymentRpcUrls: urls }: FacilitatorConfig,
+  place: PaymentPlace,
+  log: Log,
+  signal: AbortSignal | undefined,
+): Promise<PaymentToken> {
+  const rpc = createRpc({ urls, chainId: place.chainId, log });
+  try {
+    return await readPaymentToken(rpc, place, signal);
+  } finally {
+    rpc.close();
+  }
 }
 
 async function readiness(payer: LocalFacilitator, database: Database, log: Log): Promise<Readiness> {

@@ -27,7 +27,7 @@ type LocalConfig = Config<
   typeof paymentSettings & typeof portfolioSettings & typeof sellerSettings & typeof gasSettings
 >;
 
-export function serveLocalPortfolio(
+export async function serveLocalPortfolio(
   app: FastifyInstance,
   needs: {
     readonly config: LocalConfig;
@@ -39,7 +39,7 @@ export function serveLocalPortfolio(
     readonly log: Log;
     readonly listensAt: () => string;
   },
-): LocalPortfolio {
+): Promise<LocalPortfolio> {
   const { config, economy, markets, database, log, listensAt } = needs;
   const registry = new Registry();
   const counted = countPayments(registry);
@@ -49,7 +49,7 @@ export function serveLocalPortfolio(
     counted(outcome);
   };
   const paid = { ...config, ...localPayment(economy), facilitatorUrl: new Secret(needs.facilitator) };
-  const seller = openSeller(paid, { database, log, count, listensAt });
+  const seller = await openSeller(paid, { database, log, count, listensAt });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
     chains: markets.map(({ port }) => port),

@@ -89,12 +89,12 @@ export const local: RunCommand = async (context) => {
     urls.api = await server.listen(apiAddress);
 
     const paying = { ...config, ...localPayment(economy) };
-    const { server: payments } = facilitatorServer(paying, database, log);
+    const { server: payments } = await facilitatorServer(paying, { database, log });
     closers.push(() => closeSoon(payments.close));
     urls.facilitator = await payments.listen(payAddress);
 
     const shop = newServer();
-    const sold = serveLocalPortfolio(shop.app, {
+    const sold = await serveLocalPortfolio(shop.app, {
       config,
       economy,
       markets,

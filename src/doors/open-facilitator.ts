@@ -15,6 +15,7 @@ import { CHAINLINK_FEEDS } from "../portfolio/prices/feeds/feeds.ts";
 import type { Database } from "../store/database.ts";
 import { openRecordStore } from "../store/record-store.ts";
 import type { PaymentPlace } from "./payment-place.ts";
+import type { PaymentToken } from "./payment-token.ts";
 import type { gasSettings } from "./settings.ts";
 
 export type GasConfig = Omit<Config<typeof gasSettings>, "facilitatorPrivateKey">;
@@ -23,7 +24,7 @@ const GWEI_DECIMALS = 9;
 
 export function openLocalFacilitator(
   config: GasConfig,
-  place: PaymentPlace,
+  token: PaymentToken,
   needs: {
     readonly urls: readonly Secret<string>[];
     readonly privateKey: Secret<Hex>;
@@ -33,25 +34,32 @@ export function openLocalFacilitator(
 ): LocalFacilitator {
   const { urls, privateKey, database, log } = needs;
   return createLocalFacilitator({
-    ...{ network: place.network, urls, privateKey, log },
+    ...{ network: token.network, urls, privateKey, log },
     store: openRecordStore(database),
-    gas: gasLimits(config, place),
+    gas: gasLimits(config, token),
   });
 }
 
 /** Throws CONFIG_INVALID where nothing says what gas may cost. */
-export function gasLimits(config: GasConfig, { chainId, network, decimals }: PaymentPlace): GasLimits {
+export function checkGasSettings(config: GasConfig, place: PaymentPlace): void {
+  feePerGasMaxOf(config, place);
+}
+
+function feePerGasMaxOf(config: GasConfig, { chainId, network }: PaymentPlace): bigint {
   const given = config.facilitatorGasPriceMax;
   const configured = given === null ? null : parseAmount(given, GWEI_DECIMALS, "FACILITATOR_GAS_PRICE_MAX");
-  const usual = chainById(chainId)?.gas;
-  const feePerGasMax = configured ?? usual?.feePerGasMax;
-  if (feePerGasMax === undefined) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      `FACILITATOR_GAS_PRICE_MAX must set the most paid per gas on ${network}, a chain without a known cap.`,
-    );
-  }
-  const tipMax = usual?.priorityFeePerGasMax ?? feePerGasMax;
+  const feePerGasMax = configured ?? chainById(chainId)?.gas?.feePerGasMax;
+  if (feePerGasMax !== undefined) return feePerGasMax;
+  throw new Fault(
+    "CONFIG_INVALID",
+    `FACILITATOR_GAS_PRICE_MAX must set the most paid per gas on ${network}, a chain without a known cap.`,
+  );
+}
+
+export function gasLimits(config: GasConfig, token: PaymentToken): GasLimits {
+  const { chainId, decimals } = token;
+  const feePerGasMax = feePerGasMaxOf(config, token);
+  const tipMax = chainById(chainId)?.gas?.priorityFeePerGasMax ?? feePerGasMax;
   const feed = CHAINLINK_FEEDS.get(chainId)?.native ?? null;
   const percentMax = BigInt(config.facilitatorGasPercentMax);
   return {

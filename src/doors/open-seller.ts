@@ -1,5 +1,6 @@
 // The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
 import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
+import type { Rpc } from "../chain/rpc/call.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { parseAmount } from "../kit/amount.ts";
 import type { Config } from "../kit/config.ts";
@@ -13,8 +14,9 @@ import type { Offer } from "../payments/offer.ts";
 import type { PaymentOutcome } from "../payments/paid-work.ts";
 import type { Database } from "../store/database.ts";
 import { openRecordStore } from "../store/record-store.ts";
-import { gasLimits, openLocalFacilitator } from "./open-facilitator.ts";
+import { checkGasSettings, openLocalFacilitator } from "./open-facilitator.ts";
 import { type PaymentPlace, paymentPlace } from "./payment-place.ts";
+import { type PaymentToken, readPaymentToken } from "./payment-token.ts";
 import { PORTFOLIO_DESCRIPTION } from "./portfolio-offering.ts";
 import type { PortfolioGate } from "./serve-portfolio.ts";
 import type { gasSettings, paymentSettings, portfolioSettings, sellerSettings } from "./settings.ts";
@@ -35,6 +37,8 @@ export type SellerNeeds = {
   readonly count: (outcome: PaymentOutcome) => void;
   /** The address listened on, known once it is. */
   readonly listensAt: () => string;
+  /** Ends the start while a node does not respond. */
+  readonly signal?: AbortSignal;
 };
 
 // The work takes seconds and the transfer a few blocks; a signature that is good for longer could be carried out when
@@ -47,24 +51,44 @@ const REMOTE_MS = 18_000;
 export function checkSeller(config: SellerConfig): void {
   const place = paymentPlace(config);
   refuseBypass(config, place);
-  offerOf(config, place, () => "");
-  if (config.devBypass) return;
+  payeeOf(config);
+  const { decimals } = place;
+  if (decimals !== null) priceIn(config, decimals);
+  // Only a token whose decimals are known can be given away without a node.
+  if (config.devBypass && decimals !== null) return;
   if (config.paymentRpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
   }
-  if (config.facilitatorUrl !== null) return;
+  if (config.devBypass || config.facilitatorUrl !== null) return;
   if (config.facilitatorPrivateKey === null) throw nobodySettles();
-  gasLimits(config, place);
+  checkGasSettings(config, place);
 }
 
-export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
+/** Throws CONFIG_INVALID for a token that is not the configured one, and NODE_UNAVAILABLE where no node can tell. */
+export async function openSeller(config: SellerConfig, needs: SellerNeeds): Promise<Seller> {
   checkSeller(config);
   const place = paymentPlace(config);
-  const offer = offerOf(config, place, needs.listensAt);
-  if (config.devBypass) return { gate: openGate(offer), devBypass: true, close: () => undefined };
+  const { decimals } = place;
+  if (config.devBypass && decimals !== null) return giveAway(config, { ...place, decimals }, needs);
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log: needs.log });
+  try {
+    const token = await readPaymentToken(rpc, place, needs.signal);
+    if (!config.devBypass) return sell(config, token, needs, rpc);
+    rpc.close();
+    return giveAway(config, token, needs);
+  } catch (error) {
+    rpc.close();
+    throw error;
+  }
+}
+
+function giveAway(config: SellerConfig, token: PaymentToken, { listensAt }: SellerNeeds): Seller {
+  return { gate: openGate(offerOf(config, token, listensAt)), devBypass: true, close: () => undefined };
+}
+
+function sell(config: SellerConfig, place: PaymentToken, needs: SellerNeeds, rpc: Rpc): Seller {
   const { log, count } = needs;
-  const urls = config.paymentRpcUrls;
-  const rpc = createRpc({ urls, chainId: place.chainId, log });
+  const offer = offerOf(config, place, needs.listensAt);
   const { finalityDepth } = chainById(place.chainId) ?? UNKNOWN_CHAIN;
   const gate = createGate({
     offer,
@@ -77,18 +101,30 @@ export function openSeller(config: SellerConfig, needs: SellerNeeds): Seller {
   return { gate, devBypass: false, close: () => rpc.close() };
 }
 
-function offerOf(config: SellerConfig, place: PaymentPlace, listensAt: () => string): Offer {
-  if (config.payTo === null) {
-    throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that is paid for snapshots.");
+function payeeOf({ payTo }: SellerConfig): Hex {
+  if (payTo !== null) return payTo.toLowerCase() as Hex;
+  throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that is paid for snapshots.");
+}
+
+/** In the token's smallest units. */
+function priceIn({ portfolioPriceUsd }: SellerConfig, decimals: number): bigint {
+  try {
+    return parseAmount(portfolioPriceUsd, decimals, "PORTFOLIO_PRICE_USD");
+  } catch (cause) {
+    const sentence = `PORTFOLIO_PRICE_USD must have at most ${decimals} decimal places, as the token it is paid in.`;
+    throw new Fault("CONFIG_INVALID", sentence, { cause });
   }
+}
+
+function offerOf(config: SellerConfig, place: PaymentToken, listensAt: () => string): Offer {
   return {
     network: place.network,
     asset: place.asset,
     assetName: place.name,
     assetVersion: place.version,
     decimals: place.decimals,
-    payTo: config.payTo.toLowerCase() as Hex,
-    amount: parseAmount(config.portfolioPriceUsd, place.decimals, "PORTFOLIO_PRICE_USD"),
+    payTo: payeeOf(config),
+    amount: priceIn(config, place.decimals),
     maxTimeoutSeconds: TIMEOUT_SECONDS,
     description: PORTFOLIO_DESCRIPTION,
     mimeType: "application/json",
@@ -100,7 +136,7 @@ function offerOf(config: SellerConfig, place: PaymentPlace, listensAt: () => str
 
 function openFacilitator(
   config: SellerConfig,
-  place: PaymentPlace,
+  place: PaymentToken,
   { database, log }: SellerNeeds,
 ): Facilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;

@@ -6,10 +6,12 @@ import type { Hex } from "../kit/hex.ts";
 import { knownAsset, type PaymentAsset } from "../payments/known-assets.ts";
 import type { paymentSettings } from "./settings.ts";
 
-export type PaymentPlace = PaymentAsset & { readonly network: Network; readonly chainId: number };
-
-// What every dollar token that takes signed transfers has.
-const DECIMALS = 6;
+export type PaymentPlace = Omit<PaymentAsset, "decimals"> & {
+  readonly network: Network;
+  readonly chainId: number;
+  /** Null for a token that only its own contract knows the decimals of. */
+  readonly decimals: number | null;
+};
 
 export function paymentPlace(config: Config<typeof paymentSettings>): PaymentPlace {
   const { paymentNetwork, paymentAsset, paymentAssetName: name, paymentAssetVersion: version } = config;
@@ -28,5 +30,5 @@ export function paymentPlace(config: Config<typeof paymentSettings>): PaymentPla
       "PAYMENT_ASSET needs PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION: the name and version of its EIP-712 domain.",
     );
   }
-  return { asset, name, version, decimals: DECIMALS, network, chainId };
+  return { asset, name, version, decimals: null, network, chainId };
 }

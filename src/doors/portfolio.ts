@@ -50,7 +50,8 @@ export const portfolio: RunCommand = async ({ environment, log, stop }) => {
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     closers.push(close);
     const count = countPayments(registry);
-    const seller = openSeller(config, { database, log, count, listensAt: () => url });
+    const needs = { database, log, count, listensAt: () => url, signal: stop };
+    const seller = await openSeller(config, needs);
     closers.push(seller.close);
     const server = createServer({ ...config, log, registry, ready: () => readiness(database, nodes) });
     const service = servePortfolio(server.app, {

@@ -74,7 +74,7 @@ export async function openServiceStage(): Promise<ServiceStage> {
     });
     const registry = new Registry();
     let url = "";
-    const seller = openSeller(config, {
+    const seller = await openSeller(config, {
       database,
       log: quiet,
       count: countPayments(registry),
