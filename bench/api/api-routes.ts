@@ -68,7 +68,7 @@ function route(title: string, path: string, parts: (number: number) => Parts, co
 }
 
 export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
-  const { page, cursor } = depth;
+  const { cursor } = depth;
   const { agents, intents, bids, sales, merchants } = sizes;
   const of = (name: string, count: number) => (number: number) => ({
     path: { [name]: String(some(number, count)) },
@@ -129,7 +129,7 @@ export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
       ...route(
         deepTitle(depth, "offset"),
         "/intents",
-        query(() => ({ offset: String((page - 1) * PAGE) })),
+        query(() => ({ offset: String((offsetPage(depth) - 1) * PAGE) })),
       ),
       connections: SLOW_CONNECTIONS,
     },
@@ -139,6 +139,13 @@ export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
 
 export const FIRST_PAGE = "/intents, page 1";
 
-export function deepTitle({ page }: Depth, by: "cursor" | "offset"): string {
+// The largest offset that the API takes.
+export const OFFSET_MAX = 10_000;
+
+/** How deep an offset leads at the most. */
+const offsetPage = ({ page }: Depth) => Math.min(page, OFFSET_MAX / PAGE + 1);
+
+export function deepTitle(depth: Depth, by: "cursor" | "offset"): string {
+  const page = by === "cursor" ? depth.page : offsetPage(depth);
   return `/intents, page ${page.toLocaleString("en-US")} by ${by}`;
 }

@@ -2,7 +2,7 @@
 import { type Client, Pool, type QueryConfig } from "pg";
 import { clientConfig, setupSql } from "../../src/store/connection.ts";
 import type { Database } from "../../src/store/database.ts";
-import { openIndexReader } from "../../src/store/index-reader.ts";
+import { openIndexReader, type Readers } from "../../src/store/index-reader.ts";
 import type { NamedStatement } from "../../src/store/session.ts";
 import type { BenchPlace } from "../backfill/bench-database.ts";
 import type { Route } from "./api-routes.ts";
@@ -27,14 +27,16 @@ export type Driver = {
 export async function statementsOf({ sql }: Route): Promise<readonly NamedStatement[]> {
   if (!sql) return [];
   const sent: NamedStatement[] = [];
-  const reader = openIndexReader({
+  const recording: Readers["quick"] = {
     async read(statement, use) {
       sent.push(statement);
       return use({ columns: [], rows: [["0", "", "0", "0", null]] });
     },
-    close: async () => undefined,
-  });
-  for (let number = 0; number < STATEMENTS; number += 1) await reader.read(sql(number), () => undefined);
+  };
+  const reader = openIndexReader({ quick: recording, slow: recording });
+  for (let number = 0; number < STATEMENTS; number += 1) {
+    await reader.read({ sql: sql(number), cost: "quick" }, () => undefined);
+  }
   return sent;
 }
 

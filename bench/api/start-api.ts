@@ -1,7 +1,7 @@
 // The API as it is measured: rows of a size in a schema of their own, and the server over them.
 import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
 import type { Start } from "../with-children.ts";
-import { type Depth, deepPage, PAGE } from "./api-routes.ts";
+import { type Depth, deepPage, OFFSET_MAX, PAGE } from "./api-routes.ts";
 import { makeRows } from "./api-rows.ts";
 import type { Sizes } from "./row-values.ts";
 import type { ApiReady } from "./server-child.ts";
@@ -28,8 +28,16 @@ export async function startApi(
 /** The cursor that leads to the deep page, as the API hands it out. */
 async function depthOf(url: string, sizes: Sizes): Promise<Depth> {
   const page = deepPage(sizes);
-  const answer = await fetch(`${url}/intents?limit=1&offset=${(page - 1) * PAGE - 1}`);
-  const { pagination } = (await answer.json()) as { pagination?: { next_cursor?: string } };
-  if (!pagination?.next_cursor) throw new Error(`there is no page ${page} of intents`);
-  return { page, cursor: pagination.next_cursor };
+  let cursor = "";
+  // An offset leads on from a cursor, too, and has a limit: so many steps as that makes.
+  for (let left = (page - 1) * PAGE; left > 0; ) {
+    const step = Math.min(left, OFFSET_MAX);
+    const from = cursor === "" ? "" : `&cursor=${cursor}`;
+    const answer = await fetch(`${url}/intents?limit=1&offset=${step - 1}${from}`);
+    const { pagination } = (await answer.json()) as { pagination?: { next_cursor?: string } };
+    if (!pagination?.next_cursor) throw new Error(`there is no page ${page} of intents`);
+    cursor = pagination.next_cursor;
+    left -= step;
+  }
+  return { page, cursor };
 }

@@ -13,6 +13,7 @@ import type { Endpoint } from "../schema/endpoint.ts";
 import type { Database } from "../store/database.ts";
 import { openIndexReader } from "../store/index-reader.ts";
 import { openReader } from "../store/reader.ts";
+import { openSlowReader } from "../store/slow-reader.ts";
 import { watchChanges } from "../store/watch-changes.ts";
 import { indexingApiTitle } from "./api-title.ts";
 import { openWriting, type WritingOptions } from "./open-writing.ts";
@@ -28,16 +29,14 @@ export type ApiOptions = {
 
 // A few megabytes hold the answers that are asked for between two blocks; more would only be forgotten sooner.
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-// Pipelined connections: one does almost everything, the others are for what would have to wait behind something slow.
-const READER_CONNECTIONS = 4;
 
 /** Adds the routes; `close` ends what they stand on. */
 export function serveApi(server: Server, options: ApiOptions): { close(): Promise<void> } {
   const { database, log } = options;
   const leaving = new AbortController();
   const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
-  const reader = openReader(database, { connections: READER_CONNECTIONS });
-  const index = openIndexReader(reader);
+  const readers = { quick: openReader(database), slow: openSlowReader(database) };
+  const index = openIndexReader(readers);
   const read: typeof index.read = (statement, use) =>
     index.read(statement, (head, answered) => {
       cache.saw(head.hash);
@@ -60,7 +59,8 @@ export function serveApi(server: Server, options: ApiOptions): { close(): Promis
     async close() {
       leaving.abort();
       await watching;
-      await reader.close();
+      await readers.quick.close();
+      await readers.slow.close();
       writing?.close();
     },
   };

@@ -11,6 +11,8 @@ export type Guard = {
   refusal(request: IncomingMessage): Refusal | null;
   /** Counts a body that was received; one whose length was announced is counted already. */
   received(request: IncomingMessage, bytes: number): void;
+  /** Which client sent it: the one that limits count it for. */
+  clientOf(request: IncomingMessage): string;
 };
 
 export type GuardOptions = {
@@ -33,12 +35,14 @@ export function createGuard(options: GuardOptions): Guard {
   const limitOf = (perMinute: number) => (perMinute > 0 ? createClientLimit({ perMinute, clock }) : null);
   const requests = limitOf(requestsPerMinuteMax);
   const bytes = limitOf(bodyBytesPerMinuteMax);
+  const clientOfRequest = (request: IncomingMessage) => clientOf(addressOf(request, proxies));
   return {
+    clientOf: clientOfRequest,
     refusal(request) {
       const problem = malformation(request);
       if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
       if (requests === null && bytes === null) return null;
-      const client = clientOf(addressOf(request, proxies));
+      const client = clientOfRequest(request);
       const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
       if (earlyMs > 0) {
         return tooMany(
@@ -54,7 +58,7 @@ export function createGuard(options: GuardOptions): Guard {
     },
     received(request, length) {
       if (bytes === null || request.headers["content-length"] !== undefined) return;
-      bytes.charge(clientOf(addressOf(request, proxies)), length);
+      bytes.charge(clientOfRequest(request), length);
     },
   };
 }

@@ -29,7 +29,7 @@ const read: Read = {
   provenance: true,
   answer: thing,
   missing: "There is none.",
-  plan: () => ({ sql: sql``, assemble: () => null }),
+  plan: () => ({ sql: sql``, cost: "quick", assemble: () => null }),
 };
 
 const endpoint: Endpoint = {

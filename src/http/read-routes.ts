@@ -31,7 +31,7 @@ export function addReadRoutes(
       // Keys that mean nothing to us are ignored, and must not fill the cache either.
       const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
       const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
-      const making = cache.answer(question, address, () => make(read, input, reply, run));
+      const making = cache.answer(question, address, () => make(read, input, { request, reply, run }));
       return withinRequestTime(server.app, making).then((answer) => server.send(answer, request, reply));
     });
   }
@@ -43,9 +43,11 @@ function isKnown(read: Read, key: string): boolean {
   return read.parameters.some(({ name }) => name === key);
 }
 
-function make(read: Read, input: ReadInput, reply: FastifyReply, run: RunRead): Promise<Answer> {
+type Making = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly run: RunRead };
+
+function make(read: Read, input: ReadInput, { request, reply, run }: Making): Promise<Answer> {
   const plan = read.plan(input);
-  return run(plan.sql, (head, answered) => {
+  return run({ sql: plan.sql, cost: plan.cost, client: request.client }, (head, answered) => {
     try {
       refuseUnreadable(input.asOf, head, { recent: read.recent === true });
       const body = plan.assemble(answered);

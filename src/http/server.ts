@@ -20,6 +20,7 @@ import { addFaultReplies, fromFramework, sendFault } from "./fault-replies.ts";
 import { createGuard } from "./guard.ts";
 import { createNodeServer } from "./node-server.ts";
 import { addProtections } from "./protections.ts";
+import { addClient } from "./request-client.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { type KeptAnswer, sendKept } from "./send-kept.ts";
 import { withinRequestTime } from "./time-limit.ts";
@@ -106,6 +107,7 @@ export function createServer(options: ServerOptions): Server {
     done();
   });
   addProtections(app, guard);
+  addClient(app, guard.clientOf);
   addFaultReplies(app, createFaultLog(log, repeats));
   app.get("/ready", async (request, reply) => {
     const readiness = await withinRequestTime(app, options.ready());

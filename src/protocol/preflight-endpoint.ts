@@ -57,11 +57,14 @@ export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint 
     async handle({ values, body }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(values.block as string);
-      return await options.run(rulesStatement(transaction, asOf), (head, answered) => {
-        refuseUnreadable(asOf, head, { recent: false });
-        const rules = toRules(firstRecord(answered) ?? {});
-        return { status: 200, body: preflight(transaction, rules), headers: headHeaders(head) };
-      });
+      return await options.run(
+        { sql: rulesStatement(transaction, asOf), cost: "quick" },
+        (head, answered) => {
+          refuseUnreadable(asOf, head, { recent: false });
+          const rules = toRules(firstRecord(answered) ?? {});
+          return { status: 200, body: preflight(transaction, rules), headers: headHeaders(head) };
+        },
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
 // The head of the index as answers need it: how to run a read, what to tell of the head, and which blocks can be read.
 import { Fault } from "../kit/fault.ts";
 import type { AnswerRows } from "./answer-rows.ts";
-import type { AsOf } from "./read.ts";
+import type { AsOf, ReadCost } from "./read.ts";
 import type { SqlText } from "./statement.ts";
 
 export type IndexHead = {
@@ -12,9 +12,12 @@ export type IndexHead = {
   readonly start: bigint;
 };
 
+/** A statement to run; `client` is who requested it, which slow ones are shared out by. */
+export type ReadStatement = { readonly sql: SqlText; readonly cost: ReadCost; readonly client?: string };
+
 /** What `use` makes of a statement's rows and of the head, both of one snapshot; a door plugs in the store. */
 export type RunRead = <T>(
-  statement: SqlText,
+  statement: ReadStatement,
   use: (head: IndexHead, answered: AnswerRows) => T,
 ) => Promise<T>;
 

@@ -14,10 +14,11 @@ export function ownedBy(
     ...read,
     missing,
     plan(input) {
-      const { sql: rows, assemble, assembleWithin } = read.plan(input);
+      const { sql: rows, cost, assemble, assembleWithin } = read.plan(input);
       const value = input.values[parameter] as SqlValue;
       const found = sql`select 1 from ${name(table.name)} o where o.${name(column)} = ${value} and ${valid("o", input.asOf)}`;
       return {
+        cost,
         // One row at least where the owner is there, so that an empty list can be told from none.
         sql: sql`select r.* from (${found}) o left join lateral (select true as _owned, q.* from (${rows}) q) r on true`,
         assemble: (answered) => (answered.rows.length === 0 ? null : assemble(ownedRows(answered))),

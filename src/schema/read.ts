@@ -14,8 +14,16 @@ export type ReadInput = {
   readonly provenance: boolean;
 };
 
+/**
+ * What a statement costs the database. `quick` looks at hardly more rows than it returns, however large the tables are:
+ * tests/api/read-costs.test.ts holds every quick plan to that. `slow` is everything else; it runs on connections of its
+ * own, so that no quick read waits behind it.
+ */
+export type ReadCost = "quick" | "slow";
+
 export type ReadPlan = {
   readonly sql: SqlText;
+  readonly cost: ReadCost;
   /** The body; null means there is nothing of that name. */
   readonly assemble: (answered: AnswerRows) => unknown;
   /** The same with as many records as fit into so many bytes, but at least one; not there where nothing can be left out. */

@@ -221,7 +221,7 @@ export function one(
       const { plain, proven } = current;
       const sql =
         asOf === null ? (provenance ? proven : plain)(value) : selected({ asOf, provenance }, value);
-      return { sql, assemble: firstRecord };
+      return { sql, cost: "quick", assemble: firstRecord };
     },
   };
 }

@@ -1,33 +1,52 @@
-// Reads of the index for answers: one statement, one snapshot, and the head it was taken at.
+// Reads of the index for responses: one statement, one snapshot, the head it was taken at, and slow ones apart from quick.
 import { createHash } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
 import type { AnswerRows } from "../schema/answer-rows.ts";
 import type { IndexHead, RunRead } from "../schema/index-head.ts";
 import { sqlState } from "./database-fault.ts";
 import type { Reader } from "./reader.ts";
-import type { Value } from "./session.ts";
+import type { NamedStatement, Value } from "./session.ts";
+import type { SlowReader } from "./slow-reader.ts";
 
 export type IndexReader = { readonly read: RunRead };
 
-export function openIndexReader(reader: Reader): IndexReader {
+export type Readers = { readonly quick: Pick<Reader, "read">; readonly slow: Pick<SlowReader, "read"> };
+
+export function openIndexReader({ quick, slow }: Readers): IndexReader {
   const known = new Map<string, Prepared>();
+
+  function runSlowly<T>(statement: NamedStatement, client: string, use: Use<T>): Promise<T> {
+    return slow.read(statement, (cells) => useBelowHead(cells, use), client);
+  }
+
+  // A statement that is declared quick and is not, say because the planner chose badly, has another chance where it holds
+  // up no one.
+  function runQuickly<T>(statement: NamedStatement, client: string, use: Use<T>): Promise<T> {
+    return quick
+      .read(statement, (cells) => useBelowHead(cells, use))
+      .catch((error: unknown) => {
+        if (sqlState(error) !== STATEMENT_TIMED_OUT) throw error;
+        return runSlowly(statement, client, use);
+      });
+  }
+
   return {
-    read({ text, values }, use) {
+    read({ sql: { text, values }, cost, client = "" }, use) {
       const { name, text: whole } = preparedOf(text, known);
       const statement = { name, text: whole, values: values as readonly Value[] };
-      return reader
-        .read(statement, (cells) => useBelowHead(cells, use))
-        .catch((error: unknown) => {
-          throw explainedAbsence(error);
-        });
+      const run = cost === "quick" ? runQuickly : runSlowly;
+      return run(statement, client, use).catch((error: unknown) => {
+        throw explainedAbsence(error);
+      });
     },
   };
 }
 
-function useBelowHead<T>(
-  { columns, rows }: AnswerRows,
-  use: (head: IndexHead, answered: AnswerRows) => T,
-): T {
+type Use<T> = (head: IndexHead, answered: AnswerRows) => T;
+
+const STATEMENT_TIMED_OUT = "57014";
+
+function useBelowHead<T>({ columns, rows }: AnswerRows, use: Use<T>): T {
   const [first] = rows;
   if (!first) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
   const [number, hash, finalized, start, found] = first as HeadCells;

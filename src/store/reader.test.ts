@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../tests/support/test-
 import { createLog } from "../kit/log.ts";
 import type { AnswerRows } from "../schema/answer-rows.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { openReader, type Reader } from "./reader.ts";
+import { openReader, QUICK_READS, type Reader } from "./reader.ts";
 import type { NamedStatement } from "./session.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   await database.query("CREATE TABLE things (n integer PRIMARY KEY, name text NOT NULL)");
   await database.query("INSERT INTO things SELECT n, 'thing ' || n FROM generate_series(1, 1000) n");
-  reader = openReader(database, { connections: 2 });
+  reader = openReader(database, { ...QUICK_READS, connections: 2, statementMsMax: 5_000 });
 });
 
 afterAll(async () => {
@@ -128,7 +128,7 @@ describe("a reader", () => {
   });
 
   it("refuses when too many wait, and after it was closed", async () => {
-    const small = openReader(database, { connections: 1 });
+    const small = openReader(database, { ...QUICK_READS, connections: 1, statementMsMax: 5_000 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 1_200 }, () => small.read(byNumber(1), same)),
     );

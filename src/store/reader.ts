@@ -9,8 +9,8 @@ import { mustDiscard, type NamedStatement, runCells } from "./session.ts";
 
 export type Reader = {
   /**
-   * What `use` makes of the rows, or throws at the sight of them; nothing of them should be kept for longer. For short
-   * reads only: a slow one holds up those that were sent after it on the same connection.
+   * What `use` makes of the rows, or throws at the sight of them; nothing of them should be kept for longer. A slow read
+   * holds up those that were sent after it on the same connection.
    */
   read<T>(statement: NamedStatement, use: (answered: AnswerRows) => T): Promise<T>;
   close(): Promise<void>;
@@ -29,15 +29,33 @@ type Lane = {
 // What the driver's client has beyond its declared type.
 type WiredClient = Client & { readonly connection: { readonly stream: Writable } };
 
-// A point read takes well under a millisecond; one that needs seconds does not belong here.
-const STATEMENT_MS_MAX = 5_000;
+export type ReaderOptions = {
+  readonly connections: number;
+  /** So many reads share a connection before the next one is used. */
+  readonly togetherMax: number;
+  readonly statementMsMax: number;
+  /** What the server calls the connections. */
+  readonly purpose: string;
+  /** Settings of each session. */
+  readonly setup?: string;
+};
+
+/**
+ * Many point reads on few connections. Together they cost both sides less than apart, because each packet then wakes the
+ * other side for several. A point read takes well under a millisecond; one that needs a second is not quick.
+ */
+export const QUICK_READS: ReaderOptions = {
+  connections: 4,
+  togetherMax: 64,
+  statementMsMax: 1_000,
+  purpose: "reader",
+};
+
 // At 8,000 reads a second and connection, this many wait about a tenth of a second.
 const IN_FLIGHT_MAX = 1_000;
 const ATTEMPTS = 2;
-// So many share a connection before the next one is used: together they cost both sides less than apart, because each
-// packet then wakes the other side for several.
-const TOGETHER_MAX = 64;
-// Unless something slow is ahead of them.
+// Reads do not join a connection whose last response is older than this, unless no other is better: something slow is
+// ahead of them there.
 const STANDSTILL_MS = 5;
 
 // The reads of one turn leave in one packet: a system call for each would cost more than making it.
@@ -58,10 +76,10 @@ function leave(lane: Lane): void {
 }
 
 /** The first that moves and has room, else the emptiest of those that move; where all stand still, the last to. */
-function bestOf(lanes: readonly Lane[]): Lane {
+function bestOf(lanes: readonly Lane[], togetherMax: number): Lane {
   const sinceMs = performance.now() - STANDSTILL_MS;
   return (
-    lanes.find((lane) => lane.inFlight < TOGETHER_MAX && moves(lane, sinceMs)) ??
+    lanes.find((lane) => lane.inFlight < togetherMax && moves(lane, sinceMs)) ??
     lanes.reduce((best, next) => (isBetter(next, best, sinceMs) ? next : best))
   );
 }
@@ -75,23 +93,23 @@ function isBetter(one: Lane, other: Lane, sinceMs: number): boolean {
   return bothMove ? one.inFlight < other.inFlight : one.movedMs > other.movedMs;
 }
 
-export function openReader(database: Database, options: { connections: number }): Reader {
+export function openReader(database: Database, options: ReaderOptions = QUICK_READS): Reader {
   const lanes: Lane[] = Array.from({ length: options.connections }, () => ({
     client: null,
     opening: null,
     inFlight: 0,
     movedMs: 0,
   }));
-  const limits = { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX };
+  const limits = { place: database.place, statementTimeoutMs: options.statementMsMax };
   let closed = false;
 
   async function open(lane: Lane): Promise<Client> {
-    const client = await database.connect("reader", {
+    const client = await database.connect(options.purpose, {
       pipeline: true,
-      statementTimeoutMs: STATEMENT_MS_MAX,
+      statementTimeoutMs: options.statementMsMax,
       beforeConnect: cutRows,
     });
-    await client.query("SET default_transaction_read_only TO on");
+    await client.query(`SET default_transaction_read_only TO on; ${options.setup ?? ""}`);
     client.once("error", () => retire(lane, client));
     lane.client = client;
     return client;
@@ -149,7 +167,7 @@ export function openReader(database: Database, options: { connections: number })
 
   function laneOrRefusal(): Lane | Fault {
     if (closed) return new Fault("SHUTTING_DOWN", "The database has been closed.");
-    const lane = bestOf(lanes);
+    const lane = bestOf(lanes, options.togetherMax);
     if (lane.inFlight < IN_FLIGHT_MAX) return lane;
     return new Fault("OVERLOADED", "Too many reads are waiting; try again in a moment.");
   }

@@ -114,6 +114,7 @@ export const reservationRead: Read = {
     const owner = values.owner as string | undefined;
     const whose = owner === undefined ? sql`` : sql` and r.owner = ${owner}`;
     return {
+      cost: "quick",
       sql: sql`select r.intent_hash, r.owner, t.intent_id, r.execution_target, r.execution_data, r.required_attestation_subject, r.required_attestation_schema, iso_time(r.created_at) as created_at, iso_time(r.updated_at) as updated_at
         from intent_reservations r left join intents t on t.intent_hash = r.intent_hash and t.owner = r.owner and ${valid("t", asOf)}
           and (r.execution_data_hash is null or r.execution_data_hash = t.data_hash or t.data_hash = '0x' || repeat('0', 64))

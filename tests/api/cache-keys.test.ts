@@ -5,7 +5,8 @@ import { addReadRoutes } from "../../src/http/read-routes.ts";
 import { createServer, type Server } from "../../src/http/server.ts";
 import { reads as protocolReads } from "../../src/protocol/reads.ts";
 import { openIndexReader } from "../../src/store/index-reader.ts";
-import { openReader, type Reader } from "../../src/store/reader.ts";
+import { openReader } from "../../src/store/reader.ts";
+import { openSlowReader } from "../../src/store/slow-reader.ts";
 import { writeReads } from "../../src/writes/write-endpoints.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
 import { quiet } from "../support/quiet-log.ts";
@@ -14,15 +15,15 @@ const reads = [...protocolReads, ...writeReads];
 const OWNER = `0x${"ab".repeat(20)}`;
 
 let place: EmptyIndex;
-let reader: Reader;
+let readers: { quick: ReturnType<typeof openReader>; slow: ReturnType<typeof openSlowReader> };
 let server: Server;
 let url: string;
 let statements = 0;
 
 beforeAll(async () => {
   place = await openEmptyIndex();
-  reader = openReader(place.database, { connections: 1 });
-  const index = openIndexReader(reader);
+  readers = { quick: openReader(place.database), slow: openSlowReader(place.database) };
+  const index = openIndexReader(readers);
   const run: typeof index.read = (statement, use) => {
     statements += 1;
     return index.read(statement, use);
@@ -37,7 +38,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.close();
-  await reader?.close();
+  await readers?.quick.close();
+  await readers?.slow.close();
   await place?.drop();
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { reads } from "../../src/protocol/reads.ts";
 import type { Read } from "../../src/schema/read.ts";
-import type { SqlText } from "../../src/schema/statement.ts";
+import { type SqlText, sql } from "../../src/schema/statement.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
 import type { Session } from "../../src/store/session.ts";
@@ -133,6 +133,7 @@ const FILTER_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   kind: ["1", "2", "3"],
 };
 const PAGING = ["limit", "offset", "cursor"];
+const NEVER: SqlText = sql`select 1 / 0`;
 
 function pathValues({ parameters }: Read): Record<string, unknown> {
   const own = parameters.filter(({ place }) => place === "path");
@@ -199,6 +200,38 @@ describe("a page deep in a list", () => {
     expect(pagination.next_cursor).toBeDefined();
     return JSON.parse(Buffer.from(String(pagination.next_cursor), "base64url").toString());
   }
+});
+
+// The API runs what is declared quick on connections that all reads share, so the declaration must hold.
+describe("what a plan declares", () => {
+  const QUICK_OFFSET = "1000";
+
+  it.each(lists.map((read) => [read.path, read] as const))(
+    "calls a list at an earlier block, and one that skips many rows, slow: %s",
+    (_path, read) => {
+      const [[, , values] = ["", read, {}]] = casesOf(read);
+      expect(read.plan({ ...input, values }).cost).toBe("quick");
+      expect(read.plan({ ...input, values: { ...values, offset: QUICK_OFFSET } }).cost).toBe("quick");
+      expect(read.plan({ ...input, values: { ...values, offset: "1001" } }).cost).toBe("slow");
+      expect(read.plan({ ...input, values, asOf: 1n }).cost).toBe("slow");
+    },
+  );
+
+  it("calls a record by its key quick at any block", () => {
+    const records = reads.filter((read) => !lists.includes(read) && read.recent !== true);
+    for (const asOf of [null, 1n]) {
+      const costs = records.map((read) => read.plan({ ...input, asOf, values: pathValues(read) }).cost);
+      expect(new Set(costs)).toEqual(new Set(["quick"]));
+    }
+  });
+
+  it("lets the deepest quick offset look at the rows it skips and no more", async () => {
+    const read = lists.find(({ path }) => path === "/attestations");
+    const found = await cost(read?.plan({ ...input, values: { offset: QUICK_OFFSET } }).sql ?? NEVER);
+    expect(found.whole).toEqual([]);
+    expect(found.removed).toBeLessThan(REMOVED_MAX);
+    expect(found.pages).toBeLessThan(Number(QUICK_OFFSET) + PAGES_MAX);
+  });
 });
 
 // Filters over what changes have no index of the past; those over what never changes need none.

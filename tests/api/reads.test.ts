@@ -168,6 +168,17 @@ describe("single records", () => {
   });
 });
 
+describe("an offset", () => {
+  it("of at most 10,000 is taken; beyond it the cursor is named, which leads as deep as the list goes", async () => {
+    expect((await stage.get("/merchants?offset=10000")).status).toBe(200);
+    const { status, body } = await stage.get("/merchants?offset=10001");
+    expect(status).toBe(400);
+    expect((body as { error: string }).error).toBe(
+      "offset must be at most 10000; to go deeper, pass the next_cursor of each page as cursor.",
+    );
+  });
+});
+
 describe("refusals", () => {
   const NUMBERED = [
     "/agents",
@@ -180,7 +191,15 @@ describe("refusals", () => {
   ];
   const NO_IDS = ["x", "-1", "1.5", "01", "1e3", UINT256_OVER, "%00"];
   const NO_QUERIES = [
-    ...["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=x", `offset=1${"0".repeat(40)}`],
+    ...[
+      "limit=0",
+      "limit=-1",
+      "limit=x",
+      "offset=-1",
+      "offset=x",
+      "offset=10001",
+      `offset=1${"0".repeat(40)}`,
+    ],
     ...["cursor=x", "cursor=WyJ4Il0", "limit=1&limit=2", "block=x", "block=99999999", "include=all"],
   ];
   const missing = [

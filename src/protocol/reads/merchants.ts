@@ -76,9 +76,10 @@ const getReputation: Read = {
     }),
   },
   plan(input) {
-    const { sql: statement } = flatReputation.plan(input);
+    const { sql: statement, cost } = flatReputation.plan(input);
     return {
       sql: statement,
+      cost,
       assemble(answered) {
         const row = firstRecord(answered);
         if (!row) return null;

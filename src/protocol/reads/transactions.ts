@@ -79,6 +79,8 @@ const explainTransaction: Read = {
     const hash = values.hash as Hex;
     return {
       sql: statement(hash, asOf),
+      // By an index; the gas of a transaction bounds its logs.
+      cost: "quick",
       assemble: (answered) => {
         const rows = recordsOf(answered);
         const [first] = rows;

@@ -122,7 +122,7 @@ async function analytics({ river, session }: Turn): Promise<void> {
 /** Kept answers and fresh ones by turns, without a pause: what is kept may not be older than what was just told. */
 async function quickly({ session, random }: Turn): Promise<void> {
   for (let asks = 0; asks < QUICK_ASKS && !session.lost; asks += 1) {
-    const fresh = `/attestors?limit=1&offset=${Math.floor(random() * 1_000_000)}`;
+    const fresh = `/attestors?limit=1&offset=${Math.floor(random() * 10_000)}`;
     await session.ask("quick reads", asks % 2 === 0 ? fresh : "/merchants?limit=1");
   }
 }
