@@ -25,7 +25,13 @@ beforeAll(async () => {
 afterAll(() => drop());
 
 const hashOf = (text: string) => keccak256(stringToBytes(text));
-const NOTHING: EndpointRequest = { values: {}, bytes: Buffer.alloc(0), body: undefined, headers: {} };
+const NOTHING: EndpointRequest = {
+  values: {},
+  bytes: Buffer.alloc(0),
+  body: undefined,
+  headers: {},
+  client: "192.0.2.1",
+};
 
 function call(operation: string, given: Partial<EndpointRequest>): Promise<EndpointAnswer> {
   const endpoint = endpoints.find((each) => each.operation === operation);
@@ -101,6 +107,21 @@ describe("publishing", () => {
     expect(again).toEqual(first);
     const { body } = await fetched("getCatalogMetadata", hashOf('{"mine":1}'));
     expect(body).toMatchObject({ merchant_id: "1", service_id: null });
+  });
+
+  it("the same text again after days begins its time to be referred to again", async () => {
+    const hash = hashOf('{"renewed":1}');
+    const first = await publish("Catalog", { catalog_json: '{"renewed":1}', merchant_id: "1" });
+    await database.query({
+      text: "update documents set referred_at = now() - interval '29 days' where hash = $1",
+      values: [hash],
+    });
+    expect(await publish("Catalog", { catalog_json: '{"renewed":1}', merchant_id: "2" })).toEqual(first);
+    const { rows } = await database.query<{ recent: boolean }>({
+      text: "select referred_at > now() - interval '1 hour' as recent from documents where hash = $1",
+      values: [hash],
+    });
+    expect(rows).toEqual([{ recent: true }]);
   });
 
   it("the same text twenty times at once gives one record", async () => {

@@ -49,8 +49,8 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentO
     bodyBytesMax: 2 * DOCUMENT_BYTES_MAX,
     answers: { 201: recordSchema(kind, {}) },
     refusals: [404, 409],
-    async handle({ body }) {
-      const row = await publishDocument(store, kind, body as Readonly<Record<string, unknown>>);
+    async handle(request) {
+      const row = await publishDocument(store, kind, request);
       return { status: 201, body: toRecord(kind, row, publicBaseUrl()) };
     },
   };

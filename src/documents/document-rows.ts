@@ -13,19 +13,36 @@ export type DocumentRow = Readonly<Record<LabelName, string | null>> & {
   readonly size_bytes: number;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Whether its time to be referred to has run for a day or more, so that publishing it again begins it again. */
+  readonly is_due: boolean;
+};
+
+export type NewDocument = {
+  readonly document: DocumentText;
+  readonly labels: Labels;
+  /** What it counts as. */
+  readonly bytes: number;
 };
 
 export async function insertDocument(
   rows: Rows,
   { kind, labels }: Pick<DocumentKind, "kind" | "labels">,
-  { text, hash, size }: DocumentText,
-  given: Labels,
+  { document: { text, hash, size }, labels: given, bytes }: NewDocument,
 ): Promise<void> {
   const columns = labels.map((label) => sql`, ${name(label)}`);
   const values = labels.map((label) => sql`, ${given[label] ?? null}`);
   await rows.run(
-    sql`insert into documents (kind, hash, text, size_bytes${joined(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}${joined(values, "")}) on conflict (kind, hash) do nothing`,
+    sql`insert into documents (kind, hash, text, size_bytes, stored_bytes${joined(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}, ${bytes}${joined(values, "")}) on conflict (kind, hash) do nothing`,
   );
+}
+
+/** Begins its time to be referred to again; everything else stays what its first publisher said. */
+export async function renewDocument(
+  rows: Rows,
+  { kind }: Pick<DocumentKind, "kind">,
+  hash: Hex,
+): Promise<void> {
+  await rows.run(sql`update documents set referred_at = now() where ${named(kind, hash)}`);
 }
 
 export async function findDocument(
@@ -34,7 +51,7 @@ export async function findDocument(
   hash: Hex,
 ): Promise<DocumentRow | null> {
   const found = await rows.run<DocumentRow>(
-    sql`select hash, size_bytes, request_hash, request_id, merchant_id, service_numeric_id, service_id, agent, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at from documents where ${named(kind, hash)}`,
+    sql`select hash, size_bytes, request_hash, request_id, merchant_id, service_numeric_id, service_id, agent, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at, referred_at < now() - interval '1 day' as is_due from documents where ${named(kind, hash)}`,
   );
   return found[0] ?? null;
 }

@@ -1,9 +1,17 @@
 // Publishing a document: its text is stored under its hash, once, with what its first publisher said about it.
 import { Fault } from "../kit/fault.ts";
 import { type Hex, parseHash } from "../kit/hex.ts";
-import type { RecordStore } from "../schema/record-store.ts";
+import type { EndpointRequest } from "../schema/endpoint.ts";
+import { type RecordStore, type Rows, storedBytes } from "../schema/record-store.ts";
 import type { DocumentKind } from "./document-kinds.ts";
-import { type DocumentRow, findDocument, insertDocument, type Labels } from "./document-rows.ts";
+import {
+  type DocumentRow,
+  findDocument,
+  insertDocument,
+  type Labels,
+  type NewDocument,
+  renewDocument,
+} from "./document-rows.ts";
 import { readDocumentText } from "./document-text.ts";
 import { LABELS } from "./labels.ts";
 
@@ -11,24 +19,36 @@ import { LABELS } from "./labels.ts";
 export async function publishDocument(
   store: RecordStore,
   kind: DocumentKind,
-  body: Readonly<Record<string, unknown>>,
+  request: Pick<EndpointRequest, "body" | "bytes" | "client">,
 ): Promise<DocumentRow> {
+  const body = request.body as Readonly<Record<string, unknown>>;
   const document = readDocumentText(body[kind.textKey], kind.textKey);
   const labels = readLabels(kind, body);
   refuseOtherHash(body.expected_hash, document.hash);
-  // Repeating a publication must not cost everyone their kept answers.
   const known = await findDocument(store, kind, document.hash);
-  if (known) return known;
-  return store.change(async (rows) => {
-    if (kind.kind === "quote_response" && labels.request_hash !== undefined) {
-      const request = await findDocument(rows, { kind: "quote_request" }, labels.request_hash as Hex);
-      if (!request) throw new Fault("NOT_FOUND", "There is no hosted quote request with this request_hash.");
-    }
-    await insertDocument(rows, kind, document, labels);
+  if (known && !known.is_due) return known;
+  // No cached response is made from documents: nothing has to be dropped.
+  return store.change({ client: request.client, changes: [] }, async (rows) => {
+    // Changes run one after another: what is not there now is not stored by another meanwhile.
+    const before = await findDocument(rows, kind, document.hash);
+    if (before && !before.is_due) return before;
+    const bytes = storedBytes(request.bytes);
+    await rows.charge(bytes);
+    if (before) await renewDocument(rows, kind, document.hash);
+    else await insertNew(rows, kind, { document, labels, bytes });
     const stored = await findDocument(rows, kind, document.hash);
     if (!stored) throw new Error(`a ${kind.noun} was stored and is not there`);
     return stored;
   });
+}
+
+async function insertNew(rows: Rows, kind: DocumentKind, given: NewDocument): Promise<void> {
+  const { request_hash: requestHash } = given.labels;
+  if (kind.kind === "quote_response" && requestHash !== undefined) {
+    const request = await findDocument(rows, { kind: "quote_request" }, requestHash as Hex);
+    if (!request) throw new Fault("NOT_FOUND", "There is no hosted quote request with this request_hash.");
+  }
+  await insertDocument(rows, kind, given);
 }
 
 function readLabels({ labels }: DocumentKind, body: Readonly<Record<string, unknown>>): Labels {

@@ -39,7 +39,8 @@ export const api: RunCommand = async ({ environment, log, stop }) => {
   const server = createServer({ ...config, log, registry, ready: () => indexReadiness(database) });
   let url = "";
   const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
-  const api = serveApi(server, { database, log, writing });
+  const isIndexReady = async () => (await indexReadiness(database)).ready;
+  const api = serveApi(server, { database, log, writing, isIndexReady });
   try {
     await refuseOtherDeployment(database, deployment);
     addStatusRoutes(server.app, registry);

@@ -6,11 +6,11 @@ import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import type { Read } from "../schema/read.ts";
+import type { WrittenTable } from "../schema/record-store.ts";
 import type { Database } from "../store/database.ts";
 import { openRecordStore } from "../store/record-store.ts";
 import { openWrites, signedWrites, type WriteAuthority } from "../writes/write-authority.ts";
-import { writeEndpoints, writeReads } from "../writes/write-endpoints.ts";
+import { writeEndpoints } from "../writes/write-endpoints.ts";
 import { accountReads, noAccountReads } from "./account-reads.ts";
 import { splitUrls } from "./node-urls.ts";
 import type { writeSettings } from "./settings.ts";
@@ -18,7 +18,6 @@ import { writeMode } from "./write-mode.ts";
 
 export type Writing = {
   readonly endpoints: readonly Endpoint[];
-  readonly reads: readonly Read[];
   close(): void;
 };
 
@@ -34,15 +33,19 @@ export type WritingOptions = {
 
 export function openWriting(
   options: WritingOptions,
-  { database, log, changed }: { database: Database; log: Log; changed: () => void },
+  parts: { database: Database; log: Log; changed: (tables: readonly WrittenTable[]) => void },
 ): Writing {
   const { config, listensAt } = options;
-  const store = openRecordStore(database, changed);
+  const { database, log, changed } = parts;
+  const limits = {
+    clientBytesPerDayMax: config.clientBytesPerDayMax,
+    totalBytesMax: config.storedBytesMax,
+  };
+  const store = openRecordStore(database, { changed, limits });
   const publicBaseUrl = () => config.publicBaseUrl ?? listensAt();
   const { authority, close } = openAuthority(options, publicBaseUrl, log);
   return {
     endpoints: [...documentEndpoints({ store, publicBaseUrl }), ...writeEndpoints({ store, authority })],
-    reads: writeReads,
     close,
   };
 }

@@ -7,6 +7,7 @@ import { openApiDocument } from "../http/openapi.ts";
 import { addReadRoutes } from "../http/read-routes.ts";
 import type { Server } from "../http/server.ts";
 import type { Log } from "../kit/log.ts";
+import { tables } from "../protocol/domains.ts";
 import { preflightEndpoint } from "../protocol/preflight-endpoint.ts";
 import { reads as protocolReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
@@ -15,7 +16,9 @@ import { openIndexReader } from "../store/index-reader.ts";
 import { openReader } from "../store/reader.ts";
 import { openSlowReader } from "../store/slow-reader.ts";
 import { watchChanges } from "../store/watch-changes.ts";
+import { writeReads } from "../writes/write-endpoints.ts";
 import { indexingApiTitle } from "./api-title.ts";
+import { startExpiry } from "./expiry.ts";
 import { openWriting, type WritingOptions } from "./open-writing.ts";
 
 export type ApiOptions = {
@@ -23,6 +26,8 @@ export type ApiOptions = {
   readonly log: Log;
   /** What people may write; without it the API only reads. */
   readonly writing?: WritingOptions;
+  /** Whether the index is whole, so that what it does not refer to may expire; without it nothing does. */
+  readonly isIndexReady?: () => Promise<boolean>;
   /** 64 MiB unless said otherwise; 0 keeps no answer. */
   readonly cacheBytesMax?: number;
 };
@@ -34,6 +39,7 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 export function serveApi(server: Server, options: ApiOptions): { close(): Promise<void> } {
   const { database, log } = options;
   const leaving = new AbortController();
+  const reads = [...protocolReads, ...(options.writing ? writeReads : [])];
   const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
@@ -42,15 +48,31 @@ export function serveApi(server: Server, options: ApiOptions): { close(): Promis
       cache.saw(head.hash);
       return use(head, answered);
     });
+  const dropMadeFrom = (tables: readonly string[]) => {
+    const affected = reads.filter(({ written = [] }) => written.some((table) => tables.includes(table)));
+    cache.dropRoutes(affected.map(({ path }) => path));
+  };
   const watching = watchChanges(database, {
-    onChange: cache.changed,
+    onChange: (tables) => (tables === null ? cache.changed() : dropMadeFrom(tables)),
     onDeaf: cache.deaf,
     log,
     signal: leaving.signal,
   });
-  const writing = options.writing && openWriting(options.writing, { database, log, changed: cache.forget });
+  const writing = options.writing && openWriting(options.writing, { database, log, changed: dropMadeFrom });
+  const { isIndexReady } = options;
+  const expiring =
+    options.writing && isIndexReady
+      ? startExpiry({
+          database,
+          tables,
+          unreferredDays: options.writing.config.unreferredDays,
+          storedBytesMax: options.writing.config.storedBytesMax,
+          isIndexReady,
+          log,
+          signal: leaving.signal,
+        })
+      : undefined;
   const endpoints: readonly Endpoint[] = [preflightEndpoint({ run: read }), ...(writing?.endpoints ?? [])];
-  const reads = [...protocolReads, ...(writing?.reads ?? [])];
   addReadRoutes(server, reads, { run: read, cache });
   addEndpoints(server.app, endpoints);
   const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...ownRoutes];
@@ -59,6 +81,7 @@ export function serveApi(server: Server, options: ApiOptions): { close(): Promis
     async close() {
       leaving.abort();
       await watching;
+      await expiring;
       await readers.quick.close();
       await readers.slow.close();
       writing?.close();

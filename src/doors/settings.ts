@@ -128,6 +128,27 @@ export const writeSettings = {
     false,
     "Needed beside WRITE_AUTH=open on a chain that is not local.",
   ),
+  // 512 documents of the largest size, or tens of thousands of quotes: more than one publisher needs.
+  clientBytesPerDayMax: setting(
+    "SEXTANT_CLIENT_BYTES_PER_DAY",
+    integer(0, 1_000_000_000_000),
+    67_108_864,
+    "Most bytes that one client may store in a day (UTC); 0 is no limit.",
+  ),
+  // Room for five clients that use up their day, every day, until what nothing refers to expires.
+  storedBytesMax: setting(
+    "SEXTANT_STORED_BYTES_MAX",
+    integer(0, 1_000_000_000_000_000),
+    10_737_418_240,
+    "Most bytes that all records people write may take up; beyond it writes are 503. 0 is no limit.",
+  ),
+  // Documents are published before the transaction that names them: minutes before, or as long as a deal takes.
+  unreferredDays: setting(
+    "SEXTANT_UNREFERRED_DAYS",
+    integer(1, 36_500),
+    30,
+    "Days after which records that people wrote and no indexed row refers to are deleted.",
+  ),
 };
 
 const address = matching(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");

@@ -65,7 +65,7 @@ function toRequest(endpoint: Endpoint, check: BodyCheck | null, request: Fastify
     body = parseStrictJson(bytes, "The body");
     check(body);
   }
-  return { values, bytes, body, headers: singleHeaders(request.headers) };
+  return { values, bytes, body, headers: singleHeaders(request.headers), client: request.client };
 }
 
 function headOf({ url, headers }: FastifyRequest): RequestHead {

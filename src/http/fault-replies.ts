@@ -25,6 +25,7 @@ export function addFaultReplies(app: FastifyInstance, logFault: LogFault): void 
 }
 
 export function sendFault(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {
+  if (fault.retryAfterSeconds !== null) reply.header("retry-after", String(fault.retryAfterSeconds));
   return reply
     .code(fault.status)
     .headers(SAFE_HEADERS)

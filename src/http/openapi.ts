@@ -100,7 +100,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   409: "It contradicts what is stored or indexed.",
   413: "The body is larger than allowed.",
   415: "The body must be sent as application/json, in UTF-8.",
-  429: "Too many requests from this client in a minute.",
+  429: "This client has sent too many requests in a minute, or stored too many bytes in a day.",
   503: "Temporarily unable to answer.",
   default: "Any other failure; x-error-code says which.",
 };

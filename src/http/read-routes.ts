@@ -31,7 +31,9 @@ export function addReadRoutes(
       // Keys that mean nothing to us are ignored, and must not fill the cache either.
       const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
       const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
-      const making = cache.answer(question, address, () => make(read, input, { request, reply, run }));
+      const making = cache.answer({ route: read.path, question, address }, () =>
+        make(read, input, { request, reply, run }),
+      );
       return withinRequestTime(server.app, making).then((answer) => server.send(answer, request, reply));
     });
   }

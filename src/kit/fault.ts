@@ -159,6 +159,13 @@ export const FAULTS = {
     exit: 69,
     meaning: "PostgreSQL has no disk space or memory left; nothing was written.",
   },
+  STORAGE_FULL: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning:
+      "The room for what people write is used up; nothing was written, and everything can still be read.",
+  },
   DATABASE_LOCK_LOST: {
     status: 503,
     retry: true,
@@ -259,11 +266,18 @@ export type FaultCode = keyof typeof FAULTS;
 /** The one error we throw on purpose. The message is a clear sentence, safe to show to whoever caused it. */
 export class Fault extends Error {
   readonly code: FaultCode;
+  /** When to try again, where that is known: the Retry-After of the response. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(code: FaultCode, message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    code: FaultCode,
+    message: string,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
     super(message, options);
     this.name = "Fault";
     this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 
   get status(): number {

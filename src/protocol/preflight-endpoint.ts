@@ -54,11 +54,11 @@ export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint 
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
     answers: { 200: preflightSchema },
-    async handle({ values, body }) {
+    async handle({ values, body, client }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(values.block as string);
       return await options.run(
-        { sql: rulesStatement(transaction, asOf), cost: "quick" },
+        { sql: rulesStatement(transaction, asOf), cost: "quick", client },
         (head, answered) => {
           refuseUnreadable(asOf, head, { recent: false });
           const rules = toRules(firstRecord(answered) ?? {});

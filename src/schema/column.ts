@@ -63,7 +63,8 @@ export const uint16: Column<number> = {
 };
 
 export const address = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{40}$" });
-export const bytes32 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{64}$" });
+const HASH_JSON = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
+export const bytes32 = hexColumn(HASH_JSON);
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
 export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
 /** Whatever an event says. */
@@ -88,6 +89,12 @@ export const bool: Column<boolean> = {
   fromSql: (value) => value === true,
   json: { type: "boolean" },
 };
+
+/** Whether its values are 32 bytes, so that one may be the hash of something stored elsewhere. */
+export function holdsHash({ json }: Column<unknown>): boolean {
+  const [first] = Array.isArray(json.anyOf) ? json.anyOf : [json];
+  return first === HASH_JSON;
+}
 
 /** The same kind where the value may be unknown: null, never a default. */
 export function orNull<T>(column: Column<T>): Column<T | null> {

@@ -11,6 +11,8 @@ export type EndpointRequest = {
   readonly body: unknown;
   /** Lower-case names. A header given several times is its values joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Which client sent it, as limits per client count it. */
+  readonly client: string;
 };
 
 /** What is known of a request before anything in it is read. */

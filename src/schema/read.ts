@@ -2,6 +2,7 @@
 import type { AnswerRows } from "./answer-rows.ts";
 import type { JsonSchema } from "./column.ts";
 import type { Parameter } from "./parameter.ts";
+import type { WrittenTable } from "./record-store.ts";
 import type { SqlText } from "./statement.ts";
 
 /** The block a read looks at; null is the newest indexed one. */
@@ -42,6 +43,8 @@ export type Read = {
   readonly unversioned?: boolean;
   /** Whether it reads rollups that remember only back to the finalized block. */
   readonly recent?: boolean;
+  /** The tables people write that it reads beside those of the index: a change of one makes its responses old. */
+  readonly written?: readonly WrittenTable[];
   readonly answer: JsonSchema;
   /** The sentence of a 404; null where the answer always exists. */
   readonly missing: string | null;

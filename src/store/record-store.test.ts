@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../tests/support/test-index.ts";
 import { createLog } from "../kit/log.ts";
+import type { Change } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import type { Database } from "./database.ts";
 import { claimSchema, refuseOtherDeployment } from "./prepare-index.ts";
@@ -22,13 +23,17 @@ afterAll(() => drop());
 const version = (resource: string) =>
   sql`insert into write_versions (resource, signer, version) values (${resource}, '0x', 1)`;
 
+const CHANGE: Change = { client: "192.0.2.1", changes: ["intent_metadata"] };
+
 describe("a change", () => {
   it("is told to us and to whoever listens, once it is there", async () => {
     const stop = new AbortController();
     let heard = 0;
+    const named: unknown[] = [];
     const watching = watchChanges(database, {
-      onChange: () => {
+      onChange: (tables) => {
         heard += 1;
+        named.push(tables);
       },
       onDeaf: () => undefined,
       log,
@@ -36,18 +41,23 @@ describe("a change", () => {
     });
     await expect.poll(() => heard).toBe(1);
     let seen: unknown[] = [];
-    const store = openRecordStore(database, () => {
-      seen = [...seen, "changed"];
+    const store = openRecordStore(database, {
+      changed: (tables) => {
+        seen = [...seen, ...tables];
+      },
     });
-    await store.change((rows) => rows.run(version("a")));
-    expect(seen).toEqual(["changed"]);
+    await store.change(CHANGE, (rows) => rows.run(version("a")));
+    expect(seen).toEqual(["intent_metadata"]);
     await expect.poll(() => heard).toBe(2);
-    const failing = store.change(async (rows) => {
+    expect(named).toEqual([null, ["intent_metadata"]]);
+    const failing = store.change(CHANGE, async (rows) => {
       await rows.run(version("b"));
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
-    expect(seen).toEqual(["changed"]);
+    expect(seen).toEqual(["intent_metadata"]);
+    await store.change({ ...CHANGE, changes: [] }, (rows) => rows.charge(1));
+    expect(seen).toEqual(["intent_metadata"]);
     expect(await store.run(sql`select resource from write_versions`)).toEqual([{ resource: "a" }]);
     stop.abort();
     await watching;

@@ -5,7 +5,7 @@ import { parseHash } from "../kit/hex.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { nullable } from "../schema/json-schema.ts";
 import { hashParameter } from "../schema/parameter.ts";
-import type { Rows } from "../schema/record-store.ts";
+import { type Rows, storedBytes } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { requireJsonSchema } from "./json-schema-check.ts";
@@ -42,9 +42,12 @@ export function schemaEndpoint({ store, authority }: WriteOptions): Endpoint {
     async handle(request) {
       const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
       const { signer, claim } = await authority.admit(request, publishSchema(publication.schemaHash), null);
-      const record = await store.change(async (rows) => {
+      const bytes = storedBytes(request.bytes);
+      const change = { client: request.client, changes: ["attestation_schemas"] } as const;
+      const record = await store.change(change, async (rows) => {
+        await rows.charge(bytes);
         await claim(rows);
-        return publish(rows, publication, signer);
+        return publish(rows, { ...publication, signer, bytes });
       });
       return { status: 201, body: record };
     },
@@ -75,8 +78,11 @@ function readPublication(body: Readonly<Record<string, unknown>>): Publication {
   };
 }
 
-async function publish(rows: Rows, schema: Publication, signer: Hex | null): Promise<unknown> {
-  const { schemaHash, name, description, jsonSchema, recommendedSubject } = schema;
+async function publish(
+  rows: Rows,
+  schema: Publication & { readonly signer: Hex | null; readonly bytes: number },
+): Promise<unknown> {
+  const { schemaHash, name, description, jsonSchema, recommendedSubject, signer, bytes } = schema;
   const taken = await rows.run(
     sql`select 1 from attestation_schemas where built_in and (schema_hash = ${schemaHash} or lower(name) = lower(${name}))`,
   );
@@ -84,7 +90,7 @@ async function publish(rows: Rows, schema: Publication, signer: Hex | null): Pro
   // In open mode nobody signs, and everybody may replace everything.
   const mine = signer === null ? sql`true` : sql`attestation_schemas.publisher = ${signer}`;
   const [stored] = await rows.run(
-    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, updated_at = now() where ${mine} returning ${shownSchema}`,
+    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher, stored_bytes) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}, ${bytes}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() where ${mine} returning ${shownSchema}`,
   );
   if (!stored) throw new Fault("CONFLICT", "Someone else has published a schema under this hash.");
   return stored;

@@ -1,7 +1,7 @@
 // PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
 import { Fault } from "../kit/fault.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import type { Rows } from "../schema/record-store.ts";
+import { type Rows, storedBytes } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { findIntent, type IndexedIntent, intentInPath } from "./indexed-intents.ts";
 import {
@@ -32,7 +32,9 @@ export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
       const fields = readMetadata(request.body as Readonly<Record<string, unknown>>);
       const intent = await known(store, id);
       const { claim } = await authority.admit(request, putMetadata(id), intent.owner);
-      const record = await store.change(async (rows) => {
+      const bytes = storedBytes(request.bytes);
+      const change = { client: request.client, changes: ["intent_metadata"] } as const;
+      const record = await store.change(change, async (rows) => {
         // A reorg may have given the number to another intent while the signature was checked.
         const current = await known(rows, id);
         if (current.intent_hash !== intent.intent_hash) {
@@ -42,8 +44,9 @@ export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
           );
         }
         refuseOtherData(fields, current.data_hash);
+        await rows.charge(bytes);
         await claim(rows);
-        return write(rows, current, fields);
+        return write(rows, current, fields, bytes);
       });
       return { status: 200, body: record };
     },
@@ -56,11 +59,16 @@ async function known(rows: Rows, id: string): Promise<IndexedIntent> {
   return intent;
 }
 
-async function write(rows: Rows, intent: IndexedIntent, fields: MetadataFields): Promise<unknown> {
+async function write(
+  rows: Rows,
+  intent: IndexedIntent,
+  fields: MetadataFields,
+  bytes: number,
+): Promise<unknown> {
   const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
     fields;
   const [record] = await rows.run(
-    sql`insert into intent_metadata (intent_hash, execution_target, execution_data, required_attestation_subject, required_attestation_schema) values (${intent.intent_hash}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash) do update set execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, updated_at = now() returning ${intent.intent_id} as intent_id, execution_target, execution_data, required_attestation_subject, required_attestation_schema, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
+    sql`insert into intent_metadata (intent_hash, stored_bytes, execution_target, execution_data, required_attestation_subject, required_attestation_schema) values (${intent.intent_hash}, ${bytes}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash) do update set execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() returning ${intent.intent_id} as intent_id, execution_target, execution_data, required_attestation_subject, required_attestation_schema, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
   );
   return record;
 }

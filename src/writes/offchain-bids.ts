@@ -5,7 +5,7 @@ import { parseUint } from "../kit/uint.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { closedObject } from "../schema/json-schema.ts";
 import { addressParameter, type Parameter, uintParameter } from "../schema/parameter.ts";
-import type { RecordStore, Rows } from "../schema/record-store.ts";
+import { type ChangingRows, type RecordStore, type Rows, storedBytes } from "../schema/record-store.ts";
 import { sql } from "../schema/statement.ts";
 import { findIntent, intentInPath } from "./indexed-intents.ts";
 
@@ -81,15 +81,20 @@ export function bidHelpers(store: RecordStore): readonly Endpoint[] {
   return [
     {
       ...create,
-      async handle({ values, body }) {
+      async handle({ values, body, bytes, client }) {
         const bid = body as Readonly<Record<string, unknown>>;
-        return { status: 201, body: await store.change((rows) => insertBid(rows, values.id as string, bid)) };
+        const record = await store.change({ client, changes: ["offchain_bids"] }, (rows) =>
+          insertBid(rows, values.id as string, bid, storedBytes(bytes)),
+        );
+        return { status: 201, body: record };
       },
     },
     {
       ...select,
-      async handle({ values }) {
-        return { status: 200, body: await store.change((rows) => selectBid(rows, values.bidId as string)) };
+      async handle({ values, client }) {
+        const change = { client, changes: ["offchain_bids"] } as const;
+        const record = await store.change(change, (rows) => selectBid(rows, values.bidId as string));
+        return { status: 200, body: record };
       },
     },
   ];
@@ -110,7 +115,12 @@ export function noBidHelpers(): readonly Endpoint[] {
   ];
 }
 
-async function insertBid(rows: Rows, id: string, bid: Readonly<Record<string, unknown>>): Promise<unknown> {
+async function insertBid(
+  rows: ChangingRows,
+  id: string,
+  bid: Readonly<Record<string, unknown>>,
+  bytes: number,
+): Promise<unknown> {
   const number = (key: string, fallback?: string) => parseUint(bid[key] ?? fallback, key).toString();
   const solver = parseAddress(bid.solver, "solver");
   const amounts = [
@@ -120,8 +130,9 @@ async function insertBid(rows: Rows, id: string, bid: Readonly<Record<string, un
     number("valid_until"),
   ] as const;
   if (!(await findIntent(rows, id))) throw new Fault("NOT_FOUND", "There is no intent with this id.");
+  await rows.charge(bytes);
   const [stored] = await rows.run<{ bid_id: string }>(
-    sql`insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, execution_plan) values (${id}, ${solver}, ${amounts[0]}, ${amounts[1]}, ${amounts[2]}, ${amounts[3]}, ${JSON.stringify(bid.execution_plan ?? {})}::jsonb) returning bid_id`,
+    sql`insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, stored_bytes, execution_plan) values (${id}, ${solver}, ${amounts[0]}, ${amounts[1]}, ${amounts[2]}, ${amounts[3]}, ${bytes}, ${JSON.stringify(bid.execution_plan ?? {})}::jsonb) returning bid_id`,
   );
   return readBid(rows, stored?.bid_id ?? "");
 }

@@ -7,7 +7,7 @@ import { nullable } from "../schema/json-schema.ts";
 import { addressParameter, hashParameter } from "../schema/parameter.ts";
 import type { Read } from "../schema/read.ts";
 import { valid } from "../schema/record.ts";
-import type { Rows } from "../schema/record-store.ts";
+import { type Rows, storedBytes } from "../schema/record-store.ts";
 import { name, sql } from "../schema/statement.ts";
 import { findIntentByHash } from "./indexed-intents.ts";
 import {
@@ -56,7 +56,9 @@ export function reservationEndpoint({ store, authority }: WriteOptions): Endpoin
       const owner = parseAddress(body.owner, "owner");
       const fields = readMetadata(body);
       const { claim } = await authority.admit(request, reserveMetadata(hash), owner);
-      const record = await store.change(async (rows) => {
+      const bytes = storedBytes(request.bytes);
+      const change = { client: request.client, changes: ["intent_reservations"] } as const;
+      const record = await store.change(change, async (rows) => {
         const intent = await findIntentByHash(rows, hash);
         if (intent) {
           throw new Fault(
@@ -64,8 +66,9 @@ export function reservationEndpoint({ store, authority }: WriteOptions): Endpoin
             `This intent is indexed already; use PUT /intents/${intent.intent_id}/metadata.`,
           );
         }
+        await rows.charge(bytes);
         await claim(rows);
-        return reserve(rows, hash, owner, fields);
+        return reserve(rows, { hash, owner, fields, bytes });
       });
       return { status: 201, body: record };
     },
@@ -76,11 +79,18 @@ const FIELDS = name(
   "execution_target, execution_data, required_attestation_subject, required_attestation_schema",
 );
 
-async function reserve(rows: Rows, hash: Hex, owner: Hex, fields: MetadataFields): Promise<unknown> {
+type Reservation = {
+  readonly hash: Hex;
+  readonly owner: Hex;
+  readonly fields: MetadataFields;
+  readonly bytes: number;
+};
+
+async function reserve(rows: Rows, { hash, owner, fields, bytes }: Reservation): Promise<unknown> {
   const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
     fields;
   const [record] = await rows.run(
-    sql`insert into intent_reservations (intent_hash, owner, execution_data_hash, ${FIELDS}) values (${hash}, ${owner}, ${dataHashOf(fields)}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash, owner) do update set execution_data_hash = excluded.execution_data_hash, execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, updated_at = now() returning intent_hash, owner, null as intent_id, ${FIELDS}, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
+    sql`insert into intent_reservations (intent_hash, owner, execution_data_hash, stored_bytes, ${FIELDS}) values (${hash}, ${owner}, ${dataHashOf(fields)}, ${bytes}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash, owner) do update set execution_data_hash = excluded.execution_data_hash, execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() returning intent_hash, owner, null as intent_id, ${FIELDS}, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
   );
   return record;
 }
@@ -108,6 +118,7 @@ export const reservationRead: Read = {
     },
   ],
   provenance: false,
+  written: ["intent_reservations"],
   answer: ANSWER,
   missing: "There is no reservation for this intent hash.",
   plan({ values, asOf }) {

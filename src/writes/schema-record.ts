@@ -43,7 +43,7 @@ const schema = derivedRecord({
 });
 
 // Not from the chain: there is no log or block a schema came with.
-const ownRows = { provenance: false, unversioned: true };
+const ownRows = { provenance: false, unversioned: true, written: ["attestation_schemas"] } as const;
 
 export const schemaReads: readonly Read[] = [
   {

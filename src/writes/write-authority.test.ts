@@ -134,13 +134,14 @@ describe("versions", () => {
   beforeEach(() => store.run(sql`truncate write_versions`));
   afterAll(() => drop());
 
+  const CHANGE = { client: "192.0.2.1", changes: [] };
   const claim = async (version: bigint, changes: Changes = {}, place = subject): Promise<string> => {
     const { claim: claims } = await authority.admit(
       await request({ ...changes, ...place, version }),
       place,
       null,
     );
-    return store.change(claims).then(
+    return store.change(CHANGE, claims).then(
       () => "claimed",
       (error: unknown) => (error instanceof Fault ? `${error.code} ${error.message}` : String(error)),
     );
@@ -169,7 +170,7 @@ describe("versions", () => {
 
   it("come back when the write they were for does not happen", async () => {
     const { claim: claims } = await authority.admit(await request({ version: 3n }), subject, address);
-    const failing = store.change(async (rows) => {
+    const failing = store.change(CHANGE, async (rows) => {
       await claims(rows);
       throw new Fault("CONFLICT", "no");
     });

@@ -144,7 +144,7 @@ function refuseUntimely(deadline: bigint, now: bigint): void {
 /** One statement decides, so that of two equal versions at once exactly one wins; a rollback gives it back. */
 async function claimVersion(rows: Rows, resource: string, signer: Hex, version: bigint): Promise<void> {
   const claimed = await rows.run(
-    sql`insert into write_versions (resource, signer, version) values (${resource}, ${signer}, ${version.toString()}) on conflict (resource, signer) do update set version = excluded.version where excluded.version > write_versions.version returning version`,
+    sql`insert into write_versions (resource, signer, version) values (${resource}, ${signer}, ${version.toString()}) on conflict (resource, signer) do update set version = excluded.version, used_at = now() where excluded.version > write_versions.version returning version`,
   );
   if (claimed.length > 0) return;
   const [used] = await rows.run<{ version: string }>(

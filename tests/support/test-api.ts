@@ -25,6 +25,7 @@ const NOWHERE = Object.fromEntries(
 export async function startTestApi(
   database: Database,
   options: Partial<ServerOptions> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createServer({
     log: quiet,
@@ -41,7 +42,7 @@ export async function startTestApi(
   let url = "";
   const writing = {
     deployment: { chainId: 31_337, contracts: NOWHERE },
-    config: readConfig({}, writeSettings),
+    config: readConfig(environment, writeSettings),
     urls: [],
     listensAt: () => url,
   };

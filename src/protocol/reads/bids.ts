@@ -3,7 +3,7 @@ import { nullable } from "../../schema/json-schema.ts";
 import { equals, list } from "../../schema/list.ts";
 import { ownedBy } from "../../schema/owned-list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
-import type { AsOf } from "../../schema/read.ts";
+import type { AsOf, Read } from "../../schema/read.ts";
 import { columns, computed, derivedRecord, timeAt, valid } from "../../schema/record.ts";
 import { type SqlText, sql } from "../../schema/statement.ts";
 import { bids, intents } from "../domains/intents.ts";
@@ -63,8 +63,8 @@ const BEST_FIRST = [
   "t.place",
 ].map((expression) => ({ sql: expression, cast: "numeric" }));
 
-export const bidReads = [
-  ownedBy(
+const listBids: Read = {
+  ...ownedBy(
     { table: intents, column: "intent_id", parameter: "id", missing: "There is no intent with this id." },
     list("/intents/:id/bids", bid, {
       operation: "listBids",
@@ -82,4 +82,7 @@ export const bidReads = [
       },
     }),
   ),
-];
+  written: ["offchain_bids"],
+};
+
+export const bidReads = [listBids];

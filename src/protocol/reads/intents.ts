@@ -3,7 +3,7 @@
 import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { list } from "../../schema/list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
-import type { AsOf } from "../../schema/read.ts";
+import type { AsOf, Read } from "../../schema/read.ts";
 import { columns, computed, one, record, timeAt } from "../../schema/record.ts";
 import { type SqlText, sql } from "../../schema/statement.ts";
 import { fills, intents } from "../domains/intents.ts";
@@ -84,8 +84,8 @@ const CONDITIONS: Readonly<Record<string, (asOf: AsOf) => SqlText>> = {
   cancelled: () => sql`t.status = 'CANCELLED'`,
 };
 
-export const intentReads = [
-  one("/intents/:id", intentWithMetadata, {
+const getIntent: Read = {
+  ...one("/intents/:id", intentWithMetadata, {
     operation: "getIntent",
     summary: "One intent",
     tag: "Intents",
@@ -94,6 +94,11 @@ export const intentReads = [
     column: "intent_id",
     missing: "There is no intent with this id.",
   }),
+  written: ["intent_metadata", "intent_reservations"],
+};
+
+export const intentReads = [
+  getIntent,
   list("/intents", intent, {
     operation: "listIntents",
     summary: "Intents, newest first",
