@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type EmptyIndex, openEmptyIndex, openTestConnection } from "../../tests/support/empty-index.ts";
 import { quiet } from "../../tests/support/quiet-log.ts";
-import { runExpiry } from "../doors/expiry.ts";
+import { runExpiry, startExpiry } from "../doors/expiry.ts";
+import { systemClock } from "../kit/clock.ts";
 import { tables } from "../protocol/domains.ts";
 import type { Table } from "../schema/table.ts";
 import { expireRecords } from "./expire-records.ts";
@@ -248,5 +249,24 @@ describe("a pass", () => {
     await other.close();
     expect(await documents()).toEqual([hashOf(1)]);
     expect(await runExpiry(job(true))).toBe(1);
+  });
+
+  it("follows another until it is told to stop, also after one that failed", async () => {
+    await publish(1);
+    await pass(DAYS + 1);
+    const stop = new AbortController();
+    let asked = 0;
+    const isIndexReady = async () => {
+      asked += 1;
+      if (asked === 1) throw new Error("not now");
+      return true;
+    };
+    const sleep = async () => {
+      if (asked === 2) stop.abort();
+    };
+    const clock = { ...systemClock, sleep };
+    await startExpiry({ ...job(true), isIndexReady, signal: stop.signal, clock });
+    expect(asked).toBe(2);
+    expect(await documents()).toEqual([]);
   });
 });
