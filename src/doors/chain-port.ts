@@ -16,7 +16,7 @@ import type { DetailReads } from "../protocol/read-details.ts";
 import type { Header } from "../schema/chain-log.ts";
 
 export type ChainOptions = {
-  readonly facts: Pick<ChainFacts, "finalityDepth" | "blockTimeMs" | "logsBloom">;
+  readonly facts: Pick<ChainFacts, "finalityDepth" | "finalityDepthMin" | "blockTimeMs" | "logsBloom">;
   readonly decoder: LogDecoder;
   readonly wsUrls: readonly Secret<string>[];
   readonly rangeMax: number;
@@ -34,7 +34,12 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
     { addresses: null, topics0: decoder.anyEmitterTopics0 },
   ];
   return {
-    finalized: (signal) => readFinalized(rpc, { depthFallback: facts.finalityDepth, signal }),
+    finalized: (signal) =>
+      readFinalized(rpc, {
+        depthFallback: facts.finalityDepth,
+        depthMin: facts.finalityDepthMin,
+        signal,
+      }),
     heads: (signal) =>
       followHeads(rpc, {
         wsUrls: options.wsUrls,

@@ -89,12 +89,12 @@ function giveAway(config: SellerConfig, token: PaymentToken, { listensAt }: Sell
 function sell(config: SellerConfig, place: PaymentToken, needs: SellerNeeds, rpc: Rpc): Seller {
   const { log, count } = needs;
   const offer = offerOf(config, place, needs.listensAt);
-  const { finalityDepth } = chainById(place.chainId) ?? UNKNOWN_CHAIN;
+  const { finalityDepth, finalityDepthMin } = chainById(place.chainId) ?? UNKNOWN_CHAIN;
   const gate = createGate({
     offer,
     store: openRecordStore(needs.database),
     facilitator: openFacilitator(config, place, needs),
-    chain: settlementChain(rpc, { finalityDepth }),
+    chain: settlementChain(rpc, { finalityDepth, finalityDepthMin }),
     log,
     count,
   });

@@ -42,7 +42,7 @@ it("tells a transfer to us from every other use of an authorization", async () =
 it("does not take silence for an answer", async () => {
   const limits = { attemptsMax: 2, pauseMsBase: 1, pauseMsMax: 2, waitMsMax: 10 };
   const rpc = createRpc({ urls: [new Secret("http://127.0.0.1:1")], log: quiet, limits });
-  const dark = settlementChain(rpc, { finalityDepth: 32 });
+  const dark = settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const address = stage.payTo;
   const wanted = {
     asset: stage.asset,

@@ -18,8 +18,11 @@ const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
 // Accepted by every vendor; a reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
 
-export function settlementChain(rpc: Rpc, options: { readonly finalityDepth: number }): SettlementChain {
-  const finality = { depthFallback: options.finalityDepth };
+export function settlementChain(
+  rpc: Rpc,
+  options: { readonly finalityDepth: number; readonly finalityDepthMin: number },
+): SettlementChain {
+  const finality = { depthFallback: options.finalityDepth, depthMin: options.finalityDepthMin };
   return {
     findSettlement: (wanted, signal) => {
       const call = callOptions(signal);

@@ -215,3 +215,31 @@ describe("a reorg deeper than finality", () => {
     3 * MINUTE,
   );
 });
+
+describe("a node that calls its head final", () => {
+  it(
+    "cannot make the index forget what an honest second node may still undo",
+    async () => {
+      const stage = await openStage(61);
+      await stage.act(60);
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "final-at", block: "latest" }),
+      });
+      const index = await startTestIndex({
+        urls: [liar.url, stage.chain.rpcUrl],
+        deployment: stage.deployment,
+      });
+      await index.reach(await stage.head());
+      await stage.chain.reorg(10, { keep: "none", blocks: 12 });
+      await index.reach(await stage.head());
+      expect(index.status.report().reorgs).toBeGreaterThan(0);
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
+      await index.close();
+      await liar.stop();
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});

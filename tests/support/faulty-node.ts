@@ -7,6 +7,7 @@ import {
   type CallAnswer,
   changeEnvelopes,
   changeResult,
+  forwarded,
   type Injection,
   LIES,
   PAGE,
@@ -64,7 +65,7 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     if (injection && replaceAnswer(injection, request, response, parsed)) return;
     const honest = await fetch(options.upstream, {
       method: "POST",
-      body,
+      body: injection?.kind === "final-at" ? JSON.stringify(forwardedBody(injection, parsed)) : body,
       headers: { "content-type": "application/json" },
     });
     const payload = (await honest.json()) as CallAnswer | CallAnswer[];
@@ -124,6 +125,10 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+function forwardedBody(injection: Injection, body: Call | Call[]): unknown {
+  return Array.isArray(body) ? body.map((call) => forwarded(injection, call)) : forwarded(injection, body);
 }
 
 /** True when the fault leaves nothing of the honest answer. */

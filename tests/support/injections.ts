@@ -27,7 +27,16 @@ export type Injection =
   | { readonly kind: "wrong-id" | "reversed" | "left-out" | "doubled" }
   | { readonly kind: "null-result" | "garbage" | "empty-logs" | "wrong-hash" | "other-block" }
   /** Logs as a machine behind a balancer has them whose head is this block: less by range, unknown by hash. */
-  | { readonly kind: "lagging"; readonly head: number };
+  | { readonly kind: "lagging"; readonly head: number }
+  /** Another block in place of the finalized one. */
+  | { readonly kind: "final-at"; readonly block: string }
+  /** One log is left out of every list of logs; `receipts`: out of its transaction's receipt as well. */
+  | {
+      readonly kind: "omit-log";
+      readonly block: number;
+      readonly logIndex: number;
+      readonly receipts?: boolean;
+    };
 
 /** Trouble on the way: whoever asks can tell that something went wrong. */
 export const FLAKY_FAULTS: readonly Injection[] = [
@@ -63,6 +72,7 @@ export const LIES: ReadonlySet<string> = new Set([
   "wrong-hash",
   "other-block",
   "lagging",
+  "omit-log",
 ]);
 
 export const PAGE = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
@@ -83,12 +93,32 @@ export function changeResult(injection: Injection, call: Call, result: unknown):
     if (call.method !== "eth_getLogs" || !Array.isArray(result)) return result;
     return result.filter((log: { blockNumber: string }) => Number(log.blockNumber) <= injection.head);
   }
+  if (kind === "omit-log") return withoutLog(injection, call, result);
   if (kind === "null-result") return null;
   if (kind === "garbage") return Array.isArray(result) ? [{ address: "0x12", topics: "none" }] : "0xnonsense";
   if (kind === "empty-logs") return call.method === "eth_getLogs" ? [] : result;
   if (kind === "wrong-hash") return withWrongHash(call, result);
   if (kind === "other-block") return withOtherNumber(call, result);
   return result;
+}
+
+/** The call as it is forwarded. */
+export function forwarded(injection: Injection | null, call: Call): Call {
+  if (injection?.kind !== "final-at" || call.params[0] !== "finalized") return call;
+  return { ...call, params: [injection.block, ...call.params.slice(1)] };
+}
+
+function withoutLog(
+  { block, logIndex, receipts }: Extract<Injection, { kind: "omit-log" }>,
+  call: Call,
+  result: unknown,
+): unknown {
+  const keep = (log: { blockNumber: string; logIndex: string }) =>
+    Number(log.blockNumber) !== block || Number(log.logIndex) !== logIndex;
+  if (call.method === "eth_getLogs" && Array.isArray(result)) return result.filter(keep);
+  if (receipts !== true || call.method !== "eth_getTransactionReceipt" || result === null) return result;
+  const receipt = result as { logs: { blockNumber: string; logIndex: string }[] };
+  return { ...receipt, logs: receipt.logs.filter(keep) };
 }
 
 /** What a machine that lags says when it is asked by hash. */

@@ -62,7 +62,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     log: quiet,
     limits: { requestTimeoutMs: 5_000 },
   });
-  const settlements = settlementChain(rpc, { finalityDepth: 32 });
+  const settlements = settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const closing: (() => Promise<unknown>)[] = [];
 
   const inProcess = createLocalFacilitator({

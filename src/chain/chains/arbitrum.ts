@@ -8,6 +8,8 @@ export const arbitrum: ChainFacts = {
   native: { symbol: "ETH", name: "Ether", decimals: 18 },
   // About an hour, at four blocks a second.
   finalityDepth: 14_400,
+  // The tag follows Ethereum's and is at least ten minutes behind; a minute is safely less.
+  finalityDepthMin: 256,
   blockTimeMs: 250,
   logsBloom: "complete",
   explorerTxUrl: "https://arbiscan.io/tx/{hash}",

@@ -8,6 +8,8 @@ export const baseSepolia: ChainFacts = {
   native: { symbol: "ETH", name: "Ether", decimals: 18 },
   // About an hour: a batch has to reach Ethereum and be final there, which takes some twenty minutes.
   finalityDepth: 1_800,
+  // The tag follows Ethereum's and is at least ten minutes behind; two minutes is safely less.
+  finalityDepthMin: 64,
   blockTimeMs: 2_000,
   logsBloom: "complete",
   explorerTxUrl: "https://sepolia.basescan.org/tx/{hash}",

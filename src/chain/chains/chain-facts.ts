@@ -6,8 +6,10 @@ export type ChainFacts = {
   readonly chainId: number;
   readonly name: string;
   readonly native: { readonly symbol: string; readonly name: string; readonly decimals: number };
-  /** Blocks below the head that count as final where a node does not know the finalized tag. */
+  /** Blocks below the head that count as final where a node does not know the finalized tag, or is alone in its claim. */
   readonly finalityDepth: number;
+  /** The finalized block is never closer to the head than this, whatever a node claims. */
+  readonly finalityDepthMin: number;
   readonly blockTimeMs: number;
   readonly logsBloom: BloomKind;
   /** Address of a transaction's page, with {hash} in it; null when nobody shows this chain. */

@@ -15,7 +15,8 @@ describe("the chains", () => {
   it.each(CHAINS)("$slug is described plausibly", (chain) => {
     expect(chain.slug).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
     expect(chain.native.decimals).toBe(18);
-    expect(chain.finalityDepth).toBeGreaterThan(0);
+    expect(chain.finalityDepth).toBeGreaterThan(chain.finalityDepthMin);
+    if (chain.mainnet) expect(chain.finalityDepthMin).toBeGreaterThan(0);
     expect(chain.blockTimeMs).toBeGreaterThan(0);
     const page = chain.explorerTxUrl;
     if (page !== null) expect(page).toMatch(/^https:\/\/[^{}]+\/tx\/\{hash\}$/);

@@ -27,4 +27,9 @@ export function chainById(chainId: number): ChainFacts | null {
 }
 
 /** What is assumed of a chain that is not among them. */
-export const UNKNOWN_CHAIN = { finalityDepth: 64, blockTimeMs: 2_000, logsBloom: "complete" } as const;
+export const UNKNOWN_CHAIN = {
+  finalityDepth: 64,
+  finalityDepthMin: 8,
+  blockTimeMs: 2_000,
+  logsBloom: "complete",
+} as const;

@@ -8,6 +8,8 @@ export const ethereum: ChainFacts = {
   native: { symbol: "ETH", name: "Ether", decimals: 18 },
   // Two epochs make a block final; half an epoch more for missed slots.
   finalityDepth: 80,
+  // An epoch: the tag is two epochs behind, and slots may be missed.
+  finalityDepthMin: 32,
   blockTimeMs: 12_000,
   logsBloom: "complete",
   explorerTxUrl: "https://etherscan.io/tx/{hash}",

@@ -8,6 +8,8 @@ export const local: ChainFacts = {
   native: { symbol: "ETH", name: "Ether", decimals: 18 },
   // What the embedded chain itself answers for its finalized tag.
   finalityDepth: 32,
+  // Its node is ours, and tests choose the depth.
+  finalityDepthMin: 0,
   blockTimeMs: 1_000,
   logsBloom: "complete",
   explorerTxUrl: null,

@@ -8,6 +8,8 @@ export const polygon: ChainFacts = {
   native: { symbol: "POL", name: "POL", decimals: 18 },
   // Deeper than any reorg seen there (157 blocks in 2023).
   finalityDepth: 512,
+  // Milestones finalize within seconds; half a minute costs nothing and outlasts a short fork.
+  finalityDepthMin: 16,
   blockTimeMs: 2_000,
   logsBloom: "partial",
   explorerTxUrl: "https://polygonscan.com/tx/{hash}",
