@@ -51,6 +51,8 @@ await runIndexer({
   deployment: historyChain(task.seed).deployment,
   urls: [new Secret(task.url)],
   logRangeMax: LOG_RANGE_MAX,
+  // There is one node.
+  comparedPercent: 0,
   log: quietLog,
   stop: done.signal,
   onCall: nothing,

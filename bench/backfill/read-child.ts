@@ -24,6 +24,7 @@ const chain = chainPort(rpc, {
   decoder: createLogDecoder(deployment),
   wsUrls: [],
   rangeMax: 10_000,
+  comparedShare: 0,
   log: quietLog,
 });
 const unused = () => Promise.reject(new Error("nothing is stored here"));

@@ -9,25 +9,32 @@ import { byPosition, type NodeLog, parseLog } from "./log.ts";
 export type LogFilter = {
   readonly addresses: readonly Hex[] | null;
   readonly topics0: readonly Hex[] | null;
+  /** Which of these topics each address can emit, where that is known: it makes the comparison with blooms exact. */
+  readonly emits?: Readonly<Record<string, readonly Hex[]>>;
 };
 
 /** A filter made ready: sets instead of lists, texts in lower case. */
 export type Wanted = {
   readonly addresses: ReadonlySet<Hex> | null;
   readonly topics0: ReadonlySet<Hex> | null;
+  readonly emits: ReadonlyMap<Hex, ReadonlySet<Hex>> | null;
 };
 
 /** Refuses filters that a node would read as "everything": an empty list means no restriction to it. */
 export function prepareFilters(filters: readonly LogFilter[]): readonly Wanted[] {
   if (filters.length === 0) throw new Fault("INTERNAL", "A log query needs at least one filter.");
-  return filters.map(({ addresses, topics0 }) => {
+  return filters.map(({ addresses, topics0, emits }) => {
     if (addresses?.length === 0 || topics0?.length === 0 || (addresses === null && topics0 === null)) {
       throw new Fault(
         "INTERNAL",
         "A log filter must name at least one address or one topic, and no empty list.",
       );
     }
-    return { addresses: lowerCase(addresses), topics0: lowerCase(topics0) };
+    return {
+      addresses: lowerCase(addresses),
+      topics0: lowerCase(topics0),
+      emits: emits ? pairsOf(emits) : null,
+    };
   });
 }
 
@@ -66,10 +73,13 @@ export function mergeLogs(lists: readonly (readonly NodeLog[])[]): NodeLog[] {
 }
 
 /**
- * Whether the bloom says "maybe" about something wanted of which the answer shows nothing: an address that has a
- * wanted topic beside it, or a topic wanted from anybody.
+ * Whether the bloom says "maybe" about something wanted of which the logs of the block show nothing: a topic wanted
+ * from any account, or an address that has a wanted topic beside it. Where it is known what each address emits, every
+ * pair of address and topic is looked for. Two logs of one pair are one to the bloom: it cannot show that one of them
+ * is missing.
  */
 export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLog[]): boolean {
+  if (wanted.emits !== null) return hasSilentPair(bloom, wanted.emits, logs);
   const topics =
     wanted.topics0 === null ? null : [...wanted.topics0].filter((topic) => bloomMayContain(bloom, topic));
   if (wanted.addresses === null) {
@@ -78,6 +88,17 @@ export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLo
   if (topics?.length === 0) return false;
   const heard = new Set(logs.map((log) => log.address));
   return [...wanted.addresses].some((address) => !heard.has(address) && bloomMayContain(bloom, address));
+}
+
+function hasSilentPair(bloom: Hex, emits: NonNullable<Wanted["emits"]>, logs: readonly NodeLog[]): boolean {
+  for (const [address, topics] of emits) {
+    if (!bloomMayContain(bloom, address)) continue;
+    const shown = logs.filter((log) => log.address === address);
+    for (const topic of topics) {
+      if (bloomMayContain(bloom, topic) && !shown.some((log) => log.topics[0] === topic)) return true;
+    }
+  }
+  return false;
 }
 
 /**
@@ -89,8 +110,29 @@ export function bloomKnows(bloom: Hex, log: NodeLog): boolean {
   return bloomMayContain(bloom, log.address) && (topic0 === undefined || bloomMayContain(bloom, topic0));
 }
 
+/** Whether two sorted lists hold exactly the same logs. */
+export function sameLogs(a: readonly NodeLog[], b: readonly NodeLog[]): boolean {
+  return a.length === b.length && a.every((log, i) => isSameLog(log, b[i] as NodeLog));
+}
+
+/** The block of the first log that only one of two sorted lists has, or has otherwise; null when they are the same. */
+export function firstDifference(a: readonly NodeLog[], b: readonly NodeLog[]): number | null {
+  for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
+    const [one, other] = [a[i], b[i]];
+    if (one && other && isSameLog(one, other)) continue;
+    return Math.min(
+      one?.blockNumber ?? Number.POSITIVE_INFINITY,
+      other?.blockNumber ?? Number.POSITIVE_INFINITY,
+    );
+  }
+  return null;
+}
+
 function isSameLog(a: NodeLog, b: NodeLog): boolean {
   return (
+    a.blockNumber === b.blockNumber &&
+    a.logIndex === b.logIndex &&
+    a.transactionIndex === b.transactionIndex &&
     a.blockHash === b.blockHash &&
     a.transactionHash === b.transactionHash &&
     a.address === b.address &&
@@ -99,7 +141,8 @@ function isSameLog(a: NodeLog, b: NodeLog): boolean {
   );
 }
 
-function matches(log: NodeLog, wanted: Wanted): boolean {
+/** Whether a filter asks for the log. */
+export function matches(log: NodeLog, wanted: Wanted): boolean {
   if (wanted.addresses !== null && !wanted.addresses.has(log.address)) return false;
   if (wanted.topics0 === null) return true;
   const topic = log.topics[0];
@@ -120,6 +163,15 @@ function inOrder(logs: NodeLog[]): NodeLog[] {
     }
   }
   return logs;
+}
+
+function pairsOf(emits: NonNullable<LogFilter["emits"]>): NonNullable<Wanted["emits"]> {
+  return new Map(
+    Object.entries(emits).map(([address, topics]) => [
+      address.toLowerCase() as Hex,
+      lowerCase(topics) ?? new Set<Hex>(),
+    ]),
+  );
 }
 
 function lowerCase(list: readonly Hex[] | null): ReadonlySet<Hex> | null {

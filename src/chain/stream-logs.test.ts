@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { seededRandom } from "../../tests/support/fast-clock.ts";
 import { type FaultyNode, type FaultyNodeOptions, startFaultyNode } from "../../tests/support/faulty-node.ts";
 import type { Call } from "../../tests/support/injections.ts";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
@@ -264,5 +265,101 @@ describe("a stream of logs", () => {
     setTimeout(() => controller.abort(new Error("enough")), 40);
     await expect(collect(rpc, { signal: controller.signal })).rejects.toThrow("enough");
     expect(rpc.providers()[0]?.inFlight).toBe(0);
+  });
+});
+
+describe("a node that always omits one log in the middle of a range", () => {
+  const EMITS = Object.fromEntries(EMITTERS.map((address) => [address, TOPICS]));
+  const filters = [{ addresses: EMITTERS, topics0: TOPICS, emits: EMITS }];
+  const omitting = ({ blockNumber, logIndex }: ChainLog, receipts = false) =>
+    node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
+  const middle = () => truth.slice(5, -5);
+  const neighbours = (log: ChainLog) =>
+    truth.filter((each) => each.blockNumber === log.blockNumber && each.logIndex !== log.logIndex);
+
+  it("is found out by an honest second node, whichever log it is", async () => {
+    // A prime step meets lonely logs, first and last ones of a block, and ones with neighbours.
+    const chosen = middle().filter((_, i) => i % 3 === 0);
+    expect(new Set(chosen.map((log) => neighbours(log).length)).size).toBeGreaterThan(2);
+    for (const log of chosen) {
+      const liar = await omitting(log);
+      for (const urls of [
+        [liar.url, logs.chain.rpcUrl],
+        [logs.chain.rpcUrl, liar.url],
+      ]) {
+        const { rpc } = createTestRpc(urls);
+        expectWhole(await collect(rpc, { filters, rangeFirst: 1_000, prefetch: 1 }));
+      }
+      await liar.stop();
+    }
+  });
+
+  it("is outvoted by two honest nodes although its receipts omit the log as well", async () => {
+    const log = truth[Math.floor(truth.length / 2)] as ChainLog;
+    const liar = await omitting(log, true);
+    const { rpc, logged } = createTestRpc([liar.url, logs.chain.rpcUrl, `${logs.chain.rpcUrl}/`]);
+    expectWhole(await collect(rpc, { filters, rangeFirst: 1_000, prefetch: 1 }));
+    expect(logged()).toContain(`the logs of block ${log.blockNumber} differ from what other nodes have`);
+  });
+
+  it("stops with a fault when one other node contradicts it and nothing shows which is wrong", async () => {
+    const log = truth[Math.floor(truth.length / 2)] as ChainLog;
+    const liar = await omitting(log, true);
+    const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
+    await expect(collect(rpc, { filters, rangeFirst: 1_000 })).rejects.toMatchObject({
+      code: "NODES_DISAGREE",
+      message: expect.stringContaining(`block ${log.blockNumber}`),
+    });
+  });
+
+  it("is found out alone by bloom and receipts where the block has other logs", async () => {
+    const alone = middle().filter(
+      (log) =>
+        neighbours(log).length > 0 &&
+        !neighbours(log).some((each) => each.address === log.address && each.topics[0] === log.topics[0]),
+    );
+    expect(alone.length).toBeGreaterThan(5);
+    for (const log of alone.slice(0, 8)) {
+      const liar = await omitting(log);
+      const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 2 } });
+      await expect(collect(rpc, { filters, rangeFirst: 1_000 })).rejects.toMatchObject({
+        kind: "malformed",
+        message: expect.stringContaining(`the logs of block ${log.blockNumber} were left out`),
+      });
+      await liar.stop();
+    }
+  });
+
+  it("is found out alone by a sampled header where the block has no other log", async () => {
+    const lonely = middle().filter((log) => neighbours(log).length === 0);
+    const log = lonely[0] as ChainLog;
+    const liar = await omitting(log);
+    const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 1 } });
+    const stream = collect(rpc, { filters, rangeFirst: 1_000, random: () => (log.blockNumber + 0.5) / HEAD });
+    await expect(stream).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  it("is compared with the second node in the given share of heavy ranges", async () => {
+    const [first, second] = [await node(() => null), await node(() => null)];
+    const ranges = async (comparedShare: number) => {
+      const before = second.requests.length;
+      const { rpc } = createTestRpc([first.url, second.url]);
+      const sizes = { rangeMax: 5, rangeFirst: 5, lightLogsMax: 0 };
+      expectWhole(await collect(rpc, { filters, ...sizes, comparedShare, random: seededRandom(5) }));
+      return second.requests.slice(before).filter((calls) => widthOf(calls) === 5).length;
+    };
+    expect(await ranges(1)).toBeGreaterThanOrEqual(12);
+    const some = await ranges(0.5);
+    expect(some).toBeGreaterThan(1);
+    expect(some).toBeLessThan(12);
+    expect(await ranges(0)).toBeLessThanOrEqual(some);
+  });
+
+  it("costs an honest node two more requests for all suspicious blocks of a range", async () => {
+    const only = await node(() => null);
+    const { rpc } = createTestRpc([only.url]);
+    expectWhole(await collect(rpc, { rangeFirst: 1_000 }));
+    // The range, the headers, the second look; then blocks and receipts, because a stranger emits wanted topics too.
+    expect(only.requests).toHaveLength(5);
   });
 });

@@ -1,5 +1,5 @@
 // The logs of finalized history, in order, in batches of bounded size, read ahead while the consumer works.
-
+import { randomInt } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import type { BloomKind } from "./block-logs.ts";
@@ -23,6 +23,11 @@ export type StreamOptions = {
   /** Split at block boundaries; only a single block may exceed it. */
   readonly logsPerBatchMax?: number;
   readonly bloom?: BloomKind;
+  /** The share of ranges that a second provider reads too, from 0 to 1; light ones always are. */
+  readonly comparedShare?: number;
+  readonly lightLogsMax?: number;
+  /** Which ranges and blocks are looked at more closely; from 0 to below 1. */
+  readonly random?: () => number;
   readonly signal?: AbortSignal;
 };
 
@@ -31,6 +36,16 @@ export type LogBatch = {
   readonly toBlock: number;
   readonly logs: readonly ChainLog[];
 };
+
+// One in twenty finds a node that keeps omitting within a few dozen ranges, for a few percent of the time.
+const COMPARED_SHARE = 0.05;
+// The second provider is asked about every range anyway; this many logs make that response no larger than a few headers.
+const LIGHT_LOGS_MAX = 200;
+// They travel in the batch that reads the logs, and cost less than the log query beside them.
+const HEADERS_SAMPLED = 4;
+
+// A node must not be able to predict what is looked at more closely.
+const unpredictable = () => randomInt(2 ** 32) / 2 ** 32;
 
 type Slot = { readonly fromBlock: number; readonly toBlock: number; answer: Promise<RangeAnswer> | null };
 
@@ -44,6 +59,9 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
     rangeFirst: options.rangeFirst ?? 500,
     logsAim: logsPerBatchMax,
   });
+  const random = options.random ?? unpredictable;
+  const { comparedShare = COMPARED_SHARE, lightLogsMax = LIGHT_LOGS_MAX } = options;
+  const isCompared = (logs: number) => logs <= lightLogsMax || random() < comparedShare;
   // Stops what was read ahead when the consumer leaves early.
   const leaving = new AbortController();
   const leave = () => leaving.abort(options.signal?.reason);
@@ -71,7 +89,9 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
 
   function ask(slot: Slot): Promise<RangeAnswer> {
     const { fromBlock, toBlock } = slot;
-    const question = { fromBlock, toBlock, wanted, bloom: options.bloom ?? "complete", narrow } as const;
+    const bloom = options.bloom ?? "complete";
+    const sampled = sampleBlocks(fromBlock, toBlock, random);
+    const question = { fromBlock, toBlock, wanted, bloom, narrow, isCompared, sampled };
     const answer = readLogRange(rpc, question, { signal: leaving.signal }).then((found) => {
       const blocks = toBlock - fromBlock + 1;
       if ("tooLarge" in found) size.refused(blocks, found.provider, found.hint?.blocksMax ?? null);
@@ -104,6 +124,15 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
     options.signal?.removeEventListener("abort", leave);
     leaving.abort(new Fault("SHUTTING_DOWN", "The logs are no longer wanted."));
   }
+}
+
+/** Some blocks of a range, without its last one, whose header is read anyway. */
+function sampleBlocks(fromBlock: number, toBlock: number, random: () => number): number[] {
+  const blocks = toBlock - fromBlock;
+  const drawn = Array.from({ length: Math.min(blocks, HEADERS_SAMPLED) }, () =>
+    Math.floor(random() * blocks),
+  );
+  return [...new Set(drawn)].map((offset) => fromBlock + offset);
 }
 
 /** The refused range as ranges that may pass: the one the node suggests first, or pieces of the size learnt. */

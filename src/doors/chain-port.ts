@@ -20,6 +20,8 @@ export type ChainOptions = {
   readonly decoder: LogDecoder;
   readonly wsUrls: readonly Secret<string>[];
   readonly rangeMax: number;
+  /** The share of heavy ranges of history that a second node reads too, from 0 to 1. */
+  readonly comparedShare: number;
   readonly log: Log;
 };
 
@@ -30,7 +32,7 @@ const POLL_MS_MIN = 100;
 export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
   const { facts, decoder } = options;
   const filters = [
-    { addresses: decoder.addresses, topics0: decoder.topics0 },
+    { addresses: decoder.addresses, topics0: decoder.topics0, emits: decoder.emits },
     { addresses: null, topics0: decoder.anyEmitterTopics0 },
   ];
   return {
@@ -56,6 +58,7 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         toBlock,
         filters,
         rangeMax: options.rangeMax,
+        comparedShare: options.comparedShare,
         bloom: facts.logsBloom,
         signal,
       }),

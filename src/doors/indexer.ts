@@ -38,12 +38,13 @@ export const indexer: RunCommand = async ({ environment, log, stop }) => {
       variable: "INDEXER_PORT",
     });
     log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
-    const { logRangeMax, rpcUrls: urls } = config;
+    const { logRangeMax, comparedPercent, rpcUrls: urls } = config;
     await runIndexer({
       database,
       deployment,
       urls,
       logRangeMax,
+      comparedPercent,
       log,
       stop,
       report: status,

@@ -1,11 +1,13 @@
 // The indexer of a local run: begun at once, waited for until there is something to see, and ended with the run.
 import { systemClock } from "../kit/clock.ts";
+import type { Config } from "../kit/config.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Database } from "../store/database.ts";
 import type { CommandContext } from "./command.ts";
 import type { IndexerStatus } from "./indexer-status.ts";
 import type { LocalEconomy } from "./local-economy.ts";
 import { runIndexer } from "./run-indexer.ts";
+import type { indexerSettings } from "./settings.ts";
 
 // The first few hundred blocks are indexed within a second or two.
 const LEVEL_MS_MAX = 15_000;
@@ -14,7 +16,7 @@ const LEVEL_LOOK_MS = 50;
 export function startLocalIndexing(
   database: Database,
   economy: LocalEconomy,
-  logRangeMax: number,
+  config: Pick<Config<typeof indexerSettings>, "logRangeMax" | "comparedPercent">,
   status: IndexerStatus,
   { log, stop }: CommandContext,
 ): { failed: Promise<never>; close(): Promise<void> } {
@@ -23,7 +25,8 @@ export function startLocalIndexing(
     database,
     deployment: economy.deployment,
     urls: [new Secret(economy.rpcUrl), new Secret(economy.wsUrl)],
-    logRangeMax,
+    logRangeMax: config.logRangeMax,
+    comparedPercent: config.comparedPercent,
     log,
     stop: AbortSignal.any([stop, leaving.signal]),
     report: status,

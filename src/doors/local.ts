@@ -76,7 +76,7 @@ export const local: RunCommand = async (context) => {
     const { database } = settled(opened);
     const economy = settled(populated);
     const { markets } = settled(traded);
-    const indexing = startLocalIndexing(database, economy, config.logRangeMax, status, { ...context, log });
+    const indexing = startLocalIndexing(database, economy, config, status, { ...context, log });
     closers.push(indexing.close);
 
     const urls = { api: "", portfolio: "http://127.0.0.1", facilitator: "" };

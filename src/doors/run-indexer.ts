@@ -26,6 +26,8 @@ export type IndexerOptions = {
   readonly deployment: Deployment;
   readonly urls: readonly Secret<string>[];
   readonly logRangeMax: number;
+  /** Percentage of large log ranges of history that a second node reads too. */
+  readonly comparedPercent: number;
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly report: Reporter & { standby(): void; leading(): void };
@@ -56,6 +58,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
       decoder,
       wsUrls: sockets,
       rangeMax: options.logRangeMax,
+      comparedShare: options.comparedPercent / 100,
       log,
     });
     const protocol = createProtocol(deployment, detailReads(rpc));

@@ -103,6 +103,12 @@ export const indexerSettings = {
     10_000,
     "Most blocks asked for in one log query; the range adapts below it.",
   ),
+  comparedPercent: setting(
+    "SEXTANT_COMPARED_PERCENT",
+    integer(0, 100),
+    5,
+    "Percentage of large log ranges of history that a second node reads too and must agree on; small ones always are.",
+  ),
 };
 
 export const apiSettings = {

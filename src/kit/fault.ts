@@ -203,6 +203,13 @@ export const FAULTS = {
     exit: 70,
     meaning: "A node refused a request as invalid, unsupported or reverted; asking again gives the same.",
   },
+  NODES_DISAGREE: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning:
+      "Two nodes show different logs of a final block, and nothing shows which is wrong; nothing was indexed.",
+  },
   BLOCK_MISSING: {
     status: 503,
     retry: true,

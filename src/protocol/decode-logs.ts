@@ -21,6 +21,8 @@ export type LogDecoder = {
   /** The contracts whose logs are wanted. */
   readonly addresses: readonly Hex[];
   readonly topics0: readonly Hex[];
+  /** The events that each of these contracts declares. */
+  readonly emits: Readonly<Record<Hex, readonly Hex[]>>;
   /** Events that count whoever emits them. */
   readonly anyEmitterTopics0: readonly Hex[];
 };
@@ -35,9 +37,12 @@ export function createLogDecoder(deployment: Contracts): LogDecoder {
   for (const entry of entries)
     byTopic.set(entry.decoder.topic0, [...(byTopic.get(entry.decoder.topic0) ?? []), entry]);
   const topicsOf = (chosen: readonly Entry[]) => [...new Set(chosen.map(({ decoder }) => decoder.topic0))];
+  const addresses = [...new Set(entries.flatMap(({ address }) => (address ? [address] : [])))];
+  const eventsOf = (emitter: Hex) => topicsOf(entries.filter(({ address }) => address === emitter));
   return {
-    addresses: [...new Set(entries.flatMap(({ address }) => (address ? [address] : [])))],
+    addresses,
     topics0: topicsOf(entries.filter(({ address }) => address !== null)),
+    emits: Object.fromEntries(addresses.map((address) => [address, eventsOf(address)])),
     anyEmitterTopics0: topicsOf(entries.filter(({ address }) => address === null)),
     decode(log, timestamp) {
       const candidates = byTopic.get(log.topics[0] ?? "0x");

@@ -243,3 +243,45 @@ describe("a node that calls its head final", () => {
     2 * MINUTE,
   );
 });
+
+describe("a node that always omits one log", () => {
+  it(
+    "costs no row while an honest second node is configured",
+    async () => {
+      const stage = await openStage(71);
+      await stage.act(120);
+      const clean = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+      const head = await stage.head();
+      await clean.reach(head);
+      const digest = await clean.digest();
+      const { rows } = await clean.database.query<{ block_number: string; log_index: number }>(
+        "select block_number, log_index from logs where block_number <= (select finalized_block from checkpoint)",
+      );
+      const omitted = rows[Math.floor(rows.length / 2)];
+      if (!omitted) throw new Error("nothing was indexed");
+      await clean.close();
+
+      const block = Number(omitted.block_number);
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "omit-log", block, logIndex: omitted.log_index }),
+        liesPerQuestion: Number.POSITIVE_INFINITY,
+      });
+      const index = await startTestIndex({
+        urls: [liar.url, stage.chain.rpcUrl],
+        deployment: stage.deployment,
+      });
+      await index.reach(head);
+      const { rows: found } = await index.database.query<{ count: string }>({
+        text: "select count(*) from logs where block_number = $1 and log_index = $2",
+        values: [block, omitted.log_index],
+      });
+      expect(found[0]?.count).toBe("1");
+      expect(await index.digest()).toEqual(digest);
+      await index.close();
+      await liar.stop();
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});

@@ -74,6 +74,7 @@ export async function startTestIndex(options: {
     deployment: options.deployment,
     urls: options.urls.map((url) => new Secret(url)),
     logRangeMax: options.logRangeMax ?? 10_000,
+    comparedPercent: 5,
     log: quiet,
     stop: stop.signal,
     report: status,
