@@ -53,6 +53,7 @@ await runIndexer({
   logRangeMax: LOG_RANGE_MAX,
   // There is one node.
   comparedPercent: 0,
+  auditMs: 0,
   log: quietLog,
   stop: done.signal,
   onCall: nothing,
@@ -62,6 +63,8 @@ await runIndexer({
     head: nothing,
     level: nothing,
     rolledBack: nothing,
+    audited: nothing,
+    auditFailed: nothing,
     backfilling() {
       startedMs = performance.now();
       startedCpu = process.cpuUsage();

@@ -60,7 +60,7 @@ export function chooseBlock(wanted: number | null, { startBlock }: Deployment, p
 /** The node's block of that number, when the node is on the chain that was indexed. */
 export async function readAuditedBlock(
   rpc: Rpc,
-  session: Session,
+  session: Pick<Session, "query">,
   number: number,
   signal: AbortSignal,
 ): Promise<AuditedBlock> {

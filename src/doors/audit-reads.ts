@@ -14,7 +14,7 @@ import type { AuditedBlock } from "./audit-block.ts";
 
 export type AuditSources = {
   readonly rpc: Rpc;
-  readonly session: Session;
+  readonly session: Pick<Session, "query">;
   readonly deployment: Deployment;
   readonly block: AuditedBlock;
   readonly signal: AbortSignal;

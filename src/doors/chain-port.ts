@@ -6,6 +6,7 @@ import { callBatch, readTransactions } from "../chain/calls.ts";
 import type { ChainFacts } from "../chain/chains/chain-facts.ts";
 import { readFinalized } from "../chain/finality.ts";
 import { followHeads } from "../chain/head.ts";
+import type { LogFilter } from "../chain/log-filter.ts";
 import type { Rpc } from "../chain/rpc/call.ts";
 import { streamLogs } from "../chain/stream-logs.ts";
 import type { ChainPort } from "../indexing/ports.ts";
@@ -30,11 +31,8 @@ const POLLS_PER_BLOCK = 2;
 const POLL_MS_MIN = 100;
 
 export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
-  const { facts, decoder } = options;
-  const filters = [
-    { addresses: decoder.addresses, topics0: decoder.topics0, emits: decoder.emits },
-    { addresses: null, topics0: decoder.anyEmitterTopics0 },
-  ];
+  const { facts } = options;
+  const filters = logFilters(options.decoder);
   return {
     finalized: (signal) =>
       readFinalized(rpc, {
@@ -63,6 +61,14 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         signal,
       }),
   };
+}
+
+/** The logs that the protocol consists of. */
+export function logFilters(decoder: LogDecoder): readonly LogFilter[] {
+  return [
+    { addresses: decoder.addresses, topics0: decoder.topics0, emits: decoder.emits },
+    { addresses: null, topics0: decoder.anyEmitterTopics0 },
+  ];
 }
 
 /**

@@ -69,8 +69,14 @@ export const COMMANDS: readonly Command[] = [
     summary: "make the rows again from the stored logs, without a node",
     about:
       "Folds the logs in the database again into fresh tables and swaps them in at the end; readers notice nothing.\n" +
-      "Stop the indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA.",
-    options: {},
+      "Stop the indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA, and RPC_URL for --reread.",
+    options: {
+      reread: {
+        type: "string",
+        value: "N[-M]",
+        meaning: "first read the logs of these final blocks again, where an audit has found a difference",
+      },
+    },
     load: async () => (await import("./rebuild.ts")).rebuild,
   },
   {

@@ -3,10 +3,14 @@ import type { Readiness } from "../http/server.ts";
 import { publicSentence, toFault } from "../kit/fault.ts";
 import type { Database } from "../store/database.ts";
 import { readIndexerReport } from "../store/indexer-report.ts";
+import { auditDetails, auditReason } from "./audit-status.ts";
 import type { IndexerReport } from "./indexer-status.ts";
 
 // The indexer reports every second; a few missed ones are a pause, more is an absence.
 const REPORT_AGE_SECONDS_MAX = 30;
+
+/** An indexer of an earlier version says nothing of audits. */
+type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;
 
 export async function indexReadiness(database: Database): Promise<Readiness> {
   try {
@@ -16,11 +20,13 @@ export async function indexReadiness(database: Database): Promise<Readiness> {
         ready: false,
         reason: "No indexer has written to this database yet; start `sextant indexer`.",
       };
-    const { phase, reason } = stored.report as IndexerReport;
+    const { phase, reason, audit } = stored.report as StoredReport;
     if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
       return { ready: false, reason: `The indexer was last heard of ${stored.ageSeconds} seconds ago.` };
     }
-    if (phase === "live") return { ready: true };
+    const differs = audit ? auditReason(audit) : null;
+    if (phase === "live" && differs !== null) return { ready: false, reason: differs };
+    if (phase === "live") return audit ? { ready: true, details: auditDetails(audit) } : { ready: true };
     return { ready: false, reason: reason ?? "The history is being read." };
   } catch (error) {
     return { ready: false, reason: publicSentence(toFault(error)) };

@@ -1,11 +1,14 @@
 // What the indexer says of itself: to people as progress, to machines as metrics, to other processes as readiness.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ObservedCall } from "../chain/rpc/call.ts";
+import type { Readiness } from "../http/server.ts";
 import type { Reporter } from "../indexing/index-chain.ts";
 import type { BlockRef } from "../indexing/ports.ts";
+import type { AuditReporter } from "../indexing/self-audit.ts";
 import type { Clock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
+import { type AuditReport, auditDetails, auditReason, createAuditStatus } from "./audit-status.ts";
 
 export type Phase = "starting" | "standby" | "backfill" | "live" | "failing";
 
@@ -16,16 +19,18 @@ export type IndexerReport = {
   readonly head: BlockRef | null;
   readonly indexed: BlockRef | null;
   readonly reorgs: number;
+  readonly audit: AuditReport;
 };
 
-export type IndexerStatus = Reporter & {
-  readonly registry: Registry;
-  standby(): void;
-  leading(): void;
-  onCall(call: ObservedCall): void;
-  report(): IndexerReport;
-  readiness(): { readonly ready: true } | { readonly ready: false; readonly reason: string };
-};
+export type IndexerStatus = Reporter &
+  AuditReporter & {
+    readonly registry: Registry;
+    standby(): void;
+    leading(): void;
+    onCall(call: ObservedCall): void;
+    report(): IndexerReport;
+    readiness(): Readiness;
+  };
 
 // People want to see that something happens, not a line per batch.
 const PROGRESS_MS = 2_000;
@@ -34,6 +39,7 @@ const LAG_SECONDS_MAX = 60;
 
 export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
   const metrics = createMetrics();
+  const audit = createAuditStatus(metrics.registry, log, clock);
   let phase: Phase = "starting";
   let reason: string | null = null;
   let head: BlockRef | null = null;
@@ -115,7 +121,9 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       metrics.calls.inc({ provider, method, outcome });
       metrics.callSeconds.observe({ provider }, ms / 1000);
     },
-    report: () => ({ phase, reason, head, indexed, reorgs }),
+    audited: audit.audited,
+    auditFailed: audit.auditFailed,
+    report: () => ({ phase, reason, head, indexed, reorgs, audit: audit.report() }),
     readiness() {
       const seconds = lagSeconds();
       if (reason !== null) return { ready: false, reason };
@@ -127,7 +135,9 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
           reason: `The index is ${seconds ?? "an unknown number of"} seconds behind the head.`,
         };
       }
-      return { ready: true };
+      const differs = auditReason(audit.report());
+      if (differs !== null) return { ready: false, reason: differs };
+      return { ready: true, details: auditDetails(audit.report()) };
     },
   };
 }

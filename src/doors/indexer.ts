@@ -38,13 +38,14 @@ export const indexer: RunCommand = async ({ environment, log, stop }) => {
       variable: "INDEXER_PORT",
     });
     log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
-    const { logRangeMax, comparedPercent, rpcUrls: urls } = config;
+    const { logRangeMax, comparedPercent, auditSeconds, rpcUrls: urls } = config;
     await runIndexer({
       database,
       deployment,
       urls,
       logRangeMax,
       comparedPercent,
+      auditMs: auditSeconds * 1_000,
       log,
       stop,
       report: status,

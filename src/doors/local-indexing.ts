@@ -16,7 +16,7 @@ const LEVEL_LOOK_MS = 50;
 export function startLocalIndexing(
   database: Database,
   economy: LocalEconomy,
-  config: Pick<Config<typeof indexerSettings>, "logRangeMax" | "comparedPercent">,
+  config: Pick<Config<typeof indexerSettings>, "logRangeMax" | "comparedPercent" | "auditSeconds">,
   status: IndexerStatus,
   { log, stop }: CommandContext,
 ): { failed: Promise<never>; close(): Promise<void> } {
@@ -27,6 +27,7 @@ export function startLocalIndexing(
     urls: [new Secret(economy.rpcUrl), new Secret(economy.wsUrl)],
     logRangeMax: config.logRangeMax,
     comparedPercent: config.comparedPercent,
+    auditMs: config.auditSeconds * 1_000,
     log,
     stop: AbortSignal.any([stop, leaving.signal]),
     report: status,

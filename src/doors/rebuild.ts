@@ -1,24 +1,34 @@
-// `sextant rebuild`: makes every row again from the stored logs, without a node.
+// `sextant rebuild`: makes every row again from the stored logs, without a node unless some of them are read again.
+import { createRpc } from "../chain/rpc/rpc.ts";
+import { verifyDeployment } from "../chain/verify.ts";
 import { systemClock } from "../kit/clock.ts";
-import { readConfig } from "../kit/config.ts";
+import { type Config, readConfig } from "../kit/config.ts";
 import { Fault } from "../kit/fault.ts";
+import type { Log } from "../kit/log.ts";
+import type { Deployment } from "../protocol/deployment.ts";
 import { FOLD_VERSION, tables } from "../protocol/domains.ts";
 import { createProtocol } from "../protocol/fold.ts";
-import { acquireLock } from "../store/lock.ts";
+import { acquireLock, type Lock } from "../store/lock.ts";
 import { claimSchema } from "../store/prepare-index.ts";
 import { rebuildRows } from "../store/rebuild.ts";
 import type { RunCommand } from "./command.ts";
+import { splitUrls } from "./node-urls.ts";
 import { openConfiguredDatabase } from "./open-database.ts";
 import { readDeployment } from "./read-deployment.ts";
 import { rebuildProgress } from "./rebuild-progress.ts";
+import { type BlockRange, parseBlockRange, rereadLogs } from "./reread-logs.ts";
 import { INDEXER_LOCK } from "./run-indexer.ts";
 import { databaseSettings, indexerSettings } from "./settings.ts";
 
 // An indexer that is told to leave does so within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
 
-export const rebuild: RunCommand = async ({ environment, log, stop, say }) => {
+export const rebuild: RunCommand = async ({ environment, options, log, stop, say }) => {
+  const range = typeof options.reread === "string" ? parseBlockRange(options.reread) : null;
   const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  if (range && config.rpcUrls.length === 0) {
+    throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to read logs again.");
+  }
   const deployment = await readDeployment(config.network);
   const { database, close } = await openConfiguredDatabase(config, log, "rebuild");
   try {
@@ -31,6 +41,10 @@ export const rebuild: RunCommand = async ({ environment, log, stop, say }) => {
       throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");
     try {
       await lock.transaction((session) => claimSchema(session, deployment));
+      if (range) {
+        const logs = await reread(lock, { range, deployment, config, log, stop });
+        say(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
+      }
       const startedMs = systemClock.nowMs();
       const logs = await rebuildRows(lock, {
         schema: database.schema,
@@ -51,6 +65,27 @@ export const rebuild: RunCommand = async ({ environment, log, stop, say }) => {
   }
   return 0;
 };
+
+async function reread(
+  lock: Lock,
+  options: {
+    readonly range: BlockRange;
+    readonly deployment: Deployment;
+    readonly config: Config<typeof indexerSettings>;
+    readonly log: Log;
+    readonly stop: AbortSignal;
+  },
+): Promise<number> {
+  const { range, deployment, config, log, stop: signal } = options;
+  const { http: urls } = splitUrls(config.rpcUrls);
+  const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+  try {
+    await verifyDeployment(rpc, deployment, { signal });
+    return await rereadLogs(lock, { rpc, deployment, range, rangeMax: config.logRangeMax, signal });
+  } finally {
+    rpc.close();
+  }
+}
 
 const noReads = {
   transactions: () => Promise.reject(new Error("a rebuild asks no node")),

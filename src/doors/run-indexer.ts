@@ -5,6 +5,7 @@ import type { RpcLimits } from "../chain/rpc/limits.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { verifyDeployment } from "../chain/verify.ts";
 import { indexChain, type Reporter } from "../indexing/index-chain.ts";
+import type { AuditReporter } from "../indexing/self-audit.ts";
 import { systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
@@ -20,6 +21,7 @@ import { claimSchema, prepareRows } from "../store/prepare-index.ts";
 import { chainPort, detailReads } from "./chain-port.ts";
 import { splitUrls } from "./node-urls.ts";
 import { rebuildProgress } from "./rebuild-progress.ts";
+import { withSelfAudit } from "./run-self-audit.ts";
 
 export type IndexerOptions = {
   readonly database: Database;
@@ -28,9 +30,11 @@ export type IndexerOptions = {
   readonly logRangeMax: number;
   /** Percentage of large log ranges of history that a second node reads too. */
   readonly comparedPercent: number;
+  /** Time between two samples that the indexer audits by itself; 0 turns it off. */
+  readonly auditMs: number;
   readonly log: Log;
   readonly stop: AbortSignal;
-  readonly report: Reporter & { standby(): void; leading(): void };
+  readonly report: Reporter & AuditReporter & { standby(): void; leading(): void };
   readonly onCall: CallObserver;
   readonly rpcLimits?: Partial<RpcLimits>;
 };
@@ -79,7 +83,9 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
         );
         const store = openIndexStore(options.database, lock, tables);
         const { startBlock } = deployment;
-        await indexChain({ chain, protocol, store }, { startBlock, signal, report: options.report });
+        await withSelfAudit({ ...options, rpc, decoder, signal }, (report) =>
+          indexChain({ chain, protocol, store }, { startBlock, signal, report }),
+        );
       });
     }
   } finally {

@@ -109,6 +109,12 @@ export const indexerSettings = {
     5,
     "Percentage of large log ranges of history that a second node reads too and must agree on; small ones always are.",
   ),
+  auditSeconds: setting(
+    "SEXTANT_AUDIT_SECONDS",
+    integer(0, 86_400),
+    120,
+    "Seconds between two samples of history and rows that the indexer compares with the chain again; 0 turns it off.",
+  ),
 };
 
 export const apiSettings = {

@@ -125,7 +125,10 @@ export const ownRoutes: readonly DescribedRoute[] = [
     200: closedObject({ status: text }),
   }),
   describeOwn("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
-    200: closedObject({ ready: { type: "boolean", const: true } }),
+    200: {
+      ...closedObject({ ready: { type: "boolean", const: true }, details: { type: "object" } }),
+      required: ["ready"],
+    },
   }),
   describeOwn("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
   describeDocument("/openapi.json", "getDescription", "This description", JSON_TYPE, {

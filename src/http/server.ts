@@ -25,7 +25,9 @@ import { createRequestMetrics } from "./request-metrics.ts";
 import { type KeptAnswer, sendKept } from "./send-kept.ts";
 import { withinRequestTime } from "./time-limit.ts";
 
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+export type Readiness =
+  | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }
+  | { readonly ready: false; readonly reason: string };
 
 export type ServerOptions = {
   readonly log: Log;
@@ -111,7 +113,7 @@ export function createServer(options: ServerOptions): Server {
   addFaultReplies(app, createFaultLog(log, repeats));
   app.get("/ready", async (request, reply) => {
     const readiness = await withinRequestTime(app, options.ready());
-    if (readiness.ready) return { ready: true };
+    if (readiness.ready) return readiness;
     // Not thrown: probes ask every few seconds, and what is not ready has said so in the log already.
     return sendFault(reply, request.id, new Fault("NOT_READY", readiness.reason));
   });

@@ -26,6 +26,31 @@ export type RowsAsOf = {
   readonly sample: number | null;
 };
 
+// Above this a table is too long to be sorted for a sample; pages are drawn instead, and rows that share a page come together.
+const SORTED_ROWS_MAX = 20_000;
+// A page holds some dozens of versions, many of them old: so many are drawn for each row wanted.
+const VERSIONS_PER_ROW = 100;
+
+/** Some rows at a block, drawn at random; fewer where there are fewer. */
+export async function randomRowsAsOf(
+  session: Queries,
+  table: Table,
+  { block, limit }: { readonly block: number; readonly limit: number },
+): Promise<readonly Row[]> {
+  const { rows: estimates } = await session.query<{ rows: number }>({
+    text: "select reltuples as rows from pg_class where oid = $1::regclass",
+    values: [table.name],
+  });
+  const estimate = Number(estimates[0]?.rows ?? 0);
+  const percent = Math.min(100, (limit * VERSIONS_PER_ROW * 100) / Math.max(1, estimate));
+  const from = estimate > SORTED_ROWS_MAX ? `${table.name} tablesample system (${percent})` : table.name;
+  const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
+    text: `select * from ${from} where ${heldAt("$1")} order by random() limit $2`,
+    values: [block, limit],
+  });
+  return rows.map((row) => fromStored(table, row));
+}
+
 // Large enough to hide round trips, small enough that a page of the widest rows is a few hundred kilobytes.
 const PAGE_ROWS = 500;
 

@@ -64,6 +64,8 @@ export async function startTestIndex(options: {
   readonly deployment: Deployment;
   readonly logRangeMax?: number;
   readonly rpcLimits?: Partial<RpcLimits>;
+  /** Time between two samples of the indexer's own audit; none without it. */
+  readonly auditMs?: number;
 }): Promise<TestIndex> {
   const { database, drop } = await openTestDatabase();
   const status = createIndexerStatus(quiet, systemClock);
@@ -75,6 +77,7 @@ export async function startTestIndex(options: {
     urls: options.urls.map((url) => new Secret(url)),
     logRangeMax: options.logRangeMax ?? 10_000,
     comparedPercent: 5,
+    auditMs: options.auditMs ?? 0,
     log: quiet,
     stop: stop.signal,
     report: status,

@@ -1,0 +1,102 @@
+// What the indexer's own audit has found so far: for metrics, for readiness and for the stored report.
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { AuditDifference, AuditFinding, AuditKind, AuditReporter } from "../indexing/self-audit.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+
+/** As stored for the processes that serve the rows, and as shown by /ready. */
+export type AuditReport = {
+  readonly blocksChecked: number;
+  readonly rowsChecked: number;
+  /** Unix seconds; null before the first comparison. */
+  readonly lastCheckedAt: number | null;
+  readonly differences: readonly AuditDifference[];
+};
+
+export type AuditStatus = AuditReporter & { report(): AuditReport };
+
+export function createAuditStatus(registry: Registry, log: Log, clock: Clock): AuditStatus {
+  const metrics = createMetrics(registry);
+  const checked: Record<AuditKind, number> = { blocks: 0, rows: 0 };
+  const differences: Record<AuditKind, AuditFinding["differences"]> = { blocks: [], rows: [] };
+  let lastCheckedAt: number | null = null;
+  return {
+    audited(kind, finding) {
+      lastCheckedAt = Math.floor(clock.nowMs() / 1_000);
+      checked[kind] += finding.checked;
+      metrics.checked.inc({ kind }, finding.checked);
+      metrics.differences.set({ kind }, finding.differences.length);
+      metrics.lastTime.set(lastCheckedAt);
+      const known = new Set(differences[kind].map(({ text }) => text));
+      for (const { text } of finding.differences) {
+        if (!known.has(text)) log.error({ difference: text }, "The index differs from the chain");
+      }
+      differences[kind] = finding.differences;
+    },
+    auditFailed(kind, error) {
+      metrics.failures.inc({ kind });
+      log.warn({ err: error, kind }, "A sample of the index could not be audited");
+    },
+    report: () => ({
+      blocksChecked: checked.blocks,
+      rowsChecked: checked.rows,
+      lastCheckedAt,
+      differences: [...differences.blocks, ...differences.rows],
+    }),
+  };
+}
+
+/** Why rows cannot be trusted, and what to run; null while the audit has found nothing. */
+export function auditReason({ differences }: AuditReport): string | null {
+  const [first] = differences;
+  if (!first) return null;
+  const more = differences.length > 1 ? ` (and ${differences.length - 1} more)` : "";
+  const remedy =
+    first.block === null
+      ? "Run `sextant audit` with another node to see all of it."
+      : `Stop the indexer and run \`sextant rebuild --reread ${first.block}\`.`;
+  return `The index differs from the chain: ${first.text}${more}. ${remedy}`;
+}
+
+/** What /ready shows while nothing differs. */
+export function auditDetails(report: AuditReport): Readonly<Record<string, unknown>> {
+  const { blocksChecked, rowsChecked, lastCheckedAt, differences } = report;
+  return {
+    audit: {
+      blocks_checked: blocksChecked,
+      rows_checked: rowsChecked,
+      differences: differences.length,
+      last_checked_at: lastCheckedAt,
+    },
+  };
+}
+
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  const labelNames = ["kind"] as const;
+  return {
+    checked: new Counter({
+      name: "sextant_indexer_audit_checked_total",
+      help: "Blocks and rows that the indexer has compared with the chain again",
+      labelNames,
+      registers,
+    }),
+    differences: new Gauge({
+      name: "sextant_indexer_audit_differences",
+      help: "Blocks and rows known to differ from the chain",
+      labelNames,
+      registers,
+    }),
+    failures: new Counter({
+      name: "sextant_indexer_audit_failures_total",
+      help: "Samples that could not be compared",
+      labelNames,
+      registers,
+    }),
+    lastTime: new Gauge({
+      name: "sextant_indexer_audit_last_timestamp_seconds",
+      help: "When the last sample was compared, in Unix seconds",
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,266 @@
+// The indexer compares samples of what it has stored with the chain again, and says loudly what differs.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { indexReadiness } from "../../src/doors/index-readiness.ts";
+import { createIndexerStatus } from "../../src/doors/indexer-status.ts";
+import { rereadLogs } from "../../src/doors/reread-logs.ts";
+import { INDEXER_LOCK } from "../../src/doors/run-indexer.ts";
+import { withSelfAudit } from "../../src/doors/run-self-audit.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
+import { readCheckpoint } from "../../src/store/chain-position.ts";
+import { writeIndexerReport } from "../../src/store/indexer-report.ts";
+import { acquireLock } from "../../src/store/lock.ts";
+import { readLogs } from "../../src/store/log-rows.ts";
+import { plainColumns, someRow, tableOf, whileCorrupt } from "../support/corrupt-rows.ts";
+import { type FaultyNode, startFaultyNode } from "../support/faulty-node.ts";
+import type { Injection } from "../support/injections.ts";
+import { quiet } from "../support/quiet-log.ts";
+import { startTestIndex, type TestIndex } from "../support/test-index.ts";
+import { createTestRpc } from "../support/test-rpc.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+const MINUTE = 60_000;
+// The test waits for findings, not for time: a short pause only keeps it short.
+const AUDIT_MS = 10;
+
+let stage: Stage;
+let head: { readonly number: number; readonly hash: string };
+
+beforeAll(async () => {
+  stage = await openStage(81);
+  await stage.act(120);
+  head = await stage.head();
+}, MINUTE);
+afterAll(() => stage.chain.stop());
+
+async function withIndex(urls: readonly string[], work: (index: TestIndex) => Promise<void>): Promise<void> {
+  const index = await startTestIndex({ urls, deployment: stage.deployment, auditMs: AUDIT_MS });
+  try {
+    await index.reach(head);
+    await work(index);
+  } finally {
+    await index.close();
+  }
+}
+
+async function finalLog(index: TestIndex): Promise<{ readonly block: number; readonly logIndex: number }> {
+  const { rows } = await index.database.query<{ block_number: string; log_index: number }>(
+    "select block_number, log_index from logs where block_number <= (select finalized_block from checkpoint)",
+  );
+  const chosen = rows[Math.floor(rows.length / 2)];
+  if (!chosen) throw new Error("nothing final was indexed");
+  return { block: Number(chosen.block_number), logIndex: chosen.log_index };
+}
+
+const audited = (index: TestIndex) => index.status.report().audit;
+
+/** Every final block was compared once more. */
+async function onePass(index: TestIndex): Promise<void> {
+  const before = audited(index).blocksChecked;
+  await expect
+    .poll(() => audited(index).blocksChecked - before, { timeout: MINUTE })
+    .toBeGreaterThan(2 * head.number);
+}
+
+describe("the indexer's own audit", () => {
+  it(
+    "compares blocks and rows with the chain and finds nothing in a whole index",
+    async () => {
+      await withIndex([stage.chain.rpcUrl], async (index) => {
+        await onePass(index);
+        await expect.poll(() => audited(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
+        expect(audited(index).differences).toEqual([]);
+        expect(index.status.readiness()).toMatchObject({
+          ready: true,
+          details: { audit: { differences: 0, last_checked_at: expect.any(Number) } },
+        });
+        const metrics = await index.status.registry.metrics();
+        expect(metrics).toMatch(/sextant_indexer_audit_checked_total\{kind="blocks"\} \d+/);
+        expect(metrics).toMatch(/sextant_indexer_audit_differences\{kind="rows"\} 0/);
+      });
+    },
+    2 * MINUTE,
+  );
+
+  it(
+    "finds a log that history has left out, says which block, and forgets it once it is stored",
+    async () => {
+      await withIndex([stage.chain.rpcUrl], async (index) => {
+        const { block, logIndex } = await finalLog(index);
+        const values = [block, logIndex];
+        await index.database.query("create table taken as table logs");
+        await index.database.query({
+          text: "delete from logs where block_number = $1 and log_index = $2",
+          values,
+        });
+        await expect
+          .poll(() => index.status.readiness(), { timeout: MINUTE })
+          .toMatchObject({
+            ready: false,
+            reason: expect.stringContaining(
+              `block ${block} (logs missing from the index: 1, not on the chain: 0)`,
+            ),
+          });
+        expect(await index.status.registry.metrics()).toMatch(
+          /sextant_indexer_audit_differences\{kind="blocks"\} 1/,
+        );
+        // The processes that serve the rows say the same.
+        await writeIndexerReport(index.database, index.status.report());
+        expect(await indexReadiness(index.database)).toMatchObject({
+          ready: false,
+          reason: expect.stringContaining(`sextant rebuild --reread ${block}`),
+        });
+        await index.database.query({
+          text: "insert into logs select * from taken where block_number = $1 and log_index = $2",
+          values,
+        });
+        await expect.poll(() => index.status.readiness().ready, { timeout: MINUTE }).toBe(true);
+      });
+    },
+    2 * MINUTE,
+  );
+
+  it(
+    "finds a row that the contract knows otherwise",
+    async () => {
+      await withIndex([stage.chain.rpcUrl], async (index) => {
+        const table = tableOf("agents");
+        const row = await someRow(index.database, table);
+        const [column] = plainColumns(table);
+        if (!column) throw new Error("the table has no column to change");
+        await whileCorrupt(index.database, table, row, [column], async () => {
+          await expect
+            .poll(() => index.status.readiness(), { timeout: MINUTE })
+            .toMatchObject({
+              ready: false,
+              reason: expect.stringContaining("in agents is not what the contract says"),
+            });
+        });
+      });
+    },
+    2 * MINUTE,
+  );
+
+  it(
+    "finds what a single node has always omitted where the contract shows it",
+    async () => {
+      let omitted: Injection | null = null;
+      await withIndex([stage.chain.rpcUrl], async ({ database }) => {
+        const finalized = (await readCheckpoint(database))?.finalized ?? 0;
+        const stored = await readLogs(database, { afterBlock: 0, toBlock: finalized, logsMax: 10_000 });
+        const decoder = createLogDecoder(stage.deployment);
+        const update = stored.findLast(({ log }) => decoder.decode(log, 0n)?.name === "AgentUpdated")?.log;
+        if (!update) throw new Error("no agent was updated");
+        const { blockNumber: block, logIndex } = update;
+        omitted = { kind: "omit-log", block, logIndex, receipts: true };
+      });
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => omitted,
+        liesPerQuestion: Number.POSITIVE_INFINITY,
+      });
+      await withIndex([liar.url], async (index) => {
+        await expect
+          .poll(() => index.status.readiness(), { timeout: MINUTE })
+          .toMatchObject({
+            ready: false,
+            reason: expect.stringContaining("in agents is not what the contract says"),
+          });
+      });
+      await liar.stop();
+    },
+    2 * MINUTE,
+  );
+
+  it(
+    "does not take the word of one lying node against the index and an honest one",
+    async () => {
+      let lie: Injection | null = null;
+      const liar: FaultyNode = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => lie,
+        liesPerQuestion: Number.POSITIVE_INFINITY,
+      });
+      await withIndex([liar.url, stage.chain.rpcUrl], async (index) => {
+        lie = { kind: "omit-log", ...(await finalLog(index)), receipts: true };
+        await onePass(index);
+        await onePass(index);
+        expect(audited(index).differences).toEqual([]);
+      });
+      await liar.stop();
+    },
+    3 * MINUTE,
+  );
+
+  it(
+    "remembers over a restart which block differs",
+    async () => {
+      await withIndex([stage.chain.rpcUrl], async ({ database }) => {
+        const difference = {
+          block: 40,
+          text: "block 40 (logs missing from the index: 1, not on the chain: 0)",
+        };
+        await writeIndexerReport(database, { audit: { differences: [difference] } });
+        const status = createIndexerStatus(quiet, systemClock);
+        const { rpc } = createTestRpc([stage.chain.rpcUrl]);
+        const options = {
+          rpc,
+          database,
+          deployment: stage.deployment,
+          decoder: createLogDecoder(stage.deployment),
+          logRangeMax: 1_000,
+          auditMs: 60 * MINUTE,
+          report: status,
+          log: quiet,
+          signal: new AbortController().signal,
+        };
+        await withSelfAudit(options, async () => {
+          await expect.poll(() => status.report().audit.differences).toEqual([difference]);
+        });
+      });
+    },
+    MINUTE,
+  );
+});
+
+describe("reading final blocks again", () => {
+  it(
+    "restores a log that is missing and removes one that is not on the chain",
+    async () => {
+      await withIndex([stage.chain.rpcUrl], async (index) => {
+        const { database } = index;
+        await index.stopIndexing();
+        const { block, logIndex } = await finalLog(index);
+        await database.query("create table whole as table logs");
+        await database.query({
+          text: "delete from logs where block_number = $1 and log_index = $2",
+          values: [block, logIndex],
+        });
+        await database.query({
+          text: `insert into logs select block_number, 9999, tx_index, tx_hash, address, topics, data, details
+            from logs where block_number > $1 order by block_number limit 1`,
+          values: [block],
+        });
+        const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0 });
+        if (!lock) throw new Error("the lock is held");
+        const { rpc } = createTestRpc([stage.chain.rpcUrl]);
+        const { deployment } = stage;
+        const signal = new AbortController().signal;
+        const reread = (from: number, to: number) =>
+          rereadLogs(lock, { rpc, deployment, range: { from, to }, rangeMax: 50, signal });
+        const finalized = (await readCheckpoint(database))?.finalized ?? 0;
+        await expect(reread(block, finalized + 1)).rejects.toMatchObject({ code: "USAGE_INVALID" });
+        expect(await reread(block, finalized)).toBeGreaterThan(10);
+        await lock.release();
+        const differing = "((table logs except table whole) union all (table whole except table logs))";
+        const { rows } = await database.query(`select * from ${differing} differing`);
+        expect(rows).toEqual([]);
+        const { rows: wrong } = await database.query(
+          `select number from blocks where log_count <> (select count(*) from logs where block_number = number)`,
+        );
+        expect(wrong).toEqual([]);
+      });
+    },
+    MINUTE,
+  );
+});
