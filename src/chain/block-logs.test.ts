@@ -20,6 +20,7 @@ import type { Hex } from "../kit/hex.ts";
 import type { ChainLog, Header } from "../schema/chain-log.ts";
 import { readLogsOfBlock } from "./block-logs.ts";
 import { readHeaders } from "./blocks.ts";
+import { readComparedLogsOfBlock } from "./compared-block-logs.ts";
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;
@@ -154,5 +155,58 @@ describe("the logs of a block", () => {
   ])("can not be asked for with a filter that a node would read as everything: %j", async (filter) => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     await expect(readLogsOfBlock(rpc, busy, [filter])).rejects.toMatchObject({ code: "INTERNAL" });
+  });
+});
+
+describe("the logs of a block, compared with a second node", () => {
+  const twin = () => {
+    const list = truth.find((logs) =>
+      logs.some((log, i) =>
+        logs.some((other, j) => i < j && log.address === other.address && log.topics[0] === other.topics[0]),
+      ),
+    );
+    const log = list?.find((one) =>
+      list.some(
+        (other) => other !== one && other.address === one.address && other.topics[0] === one.topics[0],
+      ),
+    );
+    if (!list || !log) throw new Error("no block has two logs of one contract and event");
+    return { list, log, header: headers[log.blockNumber] as Header };
+  };
+  const omitting = ({ blockNumber, logIndex }: ChainLog, receipts = false) =>
+    node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
+
+  it("are whole although one node always omits one that the bloom cannot show", async () => {
+    const { list, log, header } = twin();
+    const liar = await omitting(log);
+    for (const urls of [
+      [liar.url, logs.chain.rpcUrl],
+      [logs.chain.rpcUrl, liar.url],
+    ]) {
+      const { rpc } = createTestRpc(urls);
+      expect(await readComparedLogsOfBlock(rpc, header, FILTERS)).toEqual(list);
+    }
+  });
+
+  it("are not taken on the word of one node against another", async () => {
+    const { log, header } = twin();
+    const liar = await omitting(log, true);
+    const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
+    await expect(readComparedLogsOfBlock(rpc, header, FILTERS)).rejects.toMatchObject({
+      code: "NODES_DISAGREE",
+    });
+  });
+
+  it("do not wait for a second node that hangs or lacks the block", async () => {
+    const { list, header } = twin();
+    const hanging = await node(() => ({ kind: "hang" }));
+    const lagging = await node(() => ({ kind: "member-error", code: -32_000, message: "unknown block" }));
+    for (const second of [hanging, lagging]) {
+      const { rpc } = createTestRpc([logs.chain.rpcUrl, second.url], {
+        limits: { requestTimeoutMs: 60_000 },
+      });
+      expect(await readComparedLogsOfBlock(rpc, header, FILTERS, { secondMsMax: 50 })).toEqual(list);
+      rpc.close();
+    }
   });
 });

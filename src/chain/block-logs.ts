@@ -43,11 +43,22 @@ export async function readLogsOfBlock(
   filters: readonly LogFilter[],
   options: BlockLogOptions = {},
 ): Promise<ChainLog[]> {
+  return (await readBlockOnce(rpc, header, filters, options)).logs;
+}
+
+/** The same, and which provider has given all of it; null where several were asked. */
+export async function readBlockOnce(
+  rpc: Rpc,
+  header: Header,
+  filters: readonly LogFilter[],
+  options: BlockLogOptions = {},
+): Promise<{ readonly logs: ChainLog[]; readonly provider: number | null }> {
   const prepared = prepareFilters(filters);
   const calls = prepared.map((wanted) => blockLogsCall(header, wanted, options.bloom ?? "complete"));
   const full = bloomFalsePositiveRate(header.logsBloom) > FULL_BLOOM_RATE;
   const answersMax = full ? SILENT_ANSWERS_FULL_BLOOM : SILENT_ANSWERS;
   let known: NodeLog[] = [];
+  let provider: number | null = null;
   const avoid: number[] = [];
   for (let answer = 1; answer <= answersMax; answer += 1) {
     const before = known;
@@ -59,10 +70,11 @@ export async function readLogsOfBlock(
       { ...options, avoid },
     );
     known = read.logs;
+    provider = answer === 1 ? read.provider : null;
     if (!read.lists.some((logs, i) => hasSilentMatch(header.logsBloom, prepared[i] as Wanted, logs))) break;
     avoid.push(read.provider);
   }
-  return known.map((log) => ({ ...log, blockTimestamp: header.timestamp }));
+  return { logs: known.map((log) => ({ ...log, blockTimestamp: header.timestamp })), provider };
 }
 
 /** The call that reads one filter's logs of one block; for callers who put it into a batch of their own. */

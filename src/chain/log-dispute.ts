@@ -1,8 +1,8 @@
-// Two nodes differ about the logs of a final block: finds out which of them is wrong, or says that nothing shows it.
+// Two nodes differ about the logs of a block: finds out which of them is wrong, or says that nothing shows it.
 import { Fault } from "../kit/fault.ts";
 import type { Header } from "../schema/chain-log.ts";
 import { type BloomKind, blockLogsCall } from "./block-logs.ts";
-import { headerCall } from "./blocks.ts";
+import { readHeader } from "./blocks.ts";
 import type { NodeLog } from "./log.ts";
 import { mergeLogs, sameLogs, type Wanted } from "./log-filter.ts";
 import { readLogsOfReceipts } from "./receipt-logs.ts";
@@ -34,12 +34,12 @@ const ATTEMPTS_MAX = 2;
  */
 export async function findWrongParty(
   rpc: Rpc,
-  block: number,
+  at: number | Header,
   parties: readonly [Party, Party],
   query: LogQuery,
   options: CallOptions,
 ): Promise<0 | 1> {
-  const opinions = await readOpinions(rpc, block, query, options, [parties[0].provider, parties[1].provider]);
+  const opinions = await readOpinions(rpc, at, query, options, [parties[0].provider, parties[1].provider]);
   const own = parties.map(({ provider }) => opinions.find((each) => each.provider === provider));
   for (const side of SIDES) {
     const opinion = own[side];
@@ -54,15 +54,15 @@ export async function findWrongParty(
     const opinion = own[side];
     if (opinion && (await contradictsReceipts(rpc, opinion, query, options))) return side;
   }
-  throw disagreement(rpc, block, parties);
+  throw disagreement(rpc, typeof at === "number" ? at : at.number, parties);
 }
 
 const SIDES = [0, 1] as const;
 
-/** What each node shows of the block, asked by its hash; nodes that do not respond are left out. */
+/** What each node shows of the block, asked by its hash (that of the header, or the node's own); nodes that do not respond are left out. */
 export async function readOpinions(
   rpc: Rpc,
-  block: number,
+  at: number | Header,
   query: LogQuery,
   options: CallOptions,
   needed: readonly number[] = [],
@@ -71,9 +71,7 @@ export async function readOpinions(
   const asked = [...new Set([...needed, ...others])].slice(0, WITNESSES_MAX);
   const opinions = await Promise.all(
     asked.map((provider) =>
-      rpc
-        .pinned((node) => opinionOf(node, block, query, options), pin(provider, options))
-        .catch(withoutOpinion),
+      rpc.pinned((node) => opinionOf(node, at, query, options), pin(provider, options)).catch(withoutOpinion),
     ),
   );
   return opinions.filter((opinion) => opinion !== null);
@@ -83,12 +81,11 @@ const pin = (only: number, options: CallOptions) => ({ ...options, only, attempt
 
 async function opinionOf(
   node: PinnedRpc,
-  block: number,
+  at: number | Header,
   { wanted, bloom }: LogQuery,
   options: CallOptions,
 ): Promise<Opinion> {
-  const [header] = valuesOf(await node.batch([headerCall(block)], options));
-  if (!header) throw new Error("a batch of one call has no response");
+  const header = typeof at === "number" ? await readHeader(node, at, options) : at;
   const lists = valuesOf(
     await node.batch(
       wanted.map((each) => blockLogsCall(header, each, bloom)),

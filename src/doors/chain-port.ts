@@ -1,9 +1,9 @@
 // A chain as the indexing loop wants it, over the JSON-RPC client.
 
-import { readLogsOfBlock } from "../chain/block-logs.ts";
 import { readHeaderByHash, readHeaders } from "../chain/blocks.ts";
 import { callBatch, readTransactions } from "../chain/calls.ts";
 import type { ChainFacts } from "../chain/chains/chain-facts.ts";
+import { readComparedLogsOfBlock } from "../chain/compared-block-logs.ts";
 import { readFinalized } from "../chain/finality.ts";
 import { followHeads } from "../chain/head.ts";
 import type { LogFilter } from "../chain/log-filter.ts";
@@ -49,7 +49,8 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         signal,
       }),
     headers: (numbers, signal) => readConfirmedHeaders(rpc, numbers, signal),
-    logsOf: (header, signal) => readLogsOfBlock(rpc, header, filters, { bloom: facts.logsBloom, signal }),
+    logsOf: (header, signal) =>
+      readComparedLogsOfBlock(rpc, header, filters, { bloom: facts.logsBloom, signal }),
     history: (fromBlock, toBlock, signal) =>
       streamLogs(rpc, {
         fromBlock,

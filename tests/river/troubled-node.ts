@@ -1,6 +1,6 @@
 // A node in front of a chain that is in trouble from time to time: it fails, lies or falls behind, as told.
 import { startFaultyNode } from "../support/faulty-node.ts";
-import { FLAKY_FAULTS, LIAR_FAULTS } from "../support/injections.ts";
+import { FLAKY_FAULTS, type Injection, LIAR_FAULTS } from "../support/injections.ts";
 
 export type TroubledNode = {
   readonly url: string;
@@ -26,9 +26,12 @@ const ABSURD_FEE = `0x${(10n ** 15n).toString(16)}`;
 // Whoever asks waits twenty seconds for nothing; more of it would only make the rest of the run idle.
 const SILENT_SHARE = 0.01;
 
+// Beside an honest node only: alone, nobody could tell.
+const LIAR_BESIDE_OTHERS: readonly Injection[] = [...LIAR_FAULTS, { kind: "omit-middle" }];
+
 export async function startTroubledNode(options: TroubledNodeOptions): Promise<TroubledNode> {
   const { upstream, character, random, silent, onInjection, onAbsurdFee } = options;
-  const faults = character === "liar" ? LIAR_FAULTS : FLAKY_FAULTS;
+  const faults = character === "liar" ? LIAR_BESIDE_OTHERS : FLAKY_FAULTS;
   let share = 0;
   const node = await startFaultyNode({
     upstream,

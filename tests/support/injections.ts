@@ -28,6 +28,8 @@ export type Injection =
   | { readonly kind: "null-result" | "garbage" | "empty-logs" | "wrong-hash" | "other-block" }
   /** Logs as a machine behind a balancer has them whose head is this block: less by range, unknown by hash. */
   | { readonly kind: "lagging"; readonly head: number }
+  /** The log in the middle of a longer list is left out. */
+  | { readonly kind: "omit-middle" }
   /** Another block in place of the finalized one. */
   | { readonly kind: "final-at"; readonly block: string }
   /** One log is left out of every list of logs; `receipts`: out of its transaction's receipt as well. */
@@ -73,6 +75,7 @@ export const LIES: ReadonlySet<string> = new Set([
   "other-block",
   "lagging",
   "omit-log",
+  "omit-middle",
 ]);
 
 export const PAGE = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
@@ -93,6 +96,7 @@ export function changeResult(injection: Injection, call: Call, result: unknown):
     if (call.method !== "eth_getLogs" || !Array.isArray(result)) return result;
     return result.filter((log: { blockNumber: string }) => Number(log.blockNumber) <= injection.head);
   }
+  if (kind === "omit-middle") return withoutMiddle(call, result);
   if (kind === "omit-log") return withoutLog(injection, call, result);
   if (kind === "null-result") return null;
   if (kind === "garbage") return Array.isArray(result) ? [{ address: "0x12", topics: "none" }] : "0xnonsense";
@@ -106,6 +110,14 @@ export function changeResult(injection: Injection, call: Call, result: unknown):
 export function forwarded(injection: Injection | null, call: Call): Call {
   if (injection?.kind !== "final-at" || call.params[0] !== "finalized") return call;
   return { ...call, params: [injection.block, ...call.params.slice(1)] };
+}
+
+// Shorter lists are what payments and balances are read from, by one node at a time.
+const MIDDLE_OF_MIN = 3;
+
+function withoutMiddle(call: Call, result: unknown): unknown {
+  if (call.method !== "eth_getLogs" || !Array.isArray(result) || result.length < MIDDLE_OF_MIN) return result;
+  return result.toSpliced(result.length >> 1, 1);
 }
 
 function withoutLog(

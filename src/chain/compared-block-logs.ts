@@ -1,0 +1,47 @@
+// The logs of one block near the head, compared with what a second node shows of it, where there is one in time.
+import type { ChainLog, Header } from "../schema/chain-log.ts";
+import { type BlockLogOptions, blockLogsCall, readBlockOnce } from "./block-logs.ts";
+import { findWrongParty, type Party } from "./log-dispute.ts";
+import { type LogFilter, mergeLogs, prepareFilters, sameLogs } from "./log-filter.ts";
+import { type Rpc, valuesOf } from "./rpc/call.ts";
+
+// The head is followed meanwhile: a second node that lags or hangs is not waited for. What it would have shown is
+// compared by the indexer's audit once the block is final.
+const SECOND_MS_MAX = 1_000;
+
+/**
+ * A bloom shows neither that one of two logs of one contract and event is missing, nor anything when it is nearly
+ * full. So a block with logs is read from a second node too; a block without any was proven empty by its bloom, or
+ * asked for again elsewhere already.
+ */
+export async function readComparedLogsOfBlock(
+  rpc: Rpc,
+  header: Header,
+  filters: readonly LogFilter[],
+  options: BlockLogOptions & { readonly secondMsMax?: number } = {},
+): Promise<ChainLog[]> {
+  const { logs, provider } = await readBlockOnce(rpc, header, filters, options);
+  if (provider === null || logs.length === 0 || rpc.providers().length < 2) return logs;
+  const query = { wanted: prepareFilters(filters), bloom: options.bloom ?? "complete" } as const;
+  const calls = query.wanted.map((wanted) => blockLogsCall(header, wanted, query.bloom));
+  const late = AbortSignal.timeout(options.secondMsMax ?? SECOND_MS_MAX);
+  const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+  const second = await rpc
+    .pinned(
+      async (node): Promise<Party | null> => {
+        // With no other provider fit the client falls back to the first one.
+        if (node.providerIndex === provider) return null;
+        return {
+          provider: node.providerIndex,
+          logs: mergeLogs(valuesOf(await node.batch(calls, { signal }))),
+        };
+      },
+      { avoid: [provider], attemptsMax: 1, signal },
+    )
+    .catch(() => null);
+  options.signal?.throwIfAborted();
+  if (second === null || sameLogs(logs, second.logs)) return logs;
+  const wrong = await findWrongParty(rpc, header, [{ provider, logs }, second], query, options);
+  if (wrong === 1) return logs;
+  return second.logs.map((log) => ({ ...log, blockTimestamp: header.timestamp }));
+}
