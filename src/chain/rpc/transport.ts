@@ -1,5 +1,5 @@
 // One HTTP exchange with a node: a JSON body out, a JSON body back, within a time and a size.
-
+import { setMaxListeners } from "node:events";
 import { type Endpoint, scrubbedError } from "../../kit/endpoint.ts";
 import { readRetryAfter } from "../../kit/retry-after.ts";
 import { RpcError } from "./failure.ts";
@@ -33,6 +33,8 @@ export async function exchange(options: Exchange): Promise<Reply> {
   const forward = (event: Event) => controller.abort((event.target as AbortSignal).reason);
   for (const signal of options.signals) {
     if (signal.aborted) controller.abort(signal.reason);
+    // As many requests listen as are in flight at all providers together; each stops listening when it ends.
+    setMaxListeners(0, signal);
     signal.addEventListener("abort", forward, { once: true });
   }
   try {
