@@ -3,7 +3,7 @@ import { keccak256 } from "viem";
 import type { Hex } from "../kit/hex.ts";
 
 /** Three bit positions out of 2048. */
-type Bits = readonly [number, number, number];
+export type Bits = readonly [number, number, number];
 
 // Hashing costs far more than looking; contracts and topics are few, and strangers' accounts come and go.
 const CACHED_MAX = 20_000;
@@ -11,7 +11,11 @@ const cached = new Map<Hex, Bits>();
 
 /** Whether the bloom may contain the value (an address or a topic); false is certain. */
 export function bloomMayContain(bloom: Hex, value: Hex): boolean {
-  const [a, b, c] = bitsOf(value);
+  return bloomHasBits(bloom, bitsOf(value));
+}
+
+/** The same for bits that were looked up before. */
+export function bloomHasBits(bloom: Hex, [a, b, c]: Bits): boolean {
   return isSet(bloom, a) && isSet(bloom, b) && isSet(bloom, c);
 }
 
@@ -27,7 +31,8 @@ export function bloomFalsePositiveRate(bloom: Hex): number {
 
 const BITS_OF_DIGIT = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
-function bitsOf(value: Hex): Bits {
+/** The bits that a value sets in a bloom. */
+export function bitsOf(value: Hex): Bits {
   const known = cached.get(value);
   if (known) return known;
   const hash = keccak256(value);

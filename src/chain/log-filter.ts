@@ -2,7 +2,7 @@
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import { malformed } from "./bad-answer.ts";
-import { bloomMayContain } from "./bloom.ts";
+import { type Bits, bitsOf, bloomHasBits, bloomMayContain } from "./bloom.ts";
 import { byPosition, type NodeLog, parseLog } from "./log.ts";
 
 /** Logs of these addresses (null: of any account) with one of these first topics (null: with any). */
@@ -17,8 +17,12 @@ export type LogFilter = {
 export type Wanted = {
   readonly addresses: ReadonlySet<Hex> | null;
   readonly topics0: ReadonlySet<Hex> | null;
-  readonly emits: ReadonlyMap<Hex, ReadonlySet<Hex>> | null;
+  /** Looked up in the bloom of every block of history, so their bits are at hand. */
+  readonly emits: readonly Emitter[] | null;
 };
+
+type Emitter = { readonly address: Hex; readonly bits: Bits; readonly topics: readonly EmittedTopic[] };
+type EmittedTopic = { readonly topic: Hex; readonly bits: Bits };
 
 /** Refuses filters that a node would read as "everything": an empty list means no restriction to it. */
 export function prepareFilters(filters: readonly LogFilter[]): readonly Wanted[] {
@@ -91,11 +95,11 @@ export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLo
 }
 
 function hasSilentPair(bloom: Hex, emits: NonNullable<Wanted["emits"]>, logs: readonly NodeLog[]): boolean {
-  for (const [address, topics] of emits) {
-    if (!bloomMayContain(bloom, address)) continue;
-    const shown = logs.filter((log) => log.address === address);
-    for (const topic of topics) {
-      if (bloomMayContain(bloom, topic) && !shown.some((log) => log.topics[0] === topic)) return true;
+  for (const { address, bits, topics } of emits) {
+    if (!bloomHasBits(bloom, bits)) continue;
+    for (const each of topics) {
+      if (!bloomHasBits(bloom, each.bits)) continue;
+      if (!logs.some((log) => log.topics[0] === each.topic && log.address === address)) return true;
     }
   }
   return false;
@@ -166,12 +170,11 @@ function inOrder(logs: NodeLog[]): NodeLog[] {
 }
 
 function pairsOf(emits: NonNullable<LogFilter["emits"]>): NonNullable<Wanted["emits"]> {
-  return new Map(
-    Object.entries(emits).map(([address, topics]) => [
-      address.toLowerCase() as Hex,
-      lowerCase(topics) ?? new Set<Hex>(),
-    ]),
-  );
+  return Object.entries(emits).map(([emitter, emitted]) => {
+    const address = emitter.toLowerCase() as Hex;
+    const topics = [...(lowerCase(emitted) ?? [])].map((topic) => ({ topic, bits: bitsOf(topic) }));
+    return { address, bits: bitsOf(address), topics };
+  });
 }
 
 function lowerCase(list: readonly Hex[] | null): ReadonlySet<Hex> | null {

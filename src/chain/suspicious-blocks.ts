@@ -34,7 +34,7 @@ function chanceOfMaybe(bloom: Hex, { addresses, topics0, emits }: Wanted): numbe
   const sixBits = bloomFalsePositiveRate(bloom);
   if (addresses === null) return (topics0?.size ?? 1) * Math.sqrt(sixBits);
   const pairs = emits
-    ? [...emits.values()].reduce((sum, topics) => sum + topics.size, 0)
+    ? emits.reduce((sum, { topics }) => sum + topics.length, 0)
     : addresses.size * (topics0?.size ?? 1);
   return pairs * sixBits;
 }

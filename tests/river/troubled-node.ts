@@ -26,7 +26,7 @@ const ABSURD_FEE = `0x${(10n ** 15n).toString(16)}`;
 // Whoever asks waits twenty seconds for nothing; more of it would only make the rest of the run idle.
 const SILENT_SHARE = 0.01;
 
-// Beside an honest node only: alone, nobody could tell.
+// Only for a node beside an honest one: alone, it could not be found out.
 const LIAR_BESIDE_OTHERS: readonly Injection[] = [...LIAR_FAULTS, { kind: "omit-middle" }];
 
 export async function startTroubledNode(options: TroubledNodeOptions): Promise<TroubledNode> {
