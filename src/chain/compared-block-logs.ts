@@ -1,10 +1,11 @@
 // The logs of one block near the head, compared with what a second node shows of it, where there is one in time.
 import { Fault } from "../kit/fault.ts";
 import type { ChainLog, Header } from "../schema/chain-log.ts";
-import { type BlockLogOptions, blockLogsCall, readBlockOnce } from "./block-logs.ts";
+import { blockLogsCall } from "./block-logs.ts";
 import type { NodeLog } from "./log.ts";
 import { findWrongParty, type Party } from "./log-dispute.ts";
 import { type LogFilter, mergeLogs, prepareFilters, sameLogs } from "./log-filter.ts";
+import { type BlockLogOptions, readBlockOnce } from "./read-block-logs.ts";
 import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "./rpc/call.ts";
 
 // The head is followed meanwhile: a second node that lags or hangs is not waited for. What it would have shown is

@@ -8,8 +8,8 @@ import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/supp
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import { Fault } from "../kit/fault.ts";
 import type { ChainLog, Header } from "../schema/chain-log.ts";
-import { readLogsOfBlock } from "./block-logs.ts";
 import { readHeaders } from "./blocks.ts";
+import { readLogsOfBlock } from "./read-block-logs.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { streamLogs } from "./stream-logs.ts";
 

@@ -8,8 +8,8 @@ import type { Call } from "../../tests/support/injections.ts";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import { readLogsOfBlock } from "./block-logs.ts";
 import { readHeaders } from "./blocks.ts";
+import { readLogsOfBlock } from "./read-block-logs.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
 

@@ -18,9 +18,9 @@ import {
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { ChainLog, Header } from "../schema/chain-log.ts";
-import { readLogsOfBlock } from "./block-logs.ts";
 import { readHeaders } from "./blocks.ts";
 import { readComparedLogsOfBlock } from "./compared-block-logs.ts";
+import { readLogsOfBlock } from "./read-block-logs.ts";
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;
@@ -103,6 +103,17 @@ describe("the logs of a block", () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
   });
 
+  it.each([
+    ["alone", null],
+    ["beside one that is behind", { kind: "error", code: -32_000, message: "header not found" }],
+    ["beside one that is down", { kind: "status", status: 503 }],
+  ] as const)("are found in the receipts of a node that always omits them, %s", async (_, other) => {
+    const omitting = await node(() => ({ kind: "empty-logs" }), 99);
+    const urls = [omitting.url, ...(other === null ? [] : [(await node(() => other, 99)).url])];
+    const { rpc } = createTestRpc(urls);
+    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+  });
+
   it("are believed to be empty when the bloom was only a false positive", async () => {
     // The stranger emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are not.
     const { chain } = logs;
@@ -114,7 +125,8 @@ describe("the logs of a block", () => {
     const { rpc } = createTestRpc([only.url]);
     const [header] = await readHeaders(rpc, [logs.head + 1]);
     expect(await readLogsOfBlock(rpc, header as Header, FILTERS)).toEqual([]);
-    expect(only.requests).toHaveLength(4);
+    // The header, three reads of the logs, the transactions of the block and their receipts.
+    expect(only.requests).toHaveLength(6);
   });
 
   it("need one question when the bloom rules them out", async () => {
