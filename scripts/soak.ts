@@ -1,5 +1,6 @@
 // `npm run soak -- --minutes 30`: the whole production shape under everything that can go wrong, and a verdict.
 import { parseArgs } from "node:util";
+import { LIES } from "../tests/river/lying-facilitator.ts";
 import { longPace } from "../tests/river/pace.ts";
 import type { River } from "../tests/river/river.ts";
 import { runRiver } from "../tests/river/run-river.ts";
@@ -8,8 +9,9 @@ import { noPaint, type Paint, summary } from "../tests/river/summary.ts";
 const USAGE = `Usage: npm run soak -- [--minutes 5] [--seed 1]
 
 Runs two indexers, two APIs, two portfolio services and a facilitator over one PostgreSQL and two local chains, while
-processes are killed, the chain is reorganised, the database restarts and nodes fail and lie. Ends with a table and
-exit code 0, or 1 when anything was wrong.
+processes are killed, the chain is reorganised, the database restarts, nodes fail, lie, lag, omit logs and name absurd
+fees, a front-runner carries out payments and the facilitator lies about them. Ends with a table and exit code 0, or 1
+when anything was wrong.
 
   --minutes  how long the trouble lasts (0.2 to 1440)
   --seed     where chance starts; any by default, and printed (0 to 4294967295)
@@ -51,6 +53,8 @@ function progressLine({ observations, branches }: River, leftMs: number): string
     `${branches.reorgs} reorgs`,
     `${of("database restarts")} restarts`,
     `${of("RPC faults")} RPC faults`,
+    `${of("payments front-run")} front-run`,
+    `${LIES.reduce((sum, lie) => sum + of(`lies: ${lie}`), 0)} lies`,
     observations.wrongCount === 0
       ? paint("green", "0 wrong")
       : paint("red", `${observations.wrongCount} wrong`),

@@ -18,6 +18,8 @@ export type Pace = {
   readonly databaseRestarts: Every;
   /** How long a node is in trouble, and how long it is left alone. */
   readonly nodeTrouble: Every;
+  /** How long a front-runner, lies of the facilitator and absurd fees last; they rest half as long. */
+  readonly moneyTrouble: Every;
   /** Between two payments of one payer. */
   readonly payments: Every;
   /** Whether a node may be silent, which costs whoever asks it twenty seconds. */
@@ -36,6 +38,7 @@ export const SHORT: Pace = {
   reorgs: [1_000, 3_000],
   databaseRestarts: [6_000, 9_000],
   nodeTrouble: [1_500, 3_000],
+  moneyTrouble: [2_000, 4_000],
   payments: [200, 1_000],
   silentNodes: false,
 };
@@ -54,6 +57,7 @@ export function longPace(minutes: number): Pace {
     // The embedded server gives up on a server that ends more than five times a minute.
     databaseRestarts: [15_000, 45_000],
     nodeTrouble: [2_000, 12_000],
+    moneyTrouble: [5_000, 20_000],
     payments: [300, 3_000],
     silentNodes: true,
   };

@@ -21,6 +21,8 @@ export type ProtocolChain = {
   /** People with dollars; the one behind them has none. */
   readonly payers: readonly LocalAccount[];
   readonly poor: LocalAccount;
+  /** A stranger with gas to spend. */
+  readonly stranger: LocalAccount;
   /** Plays some steps with people who have seen nothing yet: what a reorg took from others does not matter. */
   act(steps: number, options: { stepsPerSecond?: number; signal?: AbortSignal }): Promise<number>;
   /** Replaces as many of the last blocks, or fewer where more would not be within finality. */
@@ -42,6 +44,7 @@ const FACILITATOR = 20;
 const PAY_TO = 21;
 const POOR = 22;
 const FIRST_PAYER = 23;
+const STRANGER = 31;
 const PLENTY = `0x${(10n ** 24n).toString(16)}`;
 const DOLLARS = 1_000n * 1_000_000n;
 
@@ -76,6 +79,7 @@ export async function openProtocolChain(options: {
       facilitator: localAccount(FACILITATOR),
       payers,
       poor: localAccount(POOR),
+      stranger: localAccount(STRANGER),
       act: (steps, pace) =>
         turn.run(async () => {
           acts += 1;

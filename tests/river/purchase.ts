@@ -17,7 +17,9 @@ export type Purchase = {
   readonly path: string;
   readonly header: string;
   readonly signedMs: number;
-  /** The last answer that decided something; null while nothing is decided. */
+  /** How many reorgs there had been by then. */
+  readonly reorgsBefore: number;
+  /** The last answer that decided something, which a paid one does for good; null while nothing is decided. */
   decided: Reply | null;
 };
 
@@ -25,7 +27,7 @@ const PRICE_MAX = "1000000";
 
 /** Asks for the terms and signs them; null when the service does not answer. */
 export async function signPurchase(
-  { protocol }: River,
+  { protocol, branches }: River,
   slot: Slot,
   account: LocalAccount,
   wallet: Hex,
@@ -47,7 +49,8 @@ export async function signPurchase(
   const { nonce } = (payload.payload as { authorization: { nonce: Hex } }).authorization;
   const payer = account.address.toLowerCase() as Hex;
   const header = encodePaymentSignatureHeader(payload);
-  return { payer, nonce, wallet, path, header, signedMs: Date.now(), decided: null };
+  const signed = { signedMs: Date.now(), reorgsBefore: branches.reorgs };
+  return { payer, nonce, wallet, path, header, ...signed, decided: null };
 }
 
 /** Null when the connection failed. */
@@ -70,7 +73,7 @@ export async function askOnce(
 /** Sends the signature; remembers an answer that decides. */
 export async function present(slot: Slot, purchase: Purchase): Promise<Reply | null> {
   const reply = await askOnce(slot, purchase.path, { "payment-signature": purchase.header });
-  if (reply !== null && !isPassing(reply)) purchase.decided = reply;
+  if (reply !== null && !isPassing(reply) && purchase.decided?.status !== 200) purchase.decided = reply;
   return reply;
 }
 

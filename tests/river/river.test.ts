@@ -7,7 +7,7 @@ import { noPaint, summary } from "./summary.ts";
 const MINUTE = 60_000;
 
 it(
-  "the river runs through kills, reorgs, restarts and faulty nodes, and tells nothing but the truth",
+  "the river runs through kills, reorgs, restarts, faulty nodes and lies about money, and tells nothing but the truth",
   async () => {
     const seed = 1 + Math.floor(Math.random() * 1_000_000);
     const result = await runRiver({ seed, pace: SHORT });

@@ -6,14 +6,14 @@ import { createLog } from "../../src/kit/log.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded-postgres.ts";
 import { seededRandom } from "../support/fast-clock.ts";
 import { type Branches, createBranches } from "./branches.ts";
+import { type LyingFacilitator, startLyingFacilitator } from "./lying-facilitator.ts";
 import { type MarketChain, openMarketChain } from "./market-chain.ts";
+import { openRiverNodes, type RiverNodes } from "./nodes/river-nodes.ts";
 import { createObservations, type Observations } from "./observations.ts";
 import { createOutages, type Outages } from "./outages.ts";
 import type { Pace } from "./pace.ts";
 import { openProtocolChain, type ProtocolChain } from "./protocol-chain.ts";
-import { type Relay, startRelay } from "./relay.ts";
 import { openServices, type Services } from "./services.ts";
-import { startTroubledNode, type TroubledNode } from "./troubled-node.ts";
 
 export type River = {
   readonly seed: number;
@@ -24,7 +24,9 @@ export type River = {
   readonly branches: Branches;
   readonly protocol: ProtocolChain;
   readonly market: MarketChain;
-  readonly nodes: readonly TroubledNode[];
+  readonly nodes: RiverNodes;
+  /** Between the portfolio services and the facilitator's process. */
+  readonly facilitator: LyingFacilitator;
   readonly postgres: EmbeddedPostgres;
   readonly databaseUrl: string;
   /** The deployment as a file, as NETWORK names it. */
@@ -85,21 +87,8 @@ async function open(
     },
   ]);
 
-  const node = async (upstream: string, character: "flaky" | "liar", name: string) => {
-    const opened = await startTroubledNode({
-      upstream,
-      character,
-      random: random(name),
-      silent: pace.silentNodes && character === "liar",
-      onInjection: () => observations.count("RPC faults"),
-      onAbsurdFee: () => observations.count("absurd fees"),
-    });
-    closers.push(opened.stop);
-    return opened;
-  };
-  const liar = await node(protocol.chain.rpcUrl, "liar", "liar");
-  const flaky = await node(protocol.chain.rpcUrl, "flaky", "flaky");
-  const base = await node(market.chain.rpcUrl, "flaky", "base");
+  const silent = pace.silentNodes;
+  const nodes = await openRiverNodes({ protocol, market, observations, random, silent, closers });
 
   const network = join(folder, "deployment.json");
   const { startBlock, contracts } = protocol.deployment;
@@ -109,8 +98,12 @@ async function open(
   );
   const { host, user, database } = postgres.connection;
   const databaseUrl = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
-  const relay: Relay = await startRelay(() => services.facilitator.url);
-  closers.push(relay.close);
+  const facilitator = await startLyingFacilitator({
+    target: () => services.facilitator.url,
+    random: random("facilitator's choice"),
+    onLie: (lie) => observations.count(`lies: ${lie}`),
+  });
+  closers.push(facilitator.stop);
   const services: Services = openServices({
     observations,
     outages,
@@ -119,15 +112,14 @@ async function open(
     network,
     protocol,
     market,
-    protocolNodes: [liar.url, flaky.url],
+    protocolNodes: nodes.protocolUrls,
     wsUrl: protocol.chain.wsUrl,
-    marketNodes: [base.url],
-    facilitatorUrl: relay.url,
+    marketNodes: nodes.marketUrls,
+    facilitatorUrl: facilitator.url,
   });
   closers.push(services.close);
   await services.start();
-  const nodes = [liar, flaky, base];
-  const parts = { protocol, market, nodes, postgres, databaseUrl, network, services };
+  const parts = { protocol, market, nodes, facilitator, postgres, databaseUrl, network, services };
   return { seed, pace, folder, observations, outages, branches, ...parts, random, close };
 }
 

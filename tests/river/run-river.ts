@@ -1,11 +1,16 @@
 // The whole run: the production shape comes up, everything happens at once for a while, and then all must be well.
 import { setMaxListeners } from "node:events";
+import { absurdFees } from "./actors/absurd-fees.ts";
 import type { Actor } from "./actors/actor.ts";
 import { databaseRestarts } from "./actors/database-restarts.ts";
 import { economy } from "./actors/economy.ts";
 import { freezes } from "./actors/freezes.ts";
+import { frontRunner } from "./actors/front-runner.ts";
 import { kills } from "./actors/kills.ts";
+import { laggingNode } from "./actors/lagging-node.ts";
+import { lyingFacilitator } from "./actors/lying-facilitator.ts";
 import { nodeTrouble } from "./actors/node-trouble.ts";
+import { omittingNode } from "./actors/omitting-node.ts";
 import { payer } from "./actors/payers.ts";
 import { reader } from "./actors/readers.ts";
 import { reorgs } from "./actors/reorgs.ts";
@@ -20,6 +25,7 @@ import { ledger, letPaymentsEnd } from "./checks/ledger.ts";
 import { level } from "./checks/level.ts";
 import { model } from "./checks/model.ts";
 import { writes } from "./checks/writes.ts";
+import { LIES } from "./lying-facilitator.ts";
 import type { Observations } from "./observations.ts";
 import type { Pace } from "./pace.ts";
 import { createPastAnswers } from "./past-answers.ts";
@@ -60,6 +66,11 @@ export const EXPECTED: readonly string[] = [
   "kills",
   "database restarts",
   "RPC faults",
+  "responses from behind",
+  "responses with logs omitted",
+  "absurd fees named",
+  "payments front-run",
+  ...LIES.map((lie) => `lies: ${lie}`),
 ];
 
 export async function runRiver(options: RiverOptions): Promise<RiverResult> {
@@ -84,6 +95,11 @@ export async function runRiver(options: RiverOptions): Promise<RiverResult> {
       freezes,
       databaseRestarts,
       nodeTrouble,
+      laggingNode,
+      omittingNode,
+      absurdFees,
+      frontRunner,
+      lyingFacilitator,
       ...many(pace.readers, (index) => reader(`reader ${index}`, { sessions, past })),
       ...many(pace.writers, (index) => writer(`writer ${index}`, { sessions, written })),
       ...many(pace.payers, (index) => payer(index, purchases)),

@@ -22,6 +22,7 @@ export type ServiceOptions = Pick<SlotOptions, "observations" | "outages" | "fol
   readonly network: string;
   readonly protocol: ProtocolChain;
   readonly market: MarketChain;
+  /** In the order in which most ask them; the facilitator asks them the other way round, as another operator would. */
   readonly protocolNodes: readonly string[];
   readonly wsUrl: string;
   readonly marketNodes: readonly string[];
@@ -73,6 +74,7 @@ export function openServices(options: ServiceOptions): Services {
   const facilitator = slot("facilitator", 1, {
     ...payment,
     DATABASE_URL: databaseUrl,
+    PAYMENT_RPC_URL: options.protocolNodes.toReversed().join(","),
     FACILITATOR_PORT: "0",
     FACILITATOR_PRIVATE_KEY: protocol.facilitator.privateKey,
     FACILITATOR_PAYEES: protocol.payTo,

@@ -1,4 +1,5 @@
 // The end of a run in one table: what happened how often, what was checked, and what was wrong.
+import { LIES } from "./lying-facilitator.ts";
 import type { RiverResult } from "./run-river.ts";
 
 /** In this order, also when something did not happen at all. */
@@ -26,7 +27,12 @@ const COUNTS = [
   "starts refused",
   "database restarts",
   "RPC faults",
-  "absurd fees",
+  "responses from behind",
+  "responses with logs omitted",
+  "absurd fees named",
+  "payments front-run",
+  "transfers reverted",
+  ...LIES.map((lie) => `lies: ${lie}`),
   "connections lost",
   "answers 503 in an outage",
 ];

@@ -5,7 +5,9 @@ import type { Actor } from "./actor.ts";
 
 const SHARES = [0.1, 0.25, 0.5];
 
-export const nodeTrouble: Actor = async ({ nodes, pace, random: randomOf }, stop) => {
+export const nodeTrouble: Actor = async (river, stop) => {
+  const { pace, random: randomOf } = river;
+  const nodes = river.nodes.troubled;
   const random = randomOf("node trouble");
   while (!stop.aborted) {
     const node = nodes[Math.floor(random() * nodes.length)];

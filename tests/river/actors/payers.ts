@@ -5,6 +5,7 @@ import type { Reply } from "../connection.ts";
 import { between } from "../pace.ts";
 import { pause } from "../pause.ts";
 import { isPassing, type Purchase, present, signPurchase } from "../purchase.ts";
+import { receiptObjection } from "../receipt.ts";
 import type { River } from "../river.ts";
 import type { Actor } from "./actor.ts";
 
@@ -41,13 +42,9 @@ export const payer =
     }
   };
 
-async function judge(
-  river: River,
-  { wallet, signedMs }: Purchase,
-  reply: Reply | null,
-  isPoor: boolean,
-): Promise<void> {
+async function judge(river: River, purchase: Purchase, reply: Reply | null, isPoor: boolean): Promise<void> {
   const { observations } = river;
+  const { wallet, signedMs } = purchase;
   const ageMs = Date.now() - signedMs;
   if (reply === null) observations.count("payers without an answer");
   else if (isPassing(reply)) observations.count(`payers told ${reply.headers["x-error-code"]}`);
@@ -55,8 +52,11 @@ async function judge(
   else if (reply.status === 402 && ageMs > SIGNED_MS_MAX) observations.count("payments expired");
   else if (reply.status === 200 && !isPoor) {
     observations.count("payments");
-    const objection = await snapshotObjection(river, wallet, reply.text);
-    if (objection) observations.wrong(objection);
+    const objections = [
+      await receiptObjection(river, purchase, reply),
+      await snapshotObjection(river, wallet, reply.text),
+    ];
+    for (const objection of objections) if (objection) observations.wrong(objection);
   } else {
     const age = `${Math.round(ageMs / 1_000)} s after signing`;
     observations.wrong(`a payer was answered ${reply.status} ${age}: ${reply.text}`);

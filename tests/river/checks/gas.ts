@@ -1,23 +1,35 @@
-// The facilitator has paid for gas what its limits allow, whatever its nodes suggested.
-import { formatEther, type Hex } from "viem";
-import { local } from "../../../src/chain/chains/local.ts";
-import { TRANSFER_GAS_MAX } from "../../../src/payments/facilitator/transfer-scheme.ts";
+// What the facilitator has spent on gas, transaction by transaction, whatever fees the nodes named.
+import { formatEther } from "viem";
 import type { Check } from "./check.ts";
 
+type Sent = { readonly hash: string; readonly from: string };
+type Receipt = { readonly gasUsed: string; readonly effectiveGasPrice: string; readonly status: string };
+
+// A hundred times what a transfer by signature costs at the fee that an honest node of this chain names (1 gwei).
+const WEI_MAX = 10n ** 16n;
+
 export const gas: Check = {
-  name: "gas within its limits",
+  name: "gas spent is bounded",
   async run({ protocol, observations }) {
-    const { address } = protocol.facilitator;
-    const balanceAt = async (block: string) =>
-      BigInt((await protocol.chain.request("eth_getBalance", [address, block])) as Hex);
-    const sent = BigInt(
-      (await protocol.chain.request("eth_getTransactionCount", [address, "latest"])) as Hex,
-    );
-    const spent = (await balanceAt("0x0")) - (await balanceAt("latest"));
-    // The local chain's base fee is zero, so that a tip is all there is; a replacement may double it.
-    const most = sent * TRANSFER_GAS_MAX * 2n * local.gas.priorityFeePerGasMax;
-    if (spent > most)
-      observations.wrong(`${sent} transfers cost ${formatEther(spent)}, at most ${formatEther(most)}`);
-    return `${sent} transfers for ${formatEther(spent)}`;
+    const { request } = protocol.chain;
+    const address = protocol.facilitator.address.toLowerCase();
+    const { number: head } = await protocol.head();
+    let count = 0;
+    let most = 0n;
+    let sum = 0n;
+    for (let number = 0; number <= head; number += 1) {
+      const block = await request("eth_getBlockByNumber", [`0x${number.toString(16)}`, true]);
+      for (const { hash, from } of (block as { transactions: readonly Sent[] }).transactions) {
+        if (from !== address) continue;
+        const receipt = (await request("eth_getTransactionReceipt", [hash])) as Receipt;
+        const spent = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice);
+        count += 1;
+        sum += spent;
+        if (spent > most) most = spent;
+        if (receipt.status !== "0x1") observations.count("transfers reverted");
+        if (spent > WEI_MAX) observations.wrong(`the transfer ${hash} cost ${formatEther(spent)} ETH`);
+      }
+    }
+    return `${count} transactions, ${formatEther(sum)} ETH, at most ${formatEther(most)} ETH each`;
   },
 };

@@ -43,7 +43,7 @@ export const ledger = (purchases: readonly Purchase[]): Check => ({
       return query<Row>("select payer, nonce, state, amount::text as amount from payments");
     });
     const settled = rows.filter(({ state }) => state === "settled");
-    const transfers = await transfersTo(river, protocol.payTo);
+    const { transfers, used } = await readToken(river, protocol.payTo);
     const sum = settled.reduce((total, { amount }) => total + BigInt(amount), 0n);
     const moved = transfers.reduce((total, value) => total + value, 0n);
     if (sum !== moved || settled.length !== transfers.length) {
@@ -55,7 +55,11 @@ export const ledger = (purchases: readonly Purchase[]): Check => ({
     if (!shop) throw new Error("there is no portfolio service");
     const states = new Map(rows.map((row) => [`${row.payer} ${row.nonce}`, row.state]));
     for (const purchase of purchases) {
-      const state = states.get(`${purchase.payer} ${purchase.nonce}`) ?? "unknown";
+      const key = `${purchase.payer} ${purchase.nonce}`;
+      const state = states.get(key) ?? "unknown";
+      if (purchase.decided?.status === 402 && used.has(key)) {
+        observations.wrong(`a payer was charged after being told to sign again: ${purchase.decided.text}`);
+      }
       if (state === "lost") observations.count("payments lost to reorgs");
       if (purchase.decided?.status === 200 && !["settled", "lost"].includes(state)) {
         observations.wrong(`an answer was given for a payment that is ${state}`);
@@ -85,15 +89,23 @@ export async function letPaymentsEnd(river: River): Promise<void> {
   await chain.mine(2 * FINALITY);
 }
 
-async function transfersTo({ protocol }: River, payTo: Hex): Promise<readonly bigint[]> {
+/** The amounts that were transferred, and the authorizations that were used, by payer and nonce. */
+async function readToken(
+  { protocol }: River,
+  payTo: Hex,
+): Promise<{ readonly transfers: readonly bigint[]; readonly used: ReadonlySet<string> }> {
   const { request } = protocol.chain;
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => request(method, params) }, { retryCount: 0 }),
   });
   const logs = await client.getLogs({ address: protocol.asset, fromBlock: 0n });
-  return parseEventLogs({ abi: usdCoinAbi, eventName: "Transfer", logs })
-    .filter(({ args }) => args.to.toLowerCase() === payTo)
-    .map(({ args }) => args.value);
+  const used = parseEventLogs({ abi: usdCoinAbi, eventName: "AuthorizationUsed", logs });
+  return {
+    transfers: parseEventLogs({ abi: usdCoinAbi, eventName: "Transfer", logs })
+      .filter(({ args }) => args.to.toLowerCase() === payTo)
+      .map(({ args }) => args.value),
+    used: new Set(used.map(({ args }) => `${args.authorizer.toLowerCase()} ${args.nonce}`)),
+  };
 }
 
 async function withDatabase<T>(

@@ -1,6 +1,6 @@
 // A node in front of a chain that is in trouble from time to time: it fails, lies or falls behind, as told.
-import { startFaultyNode } from "../support/faulty-node.ts";
-import { FLAKY_FAULTS, type Injection, LIAR_FAULTS } from "../support/injections.ts";
+import { startFaultyNode } from "../../support/faulty-node.ts";
+import { FLAKY_FAULTS, type Injection, LIAR_FAULTS } from "../../support/injections.ts";
 
 export type TroubledNode = {
   readonly url: string;
@@ -18,10 +18,7 @@ export type TroubledNodeOptions = {
   /** Whether it may also say nothing at all. */
   readonly silent: boolean;
   readonly onInjection: () => void;
-  readonly onAbsurdFee: () => void;
 };
-
-const ABSURD_FEE = `0x${(10n ** 15n).toString(16)}`;
 
 // Whoever asks waits twenty seconds for nothing; more of it would only make the rest of the run idle.
 const SILENT_SHARE = 0.01;
@@ -30,17 +27,12 @@ const SILENT_SHARE = 0.01;
 const LIAR_BESIDE_OTHERS: readonly Injection[] = [...LIAR_FAULTS, { kind: "omit-middle" }];
 
 export async function startTroubledNode(options: TroubledNodeOptions): Promise<TroubledNode> {
-  const { upstream, character, random, silent, onInjection, onAbsurdFee } = options;
+  const { upstream, character, random, silent, onInjection } = options;
   const faults = character === "liar" ? LIAR_BESIDE_OTHERS : FLAKY_FAULTS;
   let share = 0;
   const node = await startFaultyNode({
     upstream,
-    plan: (_, [call]) => {
-      // Paid as suggested, one transfer would cost 90 coins.
-      if (character === "liar" && share > 0 && call?.method === "eth_maxPriorityFeePerGas") {
-        onAbsurdFee();
-        return { kind: "result", result: ABSURD_FEE };
-      }
+    plan: () => {
       if (random() >= share) return null;
       onInjection();
       if (silent && random() < SILENT_SHARE) return { kind: "hang" };
