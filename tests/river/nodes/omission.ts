@@ -10,7 +10,10 @@ type Log = { readonly address: Hex; readonly blockHash: Hex };
 // One in so many: often enough for the shortest run, seldom enough that most responses are whole.
 const OMITTED_OF = 20n;
 
-/** Decided by the block and the address alone, so that every response about them leaves out the same. */
+/**
+ * Decided by the block and the address alone, so that every response about them leaves out the same. All logs of the
+ * address go together: a bloom shows that an address is silent, and not that one of its two logs is missing.
+ */
 export function isOmitted({ address, blockHash }: Log): boolean {
   return BigInt(keccak256(`${blockHash}${address.slice(2)}`)) % OMITTED_OF === 0n;
 }
