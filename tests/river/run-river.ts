@@ -151,7 +151,7 @@ async function play(
   );
   await pause(pace.troubleMs, stop);
   // A machine that is busy with other things gets some more time: a run in which nothing happened proves nothing.
-  const lateMs = endMs + 2 * pace.troubleMs;
+  const lateMs = endMs + 3 * pace.troubleMs;
   while (
     !stop.aborted &&
     Date.now() < lateMs &&
