@@ -13,6 +13,8 @@ import type { Check } from "./check.ts";
 
 const SCHEMA = "clean";
 const INDEX_MS_MAX = 240_000;
+// The first few tell what kind of log it is.
+const LOGS_TOLD_MAX = 5;
 
 export const cleanIndex: Check = {
   name: "tables equal a clean index",
@@ -42,7 +44,9 @@ export const cleanIndex: Check = {
       const expected = await digestTables(clean, tables, finalized);
       const found = await digestTables(lived, tables, finalized);
       const different = Object.keys(expected).filter((name) => expected[name] !== found[name]);
-      if (different.length > 0) throw new Error(`these differ: ${different.join(", ")}`);
+      if (different.length > 0) {
+        throw new Error(`these differ: ${different.join(", ")}; ${await differingLogs(lived, clean)}`);
+      }
       observations.count("events indexed", Number.parseInt(found.logs ?? "0", 10));
       return `${Object.keys(expected).length} tables, ${found.logs?.split(" ")[0]} events`;
     } finally {
@@ -60,6 +64,25 @@ function look({ databaseUrl }: River, schema: string): Promise<Database> {
     log: createLog({ level: "silent", terminal: false, name: "river" }),
     applicationName: "look",
   });
+}
+
+/** Where a missing log led to other rows, it is the log that tells what happened. */
+async function differingLogs(lived: Database, clean: Database): Promise<string> {
+  const [found, expected] = await Promise.all([lived, clean].map(readLogs));
+  const lacking = (all: readonly string[] = [], some: readonly string[] = []) => {
+    const known = new Set(some);
+    return all.filter((log) => !known.has(log)).slice(0, LOGS_TOLD_MAX);
+  };
+  const [missing, surplus] = [lacking(expected, found), lacking(found, expected)];
+  return `logs missing: ${missing.join(", ") || "none"}; logs too many: ${surplus.join(", ") || "none"}`;
+}
+
+async function readLogs(database: Database): Promise<readonly string[]> {
+  const { rows } = await database.query<{ log: string }>(
+    `select format('%s/%s of %s, topic %s', block_number, log_index, encode(address, 'hex'),
+      encode(substring(topics for 32), 'hex')) as log from logs order by block_number, log_index`,
+  );
+  return rows.map(({ log }) => log);
 }
 
 /** Null until there are tables at all. */
