@@ -5,17 +5,17 @@ import type { NodeFault } from "./node-fault.ts";
 
 export type Omission = { readonly fault: NodeFault; omit(omitting: boolean): void };
 
-type Log = { readonly address: Hex; readonly blockHash: Hex };
+type Log = { readonly blockHash: Hex; readonly topics: readonly Hex[] };
 
 // One in so many: often enough for the shortest run, seldom enough that most responses are whole.
 const OMITTED_OF = 20n;
 
 /**
- * Decided by the block and the address alone, so that every response about them leaves out the same. All logs of the
- * address go together: a bloom shows that an address is silent, and not that one of its two logs is missing.
+ * Decided by the block and the event alone, so that every response about them leaves out the same. All logs of the event
+ * in that block go together: a bloom shows that an event is missing, and not that one of two is.
  */
-export function isOmitted({ address, blockHash }: Log): boolean {
-  return BigInt(keccak256(`${blockHash}${address.slice(2)}`)) % OMITTED_OF === 0n;
+export function isOmitted({ blockHash, topics: [event = "0x"] }: Log): boolean {
+  return BigInt(keccak256(`${blockHash}${event.slice(2)}`)) % OMITTED_OF === 0n;
 }
 
 export function createOmission(options: { readonly onFault: () => void }): Omission {
