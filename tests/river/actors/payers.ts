@@ -13,8 +13,8 @@ const TRIES_MAX = 12;
 const TRY_AGAIN_MS = 1_500;
 /** Of the signatures, as many are of somebody who has nothing. */
 const POOR_SHARE = 0.1;
-// A signature is good for a minute; in its last seconds it may be late by the clock of the chain.
-const SIGNED_MS_MAX = 55_000;
+// A signature is good for a minute; the gate takes none that expires within twelve seconds.
+const SIGNED_MS_MAX = 45_000;
 // Of the answers that are there, as many are asked for again, elsewhere.
 const AGAIN_SHARE = 0.3;
 
