@@ -1,64 +1,141 @@
 // The chain as the payments need it, over the JSON-RPC client: was an authorization used, and did its use move the money.
-import { decodeFunctionResult, encodeFunctionData, parseAbi, toEventSelector } from "viem";
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { malformed, missing } from "../chain/bad-answer.ts";
-import { readHeader } from "../chain/blocks.ts";
+import { headerCall, readHeader } from "../chain/blocks.ts";
 import { callBatch } from "../chain/calls.ts";
 import { readFinalized } from "../chain/finality.ts";
 import { type NodeLog, parseLog } from "../chain/log.ts";
-import { readObject, toQuantity } from "../chain/quantity.ts";
+import { toQuantity } from "../chain/quantity.ts";
 import type { CallOptions, PinnedRpc, Rpc } from "../chain/rpc/call.ts";
-import { TRANSFER_TOPIC } from "../chain/transfers.ts";
 import type { Hex } from "../kit/hex.ts";
-import type { Block, Evidence, SettlementChain, TransferWanted } from "../payments/settlement-chain.ts";
+import type {
+  Block,
+  Evidence,
+  ReadAt,
+  SettlementChain,
+  TransferWanted,
+  UsedStates,
+} from "../payments/settlement-chain.ts";
+import { compareBlocks, readTransfers } from "./settlement-blocks.ts";
+import { CANCELED, findTransfer, readReceipt, USED, useIn, word } from "./settlement-receipt.ts";
 
 const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]);
-const USED = toEventSelector("AuthorizationUsed(address,bytes32)");
-const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
 
 // Accepted by every vendor; a reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
+
+/** Reads the newest final block, by whichever provider. */
+type ReadFinal = () => Promise<Block>;
 
 export function settlementChain(
   rpc: Rpc,
   options: { readonly finalityDepth: number; readonly finalityDepthMin: number },
 ): SettlementChain {
   const finality = { depthFallback: options.finalityDepth, depthMin: options.finalityDepthMin };
+  const readFinal = (call: CallOptions) => async () =>
+    blockOf(await readFinalized(rpc, { ...finality, ...call }));
   return {
     findSettlement: (wanted, signal) => {
       const call = callOptions(signal);
-      return rpc.pinned((node) => findOn(node, wanted, call), call);
+      return rpc.pinned((node) => findOn(node, wanted, readFinal(call), call), call);
     },
-    head: async (signal) => blockOf(await readHeader(rpc, "latest", callOptions(signal))),
-    finalized: async (signal) => blockOf(await readFinalized(rpc, { ...finality, ...callOptions(signal) })),
+    readStates: (wanted, signal) => {
+      const call = callOptions(signal);
+      return rpc.pinned((node) => readStates(node, wanted, readFinal(call), call), call);
+    },
+    findInTransaction: async (transaction, wanted, signal) => {
+      const receipt = await readReceiptAnywhere(rpc, transaction, callOptions(signal));
+      if (receipt === null) return null;
+      const used = useIn(receipt, wanted);
+      return (used && findTransfer(receipt, wanted, used)) ?? { kind: "other" };
+    },
+    finalized: (signal) => readFinal(callOptions(signal))(),
+    compareBlocks: (blocks, signal) => compareBlocks(rpc, blocks, callOptions(signal)),
+    readTransfers: (blocks, signal) => readTransfers(rpc, blocks, callOptions(signal)),
   };
 }
 
 const callOptions = (signal: AbortSignal | undefined): CallOptions => (signal ? { signal } : {});
 
-const blockOf = ({ number, timestamp }: Block): Block => ({ number, timestamp });
-
-type Authorization = Pick<TransferWanted, "asset" | "from" | "nonce">;
-
-async function isUsed(
-  node: PinnedRpc,
-  { asset, from, nonce }: Authorization,
-  blockHash: Hex,
-  options: CallOptions,
-): Promise<boolean> {
-  const data = encodeFunctionData({ abi: ABI, functionName: "authorizationState", args: [from, nonce] });
-  const [result] = await callBatch(node, [{ to: asset, data, block: { blockHash } }], options);
-  if (!result || !("ok" in result)) throw malformed("the token does not tell the state of authorizations");
-  return decodeFunctionResult({ abi: ABI, functionName: "authorizationState", data: result.ok });
+/** A second provider is asked where the first does not have it: one of them may be behind. */
+async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: CallOptions) {
+  const read = async (node: PinnedRpc) => ({
+    provider: node.providerIndex,
+    receipt: await readReceipt(node, transaction, options),
+  });
+  const { provider, receipt } = await rpc.pinned(read, options);
+  if (receipt !== null || rpc.providers().length === 1) return receipt;
+  return (await rpc.pinned(read, { ...options, avoid: [provider] })).receipt;
 }
 
-/** From one node and as of one block, so that its answers belong together. */
-async function findOn(node: PinnedRpc, wanted: TransferWanted, options: CallOptions): Promise<Evidence> {
-  const head = await readHeader(node, "latest", options);
-  if (!(await isUsed(node, wanted, head.hash, options))) return { kind: "unused" };
-  for (let to = head.number; to >= 0; to -= RANGE_MAX) {
+const blockOf = ({ number, hash, timestamp }: Block): Block => ({ number, hash, timestamp });
+
+/** From one node and as of one block, so that what it says belongs together. */
+async function readStates(
+  node: PinnedRpc,
+  wanted: readonly TransferWanted[],
+  readFinal: ReadFinal,
+  options: CallOptions,
+): Promise<UsedStates> {
+  const at = blockOf(await readHeader(node, "latest", options));
+  const calls = wanted.map(({ asset, from, nonce }) => ({
+    to: asset,
+    data: encodeFunctionData({ abi: ABI, functionName: "authorizationState", args: [from, nonce] }),
+    block: { blockHash: at.hash },
+  }));
+  const used = (await callBatch(node, calls, options)).map((result) => {
+    if (!("ok" in result)) throw malformed("the token does not tell the state of authorizations");
+    return decodeFunctionResult({ abi: ABI, functionName: "authorizationState", data: result.ok });
+  });
+  const isExpired = wanted.some(({ validBefore }, i) => !used[i] && at.timestamp >= validBefore);
+  return { at, used, final: isExpired ? await finalBelow(node, at, readFinal, options) : null };
+}
+
+/** The newest final block, if this node has it on the branch of the given block; otherwise null. */
+async function finalBelow(
+  node: PinnedRpc,
+  at: Block,
+  readFinal: ReadFinal,
+  options: CallOptions,
+): Promise<ReadAt["final"]> {
+  const final = await readFinal();
+  if (final.number > at.number) return null;
+  const answers = await node.batch([headerCall(final.number), headerCall(at.number)], options);
+  const hashes = answers.map((answer) => ("ok" in answer ? answer.ok.hash : null));
+  return hashes[0] === final.hash && hashes[1] === at.hash ? final : null;
+}
+
+async function findOn(
+  node: PinnedRpc,
+  wanted: TransferWanted,
+  readFinal: ReadFinal,
+  options: CallOptions,
+): Promise<Evidence> {
+  const { at, used, final } = await readStates(node, [wanted], readFinal, options);
+  if (used[0] === false) return { kind: "unused", at, final };
+  const log = await findUse(node, wanted, at, options);
+  const transfer = log.topics[0] === USED ? await transferOf(node, wanted, log, options) : null;
+  if (transfer !== null) return transfer;
+  const below = await finalBelow(node, at, readFinal, options);
+  return { kind: "spent", at, final: below !== null && log.blockNumber <= below.number };
+}
+
+async function transferOf(node: PinnedRpc, wanted: TransferWanted, log: NodeLog, options: CallOptions) {
+  const receipt = await readReceipt(node, log.transactionHash, options);
+  if (receipt === null) throw missing("the transaction of a log is not there");
+  return findTransfer(receipt, wanted, log);
+}
+
+async function findUse(
+  node: PinnedRpc,
+  wanted: TransferWanted,
+  at: Block,
+  options: CallOptions,
+): Promise<NodeLog> {
+  for (let to = at.number; to >= 0; to -= RANGE_MAX) {
     const from = Math.max(0, to - RANGE_MAX + 1);
     const [log] = await readLogs(node, wanted, { from, to }, options);
-    if (log) return log.topics[0] === USED ? judged(node, wanted, log, options) : { kind: "spent" };
+    if (log) return log;
     if ((await readHeader(node, from, options)).timestamp < wanted.sinceSeconds) break;
   }
   // The token says that it was used, so there is a log: a node that does not show it is behind itself.
@@ -67,7 +144,7 @@ async function findOn(node: PinnedRpc, wanted: TransferWanted, options: CallOpti
 
 async function readLogs(
   node: PinnedRpc,
-  { asset, from: payer, nonce }: Authorization,
+  { asset, from: payer, nonce }: TransferWanted,
   { from, to }: { from: number; to: number },
   options: CallOptions,
 ): Promise<NodeLog[]> {
@@ -88,40 +165,4 @@ async function readLogs(
       return logs;
     },
   });
-}
-
-/**
- * The token's next log after the use must be the transfer itself. "Somewhere in the same transaction" would not do: a
- * payer could use two nonces there, one for himself and one for us, and have the one transfer counted for both.
- */
-async function judged(
-  node: PinnedRpc,
-  wanted: TransferWanted,
-  used: NodeLog,
-  options: CallOptions,
-): Promise<Evidence> {
-  const logs = await node.request("eth_getTransactionReceipt", [used.transactionHash], {
-    ...options,
-    parse: (answer) => {
-      if (answer === null) throw missing("the transaction of a log is not there");
-      const { logs } = readObject(answer, "the receipt");
-      if (!Array.isArray(logs)) throw malformed("the logs of a receipt are not a list");
-      return logs.map(parseLog);
-    },
-  });
-  const next = logs
-    .filter((log) => log.address === wanted.asset && log.logIndex > used.logIndex)
-    .sort((a, b) => a.logIndex - b.logIndex)[0];
-  const isTransfer =
-    next !== undefined &&
-    next.topics[0] === TRANSFER_TOPIC &&
-    next.topics[1] === word(wanted.from) &&
-    next.topics[2] === word(wanted.to) &&
-    next.data === `0x${wanted.value.toString(16).padStart(64, "0")}`;
-  if (!isTransfer) return { kind: "spent" };
-  return { kind: "transferred", transaction: used.transactionHash, blockNumber: used.blockNumber };
-}
-
-function word(address: Hex): Hex {
-  return `0x${address.slice(2).padStart(64, "0")}`;
 }

@@ -14,9 +14,10 @@ import type { PaidRequest, PaidWork, PaymentOutcome } from "./paid-work.ts";
 import { readPaymentHeader } from "./payment.ts";
 import { createPurchase } from "./purchase.ts";
 import type { Resource } from "./resource.ts";
+import type { Swept } from "./row-runner.ts";
 import { createSettlement } from "./settlement.ts";
 import type { SettlementChain } from "./settlement-chain.ts";
-import { createSweep, type Swept } from "./sweep.ts";
+import { createSweep } from "./sweep.ts";
 import { createWaitingRoom } from "./waiting-room.ts";
 
 export type Gate = {
@@ -68,7 +69,7 @@ export function createGate(options: GateOptions): Gate {
       }
       return purchase({ resource, payment, owner: randomUUID() }, work);
     },
-    sweep: createSweep({ store, ledger, settlement, chain, clock, log, limits }),
+    sweep: createSweep({ store, scope: offer, ledger, settlement, chain, clock, log, limits }),
     total: () => ledger.total(offer),
   };
 }

@@ -3,10 +3,12 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "../kit/hex.ts";
 import type { SqlText } from "../schema/statement.ts";
 import { name, sql } from "../schema/statement.ts";
+import type { BlockId } from "./settlement-chain.ts";
 
 /**
  * reserved: being checked and worked for, nothing is charged. settling: the answer is kept, the transfer was or will be
- * sent. settled: paid. released: the work failed, nothing was charged. refused: the transfer can not happen. expired:
+ * sent. settled: paid. released: the work failed, nothing was charged. refused: a facilitator refused the transfer (the
+ * reason NONCE_USED means that the chain did, for good). expired:
  * it never happened and never will. lost: it happened, the chain forgot it, and it can not be repeated.
  */
 export type PaymentState = "reserved" | "settling" | "settled" | "released" | "refused" | "expired" | "lost";
@@ -18,6 +20,9 @@ export type PaymentKey = {
   readonly payer: Hex;
   readonly nonce: Hex;
 };
+
+/** Payments that one chain can be asked about: services on several networks may share a ledger. */
+export type LedgerScope = Pick<PaymentKey, "network" | "asset">;
 
 export type LedgerRow = PaymentKey & {
   readonly payTo: Hex;
@@ -34,7 +39,8 @@ export type LedgerRow = PaymentKey & {
   /** Whether somebody is acting on it now. */
   readonly leased: boolean;
   readonly transaction: Hex | null;
-  readonly blockNumber: number | null;
+  /** Where its transfer was last seen; null before, and in rows of versions that did not store the hash. */
+  readonly block: BlockId | null;
   readonly attempts: number;
   readonly failures: number;
   readonly reason: string | null;
@@ -46,7 +52,7 @@ export type LedgerRow = PaymentKey & {
 export const ROW =
   name(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
   fingerprint, payment_digest, payment_id, payload, terms, state, verified, coalesce(lease_until > now(), false) as leased, transaction,
-  block_number::text as block_number, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
+  block_number::text as block_number, block_hash, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
   settled_at is not null as was_settled`);
 
 export function keyIs({ network, asset, payer, nonce }: PaymentKey): SqlText {
@@ -73,11 +79,15 @@ export function readRow(row: Readonly<Record<string, unknown>>): LedgerRow {
     verified: row.verified === true,
     leased: row.leased === true,
     transaction: orNull("transaction") as Hex | null,
-    blockNumber: row.block_number === null ? null : Number(text("block_number")),
+    block: blockOf(orNull("block_number"), orNull("block_hash")),
     attempts: Number(row.attempts),
     failures: Number(row.failures),
     reason: orNull("reason"),
     createdSeconds: Number(text("created")),
     wasSettled: row.was_settled === true,
   };
+}
+
+function blockOf(number: string | null, hash: string | null): BlockId | null {
+  return number === null || hash === null ? null : { number: Number(number), hash: hash as Hex };
 }

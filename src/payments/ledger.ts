@@ -7,6 +7,7 @@ import { freeIdentifier, isNameTaken } from "./identifier.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
 import { keyIs, type LedgerRow, type PaymentKey, type PaymentState, ROW, readRow } from "./ledger-row.ts";
 import type { Payment } from "./payment.ts";
+import type { BlockId } from "./settlement-chain.ts";
 
 export type Reservation = {
   readonly key: PaymentKey;
@@ -49,7 +50,7 @@ export type Ledger = {
   beginSettling(key: PaymentKey, owner: string): Promise<boolean>;
   /** Remembers a transaction whose outcome is not known, and leaves the row to whoever comes next. */
   leaveUnknown(key: PaymentKey, owner: string, transaction: string | null): Promise<void>;
-  settle(key: PaymentKey, owner: string, transaction: string, blockNumber: number | null): Promise<boolean>;
+  settle(key: PaymentKey, owner: string, transaction: string, block: BlockId): Promise<boolean>;
   end(
     key: PaymentKey,
     owner: string,
@@ -60,7 +61,7 @@ export type Ledger = {
   confirm(
     key: PaymentKey,
     owner: string,
-    seen: { transaction: Hex; blockNumber: number; final: boolean },
+    seen: { transaction: Hex; block: BlockId; final: boolean },
   ): Promise<boolean>;
   answerOf(key: PaymentKey): Promise<KeptAnswer | null>;
   /** Failed work for a payer within the window of the limit. */
@@ -68,8 +69,6 @@ export type Ledger = {
   markVerified(key: PaymentKey, owner: string): Promise<boolean>;
   /** Rows of a payer that are being acted on, as far as they are known to be his. */
   busyOf(payer: Hex): Promise<number>;
-  /** Rows that nobody acts on, the longest untouched first. */
-  idle(states: SqlText, limit: number): Promise<readonly LedgerRow[]>;
   /** What has been paid and stays so, as far as we know. */
   total(terms: Pick<PaymentKey, "network" | "asset">): Promise<bigint>;
 };
@@ -186,12 +185,12 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         sql`transaction = coalesce(${transaction}, transaction), ${FREE}`,
       );
     },
-    settle: (key, owner, transaction, blockNumber) =>
+    settle: (key, owner, transaction, block) =>
       change(
         key,
         owner,
         ["settling", "refused"],
-        sql`state = 'settled', reason = null, transaction = ${transaction}, block_number = ${blockNumber},
+        sql`state = 'settled', reason = null, transaction = ${transaction}, ${blockIs(block)},
           settled_at = coalesce(settled_at, now()), ${FREE}`,
       ),
     end: (key, owner, state, reason) =>
@@ -199,17 +198,17 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         key,
         owner,
         ["settling", "refused"],
-        // A refusal costs us the work: counted once, like work that failed.
+        // A refusal costs us the work: counted once, like work that failed. A row with a reason has been counted.
         sql`state = ${state}, reason = ${reason}, ${FREE},
-          failed_at = case when state = 'settling' then now() else failed_at end,
-          failures = case when state = 'refused' then failures when failed_at > ${after(-failureWindowMs)} then failures + 1 else 1 end`,
+          failed_at = case when reason is null then now() else failed_at end,
+          failures = case when reason is not null then failures when failed_at > ${after(-failureWindowMs)} then failures + 1 else 1 end`,
       ),
-    confirm: (key, owner, { transaction, blockNumber, final }) =>
+    confirm: (key, owner, { transaction, block, final }) =>
       change(
         key,
         owner,
         ["settled"],
-        sql`transaction = ${transaction}, block_number = ${blockNumber}, final = ${final}, ${FREE}`,
+        sql`transaction = ${transaction}, ${blockIs(block)}, final = ${final}, ${FREE}`,
       ),
     async answerOf(key) {
       const [row] = await store.run<{ status: number; headers: string; body: Buffer }>(
@@ -231,11 +230,6 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         where payer = ${payer} and verified and owner is not null and lease_until > now()`);
       return Number(row?.count ?? 0);
     },
-    idle: async (states, limit) =>
-      (
-        await store.run(sql`select ${ROW} from payments where ${states}
-        and (owner is null or lease_until <= now()) order by updated_at limit ${limit}`)
-      ).map(readRow),
     async total({ network, asset }) {
       const [row] = await store.run<{
         sum: string;
@@ -244,4 +238,8 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
       return BigInt(row?.sum ?? 0);
     },
   };
+}
+
+function blockIs({ number, hash }: BlockId): SqlText {
+  return sql`block_number = ${number}, block_hash = ${hash}`;
 }

@@ -6,6 +6,7 @@ export type GateLimits = {
   readonly handlerMs: number;
   readonly settleMs: number;
   readonly chainMs: number;
+  readonly receiptMs: number;
   readonly settleMarginMs: number;
   readonly waitMs: number;
   readonly servingMax: number;
@@ -17,6 +18,7 @@ export type GateLimits = {
   readonly retryAfterSeconds: number;
   readonly answersKeptMs: number;
   readonly sweepRows: number;
+  readonly sweepConcurrency: number;
 };
 
 export const GATE_LIMITS: GateLimits = {
@@ -29,6 +31,8 @@ export const GATE_LIMITS: GateLimits = {
   // Several blocks of any chain we are paid on; after it the outcome is looked up instead of waited for.
   settleMs: 20_000,
   chainMs: 10_000,
+  // A block or two: nodes behind a balancer are that far apart. After it the client retries instead of waiting.
+  receiptMs: 4_000,
   // Facilitators refuse what expires within six seconds, and a transaction needs a block or two to be mined.
   settleMarginMs: 12_000,
   // How long the second of two equal requests waits for the first; clients give up at about 30 seconds.
@@ -50,6 +54,9 @@ export const GATE_LIMITS: GateLimits = {
   retryAfterSeconds: 2,
   // Whoever lost an answer asks again within minutes; a day also covers the morning after an outage.
   answersKeptMs: 86_400_000,
-  // One sweep must end before the next one begins.
-  sweepRows: 100,
+  // Rows that reconciliation holds in memory at a time, about 4 KB each; it goes on until none is left.
+  sweepRows: 500,
+  // Rows that reconciliation works on one by one, at the same time. Each that is sent again waits for its block, and
+  // all of a reorg must be sent before they expire; one facilitator takes 100 settlements at a time.
+  sweepConcurrency: 32,
 };

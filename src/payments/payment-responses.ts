@@ -53,13 +53,13 @@ export function paymentResponses(
       ),
     tooManyFailures() {
       count("limited");
-      const sentence = "Too many requests of this payer have failed; nothing was charged.";
+      const sentence = "Too many requests of this payer have failed; send the same signature again later.";
       return refusal("RATE_LIMITED", sentence, Math.ceil(limits.failureWindowMs / 1_000));
     },
     async answered(row, result, outcome) {
       if (result.kind === "refused") return refused(result.sentence);
       if (result.kind === "unknown") {
-        return pending("The payment is under way; send the same signature again to get the answer.");
+        return pending(result.sentence ?? "The payment is under way; send the same signature again.");
       }
       const answer = await ledger.answerOf(row);
       if (answer === null) return conflict("The payment has been used, and its answer is no longer kept.");

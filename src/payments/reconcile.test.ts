@@ -300,7 +300,10 @@ describe("while the chain can not be read", () => {
     };
     const dark = () => Promise.reject(new Error("no node answers"));
     const blind = await stage.serve({
-      chain: { findSettlement: dark, head: dark, finalized: dark },
+      chain: {
+        ...{ findSettlement: dark, findInTransaction: dark, readStates: dark },
+        ...{ finalized: dark, compareBlocks: dark, readTransfers: dark },
+      },
     });
     expect((await ask(url("dark"), header)).status).toBe(503);
     expect((await ask(url("dark", blind), header)).status).toBe(503);

@@ -1,7 +1,8 @@
-// What the payments need to know of the chain itself, beyond anybody's word: whether the money has moved.
+// What the payments need to know of the chain itself, beyond the word of a facilitator: whether the money has moved.
 import type { Hex } from "../kit/hex.ts";
 
-export type Block = { readonly number: number; readonly timestamp: number };
+export type BlockId = { readonly number: number; readonly hash: Hex };
+export type Block = BlockId & { readonly timestamp: number };
 
 export type TransferWanted = {
   readonly asset: Hex;
@@ -11,18 +12,60 @@ export type TransferWanted = {
   readonly nonce: Hex;
   /** Unix seconds before which it can not have happened. */
   readonly sinceSeconds: number;
+  /** Unix seconds from which on the token refuses it. */
+  readonly validBefore: number;
 };
 
-export type Evidence =
-  /** The authorization was used, and its use moved exactly this money. */
-  | { readonly kind: "transferred"; readonly transaction: Hex; readonly blockNumber: number }
-  /** It was cancelled, or its nonce was used for something else. */
-  | { readonly kind: "spent" }
-  | { readonly kind: "unused" };
+/** The authorization was used, and its use moved exactly this money. */
+export type Transferred = {
+  readonly kind: "transferred";
+  readonly transaction: Hex;
+  readonly block: BlockId;
+};
 
-/** Every function throws where the chain can not be read: not knowing is not an answer. */
+/** Everything in it is from one node and as of one block, `at`. */
+export type Evidence =
+  | Transferred
+  /** It was canceled, or its nonce was used for something else; `final` when no reorg can undo that. */
+  | { readonly kind: "spent"; readonly at: Block; readonly final: boolean }
+  | ({ readonly kind: "unused" } & ReadAt);
+
+export type ReadAt = {
+  readonly at: Block;
+  /** The newest final block below `at`, on the same branch; null where it was not read or is not known. */
+  readonly final: Block | null;
+};
+
+/** Which authorizations are used as of one block, in the order in which they were requested. */
+export type UsedStates = ReadAt & { readonly used: readonly boolean[] };
+
+export type ComparedBlocks = {
+  /** The head of the node that was read. */
+  readonly head: Block;
+  /** Hashes of the blocks that are part of the chain below that head. */
+  readonly held: ReadonlySet<Hex>;
+  /** Hashes of the blocks that another block has replaced. A block above the head is in neither set. */
+  readonly gone: ReadonlySet<Hex>;
+};
+
+export type BlockQuery = { readonly block: BlockId; readonly wanted: readonly TransferWanted[] };
+
+/** Every function throws where the chain can not be read: an unknown state is not a state. */
 export type SettlementChain = {
   findSettlement(wanted: TransferWanted, signal?: AbortSignal): Promise<Evidence>;
-  head(signal?: AbortSignal): Promise<Block>;
+  /** What this transaction did with the authorization; null while no node has its receipt. */
+  findInTransaction(
+    transaction: Hex,
+    wanted: TransferWanted,
+    signal?: AbortSignal,
+  ): Promise<Transferred | { readonly kind: "other" } | null>;
+  /** Many authorizations at once, without looking for the transfers. */
+  readStates(wanted: readonly TransferWanted[], signal?: AbortSignal): Promise<UsedStates>;
   finalized(signal?: AbortSignal): Promise<Block>;
+  compareBlocks(blocks: readonly BlockId[], signal?: AbortSignal): Promise<ComparedBlocks>;
+  /** For each block, the transaction of each transfer that the logs of that block prove; null for one they do not. */
+  readTransfers(
+    blocks: readonly BlockQuery[],
+    signal?: AbortSignal,
+  ): Promise<readonly (readonly (Hex | null)[])[]>;
 };

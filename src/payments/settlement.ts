@@ -1,8 +1,9 @@
-// From a kept answer to a paid one: the transfer is sent, and what became of it is believed to the chain alone.
+// From a stored response to a paid one: sends the transfer, and takes what became of it from the chain alone.
 import type { Clock } from "../kit/clock.ts";
+import type { Hex } from "../kit/hex.ts";
 import type { Log } from "../kit/log.ts";
 import { withDeadline } from "./deadline.ts";
-import { evidenceOf } from "./evidence.ts";
+import { awaitTransfer, evidenceOf } from "./evidence.ts";
 import {
   type Facilitator,
   NONCE_USED,
@@ -13,12 +14,14 @@ import {
 import type { Ledger } from "./ledger.ts";
 import type { LedgerRow } from "./ledger-row.ts";
 import type { GateLimits } from "./limits.ts";
-import type { SettlementChain } from "./settlement-chain.ts";
+import type { Evidence, SettlementChain, Transferred } from "./settlement-chain.ts";
 
 export type SettleResult =
   | { readonly kind: "settled"; readonly transaction: string }
+  /** No money moved with this authorization and none can: the client may sign again. */
   | { readonly kind: "refused"; readonly sentence: string }
-  | { readonly kind: "unknown" };
+  /** The money may have moved, or still can. */
+  | { readonly kind: "unknown"; readonly sentence?: string };
 
 export type Settlement = {
   /** Sends the transfer of a row whose owner we are. */
@@ -41,91 +44,128 @@ export type SettlementOptions = {
 export const EXPIRED =
   "The payment expired without being carried out, and nothing was charged; sign a new one.";
 
-export function createSettlement(options: SettlementOptions): Settlement {
-  const { ledger, facilitator, chain, clock, log, limits } = options;
-  const unknown = { kind: "unknown" } as const;
+/** The nonce is gone as of a block that a reorg can still undo; once it is final, the reason is NONCE_USED. */
+const NONCE_USED_NOT_FINAL = "nonce_used_in_unfinalized_block";
 
-  async function settled(row: LedgerRow, owner: string, transaction: string, block: number | null) {
+/** Whether a stored reason means that the authorization cannot move money. */
+export function isConsumed(reason: string | null): boolean {
+  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL;
+}
+
+export function createSettlement(options: SettlementOptions): Settlement {
+  const { ledger, facilitator, clock, log, limits } = options;
+  const unknown = { kind: "unknown" } as const;
+  const about = ({ payer, nonce }: LedgerRow) => ({ payer, nonce });
+
+  async function recordTransfer(row: LedgerRow, owner: string, { transaction, block }: Transferred) {
     if (await ledger.settle(row, owner, transaction, block)) return { kind: "settled", transaction } as const;
-    // Somebody else has taken over meanwhile and will find the same.
+    // Another process has taken over meanwhile and finds the same.
     const now = await ledger.find(row);
     if (now?.state === "settled")
       return { kind: "settled", transaction: now.transaction ?? transaction } as const;
     return unknown;
   }
 
-  async function ended(row: LedgerRow, owner: string, state: "refused" | "expired", reason: string) {
+  /** For good: the evidence is final. */
+  async function end(row: LedgerRow, owner: string, state: "refused" | "expired", reason: string) {
     if (row.wasSettled) {
       const { network, asset, payer, nonce, amount, transaction } = row;
       const lost = { network, asset, payer, nonce, amount: amount.toString(), transaction };
       log.error(lost, "A payment that was settled is gone from the chain and can not be repeated");
     }
     await ledger.end(row, owner, row.wasSettled ? "lost" : state, reason);
-    const sentence = state === "expired" ? EXPIRED : refusalSentence(reason);
-    return { kind: "refused", sentence } as const;
   }
 
-  const clockOf = () =>
-    withDeadline({ clock, ms: limits.chainMs, what: "Reading the chain's clock" }, async (signal) => {
-      const [head, final] = await Promise.all([chain.head(signal), chain.finalized(signal)]);
-      return { head: head.timestamp, final: final.timestamp };
-    });
+  /** Records a refusal of an authorization that may still move money. It counts as a failure of its payer, once. */
+  async function keepOpen(row: LedgerRow, owner: string, reason: string, transaction: string | null) {
+    const isCounted = row.reason !== null;
+    // The stored reason NONCE_USED ends a row, so it needs evidence that is final.
+    if (row.wasSettled || isCounted || reason === NONCE_USED) {
+      await ledger.leaveUnknown(row, owner, transaction);
+    } else {
+      await ledger.end(row, owner, "refused", reason);
+    }
+  }
+
+  async function conclude(row: LedgerRow, owner: string, evidence: Evidence): Promise<SettleResult | null> {
+    if (evidence.kind === "transferred") return recordTransfer(row, owner, evidence);
+    if (evidence.kind === "spent") {
+      if (evidence.final) await end(row, owner, "refused", NONCE_USED);
+      else await keepOpen(row, owner, NONCE_USED_NOT_FINAL, null);
+      return { kind: "refused", sentence: refusalSentence(NONCE_USED) };
+    }
+    // No later block can hold the transfer, and this one and those below it do not. The time of any other block, or of
+    // another node, would say nothing about a transfer in between.
+    if (evidence.at.timestamp < row.validBefore) return null;
+    // A reorg could still bring it back into a block that is old enough, until such blocks are final.
+    if (evidence.final !== null && evidence.final.timestamp >= row.validBefore) {
+      await end(row, owner, "expired", "expired");
+    } else {
+      await ledger.leaveUnknown(row, owner, null);
+    }
+    return { kind: "refused", sentence: EXPIRED };
+  }
 
   async function look(row: LedgerRow, owner: string): Promise<SettleResult | null> {
     try {
-      const evidence = await evidenceOf(row, { chain, clock, ms: limits.chainMs });
-      if (evidence.kind === "transferred") {
-        return await settled(row, owner, evidence.transaction, evidence.blockNumber);
-      }
-      if (evidence.kind === "spent") return await ended(row, owner, "refused", NONCE_USED);
-      const { head, final } = await clockOf();
-      if (head < row.validBefore) return null;
-      // A reorg could still bring it back into a block that is old enough, until such blocks are final.
-      if (final >= row.validBefore) return await ended(row, owner, "expired", "expired");
-      await ledger.leaveUnknown(row, owner, null);
-      return { kind: "refused", sentence: EXPIRED };
+      return await conclude(row, owner, await evidenceOf(row, options));
     } catch (err) {
-      log.warn({ err, payer: row.payer, nonce: row.nonce }, "A payment could not be looked up");
+      log.warn({ err, ...about(row) }, "A payment could not be looked up");
       await ledger.leaveUnknown(row, owner, null);
       return unknown;
     }
   }
 
-  async function attempt(row: LedgerRow, owner: string, earlier: "none" | "unknown"): Promise<SettleResult> {
-    const outcome = await withDeadline({ clock, ms: limits.settleMs, what: "A settlement" }, () =>
-      settlePayment(facilitator, row.payload, row.terms),
-    ).catch((cause): SettleOutcome => ({ kind: "unknown", transaction: null, cause }));
-    if (outcome.kind === "settled") return settled(row, owner, outcome.transaction, null);
-    if (outcome.kind === "unknown") {
-      const { cause: err, transaction } = outcome;
-      log.warn(
-        { err, payer: row.payer, nonce: row.nonce, transaction },
-        "The outcome of a settlement is unknown",
-      );
-      await ledger.leaveUnknown(row, owner, transaction);
-      return unknown;
-    }
-    // The money may have moved all the same: anyone may carry out what was signed.
+  /** A facilitator's success is a claim: the response is delivered once our own node has the transfer. */
+  async function verifySuccess(row: LedgerRow, owner: string, transaction: string): Promise<SettleResult> {
+    const hash = transaction.toLowerCase() as Hex;
+    const found = await awaitTransfer(row, hash, options).catch((err) => {
+      log.warn({ err, ...about(row), transaction }, "The receipt of a transfer could not be read");
+      return null;
+    });
+    if (found !== null) return recordTransfer(row, owner, found);
+    // Another transaction than the named one may have moved the money.
     const seen = await look(row, owner);
     if (seen !== null) return seen;
-    if (outcome.reason !== NONCE_USED && earlier === "none") {
-      return ended(row, owner, "refused", outcome.reason);
-    }
-    // Used, says one node, and not used, says another: one of them is behind. Or an earlier attempt may still wait to be
-    // mined, and whoever is refused now would sign again and pay for both.
-    await ledger.leaveUnknown(row, owner, null);
+    log.warn(
+      { ...about(row), transaction },
+      "A facilitator reported a transfer that is not on chain; the response is not delivered",
+    );
+    await ledger.leaveUnknown(row, owner, transaction);
     return unknown;
   }
 
+  async function attempt(row: LedgerRow, owner: string): Promise<SettleResult> {
+    const outcome = await withDeadline({ clock, ms: limits.settleMs, what: "A settlement" }, () =>
+      settlePayment(facilitator, row.payload, row.terms),
+    ).catch((cause): SettleOutcome => ({ kind: "unknown", transaction: null, cause }));
+    if (outcome.kind === "settled") return verifySuccess(row, owner, outcome.transaction);
+    const { transaction } = outcome;
+    if (outcome.kind === "unknown") {
+      log.warn({ err: outcome.cause, ...about(row), transaction }, "The outcome of a settlement is unknown");
+      await ledger.leaveUnknown(row, owner, transaction);
+      return unknown;
+    }
+    // Anyone who has the signature may carry it out: it is on its way to a facilitator, and public once it was sent. A
+    // refusal says that this attempt did not, for a reason that an earlier transfer can be the cause of.
+    const seen = await look(row, owner);
+    if (seen !== null) return seen;
+    await keepOpen(row, owner, outcome.reason, transaction);
+    return outcome.reason === NONCE_USED ? unknown : { ...unknown, sentence: notYet(outcome.reason) };
+  }
+
   return {
-    send: (row, owner) => attempt(row, owner, "none"),
+    send: attempt,
     look,
     async resume(row, owner) {
       const seen = await look(row, owner);
       if (seen !== null) return seen;
-      // Refused is only what was known not to be under way.
-      const earlier = row.state === "refused" ? "none" : "unknown";
-      return (await ledger.beginSettling(row, owner)) ? attempt(row, owner, earlier) : unknown;
+      return (await ledger.beginSettling(row, owner)) ? attempt(row, owner) : unknown;
     },
   };
+}
+
+function notYet(reason: string): string {
+  const why = refusalSentence(reason);
+  return `${why} It can still be carried out until it expires: send the same signature again, do not sign a new one before.`;
 }

@@ -451,4 +451,16 @@ export const migrations: readonly Migration[] = [
       create index write_versions_by_use on write_versions (used_at);
     `,
   },
+  {
+    version: 8,
+    name: "payments by block",
+    sql: `
+      -- With its hash a block can be checked once for all payments in it.
+      alter table payments add column block_hash text collate "C";
+      create index payments_by_open_block on payments (network, asset, block_number)
+        where state = 'settled' and not final;
+      create index payments_unresolved on payments (network, asset, payer, nonce)
+        where state in ('settling', 'refused');
+    `,
+  },
 ];

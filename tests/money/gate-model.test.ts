@@ -48,6 +48,8 @@ type Step =
       verify: VerifyFault;
       settle: SettleFault;
       death: Death;
+      /** How many blocks the node of this process is behind. */
+      behind: number;
       forged: boolean;
       works: boolean;
     }
@@ -66,8 +68,12 @@ const asks = fc.record({
     "lost while waiting",
     "pending",
     "refused",
+    "front-run",
+    "front-run, refused",
+    "made up",
   ),
   death: fc.constantFrom<Death>("never", "never", "never", "at work", "asked", "sent"),
+  behind: fc.constantFrom(0, 0, 1),
   forged: fc.constantFrom(false, false, false, true),
   works: fc.constantFrom(true, true, true, true, false),
 });
@@ -116,10 +122,10 @@ class World {
       offer,
       store,
       facilitator: this.chain.facilitator(faults, die),
-      chain: this.chain.settlements,
+      chain: this.chain.settlements(step.behind ?? 0),
       log: quiet,
       clock: { ...systemClock, nowMs: () => Date.now() },
-      limits: { leaseMs: LEASE_MS, waitMs: 40, failuresMax: 1_000 },
+      limits: { leaseMs: LEASE_MS, waitMs: 40, receiptMs: 0, failuresMax: 1_000 },
     });
     return { gate, die, isDead: () => isDead };
   }

@@ -16,7 +16,12 @@ export type SettleFault =
   | "lost while waiting"
   /** Sent, to be mined later, and told so. */
   | "pending"
-  | "refused";
+  | "refused"
+  /** A stranger carries it out first; ours is mined and reverts, or is refused before it is sent. */
+  | "front-run"
+  | "front-run, refused"
+  /** A transaction that does not exist is reported as success, and nothing was sent. */
+  | "made up";
 
 type Signed = { from: Hex; nonce: Hex; value: string; validBefore: string };
 type Waiting = { readonly signed: Signed; readonly transaction: Hex };
@@ -34,14 +39,21 @@ export class ModelChain {
   #sent = 0;
   #block = 100;
   timestamp = Math.floor(Date.now() / 1_000);
+  /** When each block was mined. */
+  readonly #times = new Map<number, number>([[this.#block, this.timestamp]]);
 
   #transactionOf(): Hex {
     this.#sent += 1;
     return `0x${this.#sent.toString(16).padStart(64, "0")}`;
   }
 
-  #include({ signed, transaction }: Waiting): boolean {
+  #nextBlock(): void {
     this.#block += 1;
+    this.#times.set(this.#block, this.timestamp);
+  }
+
+  #include({ signed, transaction }: Waiting): boolean {
+    this.#nextBlock();
     if (this.transfers.has(signed.nonce) || this.timestamp >= Number(signed.validBefore)) return false;
     this.transfers.set(signed.nonce, { transaction, value: BigInt(signed.value), block: this.#block });
     return true;
@@ -55,18 +67,57 @@ export class ModelChain {
   expireAll(): void {
     this.mine();
     this.timestamp += 1_000_000;
-    this.#block += 1;
+    this.#nextBlock();
+    this.#nextBlock();
   }
 
-  readonly settlements: SettlementChain = {
-    findSettlement: async ({ nonce }) => {
+  /** The chain as a node has it that is some blocks behind. */
+  settlements(behind: number): SettlementChain {
+    const block = (number: number) => ({
+      number,
+      hash: `0x${number.toString(16).padStart(64, "0")}` as Hex,
+      timestamp: this.#times.get(number) ?? this.timestamp,
+    });
+    const head = () => block(Math.max(100, this.#block - behind));
+    const final = () => block(head().number - BLOCKS_TO_FINAL);
+    const seen = (nonce: Hex) => {
       const found = this.transfers.get(nonce);
-      if (!found) return { kind: "unused" };
-      return { kind: "transferred", transaction: found.transaction, blockNumber: found.block };
-    },
-    head: async () => ({ number: this.#block, timestamp: this.timestamp }),
-    finalized: async () => ({ number: this.#block - BLOCKS_TO_FINAL, timestamp: this.timestamp }),
-  };
+      return found && found.block <= head().number ? found : null;
+    };
+    const transferred = ({ transaction, block: number }: { transaction: Hex; block: number }) => ({
+      kind: "transferred" as const,
+      transaction,
+      block: block(number),
+    });
+    return {
+      findSettlement: async ({ nonce }) => {
+        const found = seen(nonce);
+        return found ? transferred(found) : { kind: "unused", at: head(), final: final() };
+      },
+      findInTransaction: async (transaction, { nonce }) => {
+        const found = seen(nonce);
+        return found?.transaction === transaction ? transferred(found) : null;
+      },
+      readStates: async (wanted) => ({
+        at: head(),
+        final: final(),
+        used: wanted.map(({ nonce }) => seen(nonce) !== null),
+      }),
+      finalized: async () => final(),
+      compareBlocks: async (blocks) => ({
+        head: head(),
+        held: new Set(blocks.filter(({ number }) => number <= head().number).map(({ hash }) => hash)),
+        gone: new Set(),
+      }),
+      readTransfers: async (blocks) =>
+        blocks.map(({ block: { number }, wanted }) =>
+          wanted.map(({ nonce }) => {
+            const found = seen(nonce);
+            return found?.block === number ? found.transaction : null;
+          }),
+        ),
+    };
+  }
 
   /** One of these for every request, so that each has its own faults; `die` is told of the moments at which its process may end. */
   facilitator(
@@ -97,6 +148,13 @@ export class ModelChain {
         const signed = signedIn(payload);
         if (this.transfers.has(signed.nonce)) return failed("invalid_exact_evm_nonce_already_used", "");
         const transaction = this.#transactionOf();
+        if (faults.settle === "made up") return { success: true, transaction, network };
+        if (faults.settle.startsWith("front-run")) {
+          this.#include({ signed, transaction: this.#transactionOf() });
+          if (faults.settle === "front-run, refused") {
+            return failed("invalid_exact_evm_insufficient_balance", "");
+          }
+        }
         if (faults.settle === "lost while waiting" || faults.settle === "pending") {
           this.#waiting.push({ signed, transaction });
           if (faults.settle === "pending") return failed("settlement_pending", transaction);

@@ -83,7 +83,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     assetVersion: "2",
     amountMin: 1_000n,
   } as const;
-  const facilitator = kind === "in process" ? inProcess : await overHttp();
+  const settling = kind === "in process" ? inProcess : await overHttp();
 
   async function overHttp(): Promise<Facilitator> {
     const { url, close } = await listen(
@@ -100,8 +100,10 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
       offer?: Partial<Offer>;
       chain?: SettlementChain;
       clock?: Clock;
+      facilitator?: Facilitator;
     } = {},
   ) {
+    const facilitator = given.facilitator ?? settling;
     const injected: Injected = {};
     const runs: string[] = [];
     const outcomes: string[] = [];
@@ -190,7 +192,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     asset,
     payTo,
     database,
-    facilitator,
+    facilitator: settling,
     inProcess,
     rules,
     settlements,

@@ -14,7 +14,7 @@ export type Verdict =
 export type SettleOutcome =
   | { readonly kind: "settled"; readonly transaction: string }
   /** It says that it did not happen and will not; the chain is asked before anybody believes it. */
-  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string; readonly transaction: string | null }
   /** It may have happened, or may still. */
   | { readonly kind: "unknown"; readonly transaction: string | null; readonly cause: unknown };
 
@@ -88,7 +88,8 @@ function failed(reason: string | undefined, transaction: string, cause: unknown)
   const hash = isTransaction(transaction) ? transaction : null;
   // With its hash it was mined and reverted; without one, nobody knows what became of it.
   const reverted = reason === TRANSACTION_FAILED && hash !== null;
-  if (reason !== undefined && (reverted || REFUSALS.has(reason))) return { kind: "refused", reason };
+  if (reason !== undefined && (reverted || REFUSALS.has(reason)))
+    return { kind: "refused", reason, transaction: hash };
   return { kind: "unknown", transaction: hash, cause };
 }
 
@@ -110,7 +111,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
       "An earlier transfer of this payer was reverted when it was mined; payments from this account are rejected for a day.",
     [CONTRACT_PAYERS_PAUSED]:
       "Payments from contract accounts are paused for up to an hour; pay from an account with a plain key, or later.",
-    [TRANSACTION_FAILED]: "The transfer was reverted by the token; nothing was charged.",
+    [TRANSACTION_FAILED]: "The transfer was reverted by the token.",
   }),
 );
 

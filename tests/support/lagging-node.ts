@@ -1,0 +1,97 @@
+// A node some blocks behind: it forwards JSON-RPC to a real one and hides the newest blocks and everything in them.
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type LaggingNode = {
+  readonly url: string;
+  /** How many of the newest blocks it does not have yet. */
+  behind: number;
+  /** Every request is a 500 from now on. */
+  down: boolean;
+  /** Called before each call is answered. */
+  onCall: (method: string) => void;
+  stop(): Promise<void>;
+};
+
+type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+
+const FINALITY_DEPTH = 32;
+
+export async function startLaggingNode(upstream: string, behind = 1): Promise<LaggingNode> {
+  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+    const response = await fetch(upstream, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
+    if (error) throw new Error(error.message);
+    return result;
+  };
+  const numberOf = (value: unknown) => Number((value as { blockNumber?: string } | null)?.blockNumber ?? -1);
+  const hex = (value: number) => `0x${Math.max(0, value).toString(16)}`;
+
+  async function answer({ method, params }: Call): Promise<unknown> {
+    const head = Number(await ask("eth_blockNumber", [])) - node.behind;
+    const [first, second] = params as [unknown, unknown];
+    if (method === "eth_blockNumber") return hex(head);
+    if (method === "eth_getBlockByNumber") {
+      const depth = first === "finalized" || first === "safe" ? FINALITY_DEPTH : 0;
+      const isTag = typeof first === "string" && !first.startsWith("0x");
+      const number = isTag ? Math.max(0, head - depth) : Number(first);
+      return number > head ? null : ask(method, [hex(number), second]);
+    }
+    if (method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash") {
+      const found = await ask(method, params);
+      return numberOf(found) > head ? null : found;
+    }
+    if (method === "eth_getLogs") {
+      const logs = (await ask(method, params)) as unknown[];
+      return logs.filter((log) => numberOf(log) <= head);
+    }
+    if (method === "eth_call" && (second === "latest" || second === undefined)) {
+      return ask(method, [first, hex(head)]);
+    }
+    return ask(method, params);
+  }
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const parsed = JSON.parse(await readText(request)) as Call | Call[];
+      const calls = Array.isArray(parsed) ? parsed : [parsed];
+      const answers: unknown[] = [];
+      for (const call of calls) {
+        node.onCall(call.method);
+        if (node.down) return void response.writeHead(500).end();
+        const { id } = call;
+        const told = await answer(call).then(
+          (result) => ({ jsonrpc: "2.0", id, result }),
+          (error: Error) => ({ jsonrpc: "2.0", id, error: { code: -32_000, message: error.message } }),
+        );
+        answers.push(told);
+      }
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]));
+    })().catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const node: LaggingNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    behind,
+    down: false,
+    onCall: () => undefined,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+  return node;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
