@@ -7,6 +7,7 @@ import { growthBench } from "./growth.ts";
 import { type Bench, tableOf } from "./measurement.ts";
 import { overviewOf } from "./overview.ts";
 import { portfolioBench } from "./portfolio.ts";
+import { reconcileBench } from "./reconcile.ts";
 import {
   circumstancesNow,
   RESULT_FILES,
@@ -17,7 +18,7 @@ import {
 } from "./results.ts";
 import { tell } from "./tell.ts";
 
-const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench, growthBench];
+const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench, reconcileBench, growthBench];
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.
 const SCALE_MAX = 10;

@@ -1,0 +1,53 @@
+// How many payments a second reconciliation follows until they are final, over a real chain and database.
+import { startBenchServer } from "./backfill/bench-database.ts";
+import { type Bench, type BenchReport, grouped, perSecond } from "./measurement.ts";
+import type { SettledChain, SettledChainTask } from "./reconcile/settled-chain-child.ts";
+import type { SweepReport, SweepTask } from "./reconcile/sweep-child.ts";
+import { profileOptions, withChildren } from "./with-children.ts";
+
+const SCHEMA = "sextant";
+// Ten payments a second on a chain with a block every two seconds.
+const TASK: SettledChainTask = { blocks: 30, paymentsPerBlock: 20, delayMs: 20 };
+const FULL_BLOCKS = 300;
+
+export const reconcileBench: Bench = {
+  name: "reconcile",
+  run: ({ full, profileFolder }) =>
+    withChildren(async (start) => {
+      const server = await startBenchServer();
+      try {
+        const chainTask = { ...TASK, blocks: full ? FULL_BLOCKS : TASK.blocks };
+        const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
+        const chain = await filled.next<SettledChain>();
+        const task: SweepTask = { connection: server.connection, schema: SCHEMA, chain };
+        const sweeping = start("sweep", "reconcile/sweep-child.ts", task, profileOptions(profileFolder));
+        const report = await sweeping.next<SweepReport>();
+        await sweeping.stop();
+        return reportOf(report);
+      } finally {
+        await server.stop();
+      }
+    }),
+};
+
+function reportOf(report: SweepReport): BenchReport {
+  const line = (what: string, { rows, ms, requests }: SweepReport["watched"]) => ({
+    what,
+    value: `${grouped(perSecond(rows, ms))} rows/s`,
+    note: `${grouped(rows)} rows, ${grouped(requests)} calls to a node ${TASK.delayMs} ms away`,
+  });
+  const measurements = [
+    line("settled, not final yet: one look", report.watched),
+    line("settled, then final", report.finalized),
+    line("unknown, found on chain", report.found),
+  ];
+  const { rows, ms, requests } = report.finalized;
+  const headline = {
+    what: "payments reconciled until final",
+    value: `${grouped(perSecond(rows, ms))} rows/s`,
+    ceiling: "40 payments/s by one facilitator",
+    ratio: `${(requests / rows).toFixed(2)} calls a row`,
+    aim: { text: "200 rows/s or more", met: perSecond(rows, ms) >= 200 },
+  };
+  return { measurements, headlines: [headline] };
+}

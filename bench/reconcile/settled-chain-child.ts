@@ -1,0 +1,127 @@
+// A chain with settled payments in it, as a process of its own, behind a node as far away as a good one is.
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { encodeFunctionData, type Hex, numberToHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { deploy, LOCAL_GENESIS_CODE, MULTICALL3_ADDRESS } from "../../contracts/deploy/deploy.ts";
+import { awaitReceipt } from "../../contracts/deploy/transaction.ts";
+import { multicall3Abi } from "../../contracts/generated/multicall3.ts";
+import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
+import { localAccount } from "../../contracts/local-chain/accounts.ts";
+import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { say } from "../tell.ts";
+
+export type SettledChainTask = {
+  readonly blocks: number;
+  readonly paymentsPerBlock: number;
+  readonly delayMs: number;
+};
+
+export type SettledChain = {
+  readonly url: string;
+  readonly chainId: number;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly price: string;
+  readonly facilitatorKey: Hex;
+  readonly validBefore: number;
+};
+
+const CHAIN_ID = 31_337;
+const PAYER_INDEX = 8;
+const PRICE = 10_000n;
+// Signatures are good for a day here: how long the benchmark takes must not matter.
+const VALID_SECONDS = 86_400;
+
+const task = JSON.parse(process.argv[2] ?? "") as SettledChainTask;
+const chain = await startLocalChain({ chainId: CHAIN_ID, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
+const { request, accounts } = chain;
+const { local } = await deploy({ request, owner: accounts.owner });
+const asset = local.UsdCoin.toLowerCase() as Hex;
+const payTo = accounts.merchant.address.toLowerCase() as Hex;
+const payer = privateKeyToAccount(localAccount(PAYER_INDEX).privateKey);
+
+async function send(from: Hex, to: Hex, data: Hex): Promise<void> {
+  const call = { from, to, data, gas: numberToHex(29_000_000n) };
+  const receipt = await awaitReceipt(request, (await request("eth_sendTransaction", [call])) as Hex);
+  if (receipt.status !== "0x1") throw new Error("a transaction of the benchmark was reverted");
+}
+
+const total = PRICE * BigInt(task.blocks * task.paymentsPerBlock);
+const mint = { abi: usdCoinAbi, functionName: "mint", args: [payer.address, total] } as const;
+await send(accounts.owner.address, asset, encodeFunctionData(mint));
+
+const validBefore = Math.floor(Date.now() / 1_000) + VALID_SECONDS;
+const TYPES = {
+  TransferWithAuthorization: [
+    { type: "address", name: "from" },
+    { type: "address", name: "to" },
+    { type: "uint256", name: "value" },
+    { type: "uint256", name: "validAfter" },
+    { type: "uint256", name: "validBefore" },
+    { type: "bytes32", name: "nonce" },
+  ],
+} as const;
+
+async function signedTransfer(nonce: Hex) {
+  const message = {
+    from: payer.address,
+    to: payTo,
+    value: PRICE,
+    validAfter: 0n,
+    validBefore: BigInt(validBefore),
+    nonce,
+  };
+  const domain = { name: "USD Coin", version: "2", chainId: CHAIN_ID, verifyingContract: asset };
+  const primaryType = "TransferWithAuthorization";
+  const signature = await payer.signTypedData({ domain, types: TYPES, primaryType, message });
+  const args = [message.from, message.to, PRICE, 0n, BigInt(validBefore), nonce, signature] as const;
+  return {
+    target: asset,
+    allowFailure: false,
+    callData: encodeFunctionData({ abi: usdCoinAbi, functionName: "transferWithAuthorization", args }),
+  };
+}
+
+for (let block = 0; block < task.blocks; block += 1) {
+  const nonces = Array.from({ length: task.paymentsPerBlock }, (_, i) =>
+    numberToHex(1 + block * task.paymentsPerBlock + i, { size: 32 }),
+  );
+  const calls = await Promise.all(nonces.map(signedTransfer));
+  const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
+  await send(accounts.guardian.address, MULTICALL3_ADDRESS, data);
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+const distant = createServer(async (incoming, response) => {
+  const body = await bodyOf(incoming);
+  await sleep(task.delayMs);
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(chain.rpcUrl, { method: "POST", headers, body });
+  response.writeHead(200, headers).end(await answer.text());
+});
+distant.listen(0, "127.0.0.1", () => {
+  const ready: SettledChain = {
+    url: `http://127.0.0.1:${(distant.address() as AddressInfo).port}`,
+    chainId: CHAIN_ID,
+    asset,
+    payTo,
+    price: PRICE.toString(),
+    facilitatorKey: accounts.facilitator.privateKey,
+    validBefore,
+  };
+  say(ready);
+});
+
+process.stdin.on("end", async () => {
+  distant.closeAllConnections();
+  distant.close();
+  await chain.stop();
+});
+process.stdin.resume();
