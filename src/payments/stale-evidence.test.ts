@@ -1,7 +1,10 @@
 // A 402 invites the client to sign again: it must not be sent because a node is behind or a facilitator is wrong.
-import { encodeFunctionData, type Hex } from "viem";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
+import { carriedOut } from "../../tests/support/carried-out.ts";
 import { type LaggingNode, startLaggingNode } from "../../tests/support/lagging-node.ts";
 import { ask, decodeHeader, signedFor, until } from "../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidStage, PRICE } from "../../tests/support/paid-stage.ts";
@@ -9,7 +12,9 @@ import { quiet } from "../../tests/support/quiet-log.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { settlementChain } from "../doors/settlement-chain.ts";
 import { Secret } from "../kit/secret.ts";
+import type { Facilitator } from "./facilitator/facilitator.ts";
 import { FacilitatorTrouble } from "./facilitator/facilitator-trouble.ts";
+import { createRemoteFacilitator } from "./facilitator/remote-facilitator.ts";
 
 let stage: PaidStage;
 let behind: LaggingNode;
@@ -26,35 +31,17 @@ afterEach(async () => {
 });
 
 /** A service whose own nodes are these; the facilitator keeps the node that is not behind. */
-async function serveOver(urls: readonly string[], finalityDepth = 32) {
+async function serveOver(urls: readonly string[], facilitator: Facilitator = stage.inProcess) {
   const limits = { pauseMsBase: 1, pauseMsMax: 20, attemptsMax: 4 };
   const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: quiet, limits });
   closing.push(() => rpc.close());
   const service = await stage.serve({
-    chain: settlementChain(rpc, { finalityDepth }),
+    chain: settlementChain(rpc, { finalityDepth: 32 }),
+    facilitator,
     limits: { receiptMs: 300 },
   });
   return { ...service, at: (q: string) => `${service.url}/paid?q=${q}` };
 }
-
-type Signed = { from: Hex; to: Hex; value: string; validAfter: string; validBefore: string; nonce: Hex };
-
-const carriedOut = (payload: { payload: Record<string, unknown> }) => {
-  const signed = payload.payload.authorization as Signed;
-  return encodeFunctionData({
-    abi: usdCoinAbi,
-    functionName: "transferWithAuthorization",
-    args: [
-      signed.from,
-      signed.to,
-      BigInt(signed.value),
-      BigInt(signed.validAfter),
-      BigInt(signed.validBefore),
-      signed.nonce,
-      payload.payload.signature as Hex,
-    ],
-  });
-};
 
 /** A stranger's transaction that pays more for its place in the block than any of ours. */
 const frontRun = (data: Hex) =>
@@ -197,7 +184,7 @@ describe("when the signature expires", () => {
   it("ends nothing before a final block is past the expiry", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(service.at("undone"), payer, stage.asset);
+    const { header } = await signedFor(service.at("undone"), payer, stage.asset);
     service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
     expect((await ask(service.at("undone"), header)).status).toBe(503);
     const state = async () => (await stage.database.query("select state from payments")).rows[0]?.state;
@@ -209,30 +196,37 @@ describe("when the signature expires", () => {
     await stage.chain.mine(20);
     await service.gate.sweep();
     expect(await state()).toBe("expired");
-    expect(payload.x402Version).toBe(2);
   });
 });
 
 describe("a facilitator that reports success", () => {
   const MADE_UP = `0x${"ab".repeat(32)}`;
 
-  it("gets nothing delivered for a made-up transaction; the response is sent once the money has moved", async () => {
-    const service = await serveOver([stage.chain.rpcUrl]);
+  it("over HTTP: gets nothing delivered for a made-up transaction, until the money has moved", async () => {
+    const settled: string[] = [];
+    const liar = createServer((request, response) => {
+      request.resume();
+      if (request.url === "/settle") settled.push(request.url);
+      const said = request.url === "/verify" ? { isValid: true } : { success: true, transaction: MADE_UP };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(said));
+    });
+    liar.listen(0, "127.0.0.1");
+    await once(liar, "listening");
+    closing.push(() => liar.close());
+    const address = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    const facilitator = createRemoteFacilitator({ url: address, timeoutMs: 5_000 });
+    const service = await serveOver([stage.chain.rpcUrl], facilitator);
     const payer = await stage.payer();
     const { header, payload } = await signedFor(service.at("lie"), payer, stage.asset);
-    service.injected.settle =
-      () =>
-      async (_sent, { network }) => ({
-        success: true,
-        transaction: MADE_UP,
-        network,
-      });
-    const lied = await ask(service.at("lie"), header);
-    expect([lied.status, lied.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
-    expect(await service.gate.total()).toBe(0n);
+    for (const lie of [1, 2]) {
+      const lied = await ask(service.at("lie"), header);
+      expect([lied.status, lied.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
+      expect(settled).toHaveLength(lie);
+    }
+    expect([await service.gate.total(), await spentBy(payer.address)]).toEqual([0n, 0]);
     await frontRun(carriedOut(payload));
     const sold = await ask(service.at("lie"), header);
-    expect(sold.status).toBe(200);
+    expect([sold.status, await sold.json()]).toEqual([200, { run: 1 }]);
     const [transfer] = await stage.transfersFrom(payer.address);
     const receipt = decodeHeader<{ transaction: Hex }>(sold, "payment-response");
     expect(receipt.transaction).toBe(transfer?.transactionHash);

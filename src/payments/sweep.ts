@@ -77,24 +77,30 @@ export function createSweep(options: SweepOptions): (signal?: AbortSignal) => Pr
 
   const once = async (signal?: AbortSignal) => {
     const runner = createRowRunner(options, signal);
-    // What a reorg undid comes first: its signatures expire.
-    await followFinality(runner, signal);
-    await everyPage(
-      open.withoutBlock,
-      (rows) =>
-        runner.run(
-          rows,
-          restore(() => false),
-        ),
-      signal,
-    );
     const resolveAll = async (rows: readonly LedgerRow[]) => {
       const states = await chain.readStates(rows.map(wantedOf), signal);
       const ripe = rows.filter((row, i) => canResolve(row, states, i));
       await runner.run(ripe, resolve);
     };
-    await everyPage(open.unresolved, resolveAll, signal);
-    await letGo(store, scope, limits);
+    // What a reorg undid comes first: its signatures expire. A part that fails does not stop the others.
+    const parts = [
+      () => followFinality(runner, signal),
+      () =>
+        everyPage(
+          open.withoutBlock,
+          (rows) =>
+            runner.run(
+              rows,
+              restore(() => false),
+            ),
+          signal,
+        ),
+      () => everyPage(open.unresolved, resolveAll, signal),
+      () => letGo(store, scope, limits),
+    ];
+    const failures: unknown[] = [];
+    for (const part of parts) await part().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
     return runner.done;
   };
 

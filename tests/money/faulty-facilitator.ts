@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { PaymentPayload } from "@x402/core/types";
 
 /** What may happen to a request, and how often out of a hundred. */
 const FAULTS = {
@@ -12,6 +13,10 @@ const FAULTS = {
   "lost request": 8,
   "answered with 500": 5,
   "refused with 500": 5,
+  /** A stranger carries the payment out before the facilitator does. */
+  "front-run": 5,
+  /** Success is reported for a transaction that does not exist; nothing was sent. */
+  "made-up success": 5,
   "late answer": 1,
   /** Carried out when whoever asked has long given up. */
   "late request": 1,
@@ -34,6 +39,8 @@ export type FaultyFacilitatorOptions = {
   readonly random: () => number;
   /** After so many settlements everything arrives; a count and no time, so that a slow machine sees as much. */
   readonly faultySettles: number;
+  /** Sends the transfer of a payment in somebody else's transaction. */
+  readonly frontRun: (payload: PaymentPayload) => Promise<void>;
   /** Told of every settlement that is asked for, counted from 0. */
   readonly onSettle: (number: number) => void;
 };
@@ -75,6 +82,18 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     const fault = nextFault(request.url ?? "");
     if (fault === "lost request") return void request.socket.destroy();
     if (fault === "refused with 500") return void response.writeHead(500).end("{}");
+    if (fault === "made-up success" && request.url === "/settle") {
+      const success = { success: true, transaction: `0x${"ab".repeat(32)}`, network: "eip155:31337" };
+      return void response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(success));
+    }
+    if (fault === "front-run" && request.url === "/settle") {
+      const { paymentPayload } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        paymentPayload: PaymentPayload;
+      };
+      await options.frontRun(paymentPayload);
+    }
     if (fault === "late request") await sleep(LATE_MS);
     const target = options.target();
     if (target === null) return void request.socket.destroy();

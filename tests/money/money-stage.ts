@@ -7,6 +7,7 @@ import { type LocalChain, startLocalChain } from "../../contracts/local-chain/lo
 import { openMarket } from "../../contracts/scenario/market.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { startLaggingNode } from "../support/lagging-node.ts";
 import { quiet } from "../support/quiet-log.ts";
 import { type FaultyFacilitator, startFaultyFacilitator } from "./faulty-facilitator.ts";
 import { type PaidChain, startPaidChain } from "./paid-chain.ts";
@@ -44,6 +45,9 @@ export async function openMoneyStage(options: {
     const [market, paid] = await Promise.all([startMarket(), startPaidChain(options.payers)]);
     closing.push(() => market.stop());
     closing.push(() => paid.chain.stop());
+    // The sellers read a node that is always a block behind the facilitator's.
+    const behind = await startLaggingNode(paid.chain.rpcUrl);
+    closing.push(() => behind.stop());
     const payment = {
       PAYMENT_NETWORK: `eip155:${paid.chain.chainId}`,
       PAYMENT_RPC_URL: paid.chain.rpcUrl,
@@ -59,7 +63,11 @@ export async function openMoneyStage(options: {
       return started;
     };
     let facilitatorUrl: () => string | null = () => null;
-    const way = await startFaultyFacilitator({ ...options, target: () => facilitatorUrl() });
+    const way = await startFaultyFacilitator({
+      ...options,
+      target: () => facilitatorUrl(),
+      frontRun: paid.frontRun,
+    });
     closing.push(() => way.stop());
     const settling = {
       ...payment,
@@ -70,6 +78,7 @@ export async function openMoneyStage(options: {
     };
     const selling = {
       ...payment,
+      PAYMENT_RPC_URL: behind.url,
       DATABASE_URL: options.databaseUrl,
       PORTFOLIO_PORT: "0",
       PORTFOLIO_PUBLIC_URL: "https://portfolio.example",

@@ -1,4 +1,5 @@
 // The chain that payments are made on: a dollar, people who own some, and a record of who has paid with which nonce.
+import type { PaymentPayload } from "@x402/core/types";
 import {
   type Address,
   createPublicClient,
@@ -16,6 +17,7 @@ import { multicall3Abi } from "../../contracts/generated/multicall3.ts";
 import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
 import { localAccount } from "../../contracts/local-chain/accounts.ts";
 import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { carriedOut } from "../support/carried-out.ts";
 
 export type Transferred = {
   readonly nonce: Hex;
@@ -31,6 +33,8 @@ export type PaidChain = {
   readonly payers: readonly PrivateKeyAccount[];
   /** Every transfer to us, with the authorization it used. */
   transfers(): Promise<readonly Transferred[]>;
+  /** Carries a payment out in a stranger's transaction, which pays more for its place in the block than any of ours. */
+  frontRun(payload: PaymentPayload): Promise<void>;
   /** What we own: transfers are all we ever got. */
   balance(): Promise<bigint>;
   /** All that is waiting is mined, every signature so far expires, and that is final. */
@@ -81,6 +85,10 @@ export async function startPaidChain(payersCount: number): Promise<PaidChain> {
         ];
       });
     },
+    async frontRun(payload) {
+      const call = { from: chain.accounts.guardian.address, to: asset, data: carriedOut(payload) };
+      await chain.request("eth_sendTransaction", [{ ...call, ...FRONT_RUN_GAS }]);
+    },
     balance: () =>
       node.readContract({ address: asset, abi: usdCoinAbi, functionName: "balanceOf", args: [payTo] }),
     async letExpire() {
@@ -90,6 +98,12 @@ export async function startPaidChain(payersCount: number): Promise<PaidChain> {
     },
   };
 }
+
+const FRONT_RUN_GAS = {
+  gas: "0x493e0",
+  maxFeePerGas: "0x174876e800",
+  maxPriorityFeePerGas: "0x174876e800",
+} as const;
 
 async function fund(chain: LocalChain, asset: Hex, payers: readonly PrivateKeyAccount[]): Promise<void> {
   const from = chain.accounts.owner.address;
