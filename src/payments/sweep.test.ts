@@ -36,7 +36,7 @@ function chainAt(url: string) {
 
 const serve = (limits: Partial<GateLimits> = {}) => stage.serve({ chain: chainAt(counting.url), limits });
 
-/** Sells to each of some payers so many times; returns their headers. */
+/** Sells to each of some payers so many times; sends a signature again while its payment is pending, as clients do. */
 async function sell(url: string, payers: number, each: number, status = 200): Promise<void> {
   const accounts = [];
   for (let i = 0; i < payers; i += 1) accounts.push(await stage.payer());
@@ -44,7 +44,11 @@ async function sell(url: string, payers: number, each: number, status = 200): Pr
     Array.from({ length: each }, async (_, j) => {
       const target = `${url}/paid?q=${i}-${j}`;
       const { header } = await signedFor(target, payer, stage.asset);
-      return (await ask(target, header)).status;
+      let answer = await ask(target, header);
+      for (let tries = 1; answer.status === 503 && status !== 503 && tries < 10; tries += 1) {
+        answer = await ask(target, header);
+      }
+      return answer.status;
     }),
   );
   expect(await Promise.all(all)).toEqual(Array(payers * each).fill(status));
@@ -70,17 +74,17 @@ describe("many payments", () => {
     const service = await serve({ sweepRows: 7 });
     await stage.chain.request("evm_setAutomine", [false]);
     await stage.chain.request("evm_setIntervalMining", [400]);
-    await sell(service.url, 3, 16);
+    await sell(service.url, 3, 12);
     await stage.chain.request("evm_setIntervalMining", [0]);
     await stage.chain.request("evm_setAutomine", [true]);
     const waiting = await requestsOf(() => service.gate.sweep());
     const again = await requestsOf(() => service.gate.sweep());
-    expect(await states()).toEqual({ settled: 48 });
+    expect(await states()).toEqual({ settled: 36 });
     await stage.chain.mine(40);
-    const swept = { found: 0, final: 48, repeated: 0 };
+    const swept = { found: 0, final: 36, repeated: 0 };
     const finishing = await requestsOf(async () => expect(await service.gate.sweep()).toEqual(swept));
-    expect(await states()).toEqual({ "settled, final": 48 });
-    // Four a row before: 192, in sweeps of 100 rows.
+    expect(await states()).toEqual({ "settled, final": 36 });
+    // Four a row before: 144, in sweeps of 100 rows at most.
     expect(waiting).toBeLessThan(15);
     expect(again).toBeLessThan(10);
     expect(finishing).toBeLessThan(30);
