@@ -1,7 +1,7 @@
 // One purchase: find or reserve its row, then act on it, or wait for the request that does.
 import type { Limit } from "../kit/limit.ts";
 import type { EndpointAnswer } from "../schema/endpoint.ts";
-import { NONCE_USED, refusalSentence } from "./facilitator/facilitator.ts";
+import { isNeverValid, NONCE_USED, refusalSentence } from "./facilitator/facilitator.ts";
 import { joinHolder, type WaitFor } from "./identifier-holder.ts";
 import { keepLease } from "./lease.ts";
 import type { TakeUp } from "./ledger.ts";
@@ -11,7 +11,7 @@ import type { PaidWork } from "./paid-work.ts";
 import { objectionTo, type Payment, payloadOf } from "./payment.ts";
 import { paymentResponses } from "./payment-responses.ts";
 import { fingerprint, type Resource } from "./resource.ts";
-import { EXPIRED, isConsumed, type Settlement } from "./settlement.ts";
+import { allowsNewSignature, EXPIRED, type Settlement } from "./settlement.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 import { createWorkshop, type WorkshopOptions } from "./workshop.ts";
 
@@ -133,7 +133,9 @@ export function createPurchase(options: PurchaseOptions): Purchase {
       if (row.leased) return { waitFor: row };
       // Requests that waited together share the outcome; ten of them must not try ten times.
       if (row.attempts > first.attempts || row.failures > first.failures) {
-        if (row.state === "refused" && isConsumed(row.reason)) return respond.refused(refusalSentence(NONCE_USED));
+        if (row.state === "refused" && allowsNewSignature(row.reason)) {
+          return respond.refused(refusalSentence(isNeverValid(row.reason) ? String(row.reason) : NONCE_USED));
+        }
         return respond.pending("The request did not succeed and may be sent again with the same signature.");
       }
       return takeUp(row);

@@ -6,6 +6,7 @@ import { withDeadline } from "./deadline.ts";
 import { awaitTransfer, evidenceOf } from "./evidence.ts";
 import {
   type Facilitator,
+  isNeverValid,
   NONCE_USED,
   refusalSentence,
   type SettleOutcome,
@@ -47,10 +48,13 @@ export const EXPIRED =
 /** The nonce is gone as of a block that a reorg can still undo; once it is final, the reason is NONCE_USED. */
 const NONCE_USED_NOT_FINAL = "nonce_used_in_unfinalized_block";
 
-/** Whether a stored reason means that the authorization cannot move money. */
-export function isConsumed(reason: string | null): boolean {
-  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL;
+/** Whether a refusal with this reason, as a row stores it, allows the client to sign again. */
+export function allowsNewSignature(reason: string | null): boolean {
+  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL || isNeverValid(reason);
 }
+
+/** Whether the signature may be known to others, because a transfer was sent or may have been. */
+type Exposure = "unexposed" | "maybe exposed";
 
 export function createSettlement(options: SettlementOptions): Settlement {
   const { ledger, facilitator, clock, log, limits } = options;
@@ -76,22 +80,12 @@ export function createSettlement(options: SettlementOptions): Settlement {
     await ledger.end(row, owner, row.wasSettled ? "lost" : state, reason);
   }
 
-  /** Records a refusal of an authorization that may still move money. It counts as a failure of its payer, once. */
-  async function keepOpen(row: LedgerRow, owner: string, reason: string, transaction: string | null) {
-    const isCounted = row.reason !== null;
-    // The stored reason NONCE_USED ends a row, so it needs evidence that is final.
-    if (row.wasSettled || isCounted || reason === NONCE_USED) {
-      await ledger.leaveUnknown(row, owner, transaction);
-    } else {
-      await ledger.end(row, owner, "refused", reason);
-    }
-  }
-
   async function conclude(row: LedgerRow, owner: string, evidence: Evidence): Promise<SettleResult | null> {
     if (evidence.kind === "transferred") return recordTransfer(row, owner, evidence);
     if (evidence.kind === "spent") {
       if (evidence.final) await end(row, owner, "refused", NONCE_USED);
-      else await keepOpen(row, owner, NONCE_USED_NOT_FINAL, null);
+      else if (row.wasSettled) await ledger.leaveUnknown(row, owner, null);
+      else await ledger.end(row, owner, "refused", NONCE_USED_NOT_FINAL);
       return { kind: "refused", sentence: refusalSentence(NONCE_USED) };
     }
     // No later block can hold the transfer, and this one and those below it do not. The time of any other block, or of
@@ -135,7 +129,7 @@ export function createSettlement(options: SettlementOptions): Settlement {
     return unknown;
   }
 
-  async function attempt(row: LedgerRow, owner: string): Promise<SettleResult> {
+  async function attempt(row: LedgerRow, owner: string, exposure: Exposure): Promise<SettleResult> {
     const outcome = await withDeadline({ clock, ms: limits.settleMs, what: "A settlement" }, () =>
       settlePayment(facilitator, row.payload, row.terms),
     ).catch((cause): SettleOutcome => ({ kind: "unknown", transaction: null, cause }));
@@ -146,21 +140,26 @@ export function createSettlement(options: SettlementOptions): Settlement {
       await ledger.leaveUnknown(row, owner, transaction);
       return unknown;
     }
-    // Anyone who has the signature may carry it out: it is on its way to a facilitator, and public once it was sent. A
-    // refusal says that this attempt did not, for a reason that an earlier transfer can be the cause of.
+    // Anyone who has the signature can carry it out, which makes our own attempt fail; and it is public once it was sent.
     const seen = await look(row, owner);
     if (seen !== null) return seen;
-    await keepOpen(row, owner, outcome.reason, transaction);
-    return outcome.reason === NONCE_USED ? unknown : { ...unknown, sentence: notYet(outcome.reason) };
+    const { reason } = outcome;
+    const isFirst = exposure === "unexposed";
+    // The row keeps the reason only of a payment that was never sent before. NONCE_USED ends a row: that takes evidence.
+    if (isFirst && reason !== NONCE_USED) await ledger.end(row, owner, "refused", reason);
+    else await ledger.leaveUnknown(row, owner, transaction);
+    if (isFirst && isNeverValid(reason)) return { kind: "refused", sentence: refusalSentence(reason) };
+    return reason === NONCE_USED ? unknown : { ...unknown, sentence: notYet(reason) };
   }
 
   return {
-    send: attempt,
+    send: (row, owner) => attempt(row, owner, "unexposed"),
     look,
     async resume(row, owner) {
       const seen = await look(row, owner);
       if (seen !== null) return seen;
-      return (await ledger.beginSettling(row, owner)) ? attempt(row, owner) : unknown;
+      const exposure = row.state === "refused" && isNeverValid(row.reason) ? "unexposed" : "maybe exposed";
+      return (await ledger.beginSettling(row, owner)) ? attempt(row, owner, exposure) : unknown;
     },
   };
 }

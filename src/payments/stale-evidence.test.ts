@@ -152,6 +152,49 @@ describe("a payment that a facilitator refused", () => {
   });
 });
 
+describe("a payment that the token never takes, says a facilitator", () => {
+  const refuses =
+    () =>
+    async (_sent: unknown, { network }: { network: `${string}:${string}` }) => ({
+      ...{ success: false, errorReason: "invalid_exact_evm_signature" },
+      ...{ transaction: "", network },
+    });
+
+  it("is 402 as long as it was never sent, and found when it is carried out all the same", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(service.at("invalid"), payer, stage.asset);
+    service.injected.settle = refuses;
+    expect((await ask(service.at("invalid"), header)).status).toBe(402);
+    expect((await ask(service.at("invalid"), header)).status).toBe(402);
+    await frontRun(carriedOut(payload));
+    expect(await service.gate.sweep()).toMatchObject({ found: 1 });
+    expect((await ask(service.at("invalid"), header)).status).toBe(200);
+  });
+
+  it("is 503 after an attempt of unknown outcome, or one that was mined and reverted", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const sent: (typeof service.injected.settle)[] = [
+      () => () => Promise.reject(new FacilitatorTrouble("timed out")),
+      () =>
+        async (_sent, { network }) => ({
+          ...{ success: false, errorReason: "invalid_exact_evm_transaction_failed" },
+          ...{ transaction: `0x${"cd".repeat(32)}`, network },
+        }),
+    ];
+    for (const [i, settle] of sent.entries()) {
+      const payer = await stage.payer();
+      const { header } = await signedFor(service.at(`sent-${i}`), payer, stage.asset);
+      const statuses: number[] = [];
+      for (const next of [settle, refuses, refuses]) {
+        service.injected.settle = next as typeof settle & {};
+        statuses.push((await ask(service.at(`sent-${i}`), header)).status);
+      }
+      expect(statuses).toEqual([503, 503, 503]);
+    }
+  });
+});
+
 describe("when the signature expires", () => {
   it("believes the clock of no other block than the one the evidence was read at", async () => {
     const current = await startLaggingNode(stage.chain.rpcUrl, 0);

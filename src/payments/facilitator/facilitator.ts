@@ -29,20 +29,12 @@ export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
 
 export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed";
 
-// Said before anything is sent. Whatever is not listed may have been said after it.
-const REFUSALS: ReadonlySet<string> = new Set([
-  NONCE_USED,
-  NOT_SERVED,
-  PAYER_REFUSED,
-  CONTRACT_PAYERS_PAUSED,
-  SIMULATION_FAILED,
+/** Said before anything is sent, of what the token never takes: neither time nor another transfer can be the cause. */
+const NEVER_VALID: ReadonlySet<string> = new Set([
   "invalid_exact_evm_signature",
-  "invalid_exact_evm_payload_authorization_valid_before",
-  "invalid_exact_evm_payload_authorization_valid_after",
   "invalid_exact_evm_payload_authorization_value_mismatch",
   "invalid_exact_evm_authorization_value",
   "invalid_exact_evm_recipient_mismatch",
-  "invalid_exact_evm_insufficient_balance",
   "invalid_exact_evm_network_mismatch",
   "invalid_exact_evm_scheme",
   "invalid_exact_evm_token_name_mismatch",
@@ -51,6 +43,23 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "invalid_exact_evm_failed_to_parse_signature",
   "eip6492_factory_not_allowed",
 ]);
+
+// Said before anything is sent. Whatever is not listed may have been said after it.
+const REFUSALS: ReadonlySet<string> = new Set([
+  ...NEVER_VALID,
+  NONCE_USED,
+  NOT_SERVED,
+  PAYER_REFUSED,
+  CONTRACT_PAYERS_PAUSED,
+  SIMULATION_FAILED,
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_evm_payload_authorization_valid_after",
+  "invalid_exact_evm_insufficient_balance",
+]);
+
+export function isNeverValid(reason: string | null): boolean {
+  return reason !== null && NEVER_VALID.has(reason);
+}
 
 export async function verifyPayment(
   facilitator: Facilitator,
