@@ -1,5 +1,6 @@
 // Reconciliation as a process of its own: rows of the ledger against a chain, before and after the blocks are final.
 import { toEventSelector } from "viem";
+import { local } from "../../src/chain/chains/local.ts";
 import { parseLog } from "../../src/chain/log.ts";
 import { createRpc } from "../../src/chain/rpc/rpc.ts";
 import { settlementChain } from "../../src/doors/settlement-chain.ts";
@@ -70,6 +71,8 @@ const gate = createGate({
     network,
     urls,
     privateKey: new Secret(chain.facilitatorKey),
+    store: openRecordStore(database),
+    gas: { ...local.gas, revertedGasMax: 2_000_000n, ofPayment: null },
     log: quietLog,
   }),
   chain: settlementChain(rpc, { finalityDepth: FINALITY_DEPTH }),
