@@ -134,7 +134,7 @@ export function createSettlement(options: SettlementOptions): Settlement {
       settlePayment(facilitator, row.payload, row.terms),
     ).catch((cause): SettleOutcome => ({ kind: "unknown", transaction: null, cause }));
     if (outcome.kind === "settled") return verifySuccess(row, owner, outcome.transaction);
-    const { transaction } = outcome;
+    const { transaction = null } = outcome;
     if (outcome.kind === "unknown") {
       log.warn({ err: outcome.cause, ...about(row), transaction }, "The outcome of a settlement is unknown");
       await ledger.leaveUnknown(row, owner, transaction);

@@ -14,7 +14,7 @@ export type Verdict =
 export type SettleOutcome =
   | { readonly kind: "settled"; readonly transaction: string }
   /** It says that it did not happen and will not; the chain is asked before anybody believes it. */
-  | { readonly kind: "refused"; readonly reason: string; readonly transaction: string | null }
+  | { readonly kind: "refused"; readonly reason: string; readonly transaction?: string }
   /** It may have happened, or may still. */
   | { readonly kind: "unknown"; readonly transaction: string | null; readonly cause: unknown };
 
@@ -98,7 +98,7 @@ function failed(reason: string | undefined, transaction: string, cause: unknown)
   // With its hash it was mined and reverted; without one, nobody knows what became of it.
   const reverted = reason === TRANSACTION_FAILED && hash !== null;
   if (reason !== undefined && (reverted || REFUSALS.has(reason)))
-    return { kind: "refused", reason, transaction: hash };
+    return hash === null ? { kind: "refused", reason } : { kind: "refused", reason, transaction: hash };
   return { kind: "unknown", transaction: hash, cause };
 }
 
