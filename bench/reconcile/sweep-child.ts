@@ -75,7 +75,7 @@ const gate = createGate({
     gas: { ...local.gas, revertedGasMax: 2_000_000n, ofPayment: null },
     log: quietLog,
   }),
-  chain: settlementChain(rpc, { finalityDepth: FINALITY_DEPTH }),
+  chain: settlementChain(rpc, { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 }),
   log: quietLog,
 });
 

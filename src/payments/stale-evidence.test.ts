@@ -36,7 +36,7 @@ async function serveOver(urls: readonly string[], facilitator: Facilitator = sta
   const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: quiet, limits });
   closing.push(() => rpc.close());
   const service = await stage.serve({
-    chain: settlementChain(rpc, { finalityDepth: 32 }),
+    chain: settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 }),
     facilitator,
     limits: { receiptMs: 300 },
   });

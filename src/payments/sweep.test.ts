@@ -31,7 +31,7 @@ afterEach(async () => {
 function chainAt(url: string) {
   const rpc = createRpc({ urls: [new Secret(url)], log: quiet });
   closing.push(() => rpc.close());
-  return settlementChain(rpc, { finalityDepth: 32 });
+  return settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
 }
 
 const serve = (limits: Partial<GateLimits> = {}) => stage.serve({ chain: chainAt(counting.url), limits });
