@@ -22,9 +22,16 @@ afterAll(async () => {
   await server.drop();
 });
 
+const SETTINGS = { schema: "sextant", poolMax: 4, applicationName: "test" };
+const STOCK_DEFAULTS = {
+  jit: "on",
+  max_parallel_workers_per_gather: "2",
+  random_page_cost: "4",
+  work_mem: "4MB",
+};
+
 async function open(options: { schema?: string; poolMax?: number; statementTimeoutMs?: number }) {
-  const defaults = { schema: "sextant", poolMax: 4, applicationName: "test" };
-  return await openDatabase({ connection: server.connection, log, ...defaults, ...options });
+  return await openDatabase({ connection: server.connection, log, ...SETTINGS, ...options });
 }
 
 async function one(session: { query: Session["query"] }, sql: string): Promise<unknown> {
@@ -83,6 +90,34 @@ describe("statements", () => {
     );
     for (const { rows } of answers) expect(rows[0]).toMatchObject({ s: "sextant", z: "UTC" });
     expect(database.pool).toMatchObject({ total: 4, idle: 4, waiting: 0 });
+  });
+
+  it("are planned for short reads, whatever the defaults of the server", async () => {
+    const stock = await createTestDatabase();
+    const admin = await openDatabase({ connection: stock.connection, log, ...SETTINGS });
+    // What a stock PostgreSQL has, which the embedded server of the tests has not.
+    for (const [setting, value] of Object.entries(STOCK_DEFAULTS)) {
+      await admin.query(`ALTER DATABASE "${stock.name}" SET ${setting} TO '${value}'`);
+    }
+    await admin.close();
+    const opened = await openDatabase({ connection: stock.connection, log, ...SETTINGS });
+    const alone = await opened.connect("test", { pipeline: true });
+    try {
+      const names = Object.keys(STOCK_DEFAULTS);
+      const asked = `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}`;
+      const expected = {
+        jit: "off",
+        max_parallel_workers_per_gather: "0",
+        random_page_cost: "1.1",
+        work_mem: "8MB",
+      };
+      expect((await opened.query(asked)).rows).toEqual([expected]);
+      expect((await alone.query(asked)).rows).toEqual([expected]);
+    } finally {
+      await alone.end();
+      await opened.close();
+      await stock.drop();
+    }
   });
 
   it("keep the server's own error when the data is wrong, and the connection with it", async () => {

@@ -1,0 +1,41 @@
+// A TCP relay that holds back every byte for a while in both directions: a database in another data centre.
+import { createConnection, createServer, type Socket } from "node:net";
+
+export type DelayedConnection = { readonly port: number; close(): Promise<void> };
+
+/** `roundTripMs` is added to every exchange; order is kept, and nothing else changes. */
+export async function openDelayedConnection(
+  targetPort: number,
+  roundTripMs: number,
+): Promise<DelayedConnection> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = createConnection(targetPort, "127.0.0.1");
+    delay(near, far, roundTripMs / 2);
+    delay(far, near, roundTripMs / 2);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.once("close", () => sockets.delete(socket));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the relay has no port");
+  return {
+    port: address.port,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function delay(from: Socket, to: Socket, ms: number): void {
+  const later = (act: () => void) => void setTimeout(act, ms);
+  from.on("data", (chunk) => later(() => to.writable && to.write(chunk)));
+  from.on("end", () => later(() => to.end()));
+  // A broken half ends the other; each side learns of it from its own socket.
+  from.on("error", () => to.destroy());
+  from.on("close", () => later(() => to.destroy()));
+}
