@@ -29,8 +29,9 @@ const FULL_MS_PER_CELL = 600;
 
 export const apiBench: Bench = {
   name: "api",
+  anyDatabase: true,
   async run(options) {
-    const server = await startBenchServer();
+    const server = await startBenchServer(options.database);
     try {
       return await withChildren((start) => measure(options, server, start));
     } finally {

@@ -43,8 +43,9 @@ const FLAT_STRETCH = 50_000;
 
 export const backfillBench: Bench = {
   name: "backfill",
+  anyDatabase: true,
   async run(options) {
-    const server = await startBenchServer();
+    const server = await startBenchServer(options.database);
     try {
       return await withChildren((start) => measure(options, server, start));
     } finally {

@@ -22,7 +22,7 @@ export const growthBench: Bench = {
     const reports: BenchReport[] = [];
     for (const [name, measure] of Object.entries(measures(options))) {
       tell(`growth: ${name}`);
-      const server = await startBenchServer();
+      const server = await startBenchServer("embedded");
       try {
         reports.push(await withChildren((start) => measure(start, server)));
       } finally {

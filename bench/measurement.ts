@@ -23,7 +23,12 @@ export type BenchReport = {
   readonly headlines: readonly Headline[];
 };
 
+/** Which PostgreSQL a benchmark runs on; the embedded one unless said otherwise. */
+export const DATABASE_KINDS = ["embedded", "stock", "stock, TLS", "stock, TLS, 5 ms away"] as const;
+export type DatabaseKind = (typeof DATABASE_KINDS)[number];
+
 export type BenchOptions = {
+  readonly database: DatabaseKind;
   /** How long a history is; null for what a benchmark itself finds telling. */
   readonly events: number | null;
   readonly seed: number;
@@ -37,6 +42,8 @@ export type BenchOptions = {
 
 export type Bench = {
   readonly name: string;
+  /** Whether it can be measured on other databases than the embedded one. */
+  readonly anyDatabase?: boolean;
   readonly run: (options: BenchOptions) => Promise<BenchReport>;
 };
 

@@ -105,7 +105,7 @@ function aimMs(rpcMs: number): number {
 }
 
 async function measurePayments({ full }: BenchOptions, start: Start): Promise<BenchReport> {
-  const server = await startBenchServer();
+  const server = await startBenchServer("embedded");
   try {
     const place = { connection: server.connection, schema: SCHEMA };
     const { stop, ...sold } = await startPaidService(start, place, PAYERS);

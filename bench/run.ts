@@ -1,10 +1,10 @@
-// `npm run bench [-- <names> --events N --seed N --scale N --full --quick --profile <folder>]`: runs the benchmarks, prints and keeps their tables.
+// `npm run bench [-- <names> --database <kind> --events N --seed N --scale N --full --quick --profile <folder>]`: runs the benchmarks, prints and keeps their tables.
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { growthBench } from "./growth.ts";
-import { type Bench, tableOf } from "./measurement.ts";
+import { type Bench, DATABASE_KINDS, type DatabaseKind, tableOf } from "./measurement.ts";
 import { overviewOf } from "./overview.ts";
 import { portfolioBench } from "./portfolio.ts";
 import { reconcileBench } from "./reconcile.ts";
@@ -34,6 +34,7 @@ const { values: given, positionals } = parseArgs({
     full: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     profile: { type: "string" },
+    database: { type: "string", default: DATABASE_KINDS[0] },
   },
 });
 const values = given.quick ? { ...QUICK, ...given } : given;
@@ -49,8 +50,20 @@ if (scale !== null && !(scale > 0 && scale <= SCALE_MAX)) {
 const names = BENCHES.map(({ name }) => name);
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) throw new Error(`there is no ${unknown.join(", ")}; there is ${names.join(", ")}`);
-const chosen = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const database = DATABASE_KINDS.find((kind) => kind === values.database);
+if (!database)
+  throw new Error(`--database must be one of: ${DATABASE_KINDS.map((kind) => `"${kind}"`).join(", ")}`);
+const chosen = BENCHES.filter(
+  ({ name, anyDatabase }) =>
+    (positionals.length === 0 || positionals.includes(name)) && (anyDatabase || database === "embedded"),
+);
+const resultName = ({ name }: Bench, kind: DatabaseKind) =>
+  kind === "embedded" ? name : `${name} (${kind})`;
+const kept = BENCHES.flatMap((bench) =>
+  (bench.anyDatabase ? DATABASE_KINDS : DATABASE_KINDS.slice(0, 1)).map((kind) => resultName(bench, kind)),
+);
 const options = {
+  database,
   events: values.events === undefined ? null : whole("events", values.events),
   seed: whole("seed", values.seed),
   scale,
@@ -61,10 +74,11 @@ const circumstances = circumstancesNow();
 const results: Result[] = [];
 let parts = readResults();
 for (const bench of chosen) {
-  tell(`${bench.name} begins`);
-  const result = { bench: bench.name, ...(await bench.run(options)) };
+  const name = resultName(bench, database);
+  tell(`${name} begins`);
+  const result = { bench: name, ...(await bench.run(options)) };
   results.push(result);
-  parts = withNewest(parts, [result], circumstances, names);
+  parts = withNewest(parts, [result], circumstances, kept);
   // After each one: should the next one fail, what took minutes is not lost.
   if (!values.quick) writeResults(parts);
 }

@@ -4,7 +4,7 @@ import { clientConfig, setupSql } from "../../src/store/connection.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openIndexReader, type Readers } from "../../src/store/index-reader.ts";
 import type { NamedStatement } from "../../src/store/session.ts";
-import type { BenchPlace } from "../backfill/bench-database.ts";
+import { type BenchPlace, connectionOf } from "../backfill/bench-database.ts";
 import type { Route } from "./api-routes.ts";
 import type { Answered } from "./http-load.ts";
 
@@ -41,12 +41,12 @@ export async function statementsOf({ sql }: Route): Promise<readonly NamedStatem
 }
 
 /** As everybody uses it: named statements on whichever connection of a pool is free. */
-export function openPooledDriver({ connection, schema }: BenchPlace): Driver {
+export function openPooledDriver(place: BenchPlace): Driver {
   const pool = new Pool({
-    ...clientConfig(connection, "bench pool"),
+    ...clientConfig(connectionOf(place), "bench pool"),
     max: POOLED_CONNECTIONS,
     onConnect: async (client) => {
-      await client.query(setupSql(schema, STATEMENT_MS_MAX));
+      await client.query(setupSql(place.schema, STATEMENT_MS_MAX));
     },
   });
   return {
