@@ -36,6 +36,7 @@ export const rebuild: RunCommand = async ({ environment, options, log, stop, say
       waitMs: LOCK_MS_MAX,
       signal: stop,
       writesMuch: true,
+      takeOver: true,
     });
     if (!lock)
       throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");

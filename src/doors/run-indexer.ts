@@ -103,6 +103,8 @@ async function asTheOnlyOne(
   const lock = await acquireLock(database, INDEXER_LOCK, {
     waitMs: Number.POSITIVE_INFINITY,
     writesMuch: true,
+    takeOver: true,
+    onTakeOver: (pid) => log.warn({ pid }, "The writing indexer froze; its database session was terminated"),
     signal: stop,
     onLost: (fault) => lost.abort(fault),
   }).catch((error) => {

@@ -8,6 +8,8 @@ import type { Fault } from "../kit/fault.ts";
 import { createLog } from "../kit/log.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { acquireLock, type Lock } from "./lock.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const CHILD = new URL("../../tests/support/lock-child.ts", import.meta.url);
@@ -48,15 +50,22 @@ async function cutHolders(applicationName: string): Promise<void> {
   });
 }
 
+async function isCopying(): Promise<boolean> {
+  const { rows } =
+    await database.query(`SELECT 1 FROM pg_stat_progress_copy p JOIN pg_stat_activity a USING (pid)
+    WHERE a.application_name = 'lock child lock' AND p.bytes_processed > 0 AND a.datname = current_database()`);
+  return rows.length > 0;
+}
+
 async function writers(): Promise<string[]> {
   const { rows } = await database.query<{ who: string }>("SELECT who FROM written ORDER BY who");
   return rows.map(({ who }) => who);
 }
 
-function startHolder({ heartbeatMs = 5_000 } = {}) {
+function startHolder({ heartbeatMs = 5_000, takeOver = false } = {}) {
   const { connection } = server;
   const place = "url" in connection ? { url: connection.url.reveal() } : connection;
-  return startNodeChild(CHILD, [JSON.stringify(place), String(heartbeatMs)]);
+  return startNodeChild(CHILD, [JSON.stringify(place), String(heartbeatMs), takeOver ? "take over" : ""]);
 }
 
 describe("a lock", () => {
@@ -98,6 +107,44 @@ describe("a lock", () => {
     expect(await child.next()).toMatchObject({ state: "refused" });
     expect(await writers()).toEqual(["second"]);
     await lock?.release();
+  });
+
+  it("is taken from a holder that froze inside COPY", { timeout: 60_000 }, async () => {
+    await migrate(database, migrations, log);
+    const child = startHolder({ heartbeatMs: 500, takeOver: true });
+    expect(await child.next()).toEqual({ state: "held" });
+    child.send("copy");
+    while (!(await isCopying())) await sleep(1);
+    child.kill("SIGSTOP");
+    // Beyond every timeout of the session: without a standby that terminates it, it would keep the lock.
+    expect(await acquireLock(database, "writer", { waitMs: 4_000 })).toBeNull();
+    expect(await isCopying()).toBe(true);
+    const taken: number[] = [];
+    const lock = await acquireLock(database, "writer", {
+      waitMs: 30_000,
+      heartbeatMs: 500,
+      takeOver: true,
+      onTakeOver: (pid) => taken.push(pid),
+    });
+    expect(lock?.held).toBe(true);
+    expect(taken).toHaveLength(1);
+    await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
+    child.kill("SIGCONT");
+    const said = [await child.next<{ state: string }>(), await child.next<{ state: string }>()];
+    expect(said.map(({ state }) => state).sort()).toEqual(["lost", "refused"]);
+    expect(await writers()).toEqual(["second"]);
+    await lock?.release();
+  });
+
+  it("stays with a holder that is busy inside a long statement", { timeout: 60_000 }, async () => {
+    await migrate(database, migrations, log);
+    const holder = await acquireLock(database, "busy", { waitMs: 0, heartbeatMs: 200, takeOver: true });
+    const busy = holder?.transaction((session) => session.query("SELECT pg_sleep(4)"));
+    const second = await acquireLock(database, "busy", { waitMs: 3_500, heartbeatMs: 200, takeOver: true });
+    expect(second).toBeNull();
+    await busy;
+    expect(holder?.held).toBe(true);
+    await holder?.release();
   });
 
   it("stops waiting when asked to", async () => {

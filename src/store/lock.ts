@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import { createLimit } from "../kit/limit.ts";
 import type { Database } from "./database.ts";
+import { type HeldLock, recordHolder, renewHolder, terminateFrozenHolder } from "./lock-holder.ts";
 import type { Step } from "./script.ts";
 import {
   commitSteps,
@@ -34,6 +35,10 @@ export type LockOptions = {
   readonly signal?: AbortSignal;
   /** The holder writes much: see ConnectOptions. */
   readonly writesMuch?: boolean;
+  /** Take the lock from a holder that froze, even inside COPY; both sides say so. Needs the table lock_holders. */
+  readonly takeOver?: boolean;
+  /** Called when the session of a frozen holder was terminated. */
+  readonly onTakeOver?: (pid: number) => void;
   /** Called once when the lock is lost without being released: stop, and acquire it again before writing. */
   readonly onLost?: (fault: Fault) => void;
   /** How often a silent connection is tried; 5 seconds unless said otherwise. */
@@ -46,8 +51,8 @@ export type LockOptions = {
 const ASK_EVERY_MS = 500;
 // A silent connection is tried this often, so that a holder behind a dead network learns that it is none.
 const HEARTBEAT_EVERY_MS = 5_000;
-// A process that was frozen, or turns in circles, dies for nobody: the server ends the session of a holder that has
-// missed so many heartbeats, and the lock is free.
+// A frozen process keeps its TCP session. After so many missed heartbeats `idle_session_timeout` ends the session, or,
+// where no timeout applies (inside COPY), a standby terminates it: see takeOver.
 const HEARTBEATS_MISSED_MAX = 6;
 const HEARTBEAT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 30_000;
@@ -62,17 +67,25 @@ export async function acquireLock(
 ): Promise<Lock | null> {
   const clock = options.clock ?? systemClock;
   const until = clock.nowMs() + options.waitMs;
+  const wanted = { key, number: lockNumber(database.schema, key) };
+  let lookAtMs = clock.nowMs();
   let client: Client | null = null;
   try {
     for (;;) {
       options.signal?.throwIfAborted();
       try {
         client ??= await database.connect("lock", { writesMuch: options.writesMuch ?? false });
-        if (await tryLock(client, database, key)) {
+        if (await tryLock(client, database, wanted)) {
           const holder = client;
           await endWhenSilent(holder, database, options);
+          if (options.takeOver) await recordHolder(holder, database, wanted, silentMsMax(options));
           client = null;
-          return hold(holder, database, key, options);
+          return hold(holder, database, wanted, options);
+        }
+        if (options.takeOver && clock.nowMs() >= lookAtMs) {
+          lookAtMs = clock.nowMs() + heartbeatMs(options);
+          const pid = await terminateFrozenHolder(client, database, wanted);
+          if (pid !== null) options.onTakeOver?.(pid);
         }
       } catch (error) {
         // A standby outlives a restart of the database; whoever can not wait any longer is told.
@@ -89,24 +102,26 @@ export async function acquireLock(
   }
 }
 
-async function tryLock(client: Client, database: Database, key: string): Promise<boolean> {
+async function tryLock(client: Client, database: Database, { number }: HeldLock): Promise<boolean> {
   const { rows } = await runStatement<{ locked: boolean }>(
     client,
-    { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [lockNumber(database.schema, key)] },
+    { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [number] },
     { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX },
   );
   return rows[0]?.locked === true;
 }
 
 async function endWhenSilent(client: Client, { place }: Database, options: LockOptions): Promise<void> {
-  const silentMsMax = HEARTBEATS_MISSED_MAX * heartbeatMs(options);
-  const statement = `SET idle_session_timeout TO ${silentMsMax}`;
+  const statement = `SET idle_session_timeout TO ${silentMsMax(options)}`;
   await runStatement(client, statement, { place, statementTimeoutMs: STATEMENT_MS_MAX });
 }
 
 const heartbeatMs = (options: LockOptions): number => options.heartbeatMs ?? HEARTBEAT_EVERY_MS;
 
-function hold(client: Client, database: Database, key: string, options: LockOptions): Lock {
+const silentMsMax = (options: LockOptions): number => HEARTBEATS_MISSED_MAX * heartbeatMs(options);
+
+function hold(client: Client, database: Database, held: HeldLock, options: LockOptions): Lock {
+  const { key } = held;
   const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
   const { place } = database;
   let state: "held" | "released" | "lost" = "held";
@@ -124,6 +139,7 @@ function hold(client: Client, database: Database, key: string, options: LockOpti
   }
 
   async function beat(): Promise<void> {
+    if (options.takeOver) void renew();
     // Whoever uses the connection finds out by itself.
     if (turn.running > 0) return;
     try {
@@ -131,6 +147,11 @@ function hold(client: Client, database: Database, key: string, options: LockOpti
     } catch (error) {
       lose(error);
     }
+  }
+
+  // A beat that fails is not the end: the next one is five seconds away, and six may be missed.
+  async function renew(): Promise<void> {
+    await renewHolder(database, held, processIdOf(client), silentMsMax(options)).catch(() => undefined);
   }
 
   function whileHeld<T>(task: () => Promise<T>): Promise<T> {
@@ -163,7 +184,7 @@ function hold(client: Client, database: Database, key: string, options: LockOpti
         // Ending the session frees the lock too, but only when the server gets round to it.
         const statement = {
           text: "SELECT pg_advisory_unlock($1)",
-          values: [lockNumber(database.schema, key)],
+          values: [held.number],
         };
         try {
           await runStatement(client, statement, { place, statementTimeoutMs: HEARTBEAT_MS_MAX });
@@ -177,6 +198,11 @@ function hold(client: Client, database: Database, key: string, options: LockOpti
 
 function lostFault(key: string, cause: unknown): Fault {
   return new Fault("DATABASE_LOCK_LOST", `This process no longer holds the lock "${key}".`, { cause });
+}
+
+// What the driver's client has beyond its declared type: the process of the server that serves it.
+function processIdOf(client: Client): number {
+  return (client as Client & { readonly processID: number }).processID;
 }
 
 // The server counts locks by 64-bit numbers in one database; the schema keeps deployments apart.

@@ -463,4 +463,18 @@ export const migrations: readonly Migration[] = [
         where state in ('settling', 'refused');
     `,
   },
+  {
+    version: 9,
+    name: "who holds a lock, and until when it counts as alive",
+    sql: `
+      -- No timeout of PostgreSQL ends a session inside COPY. The holder renews its row over another connection; a
+      -- standby terminates the session of a holder that stopped doing so.
+      create table lock_holders (
+        key text collate "C" primary key,
+        pid integer not null,
+        backend_start timestamptz not null,
+        alive_until timestamptz not null
+      );
+    `,
+  },
 ];

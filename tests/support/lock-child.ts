@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline";
 import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
+import { copyMessages } from "../../src/store/copy-text.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { acquireLock } from "../../src/store/lock.ts";
 
@@ -20,13 +21,21 @@ const database = await openDatabase({
 const lock = await acquireLock(database, "writer", {
   waitMs: Number.POSITIVE_INFINITY,
   heartbeatMs,
+  takeOver: process.argv[4] === "take over",
+  writesMuch: true,
   onLost: ({ code }) => say({ state: "lost", code }),
 });
 say({ state: "held" });
 
-createInterface({ input: process.stdin }).on("line", async () => {
+// More than a socket and its buffers hold, so that a frozen process leaves the server in the middle of it.
+const LINES = 40;
+const LINE = `${"child".padEnd(1_000_000, "d")}\n`;
+const copy = { copy: "COPY written FROM STDIN", messages: copyMessages(Array<string>(LINES).fill(LINE)) };
+const insert = { text: "INSERT INTO written VALUES ('child')" };
+
+createInterface({ input: process.stdin }).on("line", async (line) => {
   try {
-    await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('child')"));
+    await lock?.commit([line === "copy" ? copy : insert], { statementTimeoutMs: 60_000 });
     say({ state: "written" });
   } catch (error) {
     say({ state: "refused", error: String(error) });
