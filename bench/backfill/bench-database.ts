@@ -1,5 +1,4 @@
-// A database for one benchmark: our embedded server as in production, or Debian's with its defaults, on a folder that is
-// thrown away.
+// A database for one benchmark: our embedded server as in production, or Debian's with its defaults.
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

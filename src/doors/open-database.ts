@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Config } from "../kit/config.ts";
 import type { Log } from "../kit/log.ts";
 import { type Database, openDatabase } from "../store/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../store/embedded-postgres.ts";
 import { migrate } from "../store/migrate.ts";
 import { migrations } from "../store/migrations.ts";
+import { openSharedPostgres, type SharedPostgres } from "../store/shared-postgres.ts";
 import type { databaseSettings } from "./settings.ts";
 
 export type OpenDatabase = { readonly database: Database; close(): Promise<void> };
@@ -20,7 +20,7 @@ export async function openConfiguredDatabase(
 ): Promise<OpenDatabase> {
   const embedded = config.databaseUrl
     ? null
-    : await startEmbeddedPostgres({ folder: join(config.dataFolder, "postgres"), log });
+    : await openSharedPostgres({ folder: join(config.dataFolder, "postgres"), log });
   try {
     const database = await openDatabase({
       connection: embedded ? embedded.connection : { url: config.databaseUrl ?? neverNull() },
@@ -38,7 +38,7 @@ export async function openConfiguredDatabase(
 
 async function prepared(
   database: Database,
-  embedded: EmbeddedPostgres | null,
+  embedded: SharedPostgres | null,
   log: Log,
 ): Promise<OpenDatabase> {
   try {

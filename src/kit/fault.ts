@@ -183,7 +183,7 @@ export const FAULTS = {
     status: 500,
     retry: false,
     exit: 69,
-    meaning: "Another process runs the embedded database of this folder.",
+    meaning: "Another process runs the embedded database of this folder, and it could not be joined.",
   },
   DATABASE_START_FAILED: {
     status: 500,

@@ -20,7 +20,7 @@ export type EmbeddedPostgres = {
   stop(): Promise<void>;
 };
 
-const DATABASE = "sextant";
+export const DATABASE = "sextant";
 // Two processes that start at the same moment may displace each other once or twice; more is a defect.
 const STARTS_MAX = 10;
 const START_AGAIN_MS = 200;
