@@ -80,6 +80,22 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./rebuild.ts")).rebuild,
   },
   {
+    name: "move",
+    summary: "copy everything to another PostgreSQL, and compare",
+    about:
+      "Copies what cannot be made again (logs, documents, metadata, payments) from the embedded database, or the one in\n" +
+      "DATABASE_URL, into an empty schema of another PostgreSQL in one transaction, compares both, and makes the rows\n" +
+      "again from the logs. Stop the services first. The old database is not changed.",
+    options: {
+      to: {
+        type: "string",
+        value: "URL",
+        meaning: "the new database: postgres://user:password@host/database",
+      },
+    },
+    load: async () => (await import("./move.ts")).move,
+  },
+  {
     name: "audit",
     summary: "compare the rows with the contracts",
     about:

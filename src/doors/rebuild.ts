@@ -88,7 +88,7 @@ async function reread(
   }
 }
 
-const noReads = {
+export const noReads = {
   transactions: () => Promise.reject(new Error("a rebuild asks no node")),
   calls: () => Promise.reject(new Error("a rebuild asks no node")),
 };
