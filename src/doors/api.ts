@@ -30,7 +30,7 @@ const settings = {
   rpcUrls: indexerSettings.rpcUrls,
 };
 
-export const api: RunCommand = async ({ environment, log, stop }) => {
+export const api: RunCommand = async ({ environment, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const deployment = await readDeployment(config.network);
   writeMode(config, deployment.chainId);
@@ -46,6 +46,7 @@ export const api: RunCommand = async ({ environment, log, stop }) => {
     addStatusRoutes(server.app, registry);
     url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
     log.info({ url }, `indexing API on ${url}`);
+    onListening?.(url);
     await aborted(stop);
   } finally {
     await closeSoon(server.close);

@@ -17,6 +17,8 @@ export type CommandContext = {
   readonly say: (text: string) => void;
   /** Aborted on SIGTERM or SIGINT: finish what is in flight, then return. */
   readonly stop: AbortSignal;
+  /** Called with the address of a service once it listens. */
+  readonly onListening?: (url: string) => void;
 };
 
 /** Runs to its end, or until `stop`; the result is the exit code. */

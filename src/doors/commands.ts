@@ -26,6 +26,33 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./local.ts")).local,
   },
   {
+    name: "serve",
+    summary: "index a deployment and serve it, in one command",
+    about:
+      "Runs the indexer and the API, and the portfolio service where it is configured (RPC_URL_<chain id> and PAY_TO),\n" +
+      "on the embedded database in the data folder or the one in DATABASE_URL. Waits for a node that is down. A second\n" +
+      "`sextant api` or `sextant indexer` on the same data folder joins it.",
+    options: {
+      network: {
+        type: "string",
+        value: "NAME",
+        meaning:
+          "a deployment that is shipped, such as base-sepolia, or a deployment file (instead of NETWORK)",
+      },
+      rpc: {
+        type: "string",
+        value: "URL",
+        meaning: "nodes of its chain, separated by commas (instead of RPC_URL)",
+      },
+      data: {
+        type: "string",
+        value: "DIR",
+        meaning: "folder of the embedded database (instead of SEXTANT_DATA)",
+      },
+    },
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  {
     name: "indexer",
     summary: "follow the chain and write the rows",
     about:

@@ -17,7 +17,7 @@ import { addStatusRoutes } from "./status-routes.ts";
 // Often enough for a readiness probe, seldom enough to cost nothing.
 const REPORT_MS = 1_000;
 
-export const indexer: RunCommand = async ({ environment, log, stop }) => {
+export const indexer: RunCommand = async ({ environment, log, stop, onListening }) => {
   const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
   const config = readConfig(environment, settings);
   if (config.rpcUrls.length === 0) {
@@ -38,6 +38,7 @@ export const indexer: RunCommand = async ({ environment, log, stop }) => {
       variable: "INDEXER_PORT",
     });
     log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
+    onListening?.(url);
     const { logRangeMax, comparedPercent, auditSeconds, rpcUrls: urls } = config;
     await runIndexer({
       database,

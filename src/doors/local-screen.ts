@@ -2,6 +2,7 @@
 import { formatAmount } from "../kit/amount.ts";
 import type { IndexerReport } from "./indexer-status.ts";
 import type { LocalRun } from "./local-state.ts";
+import { indexParts } from "./status-view.ts";
 
 export function localBanner({ urls, economy, markets, offer, file }: LocalRun & { file: string }): string {
   const { contracts, chainId } = economy.deployment;
@@ -50,17 +51,14 @@ export function localStatusLine(now: {
   readonly paid: number;
   readonly report: IndexerReport;
 }): string {
-  const { phase, head, indexed, reorgs } = now.report;
-  const behind = head && indexed ? head.number - indexed.number : null;
-  const lag = behind === null ? "" : behind === 0 ? ", level" : `, ${behind} behind`;
+  const [position, ...unusual] = indexParts(now.report);
   const parts = [
-    `block ${head?.number ?? "–"}${lag}`,
+    position,
     `${now.events} events indexed`,
     `${now.openIntents} intents open`,
     `${now.paid} ${now.paid === 1 ? "payment" : "payments"} settled`,
     `${now.steps} steps played`,
-    ...(phase === "live" ? [] : [`index ${phase}`]),
-    ...(reorgs > 0 ? [`${reorgs} reorgs`] : []),
+    ...unusual,
   ];
   return `  ${parts.join(" · ")}`;
 }

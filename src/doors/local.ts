@@ -5,7 +5,7 @@ import { readConfig } from "../kit/config.ts";
 import { Secret } from "../kit/secret.ts";
 import { parseUint } from "../kit/uint.ts";
 import { closeSoon } from "./close-soon.ts";
-import { aborted, type CommandContext, type RunCommand } from "./command.ts";
+import { aborted, type RunCommand } from "./command.ts";
 import { facilitatorServer } from "./facilitator.ts";
 import { createIndexerStatus } from "./indexer-status.ts";
 import { openLocalDatabase } from "./local-database.ts";
@@ -30,6 +30,7 @@ import {
   writeSettings,
 } from "./settings.ts";
 import { addStatusRoutes } from "./status-routes.ts";
+import { showStatus } from "./status-view.ts";
 
 const localSettings = {
   ...listenSettings,
@@ -43,10 +44,6 @@ const localSettings = {
   ...sellerSettings,
   ...facilitatorSettings,
 };
-
-// A terminal shows a living line; a log file wants a line now and then.
-const LINE_MS_TERMINAL = 1_000;
-const LINE_MS_FILE = 15_000;
 
 export const local: RunCommand = async (context) => {
   const { environment, options, stop, say } = context;
@@ -112,7 +109,7 @@ export const local: RunCommand = async (context) => {
     await Promise.race([untilLevel(status, stop), indexing.failed]);
     const playing = options.still === true ? aborted(stop) : economy.play(stop);
     say(localBanner({ ...state, file }));
-    const screen = showStatus(context, async () =>
+    const screen = showStatus(say, async () =>
       localStatusLine({
         ...(await readLocalTally(database)),
         steps: economy.tally().steps,
@@ -142,14 +139,4 @@ async function refuseBusyPort(probe: Server, address: ListenAddress): Promise<vo
 function settled<T>(result: PromiseSettledResult<T>): T {
   if (result.status === "rejected") throw result.reason;
   return result.value;
-}
-
-function showStatus({ say }: CommandContext, line: () => Promise<string>): NodeJS.Timeout {
-  const terminal = process.stdout.isTTY === true;
-  const show = async () => {
-    // While the tables are made, or when everything is about to stop, there is nothing to count; the next line tells.
-    const text = await line().catch(() => null);
-    if (text !== null) say(terminal ? `\r\x1b[K${text}` : `${text}\n`);
-  };
-  return setInterval(() => void show(), terminal ? LINE_MS_TERMINAL : LINE_MS_FILE);
 }

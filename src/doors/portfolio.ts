@@ -35,7 +35,7 @@ const settings = {
   ...gasSettings,
 };
 
-export const portfolio: RunCommand = async ({ environment, log, stop }) => {
+export const portfolio: RunCommand = async ({ environment, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const registry = new Registry();
   // What is configured wrongly is told before anything is started for it.
@@ -68,6 +68,7 @@ export const portfolio: RunCommand = async ({ environment, log, stop }) => {
     const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
     log.info(`Portfolio service on ${url}`);
+    onListening?.(url);
     await aborted(stop);
   } finally {
     for (const end of closers.reverse()) await end();

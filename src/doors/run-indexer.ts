@@ -1,6 +1,6 @@
 // The indexer put together: a chain, the protocol and a store plugged into the indexing loop, under the lock.
 import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
-import type { CallObserver } from "../chain/rpc/call.ts";
+import type { CallObserver, Rpc } from "../chain/rpc/call.ts";
 import type { RpcLimits } from "../chain/rpc/limits.ts";
 import { createRpc } from "../chain/rpc/rpc.ts";
 import { verifyDeployment } from "../chain/verify.ts";
@@ -9,6 +9,7 @@ import type { AuditReporter } from "../indexing/self-audit.ts";
 import { systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
+import { retry } from "../kit/retry.ts";
 import type { Secret } from "../kit/secret.ts";
 import { createLogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
@@ -39,6 +40,10 @@ export type IndexerOptions = {
   readonly rpcLimits?: Partial<RpcLimits>;
 };
 
+// A node that restarts is back within seconds; one that is down for longer is asked a few times a minute.
+const NODE_WAIT_MS_BASE = 500;
+const NODE_WAIT_MS_MAX = 10_000;
+
 /** The lock that makes one indexer the writer of a schema; a rebuild takes the same one. */
 export const INDEXER_LOCK = "indexer";
 
@@ -54,7 +59,8 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     limits: options.rpcLimits ?? {},
   });
   try {
-    const verified = await verifyDeployment(rpc, deployment, { signal: stop });
+    const verified = await verifyWhenReachable(rpc, options);
+    if (verified === null) return;
     for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
     const decoder = createLogDecoder(deployment);
     const chain = chainPort(rpc, {
@@ -90,6 +96,36 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     }
   } finally {
     rpc.close();
+  }
+}
+
+/** Waits for a node that is down: it may be starting, as this process is. Null when it was told to stop meanwhile. */
+async function verifyWhenReachable(
+  rpc: Rpc,
+  { deployment, report, stop }: IndexerOptions,
+): Promise<Awaited<ReturnType<typeof verifyDeployment>> | null> {
+  const isPassing = (error: unknown) => error instanceof Fault && error.retry;
+  try {
+    return await retry(
+      async () => {
+        try {
+          return await verifyDeployment(rpc, deployment, { signal: stop });
+        } catch (error) {
+          if (isPassing(error) && !stop.aborted) report.failed(error, NODE_WAIT_MS_MAX);
+          throw error;
+        }
+      },
+      {
+        attemptsMax: Number.POSITIVE_INFINITY,
+        delayMsBase: NODE_WAIT_MS_BASE,
+        delayMsMax: NODE_WAIT_MS_MAX,
+        isRetryable: isPassing,
+        signal: stop,
+      },
+    );
+  } catch (error) {
+    if (stop.aborted) return null;
+    throw error;
   }
 }
 

@@ -76,6 +76,11 @@ export async function openSharedPostgres(options: SharedPostgresOptions): Promis
   };
 }
 
+/** The connection as DATABASE_URL writes it: a socket has no host, so its folder is a parameter. */
+export function socketUrl({ host, user, database }: SharedPostgres["connection"]): string {
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+}
+
 /** Where the server that runs on a folder listens; null when none runs there any longer. */
 async function runningSocket({ folder, log }: SharedPostgresOptions): Promise<string | null> {
   const home = await settleServerHome(folder, log);

@@ -1,0 +1,71 @@
+// `sextant serve` as a new user meets it: an empty data folder, a node that comes up late, a second process beside it.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { playEconomy } from "../../contracts/scenario/economy.ts";
+import { openStage } from "../../contracts/scenario/stage.ts";
+import { startFaultyNode } from "../support/faulty-node.ts";
+import { startSextant } from "../support/sextant-process.ts";
+import { deploymentOf } from "../support/test-index.ts";
+
+const PORTS = { API_PORT: "0", INDEXER_PORT: "0" };
+const DOWN = { kind: "reset" } as const;
+
+async function eventually(url: string): Promise<Response> {
+  for (const until = Date.now() + 60_000; ; await sleep(100)) {
+    const response = await fetch(url).catch(() => null);
+    if (response?.status === 200) return response;
+    if (Date.now() > until) throw new Error(`${url} is ${response?.status ?? "not there"}`);
+  }
+}
+
+it("waits for its node, serves, is joined by a second process, and continues after a restart", async () => {
+  const stage = await openStage();
+  await playEconomy({ world: stage.world, seed: 5, steps: 120 });
+  let isUp = false;
+  const node = await startFaultyNode({ upstream: stage.chain.rpcUrl, plan: () => (isUp ? null : DOWN) });
+  const folder = mkdtempSync(join(tmpdir(), "sextant-serve-"));
+  const file = join(folder, "deployment.json");
+  writeFileSync(file, JSON.stringify(deploymentOf(stage.deployment)));
+  const data = join(folder, "data");
+  try {
+    const serveOptions = ["serve", "--network", file, "--rpc", node.url, "--data", data];
+    const run = startSextant(serveOptions, { environment: PORTS });
+    const banner = await run.saw(/Ctrl-C stops it/);
+    const api = /Indexing API +(http:\S+)\/docs/.exec(banner)?.[1] ?? "";
+    expect(banner).toContain("embedded, in");
+    const waiting = await fetch(`${api}/ready`);
+    expect(waiting.status).toBe(503);
+    await waiting.arrayBuffer();
+    isUp = true;
+    await eventually(`${api}/ready`);
+    const merchants = await (await eventually(`${api}/merchants`)).text();
+    expect(JSON.parse(merchants).merchants.length).toBeGreaterThan(0);
+
+    const environment = { ...PORTS, NETWORK: file, RPC_URL: node.url, SEXTANT_DATA: data };
+    const second = startSextant(["api"], { environment });
+    const beside =
+      /indexing API on (http:[^\s"]+)/.exec(await second.saw(/indexing API on http:[^\s"]+"/))?.[1] ?? "";
+    expect(await (await eventually(`${beside}/merchants`)).text()).toBe(merchants);
+
+    // The one that started the database leaves; the other one goes on with it.
+    run.child.kill("SIGINT");
+    expect((await run.ended).code).toBe(0);
+    expect(await (await eventually(`${beside}/merchants?limit=100`)).text()).toContain('"merchants"');
+
+    const again = startSextant(serveOptions, { environment: PORTS });
+    const next = /Indexing API +(http:\S+)\/docs/.exec(await again.saw(/Ctrl-C stops it/))?.[1] ?? "";
+    expect(await (await eventually(`${next}/merchants`)).text()).toBe(merchants);
+    for (const { child, ended } of [again, second]) {
+      child.kill("SIGINT");
+      expect((await ended).code).toBe(0);
+    }
+    expect(existsSync(join(data, "postgres", "data", "postmaster.pid"))).toBe(false);
+  } finally {
+    await node.stop();
+    await stage.chain.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 240_000);
