@@ -1,4 +1,5 @@
 // Migrations are applied once, in order, by one process at a time, or the database is refused.
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/test-database.ts";
 import { createLog } from "../kit/log.ts";
@@ -43,6 +44,21 @@ async function versions(database: Database): Promise<number[]> {
 }
 
 describe("migrations", () => {
+  it("let readers read while a backup keeps them from changing a table", async () => {
+    const database = await schema("beside_a_backup");
+    await migrate(database, MIGRATIONS.slice(0, 1), log);
+    const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'agents'::regclass AND NOT granted`;
+    let migrated: Promise<number> = Promise.resolve(0);
+    // A dump reads everything in one transaction, which may take hours.
+    await database.transaction(async (session) => {
+      await session.query("SELECT 1 FROM agents");
+      migrated = migrate(database, MIGRATIONS, log);
+      while ((await database.query(waiting)).rows.length === 0) await sleep(10);
+      expect((await database.query("SELECT id FROM agents")).rows).toHaveLength(1);
+    });
+    expect(await migrated).toBe(2);
+  });
+
   it("are applied once, the new ones later, each schema by itself", async () => {
     const database = await schema("once");
     expect(await migrate(database, MIGRATIONS.slice(0, 1), log)).toBe(1);

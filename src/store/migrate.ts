@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import type { Database } from "./database.ts";
+import { changeExclusively } from "./exclusive-change.ts";
 import { acquireLock } from "./lock.ts";
 import type { Session } from "./session.ts";
 
@@ -14,6 +15,8 @@ type Applied = { version: number; name: string; checksum: string };
 const WAIT_MS_MAX = 600_000;
 // Building an index over many million rows.
 const STATEMENT_MS_MAX = 3_600_000;
+// About ten minutes beside a backup; a process that is started again then goes on waiting.
+const ATTEMPTS_MAX = 120;
 
 /** Brings the schema to the newest version and tells how many migrations that took. */
 export async function migrate(
@@ -40,8 +43,9 @@ export async function migrate(
     const todo = pending(await readApplied(database), migrations);
     for (const migration of todo) {
       log.info({ version: migration.version, migration: migration.name }, "Migrating the database");
-      await lock.transaction((session) => apply(session, migration), {
+      await changeExclusively(lock, (session) => apply(session, migration), {
         statementTimeoutMs: STATEMENT_MS_MAX,
+        attemptsMax: ATTEMPTS_MAX,
       });
     }
     return todo.length;

@@ -1,6 +1,7 @@
 // Row tables made again from the stored logs, without a node, beside the old ones until the moment they are swapped.
 import type { Table } from "../schema/table.ts";
 import { type Checkpoint, readCheckpoint } from "./chain-position.ts";
+import { changeExclusively } from "./exclusive-change.ts";
 import { type Fold, foldInto } from "./index-store.ts";
 import type { Lock } from "./lock.ts";
 import { readLogs } from "./log-rows.ts";
@@ -35,14 +36,14 @@ const STATEMENT_MS_MAX = 3_600_000;
 export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<number> {
   const { schema, declaration } = options;
   const shadow = `${schema}_rebuild`;
-  const inShadow = <T>(work: (session: Session) => Promise<T>) =>
-    lock.transaction(
-      async (session) => {
-        await session.query(`set local search_path to ${shadow}, ${schema}`);
-        return work(session);
-      },
-      { statementTimeoutMs: STATEMENT_MS_MAX },
-    );
+  const shadowed =
+    <T>(work: (session: Session) => Promise<T>) =>
+    async (session: Session) => {
+      await session.query(`set local search_path to ${shadow}, ${schema}`);
+      return work(session);
+    };
+  const limits = { statementTimeoutMs: STATEMENT_MS_MAX };
+  const inShadow = <T>(work: (session: Session) => Promise<T>) => lock.transaction(shadowed(work), limits);
 
   await lock.transaction(async (session) => {
     // A rebuild that was interrupted leaves its shadow; it is of no use to anyone.
@@ -53,11 +54,14 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   await inShadow((session) => createRowIndexes(session, declaration.tables));
   const checkpoint = await inShadow(readCheckpoint);
   const logs = checkpoint ? await refold(checkpoint, options, inShadow) : 0;
-  await inShadow(async (session) => {
+  const replace = shadowed(async (session) => {
     await swap(session, declaration.tables, schema, shadow);
     await recordRowTables(session, declaration);
     await session.query(tellChange(schema));
   });
+  // However long it takes: what has been made would otherwise be thrown away.
+  const patience = { attemptsMax: Number.POSITIVE_INFINITY, signal: options.signal };
+  await changeExclusively(lock, replace, { ...limits, ...patience });
   return logs;
 }
 
@@ -99,6 +103,9 @@ async function swap(
   schema: string,
   shadow: string,
 ): Promise<void> {
+  // Every read locks the checkpoint first, then its tables in an order of its own. Taken table by table, the locks of the
+  // swap and of a read would wait for one another, and PostgreSQL would cancel one of the two.
+  await session.query(`lock table ${schema}.checkpoint in access exclusive mode`);
   for (const name of await madeRowTables(session))
     await session.query(`drop table if exists ${schema}.${name}`);
   for (const { name } of tables) await session.query(`alter table ${shadow}.${name} set schema ${schema}`);
