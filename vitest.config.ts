@@ -4,6 +4,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { findChromium } from "./tests/support/find-chromium.ts";
 
 const withoutBrowser = findChromium(process.env.PATH ?? "") === null;
+// They need the version before, which `npm run test:upgrade` takes from the history.
+const withoutVersionBefore = process.env.TEST_VERSION_BEFORE === undefined;
 
 // They take half a minute and more, whatever their size: begun last, one of them would run alone for a while.
 const LONG = ["tests/river/", "tests/indexing/", "tests/money/", "embedded-postgres", "generated-files"];
@@ -19,7 +21,11 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "contracts/**/*.test.ts", "tests/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, ...(withoutBrowser ? ["tests/browser/**"] : [])],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(withoutBrowser ? ["tests/browser/**"] : []),
+      ...(withoutVersionBefore ? ["tests/upgrade/**"] : []),
+    ],
     globalSetup: ["tests/support/postgres-global-setup.ts"],
     pool: "forks",
     // Files of one worker share their modules: loading viem and the chain anew for each took a third of the time.

@@ -1,6 +1,7 @@
 // The `sextant` command as a process of its own, watched and never left behind.
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { connectionUrl } from "./connection-url.ts";
@@ -18,13 +19,15 @@ export type ProcessOptions = {
   readonly cwd?: string;
   /** Options for Node itself. */
   readonly node?: readonly string[];
+  /** The checkout whose command it is; this one by default. */
+  readonly checkout?: string;
 };
 
-const BIN = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
+const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 
 export function startSextant(args: readonly string[], options: ProcessOptions = {}): SextantProcess {
-  const { environment = {}, cwd = tmpdir(), node = [] } = options;
-  const child = spawn(process.execPath, [...node, BIN, ...args], {
+  const { environment = {}, cwd = tmpdir(), node = [], checkout = CHECKOUT } = options;
+  const child = spawn(process.execPath, [...node, join(checkout, "bin/sextant.mjs"), ...args], {
     cwd,
     // Nothing of the surroundings may leak in, but for what a process needs to run at all.
     env: { PATH: process.env.PATH ?? "", HOME: cwd, ...environment },

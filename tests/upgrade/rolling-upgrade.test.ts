@@ -1,0 +1,121 @@
+// A rolling upgrade as docs/operations.md describes it, from the version before to this one, while clients read.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openDatabase } from "../../src/store/database.ts";
+import { migrations } from "../../src/store/migrations.ts";
+import { quiet } from "../support/quiet-log.ts";
+import { databaseEnvironment, type SextantProcess, startSextant } from "../support/sextant-process.ts";
+import { deploymentOf } from "../support/test-index.ts";
+import { expectSameRecords, expectWritesShared, reach, ready } from "./both-apis.ts";
+import { startTraffic } from "./traffic.ts";
+import { checkoutBefore, loadBefore } from "./version-before.ts";
+
+const STEPS = 150;
+const UNKNOWN_SCHEMA_EXIT = 78;
+
+type StageModule = typeof import("../../contracts/scenario/stage.ts");
+type EconomyModule = typeof import("../../contracts/scenario/economy.ts");
+type MigrationsModule = typeof import("../../src/store/migrations.ts");
+
+async function listeningAt(api: SextantProcess): Promise<string> {
+  const said = await api.saw(/indexing API on http:[^\s"]+"/);
+  return /indexing API on (http:[^\s"]+)"/.exec(said)?.[1] ?? "";
+}
+
+async function endsWell({ child, ended }: SextantProcess): Promise<void> {
+  child.kill("SIGTERM");
+  const { code, err } = await ended;
+  expect(code, err).toBe(0);
+}
+
+it("fails no request and loses no record", async () => {
+  // The contracts are those that the version before was deployed with.
+  const { openStage } = await loadBefore<StageModule>("contracts/scenario/stage.ts");
+  const { playEconomy } = await loadBefore<EconomyModule>("contracts/scenario/economy.ts");
+  const known = (await loadBefore<MigrationsModule>("src/store/migrations.ts")).migrations.length;
+  const stage = await openStage();
+  const place = await databaseEnvironment();
+  const folder = mkdtempSync(join(tmpdir(), "sextant-upgrade-"));
+  const network = join(folder, "deployment.json");
+  writeFileSync(network, JSON.stringify(deploymentOf(stage.deployment)));
+  const environment = {
+    ...place.environment,
+    NETWORK: network,
+    RPC_URL: stage.chain.rpcUrl,
+    API_PORT: "0",
+    INDEXER_PORT: "0",
+    // All clients of the test have one address.
+    SEXTANT_REQUESTS_PER_MINUTE: "1000000",
+  };
+  const start = (command: string) => startSextant([command], { environment });
+  const startBefore = (command: string) =>
+    startSextant([command], { environment, checkout: checkoutBefore() });
+  let cast = 100;
+  const play = async (steps: number) => {
+    cast += 40;
+    await playEconomy({ world: stage.world, seed: cast, steps, firstCastIndex: cast });
+    return Number(await stage.chain.request("eth_blockNumber"));
+  };
+  const database = await openDatabase({
+    connection: place.connection,
+    schema: "sextant",
+    poolMax: 1,
+    log: quiet,
+    applicationName: "test",
+  });
+  try {
+    const first = await play(STEPS);
+    const indexerBefore = startBefore("indexer");
+    const apiBefore = startBefore("api");
+    const before = await listeningAt(apiBefore);
+    await reach(first, [before]);
+    await ready(before);
+    const trafficBefore = startTraffic(before);
+
+    // The new indexer migrates and stands by; the processes of the version before go on.
+    const indexer = start("indexer");
+    await indexer.saw(/health and metrics on/);
+    const { rows } = await database.query("select version from migrations");
+    expect(rows).toHaveLength(migrations.length);
+    await reach(await play(20), [before]);
+
+    // A process of the version before that is started now says why it can not run.
+    if (migrations.length > known) {
+      const late = await startBefore("api").ended;
+      expect([late.code, late.err]).toEqual([UNKNOWN_SCHEMA_EXIT, expect.stringContaining("newer version")]);
+    }
+
+    // As if this version folded events differently: on taking over, the new indexer makes all rows again.
+    await database.query("update row_tables set declaration_hash = 'of another version'");
+    await endsWell(indexerBefore);
+    await indexer.saw(/The rows were made again/);
+
+    const api = start("api");
+    const now = await listeningAt(api);
+    await ready(now);
+    const traffic = startTraffic(now);
+    await reach(await play(20), [before, now]);
+    await expectSameRecords({ before, now });
+    await expectWritesShared(before, now, "through the version before");
+    await expectWritesShared(now, before, "through the new version");
+    await expectSameRecords({ before, now });
+
+    // Out of the load balancer first, then stopped.
+    const counted = await trafficBefore.stop();
+    await endsWell(apiBefore);
+    await reach(await play(20), [now]);
+    const countedNow = await traffic.stop();
+    process.stdout.write(`version before: ${JSON.stringify(counted)}, new: ${JSON.stringify(countedNow)}\n`);
+    expect([counted.failed, countedNow.failed]).toEqual([[], []]);
+    expect(Math.min(counted.requests, countedNow.requests)).toBeGreaterThan(20);
+    await endsWell(api);
+    await endsWell(indexer);
+  } finally {
+    await database.close();
+    await place.drop();
+    await stage.chain.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 300_000);

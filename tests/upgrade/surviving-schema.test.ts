@@ -1,0 +1,75 @@
+// The rule for migrations and row tables: whatever the version before reads or writes is still there, as it was.
+import { expect, it } from "vitest";
+import { tables } from "../../src/protocol/domains.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { migrations } from "../../src/store/migrations.ts";
+import { createRowTables } from "../../src/store/row-tables.ts";
+import { quiet } from "../support/quiet-log.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import { loadBefore } from "./version-before.ts";
+
+type Column = { readonly type: string; readonly nullable: string; readonly filled: boolean };
+type Columns = Readonly<Record<string, Column>>;
+
+async function columnsOf(database: Database): Promise<Columns> {
+  const { rows } = await database.query<Column & { name: string }>(
+    `select table_name || '.' || column_name as name, udt_name || coalesce(numeric_precision::text, '') as type,
+       is_nullable as nullable, column_default is not null or is_generated = 'ALWAYS' as filled
+     from information_schema.columns where table_schema = current_schema() order by 1`,
+  );
+  return Object.fromEntries(rows.map(({ name, ...column }) => [name, column]));
+}
+
+const tableOf = (column: string) => column.split(".")[0];
+
+/** What would break a process of the version before. */
+function breaks(before: Columns, now: Columns): string[] {
+  const changed = Object.entries(before)
+    .filter(([name, column]) => JSON.stringify(now[name]) !== JSON.stringify(column))
+    .map(([name]) => `${name} is changed or gone`);
+  const written = new Set(Object.keys(before).map(tableOf));
+  const required = Object.entries(now)
+    .filter(([name, { nullable, filled }]) => !(name in before) && nullable === "NO" && !filled)
+    .filter(([name]) => written.has(tableOf(name)))
+    .map(([name]) => `${name} is required, and the version before does not write it`);
+  return [...changed, ...required];
+}
+
+it("the version before finds every column it knows, and no new one that it would have to write", async () => {
+  const before = {
+    ...(await loadBefore<typeof import("../../src/store/migrations.ts")>("src/store/migrations.ts")),
+    ...(await loadBefore<typeof import("../../src/protocol/domains.ts")>("src/protocol/domains.ts")),
+    ...(await loadBefore<typeof import("../../src/store/row-tables.ts")>("src/store/row-tables.ts")),
+  };
+  expect(migrations.slice(0, before.migrations.length)).toEqual(before.migrations);
+  const place = await createTestDatabase();
+  const open = (schema: string) =>
+    openDatabase({
+      connection: place.connection,
+      schema,
+      poolMax: 1,
+      log: quiet,
+      applicationName: "test",
+    });
+  const [migrated, rowsBefore, rowsNow] = await Promise.all(
+    ["migrated", "rows_before", "rows_now"].map(open),
+  );
+  if (!migrated || !rowsBefore || !rowsNow) throw new Error("three were opened");
+  try {
+    await migrate(migrated, before.migrations, quiet);
+    const old = await columnsOf(migrated);
+    await migrate(migrated, migrations, quiet);
+    expect(breaks(old, await columnsOf(migrated))).toEqual([]);
+    expect(Object.keys(old).length).toBeGreaterThan(50);
+
+    await rowsBefore.transaction((session) => before.createRowTables(session, before.tables));
+    await rowsNow.transaction((session) => createRowTables(session, tables));
+    const rows = await columnsOf(rowsBefore);
+    expect(breaks(rows, await columnsOf(rowsNow)).filter((line) => line.endsWith("gone"))).toEqual([]);
+    expect(Object.keys(rows).length).toBeGreaterThan(50);
+  } finally {
+    await Promise.all([migrated, rowsBefore, rowsNow].map((database) => database.close()));
+    await place.drop();
+  }
+});
