@@ -111,7 +111,7 @@ function told(outcomes: readonly Outcome[]): string[] {
   ];
 }
 
-const server = await startBenchServer();
+const server = await startBenchServer("embedded");
 const database = await openBenchDatabase({ connection: server.connection, schema: "sextant" });
 let failures = 0;
 try {

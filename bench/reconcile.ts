@@ -14,7 +14,7 @@ export const reconcileBench: Bench = {
   name: "reconcile",
   run: ({ full, profileFolder }) =>
     withChildren(async (start) => {
-      const server = await startBenchServer();
+      const server = await startBenchServer("embedded");
       try {
         const chainTask = { ...TASK, blocks: full ? FULL_BLOCKS : TASK.blocks };
         const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
