@@ -238,6 +238,15 @@ const ROWS: readonly Row[] = [
     { method: "eth_call" },
   ],
   ["pruned", "missing", 4444, "pruned history unavailable"],
+  ["reth state", "missing", -32603, "State at block #11052984 is pruned"],
+  ["geth trace", "missing", -32000, "required historical state unavailable (reexec=128)"],
+  ["nethermind state", "missing", -32002, "No state available for block 0x1f2e"],
+  [
+    "OpenEthereum state",
+    "missing",
+    -32000,
+    "This request is not supported because your node is running with state pruning. Run with --pruning=archive.",
+  ],
   // The contract said no.
   [
     "geth revert",

@@ -25,7 +25,7 @@ export const WORDINGS: readonly Wording[] = [
   { kind: "missing", codes: [4444, -39001] },
   {
     kind: "missing",
-    text: /header not found|header for hash not found|unknown block|block not found|(?:block|header) (?:with|for) .{0,80}(?:not found|unknown)|could not find block|cannot find block|blocks? specified in filter .{0,80}cannot be found|block ?hash cannot be found|invalid block tag .{0,80}latest block number|resource not found|missing trie node|beyond current head|after last accepted block|is not yet available|(?:block|finalized|safe) .{0,40}is not (?:available|known)|out of (?:block )?range\b.{0,20}block|invalid block number|unfinalized data|(?:state|history) .{0,40}(?:unavailable|not available|pruned)|pruned (?:history|state)/i,
+    text: /header not found|header for hash not found|unknown block|block not found|(?:block|header) (?:with|for) .{0,80}(?:not found|unknown)|could not find block|cannot find block|blocks? specified in filter .{0,80}cannot be found|block ?hash cannot be found|invalid block tag .{0,80}latest block number|resource not found|missing trie node|beyond current head|after last accepted block|is not yet available|(?:block|finalized|safe) .{0,40}is not (?:available|known)|out of (?:block )?range\b.{0,20}block|invalid block number|unfinalized data|(?:state|history) .{0,40}(?:unavailable|not available|pruned)|pruned (?:history|state)|(?:with|due to) state pruning|no state available/i,
   },
 
   // The log query is too wide or its answer too long.
