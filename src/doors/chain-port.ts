@@ -1,19 +1,21 @@
 // A chain as the indexing loop wants it, over the JSON-RPC client.
 
 import { readHeaderByHash, readHeaders } from "../chain/blocks.ts";
-import { callBatch, readTransactions } from "../chain/calls.ts";
+import { createCallTracer } from "../chain/call-trace.ts";
+import { readTransactions } from "../chain/calls.ts";
 import type { ChainFacts } from "../chain/chains/chain-facts.ts";
 import { readComparedLogsOfBlock } from "../chain/compared-block-logs.ts";
 import { readFinalized } from "../chain/finality.ts";
 import { followHeads } from "../chain/head.ts";
 import type { LogFilter } from "../chain/log-filter.ts";
+import { callAfterBlocks, callAtBlocks, hasLogsSince } from "../chain/past-state.ts";
 import type { Rpc } from "../chain/rpc/call.ts";
 import { streamLogs } from "../chain/stream-logs.ts";
 import type { ChainPort } from "../indexing/ports.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LogDecoder } from "../protocol/decode-logs.ts";
-import type { DetailReads } from "../protocol/read-details.ts";
+import type { DetailReads } from "../protocol/detail-reads.ts";
 import type { Header } from "../schema/chain-log.ts";
 
 export type ChainOptions = {
@@ -89,12 +91,12 @@ async function readConfirmedHeaders(
 }
 
 export function detailReads(rpc: Rpc): DetailReads {
+  const traceCalls = createCallTracer(rpc);
   return {
     transactions: (hashes, signal) => readTransactions(rpc, hashes, { signal }),
-    async calls(calls, signal) {
-      const located = calls.map(({ to, data, blockHash }) => ({ to, data, block: { blockHash } }));
-      const results = await callBatch(rpc, located, { signal });
-      return results.map((result) => ("ok" in result ? result.ok : null));
-    },
+    callsAt: (calls, signal) => callAtBlocks(rpc, calls, { signal }),
+    callsLater: (calls, signal) => callAfterBlocks(rpc, calls, { signal }),
+    changes: (queries, signal) => hasLogsSince(rpc, queries, { signal }),
+    traces: (hashes, signal) => traceCalls(hashes, { signal }),
   };
 }

@@ -88,7 +88,11 @@ async function reread(
   }
 }
 
+const refuse = () => Promise.reject(new Error("a rebuild reads no node"));
 export const noReads = {
-  transactions: () => Promise.reject(new Error("a rebuild asks no node")),
-  calls: () => Promise.reject(new Error("a rebuild asks no node")),
+  transactions: refuse,
+  callsAt: refuse,
+  callsLater: refuse,
+  changes: refuse,
+  traces: refuse,
 };

@@ -216,6 +216,13 @@ export const FAULTS = {
     exit: 69,
     meaning: "A node does not have a block or transaction that was asked for, yet or any more.",
   },
+  NODE_STATE_MISSING: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    meaning:
+      "An event's details are only in a state that no configured node has; an archive node or traces are needed.",
+  },
   LOGS_TOO_LARGE: {
     status: 500,
     retry: false,

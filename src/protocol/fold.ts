@@ -7,7 +7,8 @@ import type { FoldInput, Need } from "../schema/domain.ts";
 import { keyText, type Row, type Table } from "../schema/table.ts";
 import { createLogDecoder, type DecodedEvent } from "./decode-logs.ts";
 import type { Deployment } from "./deployment.ts";
-import { type DetailReads, readDetails, readerOf } from "./read-details.ts";
+import type { DetailReads } from "./detail-reads.ts";
+import { readDetails, readerOf } from "./read-details.ts";
 
 export type DetailedLog = {
   readonly log: ChainLog;

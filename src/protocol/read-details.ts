@@ -1,69 +1,149 @@
-// What events leave out: from the transaction's calldata where it called the contract itself, else from its state.
+// What events leave out, from the first source that has it for certain; the order of the sources is D190.
+import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
-import type { ChainLog } from "../schema/chain-log.ts";
 import type { DetailsReader } from "../schema/details.ts";
 import type { DecodedEvent } from "./decode-logs.ts";
-
-/** The chain reads that details need; a door plugs them in. */
-export type DetailReads = {
-  transactions(
-    hashes: readonly Hex[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<Hex, { readonly to: Hex | null; readonly input: Hex }>>;
-  /** View calls at the state after a block; a revert is null. */
-  calls(
-    calls: readonly { readonly to: Hex; readonly data: Hex; readonly blockHash: Hex }[],
-    signal: AbortSignal,
-  ): Promise<readonly (Hex | null)[]>;
-};
-
-type Located = { readonly log: ChainLog; readonly event: DecodedEvent };
-
-// Kept with the stored log, so that a rebuild needs no node: one byte says which of the two it is.
-const FROM_CALL = "0x00";
-const FROM_STATE = "0x01";
+import { takeForwardedCalls, takeTracedCalls } from "./detail-calls.ts";
+import {
+  type DetailReads,
+  type Found,
+  FROM_CALL,
+  FROM_STATE,
+  groupsOf,
+  type Located,
+  type Records,
+  storedCall,
+  storedState,
+  type Wanting,
+} from "./detail-reads.ts";
 
 export async function readDetails(
   located: readonly Located[],
   reads: DetailReads,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<DecodedEvent, Hex>> {
-  const found = new Map<DecodedEvent, Hex>();
-  const wanting = located.filter(({ event }) => event.rule.details);
+  const found: Found = new Map();
+  const wanting = located.flatMap(({ log, event }): Wanting[] =>
+    event.rule.details ? [{ log, event, reader: event.rule.details }] : [],
+  );
+  const open = () => wanting.filter(({ event }) => !found.has(event));
   if (wanting.length === 0) return found;
 
-  const alone = onlyOfTheirKind(wanting);
-  const transactions = await reads.transactions([...new Set(alone.map(({ event }) => event.txHash))], signal);
-  for (const { event } of alone) {
-    const transaction = transactions.get(event.txHash);
-    if (transaction?.to === event.address && event.rule.details?.fromCall(transaction.input)) {
-      found.set(event, `${FROM_CALL}${transaction.input.slice(2)}`);
-    }
-  }
-
-  const rest = wanting.filter(({ event }) => !found.has(event));
-  if (rest.length === 0) return found;
-  const outputs = await reads.calls(rest.map(stateCall), signal);
-  rest.forEach(({ event }, index) => {
-    const output = outputs[index];
-    if (!output) throw new Error(`${event.contract} reverted when asked for the details of ${event.name}`);
-    found.set(event, `${FROM_STATE}${output.slice(2)}`);
-  });
+  const inputs = await takeDirectCalls(wanting, reads, found, signal);
+  await takeLastingRecords(open(), reads, found, signal);
+  const records = await readRecords(open(), reads, found, signal);
+  takeForwardedCalls(open(), { inputs, records, located }, found);
+  const [without] = open();
+  if (without) throw unreadable(without);
   return found;
 }
 
-// A call straight to the contract emits its event once. Where a transaction has several, something stood in between.
-function onlyOfTheirKind(located: readonly Located[]): Located[] {
-  const kinds = located.map(({ event }) => `${event.txHash}${event.contract}${event.name}`);
-  const counts = new Map<string, number>();
-  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return located.filter((_, index) => counts.get(kinds[index] ?? "") === 1);
+/** A call straight to the contract emits its event once. Where a transaction has several, a contract stood in between. */
+async function takeDirectCalls(
+  wanting: readonly Wanting[],
+  reads: DetailReads,
+  found: Found,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Hex, Hex>> {
+  const alone = [...groupsOf(wanting).values()].flatMap((group) => (group.length === 1 ? group : []));
+  const needed = [...alone, ...wanting.filter(({ reader }) => reader.changing)];
+  const transactions = await reads.transactions(
+    [...new Set(needed.map(({ event }) => event.txHash))],
+    signal,
+  );
+  for (const { event, reader } of alone) {
+    const transaction = transactions.get(event.txHash);
+    if (transaction?.to === event.address && reader.fromCall(transaction.input)) {
+      found.set(event, storedCall(transaction.input));
+    }
+  }
+  return new Map([...transactions].map(([hash, { input }]) => [hash, input]));
 }
 
-function stateCall({ log, event }: Located): { to: Hex; data: Hex; blockHash: Hex } {
-  const data = event.rule.details?.stateCall(event);
-  if (!data) throw new Error(`${event.name} has no details to read`);
-  return { to: event.address, data, blockHash: log.blockHash };
+/** Where nothing of the details ever changes, a later block tells them exactly, and every node has its state. */
+async function takeLastingRecords(
+  wanting: readonly Wanting[],
+  reads: DetailReads,
+  found: Found,
+  signal: AbortSignal,
+): Promise<void> {
+  const lasting = wanting.filter(({ reader }) => !reader.changing);
+  for (const [event, record] of await recordsOf(lasting, reads.callsLater, signal)) {
+    found.set(event, storedState(record));
+  }
+}
+
+/** The records as nodes still have them; what is traced on the way needs none. */
+async function readRecords(
+  wanting: readonly Wanting[],
+  reads: DetailReads,
+  found: Found,
+  signal: AbortSignal,
+): Promise<Records> {
+  const exact = await recordsOf(wanting, reads.callsAt, signal);
+  const pruned = wanting.filter(({ event }) => !exact.has(event));
+  const later = await recordsOf(pruned, reads.callsLater, signal);
+  const unchanged = await unchangedSince(
+    pruned.filter(({ event }) => later.has(event)),
+    reads,
+    signal,
+  );
+  for (const [event, record] of later) if (unchanged.has(event)) exact.set(event, record);
+  await takeTracedCalls(
+    pruned.filter(({ event }) => !exact.has(event)),
+    reads,
+    found,
+    signal,
+  );
+  return { exact, later };
+}
+
+/** The events whose record no later event changed. */
+async function unchangedSince(
+  wanting: readonly Wanting[],
+  reads: DetailReads,
+  signal: AbortSignal,
+): Promise<ReadonlySet<DecodedEvent>> {
+  const queries = wanting.flatMap(({ log, event, reader: { changing } }) =>
+    changing
+      ? [{ address: event.address, topics: changing.topics(event), fromBlock: log.blockNumber, event }]
+      : [],
+  );
+  const changes = queries.length === 0 ? [] : await reads.changes(queries, signal);
+  return new Set(queries.flatMap(({ event }, index) => (changes[index] === false ? [event] : [])));
+}
+
+async function recordsOf(
+  wanting: readonly Wanting[],
+  read: DetailReads["callsAt"],
+  signal: AbortSignal,
+): Promise<Found> {
+  const records: Found = new Map();
+  if (wanting.length === 0) return records;
+  const outputs = await read(
+    wanting.map(({ log, event, reader }) => ({
+      to: event.address,
+      data: reader.stateCall(event),
+      blockNumber: log.blockNumber,
+      blockHash: log.blockHash,
+    })),
+    signal,
+  );
+  for (const [index, { event, reader }] of wanting.entries()) {
+    const output = outputs[index];
+    const record = output ? reader.recordOf(output, event) : null;
+    if (record) records.set(event, record);
+  }
+  return records;
+}
+
+function unreadable({ event }: Wanting): Fault {
+  return new Fault(
+    "NODE_STATE_MISSING",
+    `What ${event.contract}.${event.name} leaves out in transaction ${event.txHash} of block ${event.blockNumber} is in no ` +
+      "state that the nodes of RPC_URL still have, and the transaction's input does not show it. Add an archive node, or a " +
+      "node that offers debug_traceTransaction for this block.",
+  );
 }
 
 /** How a fold reads stored details. */

@@ -26,7 +26,13 @@ async function rebuild({ database }: TestIndex, stage: Stage): Promise<number> {
     return await rebuildRows(lock, {
       schema: database.schema,
       declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(stage.deployment, { transactions: never, calls: never }).fold,
+      fold: createProtocol(stage.deployment, {
+        transactions: never,
+        callsAt: never,
+        callsLater: never,
+        changes: never,
+        traces: never,
+      }).fold,
       signal: new AbortController().signal,
       report: () => undefined,
     });

@@ -3,9 +3,9 @@ import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import { type EventSource, PROTOCOL_ABIS } from "../../contracts/scenario/protocol-abis.ts";
 import type { Hex } from "../../src/kit/hex.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
+import type { DetailReads } from "../../src/protocol/detail-reads.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import { createProtocol, type Rows } from "../../src/protocol/fold.ts";
-import type { DetailReads } from "../../src/protocol/read-details.ts";
 import type { ChainLog } from "../../src/schema/chain-log.ts";
 import { keyText, type Row, type Table } from "../../src/schema/table.ts";
 
@@ -100,26 +100,47 @@ export class Story {
 
 export type MemoryChain = {
   readonly transactions?: Readonly<Record<Hex, { to: Hex | null; input: Hex }>>;
-  /** Answers of view calls by the called data; what is not here reverts. */
+  /** Responses of view calls at the event's block by the called data; what is not here reverts, or was pruned. */
   readonly state?: Readonly<Record<Hex, Hex>>;
+  /** The same at a later block; without it, as at the block. */
+  readonly laterState?: Readonly<Record<Hex, Hex>>;
+  /** Whether records changed since; without it no node says. */
+  readonly changed?: boolean;
+  readonly traces?: Readonly<Record<Hex, readonly { to: Hex; input: Hex }[]>>;
 };
 
+export type Asked = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
+
 /** The reads of a chain that is written down, and what was asked of it. */
-export function readsOf(chain: MemoryChain): DetailReads & { asked: { transactions: Hex[]; calls: Hex[] } } {
-  const asked: { transactions: Hex[]; calls: Hex[] } = { transactions: [], calls: [] };
+export function readsOf(chain: MemoryChain): DetailReads & { asked: Asked } {
+  const asked: Asked = { transactions: [], calls: [], laterCalls: [], traces: [] };
+  const known = <T>(from: Readonly<Record<Hex, T>> | undefined, hashes: readonly Hex[]) =>
+    new Map(
+      hashes.flatMap((hash) => {
+        const value = from?.[hash];
+        return value ? [[hash, value] as const] : [];
+      }),
+    );
   return {
     asked,
     async transactions(hashes) {
       asked.transactions.push(...hashes);
-      const known = hashes.flatMap((hash) => {
-        const transaction = chain.transactions?.[hash];
-        return transaction ? [[hash, transaction] as const] : [];
-      });
-      return new Map(known);
+      return known(chain.transactions, hashes);
     },
-    async calls(calls) {
+    async callsAt(calls) {
       asked.calls.push(...calls.map(({ data }) => data));
       return calls.map(({ data }) => chain.state?.[data] ?? null);
+    },
+    async callsLater(calls) {
+      asked.laterCalls.push(...calls.map(({ data }) => data));
+      return calls.map(({ data }) => (chain.laterState ?? chain.state)?.[data] ?? null);
+    },
+    async changes(queries) {
+      return queries.map(() => chain.changed ?? null);
+    },
+    async traces(hashes) {
+      asked.traces.push(...hashes);
+      return known(chain.traces, hashes);
     },
   };
 }

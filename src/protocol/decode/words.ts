@@ -75,7 +75,11 @@ export function dynamicBytes(payload: string, offsetWord: string): string {
  * stop the index; the exact bytes remain in the stored log.
  */
 export function readText(hexDigits: string): string {
-  return Buffer.from(hexDigits, "hex").toString("utf8").replaceAll("\u0000", "\ufffd");
+  return storableText(Buffer.from(hexDigits, "hex").toString("utf8"));
+}
+
+export function storableText(text: string): string {
+  return text.replaceAll("\u0000", "\ufffd");
 }
 
 export function readHex(hexDigits: string): Hex {

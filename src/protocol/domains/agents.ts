@@ -1,10 +1,12 @@
 // Agents: who may act. AgentRegistry → agents.
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
+import type { Hex } from "../../kit/hex.ts";
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes, bytes32, text, uint256 } from "../../schema/column.ts";
 import { details } from "../../schema/details.ts";
 import { domain } from "../../schema/domain.ts";
 import { table } from "../../schema/table.ts";
+import { storableText } from "../decode/words.ts";
 
 export const agents = table(
   "agents",
@@ -19,15 +21,26 @@ export const agents = table(
   { key: ["agent_id"], index: [["owner", "agent_id"]] },
 );
 
-// The event names neither the key nor the capabilities the agent registered with.
+// The event names neither the key nor the capabilities the agent registered with. The key stays; an update replaces the
+// capabilities, and then only the call, or the state before the update, has the first ones.
 const registration = details({
   abi,
   call: "registerAgent",
   fromCall: ([, pubkey, capabilitiesHash]) => ({ pubkey, capabilitiesHash }),
+  callFits: ([metadataURI], event: { agentId: bigint; owner: Hex; metadataURI: string }) =>
+    comparable(metadataURI) === comparable(event.metadataURI),
   view: "getAgent",
-  viewArgs: ({ agentId }: { agentId: bigint }) => [agentId] as const,
+  viewArgs: ({ agentId }) => [agentId] as const,
   fromView: ({ pubkey, capabilitiesHash }) => ({ pubkey, capabilitiesHash }),
+  viewFits: ({ owner }, event) => owner.toLowerCase() === event.owner,
+  asWritten: (agent) => ({ ...agent, revoked: false }),
+  changing: { fields: ["capabilitiesHash"], by: "AgentUpdated", key: "agentId" },
 });
+
+// Two readers of the same bytes: one replaces NUL, the other drops a byte order mark.
+function comparable(text: string): string {
+  return storableText(text).replace(/^\ufeff/, "");
+}
 
 export const agentsDomain = domain({
   contract: "AgentRegistry",

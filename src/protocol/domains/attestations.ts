@@ -1,5 +1,6 @@
 // Attestations: who vouches for what. AttestationRegistry → attestations, and how active each attester is.
 import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
+import type { Hex } from "../../kit/hex.ts";
 import { add, insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint63, uint256 } from "../../schema/column.ts";
 import { details } from "../../schema/details.ts";
@@ -34,13 +35,19 @@ export const attesterActivity = rollup(
   { key: ["attester"], history: "full" },
 );
 
+// The event leaves out the data hash. Of the record only `revoked` ever changes, and it is false at the event.
 const submission = details({
   abi,
   call: "submitAttestation",
   fromCall: ([, , dataHash]) => dataHash,
+  callFits: ([schema, subject], event: { id: bigint; attester: Hex; schema: Hex; subject: Hex }) =>
+    schema === event.schema && subject === event.subject,
   view: "getAttestation",
-  viewArgs: ({ id }: { id: bigint }) => [id] as const,
+  viewArgs: ({ id }) => [id] as const,
   fromView: ({ dataHash }) => dataHash,
+  viewFits: ({ attester, schema, subject }, event) =>
+    attester.toLowerCase() === event.attester && schema === event.schema && subject === event.subject,
+  asWritten: (attestation) => ({ ...attestation, revoked: false }),
 });
 
 export const attestationsDomain = domain({

@@ -1,6 +1,7 @@
 // Intents: what owners want done, what solvers bid, and how it ended. IntentBook → intents, bids, fills.
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
+import type { Hex } from "../../kit/hex.ts";
 import { add, insert, update } from "../../schema/change.ts";
 import {
   address,
@@ -111,9 +112,12 @@ const submission = details({
   abi,
   call: "submitIntent",
   fromCall: ([intent]): Terms => intent,
+  callFits: ([{ owner, nonce }], event: { intentId: bigint; owner: Hex; nonce: bigint }) =>
+    owner.toLowerCase() === event.owner && nonce === event.nonce,
   view: "getIntent",
-  viewArgs: ({ intentId }: { intentId: bigint }) => [intentId] as const,
+  viewArgs: ({ intentId }) => [intentId] as const,
   fromView: (intent): Terms => intent,
+  viewFits: ({ owner, nonce }, event) => owner.toLowerCase() === event.owner && nonce === event.nonce,
 });
 
 export const intentsDomain = domain({

@@ -1,0 +1,151 @@
+// View calls about the past, on a chain that forks and on nodes that keep little.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
+import { EMITTER, EMITTER_CODE, emit, topicOf } from "../../contracts/local-chain/log-emitter.ts";
+import { type FaultyNode, startFaultyNode } from "../../tests/support/faulty-node.ts";
+import type { Injection } from "../../tests/support/injections.ts";
+import { type PrunedNode, startPrunedNode } from "../../tests/support/pruned-node.ts";
+import { createTestRpc } from "../../tests/support/test-rpc.ts";
+import type { Hex } from "../kit/hex.ts";
+import { readHeader } from "./blocks.ts";
+import { callAfterBlocks, callAtBlocks, hasLogsSince } from "./past-state.ts";
+
+/** Responds with the block number: NUMBER, MSTORE, RETURN. */
+const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";
+const REVERTER: Hex = "0x000000000000000000000000000000000005a1d0";
+
+let chain: LocalChain;
+const nodes: (FaultyNode | PrunedNode)[] = [];
+beforeAll(async () => {
+  const code = {
+    [EMITTER]: EMITTER_CODE,
+    [CLOCK]: "0x4360005260206000f3",
+    [REVERTER]: "0x60003560005260206000fd",
+  } as const;
+  chain = await startLocalChain({ chainId: 31337, code });
+  await emit(chain, 1);
+  await emit(chain, 2);
+  await chain.mine(200);
+});
+afterAll(() => chain.stop());
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()));
+});
+
+async function pruned(): Promise<string> {
+  const node = await startPrunedNode({ request: chain.request, traces: false });
+  nodes.push(node);
+  return node.url;
+}
+async function failing(injection: Injection): Promise<string> {
+  const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: () => injection });
+  nodes.push(node);
+  return node.url;
+}
+const rpcTo = (...urls: string[]) => createTestRpc(urls).rpc;
+
+async function callAt(number: number, to: Hex = CLOCK) {
+  const { hash } = await readHeader(rpcTo(chain.rpcUrl), number);
+  return { to, data: "0x", blockNumber: number, blockHash: hash } as const;
+}
+const numberOf = (result: Hex | null | undefined) => (result ? Number(result) : null);
+
+describe("calls at their block", () => {
+  it("see the state of that block, each its own", async () => {
+    const calls = [await callAt(150), await callAt(20), await callAt(20, REVERTER)];
+    const results = await callAtBlocks(rpcTo(chain.rpcUrl), calls);
+    expect(results.map(numberOf)).toEqual([150, 20, null]);
+  });
+
+  it("have no result where the only node dropped the state, and are made once", async () => {
+    const { rpc, calls: made } = createTestRpc([await pruned()]);
+    const results = await callAtBlocks(rpc, [await callAt(150), await callAt(20)]);
+    expect(results.map(numberOf)).toEqual([150, null]);
+    expect(made.filter(({ method }) => method === "eth_call")).toHaveLength(2);
+  });
+
+  it("are made on the next node where the first one dropped the state", async () => {
+    const results = await callAtBlocks(rpcTo(await pruned(), chain.rpcUrl), [
+      await callAt(150),
+      await callAt(20),
+    ]);
+    expect(results.map(numberOf)).toEqual([150, 20]);
+  });
+
+  it("do not depend on a node that is down", async () => {
+    const down = await failing({ kind: "reset" });
+    const calls = [await callAt(150), await callAt(20)];
+    expect((await callAtBlocks(rpcTo(await pruned(), down), calls)).map(numberOf)).toEqual([150, null]);
+    expect((await callAtBlocks(rpcTo(down, chain.rpcUrl), calls)).map(numberOf)).toEqual([150, 20]);
+  });
+
+  it("fail where no node responds: then nothing is known about the state", async () => {
+    const calls = [await callAt(20)];
+    const rpc = rpcTo(await failing({ kind: "reset" }), await failing({ kind: "status", status: 500 }));
+    await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+  });
+});
+
+describe("calls after their block", () => {
+  it("see one recent state, which a node with 128 blocks has", async () => {
+    const calls = [await callAt(20), await callAt(150), await callAt(20, REVERTER)];
+    const results = await callAfterBlocks(rpcTo(await pruned()), calls);
+    const head = await readHeader(rpcTo(chain.rpcUrl), "latest");
+    expect(results.map(numberOf)).toEqual([head.number - 16, head.number - 16, null]);
+  });
+
+  it("see the newest of their own blocks near the head", async () => {
+    const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
+    const results = await callAfterBlocks(rpcTo(chain.rpcUrl), [
+      await callAt(number - 3),
+      await callAt(number),
+    ]);
+    expect(results.map(numberOf)).toEqual([number, number]);
+  });
+
+  it("of no events need no node", async () => {
+    expect(await callAfterBlocks(rpcTo(await failing({ kind: "reset" })), [])).toEqual([]);
+  });
+
+  it("fail for a block that a reorg took away, however new the head is", async () => {
+    const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
+    const orphaned = await callAt(number);
+    await chain.reorg(2, { blocks: 40 });
+    await expect(callAfterBlocks(rpcTo(chain.rpcUrl), [orphaned])).rejects.toMatchObject({
+      code: "BLOCK_MISSING",
+    });
+  });
+
+  it("fail where the node has not come to the block yet", async () => {
+    const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
+    const future = { ...(await callAt(number)), blockNumber: number + 1 };
+    await expect(callAfterBlocks(rpcTo(chain.rpcUrl), [future])).rejects.toMatchObject({
+      code: "BLOCK_MISSING",
+    });
+  });
+});
+
+describe("logs since a block", () => {
+  const query = (number: number, fromBlock: number) => ({
+    address: EMITTER,
+    topics: [topicOf(number)],
+    fromBlock,
+  });
+
+  it("are there or not, for each query", async () => {
+    const queries = [query(1, 1), query(1, 2), query(2, 2), query(3, 1)];
+    expect(await hasLogsSince(rpcTo(chain.rpcUrl), queries)).toEqual([true, false, true, false]);
+  });
+
+  it("are unknown where the node refuses the range", async () => {
+    const message = "eth_getLogs is limited to a 10,000 range";
+    const node = await startFaultyNode({
+      upstream: chain.rpcUrl,
+      plan: (_, [call]) =>
+        call?.method === "eth_getLogs" ? { kind: "error", code: -32_005, message } : null,
+    });
+    nodes.push(node);
+    expect(await hasLogsSince(rpcTo(node.url), [query(1, 1)])).toEqual([null]);
+    expect(node.requests.flat().filter(({ method }) => method === "eth_getLogs")).toHaveLength(1);
+  });
+});

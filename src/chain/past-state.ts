@@ -1,0 +1,154 @@
+// View calls about the past: at the block itself where a node still has its state, or at a later block of the same chain.
+import type { Hex } from "../kit/hex.ts";
+import { malformed, missing } from "./bad-answer.ts";
+import { canonicalHeaderCall, readHeader } from "./blocks.ts";
+import { callBatch, contractCall } from "./calls.ts";
+import { toQuantity } from "./quantity.ts";
+import { type Answer, type CallOptions, type PinnedRpc, type Rpc, valuesOf } from "./rpc/call.ts";
+import { FAILURES, RpcError } from "./rpc/failure.ts";
+
+export type PastCall = {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly blockNumber: number;
+  readonly blockHash: Hex;
+};
+
+// Every machine behind a balancer has a block that is this old, and every node has its state: geth keeps 128 blocks.
+const DEPTH = 16;
+// A provider that is down must not hold up the others; a single one gets the usual number of attempts.
+const ATTEMPTS_WITH_OTHERS = 2;
+
+/** Results at the state after each call's block; null where the call reverted, or no provider has that state. */
+export async function callAtBlocks(
+  rpc: Rpc,
+  calls: readonly PastCall[],
+  options: CallOptions = {},
+): Promise<readonly (Hex | null)[]> {
+  const results = calls.map((): Hex | null => null);
+  const providers = [...rpc.providers().entries()];
+  const ready = providers.filter(([, { state }]) => state === "ready");
+  const patience = providers.length > 1 ? { attemptsMax: ATTEMPTS_WITH_OTHERS } : {};
+  let failure: RpcError | null = null;
+  let heard = false;
+  for (const [only] of ready.length > 0 ? ready : providers) {
+    const open = [...calls.entries()].filter(([index]) => results[index] === null);
+    if (open.length === 0) break;
+    try {
+      const asked = open.map(([, call]) => call);
+      const found = await rpc.pinned((node) => askNode(node, asked, options), {
+        ...options,
+        ...patience,
+        only,
+      });
+      for (const [at, [index]] of open.entries()) results[index] = found[at] ?? null;
+      heard = true;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      failure = error;
+    }
+  }
+  if (failure && !heard) throw failure;
+  return results;
+}
+
+async function askNode(
+  node: PinnedRpc,
+  calls: readonly PastCall[],
+  options: CallOptions,
+): Promise<(Hex | null)[]> {
+  const located = calls.map(({ to, data, blockHash }) => contractCall({ to, data, block: { blockHash } }));
+  return (await node.batch(located, options)).map(resultOf);
+}
+
+// A revert counts as no state, too: some nodes execute calls on a state that they dropped as if it were empty.
+const NO_STATE: ReadonlySet<RpcError["kind"]> = new Set(["missing", "unsupported", "reverted"]);
+
+function resultOf(answer: Answer<Hex>): Hex | null {
+  if ("ok" in answer) return answer.ok;
+  if (NO_STATE.has(answer.error.kind)) return null;
+  throw answer.error;
+}
+
+/**
+ * Results at one recent block that descends from the block of every call; null for a revert. The blocks must belong to
+ * one chain: then the newest of them vouches for the others. Throws BLOCK_MISSING, which may be retried, when the newest
+ * is not on the node's chain.
+ */
+export async function callAfterBlocks(
+  rpc: Rpc,
+  calls: readonly PastCall[],
+  options: CallOptions = {},
+): Promise<readonly (Hex | null)[]> {
+  const newest = calls.reduce<PastCall | null>(
+    (best, call) => (best && best.blockNumber >= call.blockNumber ? best : call),
+    null,
+  );
+  if (!newest) return [];
+  return rpc.pinned(async (node) => {
+    const at = await laterBlock(node, newest, options);
+    const located = calls.map(({ to, data }) => ({ to, data, block: { blockHash: at.hash } }));
+    const results = await callBatch(node, located, options);
+    // After the calls: both blocks still stand on one chain, so the later one descends from the other.
+    const chain = [
+      canonicalHeaderCall(newest.blockNumber, newest.blockHash),
+      canonicalHeaderCall(at.number, at.hash),
+    ];
+    valuesOf(await node.batch(chain, options));
+    return results.map((result) => ("ok" in result ? result.ok : null));
+  }, options);
+}
+
+export type LogQuery = {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly fromBlock: number;
+};
+
+/**
+ * Whether there is a log since a block, up to the block that `callAfterBlocks` reads at; null where no provider searches
+ * a range that long. One request per query: nodes of one's own take any range, and vendors refuse it at once.
+ */
+export async function hasLogsSince(
+  rpc: Rpc,
+  queries: readonly LogQuery[],
+  options: CallOptions = {},
+): Promise<readonly (boolean | null)[]> {
+  return rpc.pinned(async (node) => {
+    const head = await readHeader(node, "latest", options);
+    const answers = await node.batch(
+      queries.map(({ address, topics, fromBlock }) => ({
+        method: "eth_getLogs",
+        params: [
+          {
+            address,
+            topics,
+            fromBlock: toQuantity(fromBlock),
+            toBlock: toQuantity(Math.max(fromBlock, head.number - DEPTH)),
+          },
+        ],
+        parse: (logs: unknown) => {
+          if (!Array.isArray(logs)) throw malformed("the logs are not a list");
+          return logs.length > 0;
+        },
+      })),
+      options,
+    );
+    return answers.map((answer) => {
+      if ("ok" in answer) return answer.ok;
+      if (FAILURES[answer.error.kind].next === "retry" && answer.error.kind !== "timeout") throw answer.error;
+      return null;
+    });
+  }, options);
+}
+
+async function laterBlock(
+  node: PinnedRpc,
+  { blockNumber, blockHash }: PastCall,
+  options: CallOptions,
+): Promise<{ readonly number: number; readonly hash: Hex }> {
+  const head = await readHeader(node, "latest", options);
+  if (head.number < blockNumber) throw missing(`block ${blockNumber} is not there`);
+  const number = head.number - DEPTH;
+  return number <= blockNumber ? { number: blockNumber, hash: blockHash } : readHeader(node, number, options);
+}

@@ -1,0 +1,71 @@
+// Calls that other contracts were told to forward: found inside a transaction's input, and matched with its events.
+import type { Hex } from "../kit/hex.ts";
+
+// Eight times what public mempools accept as one transaction.
+const INPUT_BYTES_MAX = 1024 * 1024;
+// A registration costs 100,000 gas, so even a block of 100 million has no more of them.
+const CALLS_MAX = 1_000;
+// Each pair decodes a call, in microseconds: a tenth of a second at most.
+const PAIRS_MAX = 65_536;
+
+const WORD_DIGITS = 64;
+const SELECTOR_DIGITS = 8;
+// A length of more digits than this is larger than any input.
+const LENGTH_DIGITS = 8;
+
+/**
+ * The calls of a function inside an input, in order. Every wrapper (an account's execute, handleOps, a multicall, a
+ * Safe's multiSend) hands a call on as bytes with their length in the word before: that is looked for, at any offset
+ * and in any nesting, instead of a list of wrappers. None where the input is too large to be searched.
+ */
+export function forwardedCalls(input: Hex, selector: Hex): Hex[] {
+  const calls: Hex[] = [];
+  if (input.length > 2 + INPUT_BYTES_MAX * 2) return calls;
+  const digits = selector.slice(2);
+  for (let at = input.indexOf(digits, 2); at !== -1; at = input.indexOf(digits, at + 1)) {
+    const call = at % 2 === 0 ? callAt(input, at) : null;
+    if (call === null) continue;
+    if (calls.length === CALLS_MAX) return [];
+    calls.push(call);
+  }
+  return calls;
+}
+
+function callAt(input: Hex, at: number): Hex | null {
+  const lengthAt = at - WORD_DIGITS;
+  if (lengthAt < 2) return null;
+  const zeros = input.slice(lengthAt, at - LENGTH_DIGITS);
+  if (/[^0]/.test(zeros)) return null;
+  const digits = Number.parseInt(input.slice(at - LENGTH_DIGITS, at), 16) * 2;
+  if (digits < SELECTOR_DIGITS || at + digits > input.length) return null;
+  return `0x${input.slice(at, at + digits)}`;
+}
+
+/**
+ * Which call caused which event, one to one: in their order where each fits, and otherwise only where a single call fits
+ * an event and was forwarded at least as often as there are such events. An event with a choice has no call here.
+ */
+export function matchCalls<E>(
+  events: readonly E[],
+  calls: readonly Hex[],
+  fits: (call: Hex, event: E) => boolean,
+): ReadonlyMap<E, Hex> {
+  const inOrder = new Map<E, Hex>();
+  for (const [index, event] of events.entries()) {
+    const call = calls[index];
+    if (call !== undefined && fits(call, event)) inOrder.set(event, call);
+  }
+  if (calls.length === events.length && inOrder.size === events.length) return inOrder;
+  if (calls.length * events.length > PAIRS_MAX) return new Map();
+  const choices = new Map(
+    events.map((event) => [event, new Set(calls.filter((call) => fits(call, event)))] as const),
+  );
+  const matched = new Map<E, Hex>();
+  for (const [event, choice] of choices) {
+    const [call, another] = choice;
+    if (call === undefined || another !== undefined) continue;
+    const wanted = [...choices.values()].filter((each) => each.has(call)).length;
+    if (calls.filter((each) => each === call).length >= wanted) matched.set(event, call);
+  }
+  return matched;
+}
