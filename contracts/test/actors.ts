@@ -40,7 +40,7 @@ export const smartWalletAbi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 
-export type Actor = "Puppet" | "CrookedToken" | "SmartWallet";
+export type Actor = "Puppet" | "CrookedToken" | "SmallEntryPoint" | "SmartWallet";
 
 /** Creation bytecode; kept between runs, because the compiler takes seconds to start. */
 export async function actorBytecode(actor: Actor): Promise<Hex> {

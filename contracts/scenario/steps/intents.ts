@@ -49,15 +49,16 @@ export async function signIntent(world: World, owner: Wallet, wish: IntentWish):
   return { intent, signature };
 }
 
+export function submitIntentData({ intent, signature }: SignedIntent): Hex {
+  const { r, s, yParity } = parseSignature(signature);
+  const args = [intent, 27 + yParity, r, s] as const;
+  return encodeFunctionData({ abi: intentBookAbi, functionName: "submitIntent", args });
+}
+
 /** By the owner or any relayer. */
 export async function submitIntent(world: World, relayer: Actor, signed: SignedIntent): Promise<bigint> {
   const to = world.contracts.IntentBook;
-  const { r, s, yParity } = parseSignature(signed.signature);
-  const data = encodeFunctionData({
-    abi: intentBookAbi,
-    functionName: "submitIntent",
-    args: [signed.intent, 27 + yParity, r, s],
-  });
+  const data = submitIntentData(signed);
   return eventIn(await relayer.send({ to, data }), to, intentBookAbi, "IntentSubmitted").intentId;
 }
 
