@@ -18,6 +18,13 @@ export type CopySchemaOptions = {
   readonly report: (copied: CopiedTable) => void;
 };
 
+// What belongs to the database itself: the migrations that made it, and the sessions that hold its locks.
+const OWN_TABLES = ["migrations", "lock_holders"];
+// Migrations write a row into these.
+const FRESH_ROWS: Readonly<Record<string, string>> = {
+  attestation_schemas: "not built_in",
+  stored_total: "false",
+};
 // A table of many million logs over a slow network.
 const STATEMENT_MS_MAX = 0;
 
@@ -56,15 +63,10 @@ export async function copySchema(options: CopySchemaOptions): Promise<readonly C
 /** Refuses a schema with rows in it: a move never overwrites. One that only was migrated may be of a move that failed. */
 async function refuseFilled(target: Database): Promise<void> {
   const { rows } = await target.query<{ name: string }>({
-    text: "SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> 'migrations'",
-    values: [target.schema],
+    text: "SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2)",
+    values: [target.schema, OWN_TABLES],
   });
-  const filled = rows.map(({ name }) =>
-    // Some schemas come with every migration.
-    name === "attestation_schemas"
-      ? `EXISTS (SELECT FROM "${name}" WHERE NOT built_in)`
-      : `EXISTS (SELECT FROM "${name}")`,
-  );
+  const filled = rows.map(({ name }) => `EXISTS (SELECT FROM "${name}" WHERE ${FRESH_ROWS[name] ?? "true"})`);
   if (filled.length === 0) return;
   const { rows: found } = await target.query<{ filled: boolean }>(`SELECT ${filled.join(" OR ")} AS filled`);
   if (found[0]?.filled === false) return;
@@ -76,9 +78,9 @@ async function refuseFilled(target: Database): Promise<void> {
 
 async function tablesOf(client: Client, schema: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> 'migrations'
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2)
        AND tablename <> ALL (coalesce((SELECT names FROM row_tables), '{}')) ORDER BY tablename`,
-    [schema],
+    [schema, OWN_TABLES],
   );
   return rows.map(({ name }) => name);
 }
