@@ -13,7 +13,15 @@ export type Filter = {
   readonly kind: ParameterKind<SqlValue>;
   readonly meaning: string;
   readonly required?: boolean;
-  readonly where: (value: SqlValue, asOf: AsOf) => SqlText;
+  readonly where: (value: SqlValue, asOf: AsOf, page: WantedPage) => SqlText;
+};
+
+/** The page that is wanted, for a filter that finds its first rows by itself. */
+export type WantedPage = {
+  /** How many rows, from the first one after the cursor on, decide the page. */
+  readonly rows: number;
+  /** The keys of the record that the page begins after, checked; null from the beginning. */
+  readonly after: readonly string[] | null;
 };
 
 /** Equality with a column of the main table, which an index must begin with. */
@@ -144,10 +152,14 @@ export function list(
       const limit = (input.values.limit as number | undefined) ?? LIMIT_DEFAULT;
       const offset = (input.values.offset as string | undefined) ?? "0";
       const cursor = input.values.cursor as readonly string[] | undefined;
-      const where = narrowing.flatMap(([each, filter]) =>
-        input.values[each] === undefined ? [] : [filter.where(input.values[each] as SqlValue, input.asOf)],
+      const after = cursor === undefined ? [] : [beyond(order, cursor)];
+      const wanted = { rows: limit + 1 + Number(offset), after: cursor ?? null };
+      const narrowed = narrowing.flatMap(([each, filter]) =>
+        input.values[each] === undefined
+          ? []
+          : [filter.where(input.values[each] as SqlValue, input.asOf, wanted)],
       );
-      if (cursor !== undefined) where.push(beyond(order, cursor));
+      const where = [...narrowed, ...after];
       const shown = { limit, offset, key, order, around: around(input.values), present: options.present };
       return {
         // One more than asked for tells whether there is a next page.

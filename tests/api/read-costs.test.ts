@@ -170,6 +170,57 @@ describe("a read of today", () => {
   });
 });
 
+describe("open intents", () => {
+  const read = reads.find(({ path }) => path === "/intents");
+  const LIVE = `${NOW} + 1000`;
+  const open = (values: Record<string, unknown> = {}) =>
+    read?.plan({ ...input, values: { status: "open", ...values } }).sql ?? NEVER;
+
+  async function idsOf({ text, values }: SqlText): Promise<unknown[]> {
+    const { rows } = await opened.database.query({ text: around(text), values: values as never });
+    return rows.map((row) => row.intent_id);
+  }
+
+  it.each([
+    ["most are live", LIVE],
+    ["half of them are live, the older half", `case when intent_id < 2500 then ${LIVE} else 1 end`],
+    ["one in ten is live", `case when (intent_id / 4)::int % 10 = 0 then ${LIVE} else 1 end`],
+    ["few are live, the oldest", `case when intent_id < 100 then ${LIVE} else 1 end`],
+    ["none is live", "1"],
+  ])("cost little and are complete where %s", async (_title, deadline) => {
+    const before =
+      "create temporary table deadlines_before as select intent_id, deadline from intents where valid_to is null";
+    const client = await opened.database.connect("test");
+    try {
+      await client.query(before);
+      await client.query(`update intents set deadline = ${deadline} where valid_to is null`);
+      await client.query("analyze intents");
+      const live = await client.query<{ intent_id: string }>(
+        `select intent_id from intents where valid_to is null and status = 'OPEN' and deadline > ${NOW} order by intent_id desc`,
+      );
+      const expected = live.rows.map(({ intent_id }) => intent_id);
+      expect(await idsOf(open({ limit: 100 }))).toEqual(
+        expected.length === 0 ? [null] : expected.slice(0, 101),
+      );
+      const [, cursor = "1"] = expected;
+      const later = await idsOf(open({ limit: 100, cursor: [cursor] }));
+      expect(later.filter((id) => id !== null)).toEqual(expected.slice(2, 103));
+      const skipped = await idsOf(open({ limit: 10, offset: "150" }));
+      expect(skipped.filter((id) => id !== null)).toEqual(expected.slice(150, 161));
+      const found = await cost(open());
+      expect(found.whole).toEqual([]);
+      // An expired intent that is newer than every live one is looked at; there are at most 1,250 in all.
+      expect(found.pages).toBeLessThan(PAGES_MAX * 3);
+    } finally {
+      await client.query(
+        "update intents i set deadline = b.deadline from deadlines_before b where b.intent_id = i.intent_id and i.valid_to is null",
+      );
+      await client.query("analyze intents");
+      await client.end();
+    }
+  });
+});
+
 describe("a page deep in a list", () => {
   it.each(lists.map((read) => [read.path, read] as const))(
     "costs what the first does: %s",

@@ -1,7 +1,7 @@
 // Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
 
 import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { list } from "../../schema/list.ts";
+import { list, type WantedPage } from "../../schema/list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
 import type { AsOf, Read } from "../../schema/read.ts";
 import { columns, computed, one, record, timeAt } from "../../schema/record.ts";
@@ -74,11 +74,28 @@ const intentWithMetadata = record({
   fields: { ...fields, metadata },
 });
 
-// Most intents that were never closed are long expired, so the open ones are looked up by their deadline first.
-const OPEN_NOW = sql`t.intent_id = any(array(select o.intent_id from intents o where o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp))`;
+const LIVE = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp`;
+// So many ids are found by their deadline, and sorted, faster than a page is found by walking from the newest intent.
+const FEW = 1_000;
 
-const CONDITIONS: Readonly<Record<string, (asOf: AsOf) => SqlText>> = {
-  open: (asOf) => (asOf === null ? OPEN_NOW : sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`),
+/**
+ * Where few intents are open in truth, most of those that were never closed have expired: the open ones are found by
+ * their deadline. Where many are, a page of them is found by walking from the newest one, and to collect all of them
+ * would cost more. Which it is, a count that stops early tells; only that branch is executed.
+ */
+function openNow({ rows, after }: WantedPage): SqlText {
+  const isFew = sql`(select count(*) from (select from intents o where ${LIVE} limit ${FEW + 1}) c) <= ${FEW}`;
+  const beyond = after === null ? sql`true` : sql`o.intent_id < ${after[0] ?? ""}::numeric`;
+  const few = sql`select o.intent_id from intents o where ${LIVE} and ${isFew}`;
+  const newest = sql`select o.intent_id from intents o where ${LIVE} and not (${isFew}) and ${beyond} order by o.intent_id desc limit ${rows}`;
+  return sql`t.intent_id = any(array((${few}) union all (${newest})))`;
+}
+
+type Condition = (asOf: AsOf, page: WantedPage) => SqlText;
+
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  open: (asOf, page) =>
+    asOf === null ? openNow(page) : sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`,
   expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)}`,
   filled: () => sql`t.status = 'FILLED'`,
   cancelled: () => sql`t.status = 'CANCELLED'`,
@@ -109,7 +126,7 @@ export const intentReads = [
       status: {
         kind: wordParameter(["open", "filled", "cancelled", "expired"]),
         meaning: "Only intents in this state, in any case.",
-        where: (value, asOf) => CONDITIONS[String(value)]?.(asOf) ?? sql`false`,
+        where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },
     },
   }),
