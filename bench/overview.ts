@@ -21,6 +21,30 @@ export function overviewOf(parts: Parts): string {
   return columns([["bench", "headline", "value", "ceiling", "ratio", "aim", "met", "measured"], ...rows]);
 }
 
+/**
+ * The headlines of one benchmark on several databases, a column each; empty where it ran on one only. A headline is
+ * found by what stands before its colon: which route is the median or the lowest differs from run to run.
+ */
+export function sideBySide(parts: Parts, kinds: readonly string[]): string {
+  const [first = ""] = kinds;
+  const benches = Object.keys(parts).filter((bench) => kinds.some((kind) => parts[`${bench} (${kind})`]));
+  const rows = benches.flatMap((bench) => {
+    const columnOf = (kind: string) => parts[kind === first ? bench : `${bench} (${kind})`]?.headlines ?? [];
+    return (parts[bench]?.headlines ?? []).map((headline, place) => {
+      const cells = kinds.map((kind) => {
+        const same = columnOf(kind)[place];
+        return same ? `${same.value}, ${same.ratio.trim()}` : "-";
+      });
+      const [what = "", against = ""] = [
+        headline.what.split(":")[0],
+        headline.ceiling.replace(/^[0-9.,]+ /, ""),
+      ];
+      return [bench, what, ...cells, `of ${against}`];
+    });
+  });
+  return rows.length === 0 ? "" : columns([["bench", "headline", ...kinds, "ratio"], ...rows]);
+}
+
 function cellsOf({ what, value, ceiling, ratio, aim }: Headline): readonly string[] {
   const judged = aim === null ? ["-", "-"] : [aim.text, aim.met ? "yes" : "no"];
   return [what, value, ceiling, ratio.padStart(RATIO_WIDTH), ...judged];

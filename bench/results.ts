@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type BenchReport, tableOf } from "./measurement.ts";
-import { type Circumstances, overviewOf, type Parts } from "./overview.ts";
+import { type BenchReport, DATABASE_KINDS, tableOf } from "./measurement.ts";
+import { type Circumstances, overviewOf, type Parts, sideBySide } from "./overview.ts";
 
 const DATA = fileURLToPath(new URL("results.json", import.meta.url));
 const PAGE = fileURLToPath(new URL("RESULTS.md", import.meta.url));
@@ -57,11 +57,18 @@ export function pageOf(parts: Parts): string {
       "One line a headline, from the newest run of each benchmark below.",
       overviewOf(parts),
     ),
+    ...compared(sideBySide(parts, DATABASE_KINDS), block),
     ...Object.entries(parts).map(([bench, { circumstances, measurements }]) => {
       const { date, commit, machine } = circumstances;
       return block(bench, `${date} · commit ${commit} · ${machine}`, tableOf([{ bench, measurements }]));
     }),
   ].join("\n");
+}
+
+function compared(table: string, block: (title: string, words: string, table: string) => string): string[] {
+  const words =
+    "The same benchmarks on our embedded server, on Debian's PostgreSQL 15 with its defaults, the same over TLS, and over TLS with 5 ms to the server. Ratios compare with a ceiling on the same database.";
+  return table === "" ? [] : [block("Databases side by side", words, table)];
 }
 
 export function circumstancesNow(): Circumstances {

@@ -1,7 +1,7 @@
 // The page of results: one table of the whole product from the newest run of each benchmark, and each one's own below.
 import { describe, expect, it } from "vitest";
 import { atLeast, atMost, type BenchReport, belowMemoryMax } from "../../bench/measurement.ts";
-import { overviewOf } from "../../bench/overview.ts";
+import { overviewOf, sideBySide } from "../../bench/overview.ts";
 import { pageOf, withNewest } from "../../bench/results.ts";
 
 const then = { date: "2026-01-01", commit: "aaaaaaa", machine: "a mill" };
@@ -38,6 +38,25 @@ describe("what is kept", () => {
   it("survives a file", () => {
     const parts = withNewest(kept, [], now, ["grind"]);
     expect(JSON.parse(JSON.stringify(parts))).toEqual(parts);
+  });
+});
+
+describe("databases side by side", () => {
+  const on = (value: string) => ({ circumstances: now, ...report(value, true) });
+
+  it("shows each headline with a column for each database that was measured", () => {
+    const parts = { grind: on("1"), "grind (stock)": on("2"), bake: on("3") };
+    expect(sideBySide(parts, ["embedded", "stock", "stock, TLS"])).toBe(
+      [
+        "bench  headline  embedded  stock   stock, TLS  ratio",
+        "grind  turns     1, 5 %    2, 5 %  -           of bare",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("shows nothing where everything ran on one database", () => {
+    expect(sideBySide({ grind: on("1") }, ["embedded", "stock"])).toBe("");
   });
 });
 
