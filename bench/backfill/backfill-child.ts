@@ -65,6 +65,7 @@ await runIndexer({
     rolledBack: nothing,
     audited: nothing,
     auditFailed: nothing,
+    unconfirmed: nothing,
     backfilling() {
       startedMs = performance.now();
       startedCpu = process.cpuUsage();

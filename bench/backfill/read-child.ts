@@ -25,6 +25,7 @@ const chain = chainPort(rpc, {
   wsUrls: [],
   rangeMax: 10_000,
   comparedShare: 0,
+  onUnconfirmed: () => undefined,
   log: quietLog,
 });
 const unused = () => Promise.reject(new Error("nothing is stored here"));

@@ -17,7 +17,12 @@ export type RangeQuestion = RangeLook & {
 };
 
 export type RangeAnswer =
-  | { readonly provider: number; readonly logs: readonly ChainLog[] }
+  | {
+      readonly provider: number;
+      readonly logs: readonly ChainLog[];
+      /** False: several nodes are configured, and only this one was heard. */
+      readonly isConfirmed: boolean;
+    }
   | { readonly provider: number; readonly tooLarge: RpcError; readonly hint: RangeHint | null };
 
 /**
@@ -32,6 +37,7 @@ export type RangeAnswer =
  *   time, by another provider where there is one, together with the logs of the last block by its hash: asked by
  *   hash, a machine that does not have the block must say so.
  * - Where there is another provider, it reads light ranges whole, and a share of the others, and must show the same.
+ *   One that fails is waited for; a range that no other provider has looked at is not confirmed, and marked so.
  */
 export async function readLogRange(
   rpc: Rpc,
@@ -44,8 +50,8 @@ export async function readLogRange(
       const headers = await headersOf(node, logs, [...sampled, last], options);
       const timedLogs = withBlocks(logs, headers, question);
       const suspicious = suspiciousHeaders([...headers.values()], logs, question.wanted);
-      await confirmRange(rpc, node, question, { logs, last, suspicious }, options);
-      return { provider: node.providerIndex, logs: timedLogs };
+      const isConfirmed = await confirmRange(rpc, node, question, { logs, last, suspicious }, options);
+      return { provider: node.providerIndex, logs: timedLogs, isConfirmed };
     } catch (error) {
       // One block can not be made smaller: there it is a failure like any other.
       if (!(error instanceof RpcError) || !asksForLess(error) || question.fromBlock === question.toBlock)

@@ -6,6 +6,7 @@ import { headerCall } from "./blocks.ts";
 import type { NodeLog } from "./log.ts";
 import { findWrongParty } from "./log-dispute.ts";
 import { firstDifference, mergeLogs, type Wanted } from "./log-filter.ts";
+import type { OtherNodes } from "./other-nodes.ts";
 import { asksForLess, rangeCall, refuseLargeFirst } from "./range-call.ts";
 import { readLogsOfReceipts } from "./receipt-logs.ts";
 import { type CallOptions, type PinnedRpc, type Rpc, type RpcCall, valuesOf } from "./rpc/call.ts";
@@ -16,8 +17,8 @@ export type RangeLook = {
   readonly toBlock: number;
   readonly wanted: readonly Wanted[];
   readonly bloom: BloomKind;
-  /** Providers too narrow for a second look at such ranges; found out here, kept by the caller. */
-  readonly narrow: Set<number>;
+  /** Kept by the caller from range to range. */
+  readonly others: OtherNodes;
   /** Whether another node reads the whole range too, given how many logs the first one has shown. */
   readonly isCompared: (logs: number) => boolean;
 };
@@ -30,15 +31,16 @@ export type FirstReading = {
   readonly suspicious: readonly Header[];
 };
 
-/** A block at which the first node is wrong, and how that is told; null when nothing speaks against it. */
-type Finding = { readonly wrong: string | null };
+/** What came of one look: null where nothing speaks against the first node. */
+type Finding = { readonly wrong: "first" | "other"; readonly words: string } | null;
 
 /**
  * Throws, against the first node, when what it has shown is not whole. The second look reads
  * - the header of the last block: one response that is wrong but agrees with itself does not pass;
  * - the silent end of the range, or the whole range when it is to be compared, with the last block by its hash;
  * - every suspicious block by its hash. Where the first node is the only one, its receipts are read too.
- * Where another node shows something else, the dispute is settled before anybody is blamed.
+ * Where another node shows something else, the dispute is settled before either is blamed.
+ * Returns false when several nodes are configured and none but the first was heard: a failing one is waited for.
  */
 export async function confirmRange(
   rpc: Rpc,
@@ -46,23 +48,53 @@ export async function confirmRange(
   look: RangeLook,
   reading: FirstReading,
   options: CallOptions,
-): Promise<void> {
-  const byOther = async (node: PinnedRpc): Promise<Finding | null> => {
-    try {
-      return await compare(rpc, first, node, look, reading, options);
-    } catch (error) {
-      if (!(error instanceof RpcError) || !asksForLess(error) || node.providerIndex === first.providerIndex)
-        throw error;
+): Promise<boolean> {
+  const proven: number[] = [];
+  for (;;) {
+    const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, options);
+    const second = await look.others.ask(rpc, [first.providerIndex, ...proven], byOther, options);
+    if (second === null) break;
+    if (second.isTooLarge) {
       // A fallback that only takes small ranges must not force its size on the first provider.
-      look.narrow.add(node.providerIndex);
-      return null;
+      look.others.narrow.add(second.provider);
+      continue;
     }
-  };
-  const avoid = [first.providerIndex, ...look.narrow];
-  const found =
-    (await rpc.pinned(byOther, { ...options, avoid })) ??
-    (await compare(rpc, first, first, look, reading, options));
-  if (found.wrong !== null) throw malformed(found.wrong);
+    if (second.found === null) return true;
+    if (second.found.wrong === "first") throw malformed(second.found.words);
+    await blame(rpc, second.provider, second.found.words, options);
+    proven.push(second.provider);
+  }
+  const found = await compare(rpc, first, first, look, reading, options);
+  if (found !== null) throw malformed(found.words);
+  return proven.length > 0 || rpc.providers().length === 1;
+}
+
+type OtherLook = { readonly provider: number; readonly isTooLarge: boolean; readonly found: Finding };
+
+async function lookByOther(
+  rpc: Rpc,
+  first: PinnedRpc,
+  node: PinnedRpc,
+  look: RangeLook,
+  reading: FirstReading,
+  options: CallOptions,
+): Promise<OtherLook> {
+  const provider = node.providerIndex;
+  try {
+    const found = await compare(rpc, first, node, look, reading, options);
+    return { provider, isTooLarge: false, found };
+  } catch (error) {
+    if (!(error instanceof RpcError) || !asksForLess(error)) throw error;
+    return { provider, isTooLarge: true, found: null };
+  }
+}
+
+/** The node rests for it, like one that sends nonsense. The range itself is settled, so it is not asked again. */
+async function blame(rpc: Rpc, only: number, words: string, options: CallOptions): Promise<void> {
+  const refuse = () => Promise.reject(malformed(words));
+  await rpc.pinned(refuse, { ...options, only, attemptsMax: 1, waitMsMax: 0 }).catch((error: unknown) => {
+    if (!(error instanceof RpcError)) throw error;
+  });
 }
 
 type Seen = {
@@ -87,14 +119,14 @@ async function compare(
   const named = isEmpty ? reading.suspicious : [...new Set([...reading.suspicious, reading.last])];
   const seen = await readAgain(node, { ...look, fromBlock, wanted: look.wanted, isEmpty }, named, options);
   if (seen.last.hash !== reading.last.hash) {
-    return { wrong: `block ${look.toBlock} has another hash at a second look` };
+    return { wrong: "first", words: `block ${look.toBlock} has another hash at a second look` };
   }
   const block = differingBlock(reading, seen, named, fromBlock);
   if (block === null) {
     const omitted = isOther ? null : await omittedByReceipts(node, look, reading, options);
-    return { wrong: omitted === null ? null : `the logs of block ${omitted} were left out` };
+    return omitted === null ? null : { wrong: "first", words: `the logs of block ${omitted} were left out` };
   }
-  if (!isOther) return { wrong: `the logs of block ${block} were left out` };
+  if (!isOther) return { wrong: "first", words: `the logs of block ${block} were left out` };
   const shown = [...mergeLogs([seen.range, ...seen.byHash])].filter((log) => log.blockNumber === block);
   const parties = [
     { provider: first.providerIndex, logs: logsOf(reading.logs, block) },
@@ -102,8 +134,7 @@ async function compare(
   ] as const;
   const wrong = await findWrongParty(rpc, block, parties, look, options);
   const words = `the logs of block ${block} differ from what other nodes have`;
-  if (wrong === 1) throw malformed(words);
-  return { wrong: words };
+  return { wrong: wrong === 0 ? "first" : "other", words };
 }
 
 async function readAgain(

@@ -3,7 +3,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seededRandom } from "../../tests/support/fast-clock.ts";
-import { type FaultyNode, type FaultyNodeOptions, startFaultyNode } from "../../tests/support/faulty-node.ts";
+import {
+  type FaultyNode,
+  type FaultyNodeOptions,
+  planOf,
+  startFaultyNode,
+} from "../../tests/support/faulty-node.ts";
 import type { Call } from "../../tests/support/injections.ts";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
@@ -11,7 +16,7 @@ import type { ChainLog } from "../schema/chain-log.ts";
 import { readHeaders } from "./blocks.ts";
 import { readLogsOfBlock } from "./read-block-logs.ts";
 import type { Rpc } from "./rpc/call.ts";
-import { type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
+import { type BlockRange, type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
 
 const HEAD = 60;
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
@@ -212,8 +217,12 @@ describe("a stream of logs", () => {
     );
     const wide = await node(() => null);
     const { rpc } = createTestRpc([wide.url, narrow.url]);
-    expectWhole(await collect(rpc, { rangeFirst: 20, prefetch: 1 }));
+    const unconfirmed: BlockRange[] = [];
+    const onUnconfirmed = (range: BlockRange) => unconfirmed.push(range);
+    expectWhole(await collect(rpc, { rangeFirst: 20, prefetch: 1, onUnconfirmed }));
     expect(narrow.requests).toHaveLength(1);
+    expect(unconfirmed[0]).toEqual({ fromBlock: 0, toBlock: 19 });
+    expect(unconfirmed.at(-1)?.toBlock).toBe(HEAD);
     expect(wide.requests.some((calls) => widthOf(calls) === 20)).toBe(true);
   });
 
@@ -337,6 +346,81 @@ describe("a node that always omits one log in the middle of a range", () => {
     const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 1 } });
     const stream = collect(rpc, { filters, rangeFirst: 1_000, random: () => (log.blockNumber + 0.5) / HEAD });
     await expect(stream).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  describe("while the second node is unfit", () => {
+    const UNAVAILABLE = { kind: "status", status: 503 } as const;
+    const lonely = () => middle().filter((log) => neighbours(log).length === 0);
+    // The first block of a range is sampled and no other: the header of the omitted log's block is never read.
+    const blind = { filters, rangeFirst: 1_000, prefetch: 1, random: () => 0 };
+
+    async function collectWith(rpc: Rpc, options: Partial<StreamOptions>) {
+      const unconfirmed: BlockRange[] = [];
+      const onUnconfirmed = (range: BlockRange) => unconfirmed.push(range);
+      return { batches: await collect(rpc, { ...options, onUnconfirmed }), unconfirmed };
+    }
+
+    it.each([1, 5, 9])("is not believed when that node fails %i times and returns", async (failures) => {
+      const [log] = lonely();
+      const liar = await omitting(log as ChainLog);
+      const flaky = await node(planOf(Array(failures).fill(UNAVAILABLE)));
+      const { rpc, clock } = createTestRpc([liar.url, flaky.url]);
+      const { batches, unconfirmed } = await collectWith(rpc, blind);
+      expectWhole(batches);
+      expect(unconfirmed).toEqual([]);
+      expect(clock.sleptMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(120_000);
+    });
+
+    it("is not believed when that node rests already as the range is read", async () => {
+      const [log] = lonely();
+      const liar = await omitting(log as ChainLog);
+      const flaky = await node(planOf([UNAVAILABLE]));
+      const { rpc } = createTestRpc([liar.url, flaky.url]);
+      await rpc.pinned((only) => only.request("eth_chainId", []), { only: 1, attemptsMax: 1 }).catch(() => 0);
+      expect(rpc.providers()[1]?.state).toBe("resting");
+      expectWhole(await collect(rpc, blind));
+    });
+
+    it("tells which ranges rest on one node, waits once per outage, and compares again afterwards", async () => {
+      const first = await node(() => null);
+      let isDown = true;
+      const second = await node(() => (isDown ? UNAVAILABLE : null));
+      const { rpc, clock } = createTestRpc([first.url, second.url]);
+      const unconfirmed: BlockRange[] = [];
+      const sizes = { rangeFirst: 10, rangeMax: 10, prefetch: 1, filters };
+      const slept: number[] = [];
+      const batches: LogBatch[] = [];
+      for await (const batch of streamLogs(rpc, {
+        fromBlock: 0,
+        toBlock: HEAD,
+        ...sizes,
+        onUnconfirmed: (range) => unconfirmed.push(range),
+      })) {
+        batches.push(batch);
+        slept.push(clock.sleptMs.reduce((sum, ms) => sum + ms, 0));
+        if (batch.toBlock >= 29) isDown = false;
+        // Its rest passes while the consumer works.
+        if (batch.toBlock >= 29) await clock.sleep(60_000);
+      }
+      expectWhole(batches);
+      expect(slept[0]).toBeGreaterThan(30_000);
+      expect(slept[0]).toBeLessThan(120_000);
+      expect(slept[1]).toBe(slept[0]);
+      // The range after these was asked for while the node returned: either is right for it.
+      const begins = unconfirmed.map(({ fromBlock }) => fromBlock);
+      expect(begins.filter((block) => block !== 30)).toEqual([0, 10, 20]);
+    });
+
+    it("counts a node that was proven wrong as heard, and does not wait for it", async () => {
+      const [log] = lonely();
+      const liar = await omitting(log as ChainLog);
+      const { rpc, clock } = createTestRpc([logs.chain.rpcUrl, liar.url]);
+      const { batches, unconfirmed } = await collectWith(rpc, blind);
+      expectWhole(batches);
+      expect(unconfirmed).toEqual([]);
+      expect(rpc.providers()[1]?.state).toBe("resting");
+      expect(clock.sleptMs).toEqual([]);
+    });
   });
 
   it("is compared with the second node in the given share of heavy ranges", async () => {

@@ -5,6 +5,7 @@ import type { ChainLog } from "../schema/chain-log.ts";
 import type { BloomKind } from "./block-logs.ts";
 import { type LogFilter, prepareFilters } from "./log-filter.ts";
 import { type RangeAnswer, readLogRange } from "./log-range.ts";
+import { createOtherNodes, type OtherNodes } from "./other-nodes.ts";
 import { createRangeSize } from "./range-size.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { RpcError } from "./rpc/failure.ts";
@@ -28,12 +29,16 @@ export type StreamOptions = {
   readonly lightLogsMax?: number;
   /** Which ranges and blocks are looked at more closely; from 0 to below 1. */
   readonly random?: () => number;
+  /** Told before the logs of a range that one node alone has shown although several are configured. */
+  readonly onUnconfirmed?: (range: BlockRange) => void;
+  /** What is known of the nodes that look a second time, from an earlier stream of the same chain. */
+  readonly others?: OtherNodes;
   readonly signal?: AbortSignal;
 };
 
-export type LogBatch = {
-  readonly fromBlock: number;
-  readonly toBlock: number;
+export type BlockRange = { readonly fromBlock: number; readonly toBlock: number };
+
+export type LogBatch = BlockRange & {
   readonly logs: readonly ChainLog[];
 };
 
@@ -70,7 +75,7 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
 
   // In block order. The first may be a rest that a refusal has left over; new ones are cut from what is not planned.
   const slots: Slot[] = [];
-  const narrow = new Set<number>();
+  const others = options.others ?? createOtherNodes();
   let planned = options.fromBlock;
   let waitingLogs = 0;
 
@@ -91,7 +96,7 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
     const { fromBlock, toBlock } = slot;
     const bloom = options.bloom ?? "complete";
     const sampled = sampleBlocks(fromBlock, toBlock, random);
-    const question = { fromBlock, toBlock, wanted, bloom, narrow, isCompared, sampled };
+    const question = { fromBlock, toBlock, wanted, bloom, others, isCompared, sampled };
     const answer = readLogRange(rpc, question, { signal: leaving.signal }).then((found) => {
       const blocks = toBlock - fromBlock + 1;
       if ("tooLarge" in found) size.refused(blocks, found.provider, found.hint?.blocksMax ?? null);
@@ -113,8 +118,10 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
         slots.unshift(...split(slot, found, size.blocks));
         continue;
       }
+      const { fromBlock, toBlock } = slot;
+      if (!found.isConfirmed) options.onUnconfirmed?.({ fromBlock, toBlock });
       readAhead();
-      for (const batch of cut(slot.fromBlock, slot.toBlock, found.logs, logsPerBatchMax)) {
+      for (const batch of cut(fromBlock, toBlock, found.logs, logsPerBatchMax)) {
         yield batch;
         waitingLogs -= batch.logs.length;
         readAhead();

@@ -1,6 +1,7 @@
 // What the indexer's own audit has found so far: for metrics, for readiness and for the stored report.
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { AuditDifference, AuditFinding, AuditKind, AuditReporter } from "../indexing/self-audit.ts";
+import { type BlockSpan, blocksOf } from "../indexing/unconfirmed-ranges.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 
@@ -11,6 +12,8 @@ export type AuditReport = {
   /** Unix seconds; null before the first comparison. */
   readonly lastCheckedAt: number | null;
   readonly differences: readonly AuditDifference[];
+  /** History that one node alone has shown although several are configured, until two were compared. */
+  readonly unconfirmed: readonly BlockSpan[];
 };
 
 export type AuditStatus = AuditReporter & { report(): AuditReport };
@@ -20,6 +23,7 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
   const checked: Record<AuditKind, number> = { blocks: 0, rows: 0 };
   const differences: Record<AuditKind, AuditFinding["differences"]> = { blocks: [], rows: [] };
   let lastCheckedAt: number | null = null;
+  let unconfirmed: readonly BlockSpan[] = [];
   return {
     audited(kind, finding) {
       lastCheckedAt = Math.floor(clock.nowMs() / 1_000);
@@ -37,11 +41,21 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
       metrics.failures.inc({ kind });
       log.warn({ err: error, kind }, "A sample of the index could not be audited");
     },
+    unconfirmed(spans) {
+      const [blocks, before] = [blocksOf(spans), unconfirmed.length];
+      if (before === 0 && blocks > 0) {
+        log.warn({ blocks: spans }, "History was read from one node only: no other one responded");
+      }
+      if (before > 0 && blocks === 0) log.info("All of history was compared with a second node");
+      unconfirmed = spans;
+      metrics.unconfirmed.set(blocks);
+    },
     report: () => ({
       blocksChecked: checked.blocks,
       rowsChecked: checked.rows,
       lastCheckedAt,
       differences: [...differences.blocks, ...differences.rows],
+      unconfirmed,
     }),
   };
 }
@@ -60,12 +74,14 @@ export function auditReason({ differences }: AuditReport): string | null {
 
 /** What /ready shows while nothing differs. */
 export function auditDetails(report: AuditReport): Readonly<Record<string, unknown>> {
-  const { blocksChecked, rowsChecked, lastCheckedAt, differences } = report;
+  const { blocksChecked, rowsChecked, lastCheckedAt, differences, unconfirmed } = report;
   return {
     audit: {
       blocks_checked: blocksChecked,
       rows_checked: rowsChecked,
       differences: differences.length,
+      unconfirmed_ranges: unconfirmed.length,
+      unconfirmed_blocks: blocksOf(unconfirmed),
       last_checked_at: lastCheckedAt,
     },
   };
@@ -91,6 +107,11 @@ function createMetrics(registry: Registry) {
       name: "sextant_indexer_audit_failures_total",
       help: "Samples that could not be compared",
       labelNames,
+      registers,
+    }),
+    unconfirmed: new Gauge({
+      name: "sextant_indexer_unconfirmed_blocks",
+      help: "Blocks of history that one node alone has shown although several are configured",
       registers,
     }),
     lastTime: new Gauge({

@@ -8,9 +8,10 @@ import { readComparedLogsOfBlock } from "../chain/compared-block-logs.ts";
 import { readFinalized } from "../chain/finality.ts";
 import { followHeads } from "../chain/head.ts";
 import type { LogFilter } from "../chain/log-filter.ts";
+import { createOtherNodes } from "../chain/other-nodes.ts";
 import { callAfterBlocks, callAtBlocks, hasLogsSince } from "../chain/past-state.ts";
 import type { Rpc } from "../chain/rpc/call.ts";
-import { streamLogs } from "../chain/stream-logs.ts";
+import { type BlockRange, streamLogs } from "../chain/stream-logs.ts";
 import type { ChainPort } from "../indexing/ports.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
@@ -25,6 +26,8 @@ export type ChainOptions = {
   readonly rangeMax: number;
   /** The share of heavy ranges of history that a second node reads too, from 0 to 1. */
   readonly comparedShare: number;
+  /** Told before the logs of a range that one node alone has shown although several are configured. */
+  readonly onUnconfirmed: (range: BlockRange) => void;
   readonly log: Log;
 };
 
@@ -35,6 +38,7 @@ const POLL_MS_MIN = 100;
 export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
   const { facts } = options;
   const filters = logFilters(options.decoder);
+  const others = createOtherNodes();
   return {
     finalized: (signal) =>
       readFinalized(rpc, {
@@ -60,6 +64,8 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         filters,
         rangeMax: options.rangeMax,
         comparedShare: options.comparedShare,
+        onUnconfirmed: options.onUnconfirmed,
+        others,
         bloom: facts.logsBloom,
         signal,
       }),

@@ -123,6 +123,7 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
     },
     audited: audit.audited,
     auditFailed: audit.auditFailed,
+    unconfirmed: audit.unconfirmed,
     report: () => ({ phase, reason, head, indexed, reorgs, audit: audit.report() }),
     readiness() {
       const seconds = lagSeconds();

@@ -1,7 +1,7 @@
 // The repair of stored history: the logs of some final blocks read again, every range by two nodes where there are two.
 import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
 import type { Rpc } from "../chain/rpc/call.ts";
-import { streamLogs } from "../chain/stream-logs.ts";
+import { type BlockRange as ReadRange, streamLogs } from "../chain/stream-logs.ts";
 import { Fault } from "../kit/fault.ts";
 import { createLogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
@@ -34,6 +34,7 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
     filters: logFilters(createLogDecoder(deployment)),
     rangeMax: options.rangeMax,
     comparedShare: 1,
+    onUnconfirmed: refuseUnconfirmed,
     bloom: logsBloom,
     signal,
   })) {
@@ -43,6 +44,15 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
     logs += detailed.length;
   }
   return logs;
+}
+
+/** A repair must not put one node's word in place of what is stored: a single node has to be configured as such. */
+function refuseUnconfirmed({ fromBlock, toBlock }: ReadRange): never {
+  throw new Fault(
+    "NODE_UNAVAILABLE",
+    `Blocks ${fromBlock} to ${toBlock} were read from one node, and no other one responded; nothing of them was ` +
+      "stored. Try again when another node of RPC_URL responds to log queries of this size.",
+  );
 }
 
 /** Only final blocks: the others are read again by the indexer itself where the chain changes. */

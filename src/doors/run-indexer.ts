@@ -6,6 +6,7 @@ import { createRpc } from "../chain/rpc/rpc.ts";
 import { verifyDeployment } from "../chain/verify.ts";
 import { indexChain, type Reporter } from "../indexing/index-chain.ts";
 import type { AuditReporter } from "../indexing/self-audit.ts";
+import { createUnconfirmedRanges } from "../indexing/unconfirmed-ranges.ts";
 import { systemClock } from "../kit/clock.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
@@ -63,12 +64,14 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     if (verified === null) return;
     for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
     const decoder = createLogDecoder(deployment);
+    const unconfirmed = createUnconfirmedRanges(options.report.unconfirmed);
     const chain = chainPort(rpc, {
       facts: chainById(deployment.chainId) ?? UNKNOWN_CHAIN,
       decoder,
       wsUrls: sockets,
       rangeMax: options.logRangeMax,
       comparedShare: options.comparedPercent / 100,
+      onUnconfirmed: ({ fromBlock, toBlock }) => unconfirmed.add({ from: fromBlock, to: toBlock }),
       log,
     });
     const protocol = createProtocol(deployment, detailReads(rpc));
@@ -89,7 +92,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
         );
         const store = openIndexStore(options.database, lock, tables);
         const { startBlock } = deployment;
-        await withSelfAudit({ ...options, rpc, decoder, signal }, (report) =>
+        await withSelfAudit({ ...options, rpc, decoder, unconfirmed, signal }, (report) =>
           indexChain({ chain, protocol, store }, { startBlock, signal, report }),
         );
       });

@@ -4,6 +4,7 @@ import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
 import type { Rpc } from "../chain/rpc/call.ts";
 import type { Reporter } from "../indexing/index-chain.ts";
 import { type AuditReporter, auditContinuously } from "../indexing/self-audit.ts";
+import type { BlockSpan, UnconfirmedRanges } from "../indexing/unconfirmed-ranges.ts";
 import type { Log } from "../kit/log.ts";
 import type { LogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
@@ -20,6 +21,7 @@ export type SelfAuditOptions = {
   readonly deployment: Deployment;
   readonly decoder: LogDecoder;
   readonly logRangeMax: number;
+  readonly unconfirmed: UnconfirmedRanges;
   /** Time between two samples; 0 turns it off. */
   readonly auditMs: number;
   readonly report: Reporter & AuditReporter;
@@ -32,12 +34,15 @@ export async function withSelfAudit(
   options: SelfAuditOptions,
   index: (report: Reporter) => Promise<void>,
 ): Promise<void> {
+  // Before indexing begins: its first report replaces the one that an earlier process has left.
+  const { differences, unconfirmed } = await readStoredAudit(options.database);
+  for (const span of unconfirmed) options.unconfirmed.add(span);
   if (options.auditMs === 0) return index(options.report);
   const { report, isSynced } = trackSynced(options.report);
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
   // An audit that cannot even start must not end the indexer.
-  const auditing = runSelfAudit({ ...options, signal }, isSynced).catch((error) => {
+  const auditing = runSelfAudit({ ...options, signal }, differences, isSynced).catch((error) => {
     options.report.auditFailed("blocks", error);
   });
   try {
@@ -68,12 +73,15 @@ function trackSynced(report: Reporter): { readonly report: Reporter; isSynced():
   };
 }
 
-async function runSelfAudit(options: SelfAuditOptions, isSynced: () => boolean): Promise<void> {
+async function runSelfAudit(
+  options: SelfAuditOptions,
+  known: readonly BlockDifference[],
+  isSynced: () => boolean,
+): Promise<void> {
   const { rpc, database, deployment, report, log, signal } = options;
   // Unpredictable to nodes: which blocks, which rows, and which node is asked about them.
   const random = () => randomInt(2 ** 32) / 2 ** 32;
   const { logsBloom } = chainById(deployment.chainId) ?? UNKNOWN_CHAIN;
-  const known = await knownDifferences(database);
   if (known.length > 0) report.audited("blocks", { checked: 0, differences: known });
   const checks = {
     blocks: createHistoryAudit({
@@ -84,6 +92,7 @@ async function runSelfAudit(options: SelfAuditOptions, isSynced: () => boolean):
       bloom: logsBloom,
       rangeMax: options.logRangeMax,
       known,
+      unconfirmed: options.unconfirmed,
       random,
       log,
     }),
@@ -92,9 +101,16 @@ async function runSelfAudit(options: SelfAuditOptions, isSynced: () => boolean):
   await auditContinuously(checks, { intervalMs: options.auditMs, isSynced, report, signal });
 }
 
-/** The blocks that an earlier process has found to differ: a restart must not hide them. */
-async function knownDifferences(database: Database): Promise<BlockDifference[]> {
-  const stored = await readIndexerReport(database).catch(() => null);
-  const { audit } = (stored?.report ?? {}) as { readonly audit?: AuditReport };
-  return (audit?.differences ?? []).flatMap(({ block, text }) => (block === null ? [] : [{ block, text }]));
+/** What an earlier process has found to differ, and what it could not confirm: a restart must not hide either. */
+async function readStoredAudit(database: Database): Promise<{
+  readonly differences: readonly BlockDifference[];
+  readonly unconfirmed: readonly BlockSpan[];
+}> {
+  const stored = await readIndexerReport(database);
+  const { audit } = (stored?.report ?? {}) as { readonly audit?: Partial<AuditReport> };
+  const differences = audit?.differences ?? [];
+  return {
+    differences: differences.flatMap(({ block, text }) => (block === null ? [] : [{ block, text }])),
+    unconfirmed: audit?.unconfirmed ?? [],
+  };
 }

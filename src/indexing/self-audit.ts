@@ -1,5 +1,6 @@
 // The indexer's own audit: now and then, while it is synced, a sample of what is stored is compared with the chain.
 import { type Clock, systemClock } from "../kit/clock.ts";
+import type { BlockSpan } from "./unconfirmed-ranges.ts";
 
 /** `blocks`: stored logs against the logs of nodes; `rows`: rows against the contracts. */
 export type AuditKind = "blocks" | "rows";
@@ -23,6 +24,8 @@ export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | null>;
 export type AuditReporter = {
   audited(kind: AuditKind, finding: AuditFinding): void;
   auditFailed(kind: AuditKind, error: unknown): void;
+  /** All ranges that rest on one node's word now. */
+  unconfirmed(spans: readonly BlockSpan[]): void;
 };
 
 export type AuditOptions = {

@@ -1,12 +1,16 @@
 // The indexer compares samples of what it has stored with the chain again, and says loudly what differs.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { local } from "../../src/chain/chains/local.ts";
+import type { RpcLimits } from "../../src/chain/rpc/limits.ts";
 import { indexReadiness } from "../../src/doors/index-readiness.ts";
 import { createIndexerStatus } from "../../src/doors/indexer-status.ts";
 import { rereadLogs } from "../../src/doors/reread-logs.ts";
 import { INDEXER_LOCK } from "../../src/doors/run-indexer.ts";
 import { withSelfAudit } from "../../src/doors/run-self-audit.ts";
+import { createUnconfirmedRanges } from "../../src/indexing/unconfirmed-ranges.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
+import type { ChainLog } from "../../src/schema/chain-log.ts";
 import { readCheckpoint } from "../../src/store/chain-position.ts";
 import { writeIndexerReport } from "../../src/store/indexer-report.ts";
 import { acquireLock } from "../../src/store/lock.ts";
@@ -33,8 +37,12 @@ beforeAll(async () => {
 }, MINUTE);
 afterAll(() => stage.chain.stop());
 
-async function withIndex(urls: readonly string[], work: (index: TestIndex) => Promise<void>): Promise<void> {
-  const index = await startTestIndex({ urls, deployment: stage.deployment, auditMs: AUDIT_MS });
+async function withIndex(
+  urls: readonly string[],
+  work: (index: TestIndex) => Promise<void>,
+  rpcLimits: Partial<RpcLimits> = {},
+): Promise<void> {
+  const index = await startTestIndex({ urls, deployment: stage.deployment, auditMs: AUDIT_MS, rpcLimits });
   try {
     await index.reach(head);
     await work(index);
@@ -60,6 +68,21 @@ async function onePass(index: TestIndex): Promise<void> {
   await expect
     .poll(() => audited(index).blocksChecked - before, { timeout: MINUTE })
     .toBeGreaterThan(2 * head.number);
+}
+
+/** The last update that is alone in its block, deep enough for every node to call it final. */
+async function lonelyUpdate({ database }: TestIndex): Promise<ChainLog> {
+  const decoder = createLogDecoder(stage.deployment);
+  const toBlock = head.number - local.finalityDepth - 1;
+  const stored = await readLogs(database, { afterBlock: 0, toBlock, logsMax: 10_000 });
+  const logs = stored.map(({ log }) => log);
+  const update = logs.findLast(
+    (log) =>
+      decoder.decode(log, 0n)?.name === "AgentUpdated" &&
+      logs.filter(({ blockNumber }) => blockNumber === log.blockNumber).length === 1,
+  );
+  if (!update) throw new Error("no agent was updated alone in a block");
+  return update;
 }
 
 describe("the indexer's own audit", () => {
@@ -193,14 +216,65 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "remembers over a restart which block differs",
+    "compares first what was read while the second node was away, and finds what the first one omitted",
+    async () => {
+      let omitted: Injection | null = null;
+      let block = 0;
+      await withIndex([stage.chain.rpcUrl], async (index) => {
+        const { blockNumber, logIndex } = await lonelyUpdate(index);
+        block = blockNumber;
+        omitted = { kind: "omit-log", block, logIndex };
+      });
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => omitted,
+        liesPerQuestion: Number.POSITIVE_INFINITY,
+      });
+      let isAway = true;
+      const second = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => (isAway ? { kind: "status", status: 503 } : null),
+      });
+      await withIndex(
+        [liar.url, second.url],
+        async (index) => {
+          const isUnconfirmed = () =>
+            audited(index).unconfirmed.some(({ from, to }) => from <= block && block <= to);
+          expect(isUnconfirmed()).toBe(true);
+          await expect
+            .poll(() => index.status.readiness(), { timeout: MINUTE })
+            .toMatchObject({ ready: true, details: { audit: { unconfirmed_ranges: 1 } } });
+          expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks [1-9]/);
+          isAway = false;
+          await expect
+            .poll(() => index.status.readiness(), { timeout: MINUTE })
+            .toMatchObject({
+              ready: false,
+              reason: expect.stringContaining(
+                `block ${block} (logs missing from the index: 1, not on the chain: 0)`,
+              ),
+            });
+          await expect.poll(() => audited(index).unconfirmed, { timeout: MINUTE }).toEqual([]);
+          expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks 0/);
+        },
+        { pauseMsBase: 2, pauseMsMax: 20 },
+      );
+      await Promise.all([liar.stop(), second.stop()]);
+    },
+    3 * MINUTE,
+  );
+
+  it(
+    "remembers over a restart which block differs, and what is not confirmed",
     async () => {
       await withIndex([stage.chain.rpcUrl], async ({ database }) => {
         const difference = {
           block: 40,
           text: "block 40 (logs missing from the index: 1, not on the chain: 0)",
         };
-        await writeIndexerReport(database, { audit: { differences: [difference] } });
+        await writeIndexerReport(database, {
+          audit: { differences: [difference], unconfirmed: [{ from: 50, to: 60 }] },
+        });
         const status = createIndexerStatus(quiet, systemClock);
         const { rpc } = createTestRpc([stage.chain.rpcUrl]);
         const options = {
@@ -209,6 +283,7 @@ describe("the indexer's own audit", () => {
           deployment: stage.deployment,
           decoder: createLogDecoder(stage.deployment),
           logRangeMax: 1_000,
+          unconfirmed: createUnconfirmedRanges(status.unconfirmed),
           auditMs: 60 * MINUTE,
           report: status,
           log: quiet,
@@ -216,6 +291,7 @@ describe("the indexer's own audit", () => {
         };
         await withSelfAudit(options, async () => {
           await expect.poll(() => status.report().audit.differences).toEqual([difference]);
+          expect(status.report().audit.unconfirmed).toEqual([{ from: 50, to: 60 }]);
         });
       });
     },
@@ -224,6 +300,39 @@ describe("the indexer's own audit", () => {
 });
 
 describe("reading final blocks again", () => {
+  it(
+    "stores nothing while only one of two nodes responds",
+    async () => {
+      const away = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "status", status: 503 }),
+      });
+      await withIndex([stage.chain.rpcUrl], async (index) => {
+        const { database } = index;
+        await index.stopIndexing();
+        const { block } = await finalLog(index);
+        const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0 });
+        if (!lock) throw new Error("the lock is held");
+        const { rpc } = createTestRpc([stage.chain.rpcUrl, away.url]);
+        const range = { from: block, to: block };
+        const { deployment } = stage;
+        const { signal } = new AbortController();
+        await database.query({ text: "delete from logs where block_number = $1", values: [block] });
+        await expect(
+          rereadLogs(lock, { rpc, deployment, range, rangeMax: 50, signal }),
+        ).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+        const { rows } = await database.query({
+          text: "select 1 from logs where block_number = $1",
+          values: [block],
+        });
+        expect(rows).toEqual([]);
+        await lock.release();
+      });
+      await away.stop();
+    },
+    MINUTE,
+  );
+
   it(
     "restores a log that is missing and removes one that is not on the chain",
     async () => {

@@ -13,7 +13,12 @@ export type AttemptOptions = {
   readonly signals: readonly AbortSignal[];
   /** Asked only when nobody else is fit. */
   readonly avoid?: readonly Provider[];
+  /** After this much waiting no further wait begins; without it, only the attempts are counted. */
+  readonly waitMsMax?: number | null;
 };
+
+/** How long this request has waited for resting providers so far. */
+type Waited = { ms: number };
 
 // A request that finds its provider resting was never sent and costs no attempt; this bounds how often that may happen.
 const REQUEUES_MAX = 200;
@@ -28,8 +33,9 @@ export async function attempt<T>(
   const barred = new Set<Provider>();
   let last: RpcError | null = null;
   let requeues = 0;
+  const waited: Waited = { ms: 0 };
   for (let number = 1; number <= options.limits.attemptsMax; ) {
-    const provider = await choose(tried, barred, number, last, options);
+    const provider = await choose(tried, barred, number, last, options, waited);
     try {
       return await use(provider, number);
     } catch (error) {
@@ -59,6 +65,7 @@ async function choose(
   number: number,
   last: RpcError | null,
   options: AttemptOptions,
+  waited: Waited,
 ): Promise<Provider> {
   for (const signal of options.signals) signal.throwIfAborted();
   const candidates = options.providers.filter((provider) => !barred.has(provider));
@@ -75,7 +82,13 @@ async function choose(
   const pauseMs =
     last && FAILURES[last.kind].rests === "no" ? Math.ceil((bound / 2) * (1 + options.random())) : 0;
   const waitMs = Math.max(restMs, pauseMs);
-  if (waitMs > 0) await options.clock.sleep(waitMs, AbortSignal.any([...options.signals]));
+  if (waitMs > 0) {
+    if (waited.ms >= (options.waitMsMax ?? Number.POSITIVE_INFINITY)) {
+      throw last ?? allResting(candidates, restMs);
+    }
+    waited.ms += waitMs;
+    await options.clock.sleep(waitMs, AbortSignal.any([...options.signals]));
+  }
 
   const soonest = [...candidates].sort((a, b) => a.health.restMs() - b.health.restMs())[0];
   const chosen = candidates.find((provider) => provider.health.ready()) ?? soonest;

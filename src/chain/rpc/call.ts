@@ -55,9 +55,13 @@ export type PinnedRpc = Rpc & { readonly host: string; readonly providerIndex: n
 export type PinOptions = CallOptions & {
   /** Another provider than these, if any is fit: for a second opinion. */
   readonly avoid?: readonly number[];
+  /** None of these, even where no other is fit. */
+  readonly except?: readonly number[];
   /** This provider and no other. */
   readonly only?: number;
   readonly attemptsMax?: number;
+  /** After this much waiting for resting providers no further wait begins. */
+  readonly waitMsMax?: number;
 };
 
 /** The values of a batch of which every member is needed; the first failure is thrown. */

@@ -107,6 +107,7 @@ export function createRpc(options: RpcOptions): Rpc {
     const limits = { ...bounds, attemptsMax: pin.attemptsMax ?? bounds.attemptsMax };
     const signals = pin.signal ? [pin.signal, closing.signal] : [closing.signal];
     const avoid = providers.filter((_, i) => pin.avoid?.includes(i));
+    const allowed = only ? [only] : usable.filter((each) => !pin.except?.includes(providers.indexOf(each)));
     // One try and no waiting: when this provider can not, the loop out here knows where to go on.
     const once = { ...bounds, attemptsMax: 1, waitMsMax: 0 };
     let troubles = 0;
@@ -125,7 +126,7 @@ export function createRpc(options: RpcOptions): Rpc {
           throw error;
         }
       },
-      { ...shared, limits, providers: only ? [only] : usable, signals, avoid },
+      { ...shared, limits, providers: allowed, signals, avoid, waitMsMax: pin.waitMsMax ?? null },
     );
   }
 
