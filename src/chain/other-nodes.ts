@@ -3,9 +3,9 @@ import type { CallOptions, PinnedRpc, Rpc } from "./rpc/call.ts";
 import { RpcError } from "./rpc/failure.ts";
 
 export type OtherNodes = {
-  /** Providers too narrow for a second look at such ranges. */
-  readonly narrow: Set<number>;
-  /** Runs the work on a provider that is not excluded and not narrow; null where there is none, or none responds. */
+  /** The provider does not take ranges of this size: it is left out for a while. */
+  leaveOut(provider: number): void;
+  /** Runs the work on a provider that is neither excluded nor left out; null where there is none, or none responds. */
   ask<T>(
     rpc: Rpc,
     excluded: readonly number[],
@@ -18,18 +18,25 @@ export type OtherNodes = {
 const WAIT_MS_MAX = 60_000;
 // Rests double up to half a minute, so ten failures fill the time; a few more are for those that rest for less.
 const ATTEMPTS_MAX = 15;
+// A node that refuses ranges of this size will refuse the next ones too; one that only hung deserves another chance.
+const RANGES_LEFT_OUT = 100;
 
 /**
  * One outage is waited for once: while it lasts, later ranges ask a node whose rest is over, and do not wait. For one
  * chain, so that a new stream does not wait for the same outage again.
  */
 export function createOtherNodes(): OtherNodes {
-  const narrow = new Set<number>();
+  /** For how many ranges more, by provider. */
+  const narrow = new Map<number, number>();
   let isOutage = false;
   return {
-    narrow,
+    leaveOut: (provider) => narrow.set(provider, RANGES_LEFT_OUT),
     async ask(rpc, excluded, work, options) {
-      const without = new Set([...excluded, ...narrow]);
+      const without = new Set([...excluded, ...narrow.keys()]);
+      for (const [provider, ranges] of narrow) {
+        if (ranges > 1) narrow.set(provider, ranges - 1);
+        else narrow.delete(provider);
+      }
       const others = rpc.providers().filter((_, index) => !without.has(index)).length;
       if (others === 0) return null;
       const patience = isOutage

@@ -50,13 +50,14 @@ export async function confirmRange(
   options: CallOptions,
 ): Promise<boolean> {
   const proven: number[] = [];
+  const slow = new Set<number>();
+  const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, slow, options);
   for (;;) {
-    const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, options);
     const second = await look.others.ask(rpc, [first.providerIndex, ...proven], byOther, options);
     if (second === null) break;
     if (second.isTooLarge) {
       // A fallback that only takes small ranges must not force its size on the first provider.
-      look.others.narrow.add(second.provider);
+      look.others.leaveOut(second.provider);
       continue;
     }
     if (second.found === null) return true;
@@ -77,6 +78,7 @@ async function lookByOther(
   node: PinnedRpc,
   look: RangeLook,
   reading: FirstReading,
+  slow: Set<number>,
   options: CallOptions,
 ): Promise<OtherLook> {
   const provider = node.providerIndex;
@@ -85,6 +87,11 @@ async function lookByOther(
     return { provider, isTooLarge: false, found };
   } catch (error) {
     if (!(error instanceof RpcError) || !asksForLess(error)) throw error;
+    // Once, a node that hangs is unfit like any other; twice, the range is too large for it.
+    if (error.kind === "timeout" && !slow.has(provider)) {
+      slow.add(provider);
+      throw error;
+    }
     return { provider, isTooLarge: true, found: null };
   }
 }

@@ -14,6 +14,7 @@ import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/supp
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import { readHeaders } from "./blocks.ts";
+import { createOtherNodes } from "./other-nodes.ts";
 import { readLogsOfBlock } from "./read-block-logs.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { type BlockRange, type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
@@ -371,6 +372,37 @@ describe("a node that always omits one log in the middle of a range", () => {
       expect(clock.sleptMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(120_000);
     });
 
+    it("is not believed when that node hangs once", async () => {
+      const [log] = lonely();
+      const liar = await omitting(log as ChainLog);
+      const slow = await node(planOf([{ kind: "hang" }]));
+      const { rpc } = createTestRpc([liar.url, slow.url], { limits: { requestTimeoutMs: 500 } });
+      const { batches, unconfirmed } = await collectWith(rpc, blind);
+      expectWhole(batches);
+      expect(unconfirmed).toEqual([]);
+    });
+
+    it("asks a node again that was too narrow a hundred ranges ago", async () => {
+      const first = await node(() => null);
+      const message = "exceed maximum block range: 2";
+      const narrow = await node(planOf([{ kind: "member-error", code: -32602, message }]));
+      const { rpc } = createTestRpc([first.url, narrow.url]);
+      const others = createOtherNodes();
+      const begins: number[] = [];
+      for (let pass = 0; pass < 2; pass += 1) {
+        await collect(rpc, {
+          filters,
+          rangeMax: 1,
+          prefetch: 1,
+          others,
+          onUnconfirmed: () => begins.push(narrow.requests.length),
+        });
+      }
+      expect(begins.length).toBeGreaterThan(90);
+      expect(new Set(begins)).toEqual(new Set([1]));
+      expect(narrow.requests.length).toBeGreaterThan(1);
+    });
+
     it("is not believed when that node rests already as the range is read", async () => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
@@ -437,6 +469,15 @@ describe("a node that always omits one log in the middle of a range", () => {
     expect(some).toBeGreaterThan(1);
     expect(some).toBeLessThan(12);
     expect(await ranges(0)).toBeLessThanOrEqual(some);
+  });
+
+  it("costs one request to the second node for a light range while both are fit", async () => {
+    const [first, second] = [await node(() => null), await node(() => null)];
+    const { rpc, clock } = createTestRpc([first.url, second.url]);
+    expectWhole(await collect(rpc, { filters, rangeFirst: 1_000 }));
+    // The range and the headers; the second look.
+    expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
+    expect(clock.sleptMs).toEqual([]);
   });
 
   it("costs an honest node two more requests for all suspicious blocks of a range", async () => {
