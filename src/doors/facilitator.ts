@@ -40,20 +40,19 @@ export const facilitator: RunCommand = async ({ environment, log, stop }) => {
   // What is configured wrongly is told before anything is started for it.
   checkFacilitator(config);
   const { database, close } = await openConfiguredDatabase(config, log, "facilitator");
-  const { server, address } = await facilitatorServer(config, { database, log, signal: stop }).catch(
-    async (error) => {
-      await close();
-      throw error;
-    },
-  );
+  const closers = [close];
   try {
+    const { server, address } = await facilitatorServer(config, { database, log, signal: stop });
+    closers.push(() => closeSoon(server.close));
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
     log.info({ url, address, network: config.paymentNetwork }, `facilitator on ${url}`);
     await aborted(stop);
+  } catch (error) {
+    // Told to stop while it waited for a node.
+    if (!stop.aborted) throw error;
   } finally {
-    await closeSoon(server.close);
-    await close();
+    for (const end of closers.reverse()) await end();
   }
   return 0;
 };
@@ -135,7 +134,7 @@ async function verifyToken(
 ): Promise<PaymentToken> {
   const rpc = createRpc({ urls, chainId: place.chainId, log });
   try {
-    return await readPaymentToken(rpc, place, signal);
+    return await readPaymentToken(rpc, place, { log, signal });
   } finally {
     rpc.close();
   }

@@ -64,7 +64,7 @@ export function checkSeller(config: SellerConfig): void {
   checkGasSettings(config, place);
 }
 
-/** Throws CONFIG_INVALID for a token that is not the configured one, and NODE_UNAVAILABLE where no node can tell. */
+/** Throws CONFIG_INVALID for a token that is not the configured one; waits for a node that can tell. */
 export async function openSeller(config: SellerConfig, needs: SellerNeeds): Promise<Seller> {
   checkSeller(config);
   const place = paymentPlace(config);
@@ -72,7 +72,7 @@ export async function openSeller(config: SellerConfig, needs: SellerNeeds): Prom
   if (config.devBypass && decimals !== null) return giveAway(config, { ...place, decimals }, needs);
   const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log: needs.log });
   try {
-    const token = await readPaymentToken(rpc, place, needs.signal);
+    const token = await readPaymentToken(rpc, place, needs);
     if (!config.devBypass) return sell(config, token, needs, rpc);
     rpc.close();
     return giveAway(config, token, needs);

@@ -3,6 +3,7 @@ import { domainSeparator, encodeAbiParameters, type Hex, numberToHex, parseAbiPa
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
 import { answeringContract } from "../../tests/support/answering-contract.ts";
+import { startFaultyNode } from "../../tests/support/faulty-node.ts";
 import { decodeHeader, until } from "../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../tests/support/paid-stage.ts";
 import { sextantHere } from "../../tests/support/sextant-here.ts";
@@ -185,10 +186,31 @@ describe("what is given away to developers", () => {
   });
 });
 
-describe("without a node that answers", () => {
-  it("no service starts, and nothing is assumed", async () => {
-    await expect(start(sold({ PAYMENT_RPC_URL: NO_NODE })).ended).rejects.toMatchObject({
-      code: "NODE_UNAVAILABLE",
+describe("while no node responds", () => {
+  it("a service waits, assumes nothing, and starts once one does", async () => {
+    await token(dollar);
+    let isUp = false;
+    const node = await startFaultyNode({
+      upstream: stage.chain.rpcUrl,
+      plan: () => (isUp ? null : { kind: "reset" }),
     });
+    const service = start(sold({ PAYMENT_RPC_URL: node.url }));
+    try {
+      await until(() => service.logged().includes("The payment token could not be read, retrying"));
+      expect(service.logged()).not.toContain("Portfolio service on");
+      isUp = true;
+      expect(await listening(service)).not.toBe("");
+    } finally {
+      service.stop.abort();
+      expect(await service.ended).toBe(0);
+      await node.stop();
+    }
+  }, 60_000);
+
+  it("a service that is told to stop does", async () => {
+    const service = start(sold({ PAYMENT_RPC_URL: NO_NODE }));
+    await until(() => service.logged().includes("The payment token could not be read, retrying"));
+    service.stop.abort();
+    expect(await service.ended).toBe(0);
   }, 60_000);
 });

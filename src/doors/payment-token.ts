@@ -3,8 +3,11 @@ import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSel
 import { readHeader } from "../chain/blocks.ts";
 import { type CallResult, callBatch } from "../chain/calls.ts";
 import type { Rpc } from "../chain/rpc/call.ts";
+import { RpcError } from "../chain/rpc/failure.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
+import type { Log } from "../kit/log.ts";
+import { retry } from "../kit/retry.ts";
 import type { PaymentAsset } from "../payments/known-assets.ts";
 import type { PaymentPlace } from "./payment-place.ts";
 
@@ -30,17 +33,20 @@ const GAS_MAX = 1_000_000;
 // A dollar amount in more decimals than any token has would not fit what payers sign.
 const DECIMALS_MAX = 36;
 const SHOWN_LENGTH_MAX = 60;
+// A node that restarts is back within seconds; one that is down for longer is asked a few times a minute.
+const WAIT_MS_BASE = 500;
+const WAIT_MS_MAX = 10_000;
 
 /**
  * The configured token with the decimals that its contract reports. Throws CONFIG_INVALID where the contract differs
- * from the configuration, and the node's own failure where none can be read: nothing is assumed.
+ * from the configuration. Waits for a node that fails: nothing is assumed meanwhile.
  */
 export async function readPaymentToken(
   rpc: Rpc,
   place: PaymentPlace,
-  signal?: AbortSignal,
+  needs: { readonly log: Log; readonly signal?: AbortSignal | undefined },
 ): Promise<PaymentToken> {
-  const found = await readFacts(rpc, place.asset, signal);
+  const found = await readFactsWhenPossible(rpc, place.asset, needs);
   const where = `The token ${place.asset} on ${place.network}`;
   const { decimals } = found;
   if (decimals === null || decimals > DECIMALS_MAX) {
@@ -72,6 +78,29 @@ function isDomainOf({ asset, chainId, name, version }: PaymentPlace, found: Toke
   return (
     found.domainSeparator ===
     domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
+  );
+}
+
+/** A node that is down, or confused, as a service starts is often back within seconds. */
+function readFactsWhenPossible(
+  rpc: Rpc,
+  asset: Hex,
+  { log, signal }: { readonly log: Log; readonly signal?: AbortSignal | undefined },
+): Promise<TokenFacts> {
+  const isPassing = (error: unknown) => error instanceof RpcError && error.kind !== "wrong-chain";
+  return retry(
+    () =>
+      readFacts(rpc, asset, signal).catch((err: unknown) => {
+        if (isPassing(err)) log.warn({ err }, "The payment token could not be read, retrying");
+        throw err;
+      }),
+    {
+      attemptsMax: Number.POSITIVE_INFINITY,
+      delayMsBase: WAIT_MS_BASE,
+      delayMsMax: WAIT_MS_MAX,
+      isRetryable: isPassing,
+      ...(signal ? { signal } : {}),
+    },
   );
 }
 

@@ -70,6 +70,9 @@ export const portfolio: RunCommand = async ({ environment, log, stop, onListenin
     log.info(`Portfolio service on ${url}`);
     onListening?.(url);
     await aborted(stop);
+  } catch (error) {
+    // Told to stop while it waited for a node.
+    if (!stop.aborted) throw error;
   } finally {
     for (const end of closers.reverse()) await end();
   }
