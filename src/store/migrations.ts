@@ -477,4 +477,13 @@ export const migrations: readonly Migration[] = [
       );
     `,
   },
+  {
+    version: 10,
+    name: "counting in the schema of the tables",
+    sql: `
+      -- A repair by hand and a restore have another search path than our sessions.
+      alter function count_stored_bytes() set search_path from current;
+      alter function recount_stored_bytes() set search_path from current;
+    `,
+  },
 ];

@@ -115,6 +115,23 @@ describe("bytes that are stored", () => {
     expect(await number("select bytes as value from stored_total")).toBe(before);
   });
 
+  it("count where the session has another search path, as a restore has", async () => {
+    const client = await place.database.connect("restore");
+    try {
+      const { schema } = place.database;
+      const total = async () =>
+        (await client.query(`select bytes from ${schema}.stored_total`)).rows[0].bytes;
+      const before = BigInt(await total());
+      await client.query("set search_path to public");
+      await client.query(
+        `insert into ${schema}.documents (kind, hash, text, size_bytes, stored_bytes) values ('catalog', '0x99', '', 0, 777)`,
+      );
+      expect(BigInt(await total()) - before).toBe(777n);
+    } finally {
+      await client.end();
+    }
+  });
+
   it("of another day are another day's", async () => {
     const large = { client: "a", bytes: 5_000, process: 0, fails: false };
     expect([await write(large), await write({ ...large, bytes: 1 })]).toEqual(["stored", "RATE_LIMITED"]);
