@@ -39,11 +39,15 @@ export async function copySchema(options: CopySchemaOptions): Promise<readonly C
   const reading = await source.connect("move", { statementTimeoutMs: STATEMENT_MS_MAX });
   const writing = await target.connect("move", { statementTimeoutMs: STATEMENT_MS_MAX });
   try {
-    await reading.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-    await writing.query("BEGIN");
+    // One side waits in its transaction while the other digests a large table.
+    for (const client of [reading, writing])
+      await client.query("SET idle_in_transaction_session_timeout TO 0");
     const names = await tablesOf(reading, source.schema);
     const all = names.map((name) => `"${name}"`).join(", ");
-    // Writers of the source wait, so that nothing is written there that would be missing here.
+    await reading.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await writing.query("BEGIN");
+    // First of all: the snapshot is taken by the first statement after it, so that it has everything that was committed
+    // before the lock, and writers wait from then on.
     await reading.query(`LOCK TABLE ${all} IN SHARE MODE`);
     // Migrations fill some tables; the source has the same rows.
     await writing.query(`TRUNCATE ${all}`);

@@ -53,8 +53,11 @@ export async function openSharedPostgres(options: SharedPostgresOptions): Promis
       await untilUnclaimed(socketFolder, clock, leaving.signal);
       if (leaving.signal.aborted) return;
       log.info("The process that ran the embedded database has left; starting it here");
-      const next = await startOrJoin();
-      if (next === socketFolder) continue;
+      const next = await startOrJoin().catch((err: unknown) => {
+        log.error({ err }, "The embedded database could not be started, retrying");
+        return null;
+      });
+      if (next === null || next === socketFolder) continue;
       // The folder's path is too long for a socket, so each server has one of its own elsewhere.
       log.error({ socket: next }, "The embedded database listens elsewhere now; restart this process");
       return;
@@ -63,9 +66,7 @@ export async function openSharedPostgres(options: SharedPostgresOptions): Promis
 
   const host = await startOrJoin();
   if (owned === null) log.info({ socket: host }, "Joined the embedded database that another process runs");
-  const following = follow(host).catch((err) => {
-    if (!leaving.signal.aborted) log.error({ err }, "The embedded database could not be started again");
-  });
+  const following = follow(host);
   return {
     connection: { host, user: SUPERUSER, database: DATABASE },
     async stop() {
@@ -78,7 +79,8 @@ export async function openSharedPostgres(options: SharedPostgresOptions): Promis
 
 /** The connection as DATABASE_URL writes it: a socket has no host, so its folder is a parameter. */
 export function socketUrl({ host, user, database }: SharedPostgres["connection"]): string {
-  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+  // The port and TLS are named, because the driver would take them from PGPORT and PGSSLMODE otherwise.
+  return `postgres://${user}@localhost:5432/${database}?host=${encodeURIComponent(host)}&sslmode=disable`;
 }
 
 /** Where the server that runs on a folder listens; null when none runs there any longer. */
