@@ -344,6 +344,10 @@ export const migrations: readonly Migration[] = [
     version: 7,
     name: "how much people write",
     sql: `
+      -- All at once: where one of them is in use, the migration steps back without having changed anything.
+      lock table documents, attestation_schemas, intent_metadata, intent_reservations, offchain_bids, write_versions
+        in access exclusive mode;
+
       -- What all records that people write take up. One row, which every write locks before it writes anything else:
       -- so the sum is exact however many processes write, and no two wait for one another in a circle.
       create table stored_total (
@@ -407,6 +411,9 @@ export const migrations: readonly Migration[] = [
             + (select coalesce(sum(stored_bytes), 0) from offchain_bids);
           return null;
         end $$;
+      -- A repair by hand and a restore have another search path than our sessions.
+      alter function count_stored_bytes() set search_path from current;
+      alter function recount_stored_bytes() set search_path from current;
       do $$
         declare
           counted text;
@@ -475,15 +482,6 @@ export const migrations: readonly Migration[] = [
         backend_start timestamptz not null,
         alive_until timestamptz not null
       );
-    `,
-  },
-  {
-    version: 10,
-    name: "counting in the schema of the tables",
-    sql: `
-      -- A repair by hand and a restore have another search path than our sessions.
-      alter function count_stored_bytes() set search_path from current;
-      alter function recount_stored_bytes() set search_path from current;
     `,
   },
 ];
