@@ -145,10 +145,14 @@ export function createSettlement(options: SettlementOptions): Settlement {
     if (seen !== null) return seen;
     const { reason } = outcome;
     const isFirst = exposure === "unexposed";
+    // "Before anything was sent" is not true of a refusal that names a transaction.
+    const isContradicted = isNeverValid(reason) && transaction !== null;
     // The row keeps the reason only of a payment that was never sent before. NONCE_USED ends a row: that takes evidence.
-    if (isFirst && reason !== NONCE_USED) await ledger.end(row, owner, "refused", reason);
+    if (isFirst && reason !== NONCE_USED && !isContradicted) await ledger.end(row, owner, "refused", reason);
     else await ledger.leaveUnknown(row, owner, transaction);
-    if (isFirst && isNeverValid(reason)) return { kind: "refused", sentence: refusalSentence(reason) };
+    if (isFirst && isNeverValid(reason) && !isContradicted) {
+      return { kind: "refused", sentence: refusalSentence(reason) };
+    }
     return reason === NONCE_USED ? unknown : { ...unknown, sentence: notYet(reason) };
   }
 

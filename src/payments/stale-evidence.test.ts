@@ -195,6 +195,46 @@ describe("a payment that the token never takes, says a facilitator", () => {
   });
 });
 
+describe("a facilitator that refuses what the token never takes, and names a transaction", () => {
+  it("is 503 for every copy and every retry: the signature is public", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const payer = await stage.payer();
+    const { header } = await signedFor(service.at("named"), payer, stage.asset);
+    const refusesWith =
+      (transaction: string) =>
+      () =>
+      async (_sent: unknown, { network }: { network: `${string}:${string}` }) => ({
+        ...{ success: false, errorReason: "invalid_exact_evm_signature" },
+        ...{ transaction, network },
+      });
+    service.injected.settle = refusesWith(`0x${"cd".repeat(32)}`);
+    const copies = await Promise.all([1, 2, 3].map(() => ask(service.at("named"), header)));
+    expect(copies.map(({ status }) => status)).toEqual([503, 503, 503]);
+    const { rows } = await stage.database.query("select state, transaction from payments");
+    expect(rows).toEqual([{ state: "settling", transaction: `0x${"cd".repeat(32)}` }]);
+    // Later refusals without a transaction do not make it unknown to others again.
+    service.injected.settle = refusesWith("");
+    expect((await ask(service.at("named"), header)).status).toBe(503);
+  });
+
+  it("is 503 after a first refusal without one", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const payer = await stage.payer();
+    const { header } = await signedFor(service.at("later"), payer, stage.asset);
+    const statuses: number[] = [];
+    for (const transaction of ["", `0x${"cd".repeat(32)}`, ""]) {
+      service.injected.settle =
+        () =>
+        async (_sent, { network }) => ({
+          ...{ success: false, errorReason: "invalid_exact_evm_signature" },
+          ...{ transaction, network },
+        });
+      statuses.push((await ask(service.at("later"), header)).status);
+    }
+    expect(statuses).toEqual([402, 503, 503]);
+  });
+});
+
 describe("when the signature expires", () => {
   it("believes the clock of no other block than the one the evidence was read at", async () => {
     const current = await startLaggingNode(stage.chain.rpcUrl, 0);
