@@ -1,6 +1,6 @@
 // What one transaction did with an authorization, read from its receipt.
 import { toEventSelector } from "viem";
-import { malformed } from "../chain/bad-answer.ts";
+import { malformed, missing } from "../chain/bad-answer.ts";
 import { type NodeLog, parseLog } from "../chain/log.ts";
 import { readHash, readObject } from "../chain/quantity.ts";
 import type { CallOptions, Rpc } from "../chain/rpc/call.ts";
@@ -45,6 +45,7 @@ export function useIn(logs: readonly NodeLog[], { asset, from, nonce }: Transfer
 /**
  * The token's next log after the use must be the transfer itself. "Somewhere in the same transaction" would not do: a
  * payer could use two nonces there, one for himself and one for us, and have the one transfer counted for both.
+ * Without any next log of the token, nothing is known: every use by a transfer has one, so the node has left it out.
  */
 export function findTransfer(
   logs: readonly NodeLog[],
@@ -52,7 +53,8 @@ export function findTransfer(
   used: NodeLog,
 ): Transferred | null {
   const next = logs.find((log) => log.address === wanted.asset && log.logIndex > used.logIndex);
-  if (next === undefined || !isTransfer(next, wanted)) return null;
+  if (next === undefined) throw missing("the log of a transfer is not in its receipt");
+  if (!isTransfer(next, wanted)) return null;
   const block = { number: used.blockNumber, hash: used.blockHash };
   return { kind: "transferred", transaction: used.transactionHash, block };
 }

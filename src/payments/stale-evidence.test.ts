@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { carriedOut } from "../../tests/support/carried-out.ts";
+import { startFaultyNode } from "../../tests/support/faulty-node.ts";
+import type { Injection } from "../../tests/support/injections.ts";
 import { type LaggingNode, startLaggingNode } from "../../tests/support/lagging-node.ts";
 import { ask, decodeHeader, signedFor, until } from "../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidStage, PRICE } from "../../tests/support/paid-stage.ts";
@@ -232,6 +234,37 @@ describe("a facilitator that refuses what the token never takes, and names a tra
       statuses.push((await ask(service.at("later"), header)).status);
     }
     expect(statuses).toEqual([402, 503, 503]);
+  });
+});
+
+describe("a node that leaves the transfer out of a receipt", () => {
+  it("does not make it a nonce that was used for something else", async () => {
+    const omitting = await startFaultyNode({
+      upstream: stage.chain.rpcUrl,
+      plan: (_number, calls) =>
+        hidden !== null && calls.some(({ method }) => method === "eth_getTransactionReceipt") ? hidden : null,
+      liesPerQuestion: Number.POSITIVE_INFINITY,
+    });
+    closing.push(() => void omitting.stop());
+    let hidden: Injection | null = null;
+    const service = await serveOver([omitting.url]);
+    const payer = await stage.payer();
+    const { header } = await signedFor(service.at("omitted"), payer, stage.asset);
+    service.injected.settle = (real) => async (sent, terms) => {
+      const outcome = await real(sent, terms);
+      const [transfer] = await stage.transfersFrom(payer.address);
+      if (!transfer) throw new Error("nothing was transferred");
+      const { blockNumber, logIndex } = transfer;
+      hidden = { kind: "omit-log", block: Number(blockNumber), logIndex, receipts: true };
+      return outcome;
+    };
+    expect((await ask(service.at("omitted"), header)).status).toBe(503);
+    await stage.chain.mine(40);
+    await service.gate.sweep();
+    expect((await ask(service.at("omitted"), header)).status).toBe(503);
+    hidden = null;
+    expect((await ask(service.at("omitted"), header)).status).toBe(200);
+    expect(await spentBy(payer.address)).toBe(1);
   });
 });
 
