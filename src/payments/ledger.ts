@@ -41,7 +41,7 @@ export type Ledger = {
   /** Leaves the row as it is to whoever comes next. */
   giveUp(key: PaymentKey, owner: string): Promise<void>;
   /** Nothing was charged and nothing was worked for: as if it had never come. */
-  forget(key: PaymentKey, owner: string): Promise<void>;
+  forget(key: PaymentKey, owner: string): Promise<boolean>;
   /** As if it had never come: nobody knows whose it was, and nobody acts on it any more. */
   discard(key: PaymentKey): Promise<void>;
   /** The work failed: counted against its payer. */
@@ -144,9 +144,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
       const gone = await store.run(sql`delete from payments
         where ${keyIs(key)} and owner = ${owner} and state = 'reserved' and failures = 0 returning 1 as done`);
       // What has failed before is still counted.
-      if (gone.length === 0) {
-        await change(key, owner, ["reserved"], sql`state = 'released', ${FREE}`);
-      }
+      return gone.length === 1 || change(key, owner, ["reserved"], sql`state = 'released', ${FREE}`);
     },
     async discard(key) {
       await store.run(sql`delete from payments where ${keyIs(key)} and state = 'reserved' and not verified

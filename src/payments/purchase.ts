@@ -57,23 +57,32 @@ export function createPurchase(options: PurchaseOptions): Purchase {
     };
     const hasFailedTooOften = async () => (await ledger.failuresOf(payment.from)) >= limits.failuresMax;
 
-    /** Verifies, works and settles, if `start` makes us the owner; null if it does not. */
-    const begin = async (start: () => Promise<boolean>): Promise<EndpointAnswer | null> => {
+    /** Takes a row away from a process that has stalled, so that it cannot go on and charge it. */
+    const withdraw = async (row: LedgerRow) =>
+      (await ledger.take(key, owner, row.state, "reserved")) && ledger.forget(key, owner);
+
+    /** Verifies, works and settles, if `start` makes us the owner of the row; null if it does not. */
+    const begin = async (
+      row: LedgerRow | null,
+      start: () => Promise<boolean>,
+    ): Promise<EndpointAnswer | null> => {
       const objection = objectionTo(payment, offer, {
         nowMs: clock.nowMs(),
         settleMs: limits.settleMarginMs,
       });
-      if (objection !== null) return respond.refused(objection);
+      if (objection !== null) {
+        return row === null || (await withdraw(row)) ? respond.refused(objection) : null;
+      }
       if (await hasFailedTooOften()) return respond.tooManyFailures();
       if (!(await start())) return null;
       return held(async () => {
         const made = await workshop({ key, owner, payment, payload, terms }, work);
         if ("answer" in made) return made.answer;
         if ("refused" in made) return respond.refused(made.refused);
-        const row = await ledger.find(key);
-        if (row === null)
+        const kept = await ledger.find(key);
+        if (kept === null)
           return respond.pending("The payment was taken over; send the same signature again.");
-        return respond.answered(row, await settlement.send(row, owner), "settled");
+        return respond.answered(kept, await settlement.send(kept, owner), "settled");
       });
     };
 
@@ -99,7 +108,7 @@ export function createPurchase(options: PurchaseOptions): Purchase {
         fingerprint: print,
       };
       const start = () => ledger.takeUp(key, owner, change);
-      if (!wasSent) return (await begin(start)) ?? joinOrWait(row, paymentId);
+      if (!wasSent) return (await begin(row, start)) ?? joinOrWait(row, paymentId);
       if (row.state === "refused" && (await hasFailedTooOften())) return respond.tooManyFailures();
       if (!(await start())) return joinOrWait(row, paymentId);
       return held(async () => respond.answered(row, await settlement.resume(row, owner), "replayed"));
@@ -110,7 +119,7 @@ export function createPurchase(options: PurchaseOptions): Purchase {
       const row = await ledger.find(key);
       if (row === null) {
         const reservation = { key, payment, fingerprint: print, payload, terms };
-        const done = await begin(() => ledger.reserve(reservation, owner));
+        const done = await begin(null, () => ledger.reserve(reservation, owner));
         return done ?? joinOrWait(null, payment.paymentId);
       }
       first ??= row;

@@ -7,6 +7,7 @@ import { multicall3Abi } from "../../contracts/generated/multicall3.ts";
 import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
 import { ask, signedFor, until } from "../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../../tests/support/paid-stage.ts";
+import { systemClock } from "../kit/clock.ts";
 import { FacilitatorTrouble } from "./facilitator/facilitator-trouble.ts";
 
 let stage: PaidStage;
@@ -162,6 +163,53 @@ describe("several processes", () => {
     expect((await dead).status).toBe(503);
     expect(await (await ask(url("died"), header)).json()).toEqual({ from: "the living" });
     expect(await spentBy(payer.address)).toBe(1);
+  });
+
+  it("take over from one that stalled while it verified, whose late refusal is worth nothing", async () => {
+    const other = await stage.serve();
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("stalled"), payer, stage.asset);
+    let finish = () => {};
+    let isVerifying = false;
+    service.injected.verify = (real) => async (sent, terms) => {
+      isVerifying = true;
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return real(sent, terms);
+    };
+    const stalled = ask(url("stalled"), header);
+    await until(() => isVerifying);
+    await stage.database.query(
+      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+    );
+    expect((await ask(url("stalled", other), header)).status).toBe(200);
+    // The nonce is used by now: the stalled process finds the payment invalid.
+    finish();
+    const late = await stalled;
+    expect([late.status, late.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
+    expect(await spentBy(payer.address)).toBe(1);
+  });
+
+  it("refuse what expires too soon only when no other process can still charge it", async () => {
+    const limits = { leaseMs: 60_000 };
+    const slow = await stage.serve({ limits });
+    const nowMs = () => systemClock.nowMs() + 55_000;
+    const other = await stage.serve({ limits, clock: { ...systemClock, nowMs } });
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("soon", slow), payer, stage.asset);
+    let finish = () => {};
+    slow.sold.work = () =>
+      new Promise((resolve) => {
+        finish = () => resolve({ status: 200, body: {} });
+      });
+    const stalled = ask(url("soon", slow), header);
+    await until(() => slow.runs.length === 1);
+    await stage.database.query("update payments set lease_until = now() - interval '1 second'");
+    expect((await ask(url("soon", other), header)).status).toBe(402);
+    finish();
+    expect((await stalled).status).toBe(503);
+    expect(await spentBy(payer.address)).toBe(0);
   });
 
   it("take over from one that died while settling, without doing the work again", async () => {

@@ -81,8 +81,10 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
     const { key, owner } = order;
     const verdict = await verdictOn(order);
     if (verdict.kind !== "valid") {
-      await ledger.forget(key, owner);
+      const wasOurs = await ledger.forget(key, owner);
       if (verdict.kind === "trouble") return { answer: unavailable(verdict.cause) };
+      // The process that took it over may have charged it, which may even be why it is invalid now.
+      if (!wasOurs) return { answer: takenOver() };
       return { refused: refusalSentence(verdict.reason) };
     }
     if (!(await ledger.markVerified(key, owner))) return { answer: takenOver() };
