@@ -405,6 +405,18 @@ describe("the sweep", () => {
     expect((await ask(url("undone"), header)).status).toBe(200);
   });
 
+  it("leaves no owner on a replaced payment that it must not send again", async () => {
+    const payer = await stage.payer();
+    const { header } = await signedFor(url("replaced"), payer, stage.asset);
+    expect((await ask(url("replaced"), header)).status).toBe(200);
+    await stage.chain.reorg(1);
+    await stage.database.query("update payments set state = 'settling', replaced = true");
+    await service.gate.sweep();
+    const { rows } = await stage.database.query("select state, owner, lease_until from payments");
+    expect(rows).toEqual([{ state: "settling", owner: null, lease_until: null }]);
+    expect(await spentBy(payer.address)).toBe(0);
+  });
+
   it("records as lost what a reorg took away for good", async () => {
     const payer = await stage.payer();
     const { header } = await signedFor(url("lost"), payer, stage.asset);

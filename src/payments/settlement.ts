@@ -163,7 +163,10 @@ export function createSettlement(options: SettlementOptions): Settlement {
       const seen = await look(row, owner);
       if (seen !== null) return seen;
       const exposure = row.state === "refused" && isNeverValid(row.reason) ? "unexposed" : "maybe exposed";
-      return (await ledger.beginSettling(row, owner)) ? attempt(row, owner, exposure) : unknown;
+      if (await ledger.beginSettling(row, owner)) return attempt(row, owner, exposure);
+      // It was replaced, or taken over: where we are still the owner, the next request need not wait for the lease.
+      await ledger.giveUp(row, owner);
+      return unknown;
     },
   };
 }
