@@ -114,6 +114,12 @@ async function findOn(
   const { at, used, final } = await readStates(node, [wanted], readFinal, options);
   if (used[0] === false) return { kind: "unused", at, final };
   const log = await findUse(node, wanted, at, options);
+  if (log === null) {
+    const final = await finalBelow(node, at, readFinal, options);
+    if (final !== null && final.timestamp >= wanted.validBefore) return { kind: "untraced", at, final };
+    // The token says that it was used, so there is a log: the node is behind itself, or the use is older than the row.
+    throw missing("the use of an authorization is not in the logs");
+  }
   const transfer = log.topics[0] === USED ? await transferOf(node, wanted, log, options) : null;
   if (transfer !== null) return transfer;
   const below = await finalBelow(node, at, readFinal, options);
@@ -126,20 +132,20 @@ async function transferOf(node: PinnedRpc, wanted: TransferWanted, log: NodeLog,
   return findTransfer(receipt, wanted, log);
 }
 
+/** The newest use or cancellation; null where there is none since the time from which on it can have happened. */
 async function findUse(
   node: PinnedRpc,
   wanted: TransferWanted,
   at: Block,
   options: CallOptions,
-): Promise<NodeLog> {
+): Promise<NodeLog | null> {
   for (let to = at.number; to >= 0; to -= RANGE_MAX) {
     const from = Math.max(0, to - RANGE_MAX + 1);
     const [log] = await readLogs(node, wanted, { from, to }, options);
     if (log) return log;
     if ((await readHeader(node, from, options)).timestamp < wanted.sinceSeconds) break;
   }
-  // The token says that it was used, so there is a log: a node that does not show it is behind itself.
-  throw missing("the use of an authorization is not in the logs");
+  return null;
 }
 
 async function readLogs(

@@ -4,6 +4,7 @@ import type { Rows } from "../schema/record-store.ts";
 import { name, type SqlText, sql } from "../schema/statement.ts";
 import { NONCE_USED } from "./facilitator/facilitator.ts";
 import { type LedgerRow, type LedgerScope, type PaymentKey, ROW, readRow } from "./ledger-row.ts";
+import { NONCE_UNTRACED } from "./settlement.ts";
 import type { BlockId } from "./settlement-chain.ts";
 
 /** A block, and how many payments in it wait to become final. */
@@ -27,9 +28,10 @@ export type OpenPayments = {
   finish(proven: readonly Proven[]): Promise<number>;
 };
 
-// A final block took the nonce for something else: nothing can change that. Every other transfer that a facilitator
-// refused can still be carried out.
-const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}))`;
+// A final block took the nonce, for something else or for what no log shows: nothing can change that. Every other
+// transfer that a facilitator refused can still be carried out.
+const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}
+  and reason is distinct from ${NONCE_UNTRACED}))`;
 const NOT_FINAL = sql`state = 'settled' and not final`;
 const IDLE = name("(owner is null or lease_until <= now())");
 

@@ -338,6 +338,39 @@ describe("one payer with many signatures", () => {
   });
 });
 
+describe("a nonce that was used long ago, for which no log is found", () => {
+  it("is over once a final block is past the expiry, counted once, and never 402", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signedFor(url("ancient"), payer, stage.asset);
+    const elsewhere = { ...authorizationOf(payload), to: payer.address };
+    await relayAll([relay(elsewhere, await sign(payer, "TransferWithAuthorization", elsewhere))]);
+    await stage.chain.mine(2_500);
+    service.injected.verify = () => async () => ({ isValid: true });
+    service.injected.settle = () => lostOnTheWay;
+    expect((await ask(url("ancient"), header)).status).toBe(503);
+    // As if the use were older than the row by more than clocks differ: the search for its log ends after one range.
+    const set = (text: string) => stage.database.query(`update payments set ${text}`);
+    await set("created_at = now() + interval '1 day', valid_before = valid_before + 86400");
+    await service.gate.sweep();
+    expect(await stateOf(payer.address)).toMatchObject({ state: "settling", failures: 0 });
+    await set("valid_before = valid_before - 86400");
+    await stage.chain.increaseTime(120n);
+    await stage.chain.mine(40);
+    await service.gate.sweep();
+    expect(await stateOf(payer.address)).toMatchObject({ state: "refused", failures: 1 });
+    const before = service.statements();
+    await service.gate.sweep();
+    const swept = service.statements() - before;
+    expect((await ask(url("ancient"), header)).status).toBe(503);
+    expect(await stateOf(payer.address)).toMatchObject({ state: "refused", failures: 1 });
+    // An idle sweep takes no row up.
+    await stage.database.query("delete from payments");
+    const idle = service.statements();
+    await service.gate.sweep();
+    expect(swept).toBe(service.statements() - idle);
+  });
+});
+
 describe("while the chain can not be read", () => {
   it("an unknown outcome stays unknown: 503, never 402, and the answer is still there afterwards", async () => {
     const payer = await stage.payer();

@@ -28,6 +28,8 @@ export type Evidence =
   | Transferred
   /** It was canceled, or its nonce was used for something else; `final` when no reorg can undo that. */
   | { readonly kind: "spent"; readonly at: Block; readonly final: boolean }
+  /** It was used or canceled, no log shows how, and this final block is past `validBefore`. */
+  | { readonly kind: "untraced"; readonly at: Block; readonly final: Block }
   | ({ readonly kind: "unused" } & ReadAt);
 
 export type ReadAt = {

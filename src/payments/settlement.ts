@@ -48,6 +48,9 @@ export const EXPIRED =
 /** The nonce is gone as of a block that a reorg can still undo; once it is final, the reason is NONCE_USED. */
 const NONCE_USED_NOT_FINAL = "nonce_used_in_unfinalized_block";
 
+/** The nonce is gone for good, and no log of our nodes shows for what. */
+export const NONCE_UNTRACED = "nonce_used_not_in_logs";
+
 /** Whether a refusal with this reason, as a row stores it, allows the client to sign again. */
 export function allowsNewSignature(reason: string | null): boolean {
   return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL || isNeverValid(reason);
@@ -87,6 +90,14 @@ export function createSettlement(options: SettlementOptions): Settlement {
       else if (row.wasSettled) await ledger.leaveUnknown(row, owner, null);
       else await ledger.end(row, owner, "refused", NONCE_USED_NOT_FINAL);
       return { kind: "refused", sentence: refusalSentence(NONCE_USED) };
+    }
+    if (evidence.kind === "untraced") {
+      // A response was delivered for it: the row stays as it is until a node shows the log.
+      if (row.wasSettled) throw new Error("the transfer of a settled payment is not in the logs");
+      log.error(about(row), "The nonce of a payment is used, and no log shows for what; it is given up");
+      // Not 402: a node that leaves logs out would have the payer pay twice. A retry of the client looks again.
+      await ledger.end(row, owner, "refused", NONCE_UNTRACED);
+      return unknown;
     }
     // No later block can hold the transfer, and this one and those below it do not. The time of any other block, or of
     // another node, would say nothing about a transfer in between.

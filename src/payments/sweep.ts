@@ -51,6 +51,8 @@ export function createSweep(options: SweepOptions): (signal?: AbortSignal) => Pr
         await ledger.confirm(row, owner, { ...evidence, final });
         return final ? "final" : null;
       }
+      if (evidence.kind === "untraced")
+        throw new Error("the transfer of a settled payment is not in the logs");
       const { payer, nonce, transaction } = row;
       log.warn({ payer, nonce, transaction }, "A settled payment is not on chain");
       if (!(await ledger.beginSettling(row, owner))) return null;
