@@ -65,7 +65,10 @@ export function createGate(options: GateOptions): Gate {
       const payment = readPaymentHeader(signature, offer);
       if ("unacceptable" in payment) return ask(resource, payment.unacceptable);
       if (working.running >= limits.servingMax) {
-        throw new Fault("OVERLOADED", "Too many paid requests are being worked on; try again in a moment.");
+        throw new Fault(
+          "OVERLOADED",
+          "Too many paid requests are being worked on; send the same signature again in a moment, do not sign a new one.",
+        );
       }
       return purchase({ resource, payment, owner: randomUUID() }, work);
     },

@@ -1,13 +1,13 @@
 // A new authorization under an identifier that another one holds: the same purchase, charged once.
 import type { PaymentRequirements } from "@x402/core/types";
 import type { EndpointAnswer } from "../schema/endpoint.ts";
-import { refusalSentence, verifyPayment } from "./facilitator/facilitator.ts";
+import { refusalSentence } from "./facilitator/facilitator.ts";
 import { keepLease } from "./lease.ts";
 import type { LedgerRow } from "./ledger-row.ts";
 import { type Payment, payloadOf } from "./payment.ts";
 import type { PaymentResponses } from "./payment-responses.ts";
 import type { Settlement } from "./settlement.ts";
-import type { WorkshopOptions } from "./workshop.ts";
+import { verifyInTime, type WorkshopOptions } from "./workshop.ts";
 
 const WRONG_SIGNATURE = "invalid_exact_evm_signature";
 
@@ -35,7 +35,7 @@ export async function joinHolder(
   wanted: SamePurchase,
   holder: LedgerRow,
 ): Promise<EndpointAnswer | WaitFor> {
-  const { ledger, facilitator, settlement } = options;
+  const { ledger, settlement } = options;
   const { payment, terms, owner, respond } = wanted;
   const wait = { waitFor: holder };
   // Until the holder is verified, anyone may have sent it in the payer's name.
@@ -51,7 +51,7 @@ export async function joinHolder(
     return respond.pending("The payment under this identifier is under way; send the same request again.");
   }
   // The identifier alone opens nothing: only its payer can sign another authorization.
-  const verdict = await verifyPayment(facilitator, payloadOf(payment, terms), terms);
+  const verdict = await verifyInTime(options, { payload: payloadOf(payment, terms), terms });
   if (verdict.kind === "refused" && verdict.reason === WRONG_SIGNATURE) {
     return respond.refused(refusalSentence(verdict.reason));
   }

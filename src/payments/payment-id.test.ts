@@ -213,6 +213,18 @@ describe("after a settlement", () => {
   });
 });
 
+describe("with a facilitator that does not respond", () => {
+  it("a new authorization under a paid identifier is told so in time", async () => {
+    const impatient = await stage.serve({ limits: { verifyMs: 300 } });
+    const [first, second] = [await sign("silent"), await sign("silent")];
+    expect((await ask(url("silent"), first.header)).status).toBe(200);
+    impatient.injected.verify = () => () => new Promise(() => {});
+    const late = await ask(url("silent", impatient), second.header);
+    expect([late.status, late.headers.get("x-error-code")]).toEqual([503, "FACILITATOR_UNAVAILABLE"]);
+    expect(await charges()).toBe(1);
+  });
+});
+
 describe("with the last of the payer's money", () => {
   it("a new authorization is not told that nothing was charged", async () => {
     payer = await stage.payer(0n);

@@ -103,6 +103,21 @@ it("gives waiting requests no place of those that act, whatever they wait for", 
   expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
 });
 
+it("tells a payer who finds no place to send the same signature again", async () => {
+  const service = await stage.serve({ limits: { servingMax: 1 } });
+  const url = `${service.url}/paid?q=held`;
+  const finish = holdWork(service);
+  const { header } = await signedFor(url, payer, stage.asset);
+  const { all } = sendAll(url, [header]);
+  await until(() => service.runs.length === 1);
+  const other = await signedFor(url, await stage.payer(), stage.asset);
+  const full = await ask(url, other.header);
+  expect([full.status, full.headers.get("x-error-code")]).toEqual([503, "OVERLOADED"]);
+  expect(((await full.json()) as { error: string }).error).toContain("send the same signature again");
+  finish();
+  expect((await all).map(({ status }) => status)).toEqual([200]);
+});
+
 it("limits the requests that wait in all", async () => {
   const service = await stage.serve({ limits: { waitersMax: 5 } });
   const url = `${service.url}/paid?q=held`;

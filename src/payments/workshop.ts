@@ -42,8 +42,18 @@ export type Workshop = {
   unavailable(cause: unknown): EndpointAnswer;
 };
 
+/** A facilitator that does not respond in time could not say. */
+export function verifyInTime(
+  { facilitator, clock, limits }: Pick<WorkshopOptions, "facilitator" | "clock" | "limits">,
+  { payload, terms }: Pick<Order, "payload" | "terms">,
+): Promise<Verdict> {
+  return withDeadline({ clock, ms: limits.verifyMs, what: "A verification" }, () =>
+    verifyPayment(facilitator, payload, terms),
+  ).catch((cause) => ({ kind: "trouble", cause }));
+}
+
 export function createWorkshop(options: WorkshopOptions): Workshop {
-  const { ledger, facilitator, clock, log, limits, count } = options;
+  const { ledger, clock, log, limits, count } = options;
 
   const unavailable = (err: unknown) => {
     log.warn({ err }, "A payment could not be verified");
@@ -58,11 +68,6 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
     const sentence = "The request was taken over by another process; send the same signature again.";
     return refusal("PAYMENT_PENDING", sentence, limits.retryAfterSeconds);
   };
-
-  const verdictOn = ({ payload, terms }: Order): Promise<Verdict> =>
-    withDeadline({ clock, ms: limits.verifyMs, what: "A verification" }, () =>
-      verifyPayment(facilitator, payload, terms),
-    ).catch((cause) => ({ kind: "trouble", cause }));
 
   async function worked({ payment }: Order, work: PaidWork): Promise<EndpointAnswer> {
     const leftMs = Number(payment.validBefore) * 1_000 - clock.nowMs() - limits.settleMarginMs;
@@ -79,7 +84,7 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
 
   async function make(order: Order, work: PaidWork): Promise<Made> {
     const { key, owner } = order;
-    const verdict = await verdictOn(order);
+    const verdict = await verifyInTime(options, order);
     if (verdict.kind !== "valid") {
       const wasOurs = await ledger.forget(key, owner);
       if (verdict.kind === "trouble") return { answer: unavailable(verdict.cause) };
