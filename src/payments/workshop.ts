@@ -1,6 +1,7 @@
 // For whoever owns a reservation: the payment is verified, the work is done, and its answer is kept before any charge.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../kit/clock.ts";
+import { createFairLimit } from "../kit/fair-limit.ts";
 import { Fault } from "../kit/fault.ts";
 import type { Log } from "../kit/log.ts";
 import type { EndpointAnswer } from "../schema/endpoint.ts";
@@ -55,6 +56,15 @@ export function verifyInTime(
 export function createWorkshop(options: WorkshopOptions): Workshop {
   const { ledger, clock, log, limits, count } = options;
 
+  // One payment of a payer at a time: those that are verified at the same moment would all count one another, and none
+  // of them would go on. A process has no more requests that act than these places.
+  const admitting = createFairLimit({
+    runningMax: limits.servingMax,
+    runningPerKeyMax: 1,
+    waitingMax: limits.servingMax,
+    waitingPerKeyMax: limits.servingMax,
+  });
+
   const unavailable = (err: unknown) => {
     log.warn({ err }, "A payment could not be verified");
     count("trouble");
@@ -82,6 +92,16 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
     }
   }
 
+  /** Marks a payment as verified and lets it go on, or returns why it does not. */
+  async function admit({ key, owner }: Order): Promise<EndpointAnswer | null> {
+    if (!(await ledger.markVerified(key, owner))) return takenOver();
+    // Counted with our own row in place: whatever other processes admit at the same moment, they see one another.
+    if ((await ledger.busyOf(key.payer)) <= limits.busyMax) return null;
+    await ledger.forget(key, owner);
+    count("limited");
+    return refusal("RATE_LIMITED", "Too many requests of this payer are being worked on.", 1);
+  }
+
   async function make(order: Order, work: PaidWork): Promise<Made> {
     const { key, owner } = order;
     const verdict = await verifyInTime(options, order);
@@ -92,13 +112,8 @@ export function createWorkshop(options: WorkshopOptions): Workshop {
       if (!wasOurs) return { answer: takenOver() };
       return { refused: refusalSentence(verdict.reason) };
     }
-    if (!(await ledger.markVerified(key, owner))) return { answer: takenOver() };
-    // Counted with our own row in place: however many come at once, they see one another.
-    if ((await ledger.busyOf(key.payer)) > limits.busyMax) {
-      await ledger.forget(key, owner);
-      count("limited");
-      return { answer: refusal("RATE_LIMITED", "Too many requests of this payer are being worked on.", 1) };
-    }
+    const turnedAway = await admitting.run(key.payer, () => admit(order));
+    if (turnedAway !== null) return { answer: turnedAway };
     let answer: EndpointAnswer;
     let kept: ReturnType<typeof keepable> | null = null;
     try {
