@@ -13,6 +13,10 @@ export type Filter = {
   readonly kind: ParameterKind<SqlValue>;
   readonly meaning: string;
   readonly required?: boolean;
+  /** The column of the main table that it compares for equality; absent where it is another kind of condition. */
+  readonly column?: string;
+  /** Whether this value alone may exclude most of what an index leads to; absent where none does. */
+  readonly isSlow?: (value: SqlValue) => boolean;
   readonly where: (value: SqlValue, asOf: AsOf, page: WantedPage) => SqlText;
 };
 
@@ -31,7 +35,7 @@ export function equals(
   meaning: string,
   required = false,
 ): Filter {
-  return { kind, meaning, required, where: (value) => sql`t.${name(column)} = ${value}` };
+  return { kind, meaning, required, column, where: (value) => sql`t.${name(column)} = ${value}` };
 }
 
 /**
@@ -53,6 +57,7 @@ export function unchanging(
     kind,
     meaning,
     required,
+    column,
     where: (value, asOf) => (asOf === null ? sql`t.${name(column)} = ${value}` : found(value)),
   };
 }
@@ -164,7 +169,7 @@ export function list(
       return {
         // One more than asked for tells whether there is a next page.
         sql: select(input, joined(where, " and "), limit + 1, offset),
-        cost: costOf(input, offset),
+        cost: needsWalk(shape, filters, input.values) ? "slow" : costOf(input, offset),
         assemble: (answered) => page(answered, shown),
         assembleWithin: (answered, bytesMax) =>
           page(answered, { ...shown, limit: fitting(answered, shown, bytesMax) }, limit),
@@ -179,6 +184,23 @@ export function list(
  */
 function costOf({ asOf }: ReadInput, offset: string): ReadCost {
   return asOf !== null || Number(offset) > QUICK_OFFSET_MAX ? "slow" : "quick";
+}
+
+/**
+ * Several filters are quick only by an index that begins with all of their columns. By the index of one of them,
+ * PostgreSQL passes over every row that the others exclude, and that is as much as the whole table. Path parameters do
+ * not count: what belongs to one record is read as a whole.
+ */
+function needsWalk(
+  { indexes }: RecordShape,
+  filters: Readonly<Record<string, Filter>>,
+  values: ReadInput["values"],
+): boolean {
+  const given = Object.entries(filters).filter(([each]) => values[each] !== undefined);
+  if (given.some(([each, { isSlow }]) => isSlow?.(values[each] as SqlValue) === true)) return true;
+  const isFirstOf = (index: readonly string[]) =>
+    given.every(([, { column }]) => column !== undefined && index.slice(0, given.length).includes(column));
+  return given.length > 1 && !indexes.some(isFirstOf);
 }
 
 type SelectPage = (input: ReadInput, where: SqlText, limit: number, offset: string) => SqlText;

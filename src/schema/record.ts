@@ -22,6 +22,8 @@ export type RecordShape = {
   readonly source: (asOf: AsOf) => { readonly from: SqlText; readonly where: readonly SqlText[] };
   readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
   readonly fields: Readonly<Record<string, Field>>;
+  /** The columns of each index of the main rows; none where they are of no single table. */
+  readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
   readonly logged: boolean;
 };
@@ -30,7 +32,7 @@ type AnyTable = Pick<Table, "name">;
 
 export function record(declared: {
   name: string;
-  table: AnyTable;
+  table: Pick<Table, "name" | "indexes">;
   joins?: readonly { table: AnyTable; alias: string; on: string }[];
   fields: Readonly<Record<string, Field>>;
 }): RecordShape {
@@ -40,6 +42,7 @@ export function record(declared: {
     source: (asOf) => ({ from: sql`${name(table.name)}`, where: [valid("t", asOf)] }),
     joins: joins as RecordShape["joins"],
     fields,
+    indexes: table.indexes,
     logged: true,
   };
 }
@@ -55,7 +58,7 @@ export function derivedRecord(declared: {
 }): RecordShape {
   const { name: title, rows, fields } = declared;
   const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [] });
-  return { name: title, source, joins: [], fields, logged: false };
+  return { name: title, source, joins: [], fields, indexes: [], logged: false };
 }
 
 /** Columns of a table as they are, under their own names. */

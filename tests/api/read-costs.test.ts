@@ -7,6 +7,7 @@ import { type SqlText, sql } from "../../src/schema/statement.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
 import type { Session } from "../../src/store/session.ts";
+import { around, cost } from "../support/read-cost.ts";
 import { openTestDatabase } from "../support/test-index.ts";
 
 const ROWS = 5_000;
@@ -21,7 +22,6 @@ const ADDRESS = `0x${"1".padStart(40, "0")}`;
 const HASH = `0x${"1".padStart(64, "0")}`;
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
-let prepared = 0;
 
 const hex = (digits: number, number: string) => `'0x' || lpad(to_hex(${number}), ${digits}, '0')`;
 
@@ -78,42 +78,6 @@ beforeAll(async () => {
 
 afterAll(() => opened.drop());
 
-type Plan = Record<string, unknown> & { readonly Plans?: readonly Plan[] };
-
-const around = (text: string) =>
-  `select r.* from checkpoint h cross join deployment d left join lateral (select s.* from (${text}) s) r on true`;
-
-/** As the API runs it: prepared, and used often enough to have a plan for any value. */
-async function cost({ text, values }: SqlText): Promise<{ pages: number; removed: number; whole: string[] }> {
-  const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`);
-  const { rows } = await opened.database.transaction(async (session) => {
-    prepared += 1;
-    const execute = `execute read_${prepared}${literals.length > 0 ? `(${literals.join(", ")})` : ""}`;
-    await session.query(`prepare read_${prepared} as ${around(text)}`);
-    for (let times = 0; times < 6; times += 1) await session.query(execute);
-    return session.query<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
-      `explain (analyze, buffers, timing off, format json) ${execute}`,
-    );
-  });
-  const root = rows[0]?.["QUERY PLAN"][0]?.Plan ?? {};
-  const all = (node: Plan): Plan[] => [node, ...(node.Plans ?? []).flatMap(all)];
-  const nodes = all(root);
-  return {
-    pages: Number(root["Shared Hit Blocks"]) + Number(root["Shared Read Blocks"]),
-    removed: nodes.reduce(
-      (sum, node) => sum + Number(node["Rows Removed by Filter"] ?? 0) * Number(node["Actual Loops"]),
-      0,
-    ),
-    whole: nodes
-      .filter((node) => node["Node Type"] === "Seq Scan")
-      .map((node) => String(node["Relation Name"]))
-      .filter((name) => tables.some((table) => table.name === name) && !SMALL.includes(name)),
-  };
-}
-
-// Rows of these are few by their nature.
-const SMALL = ["commerce_totals", "rail_volumes", "signal_counts"];
-
 const PATH_VALUES: Readonly<Record<string, string>> = {
   address: ADDRESS,
   agentId: "777",
@@ -163,7 +127,7 @@ const input = { asOf: null, provenance: false };
 
 describe("a read of today", () => {
   it.each(reads.flatMap(casesOf))("looks at little: %s", async (_title, read, values) => {
-    const found = await cost(read.plan({ ...input, values }).sql);
+    const found = await cost(opened.database, read.plan({ ...input, values }).sql);
     expect(found.whole).toEqual([]);
     expect(found.removed).toBeLessThan(REMOVED_MAX);
     expect(found.pages).toBeLessThan(PAGES_MAX);
@@ -207,7 +171,7 @@ describe("open intents", () => {
       expect(later.filter((id) => id !== null)).toEqual(expected.slice(2, 103));
       const skipped = await idsOf(open({ limit: 10, offset: "150" }));
       expect(skipped.filter((id) => id !== null)).toEqual(expected.slice(150, 161));
-      const found = await cost(open());
+      const found = await cost(opened.database, open());
       expect(found.whole).toEqual([]);
       // An expired intent that is newer than every live one is looked at; there are at most 1,250 in all.
       expect(found.pages).toBeLessThan(PAGES_MAX * 3);
@@ -227,8 +191,8 @@ describe("a page deep in a list", () => {
     async (_path, read) => {
       const [[, , values] = ["", read, {}]] = casesOf(read);
       const cursor = await deepCursor(read, values);
-      const first = await cost(read.plan({ ...input, values }).sql);
-      const deep = await cost(read.plan({ ...input, values: { ...values, cursor } }).sql);
+      const first = await cost(opened.database, read.plan({ ...input, values }).sql);
+      const deep = await cost(opened.database, read.plan({ ...input, values: { ...values, cursor } }).sql);
       expect(deep.removed).toBeLessThanOrEqual(first.removed + REMOVED_MAX);
       expect(deep.pages).toBeLessThan(first.pages * 2 + 20);
     },
@@ -278,7 +242,10 @@ describe("what a plan declares", () => {
 
   it("lets the deepest quick offset look at the rows it skips and no more", async () => {
     const read = lists.find(({ path }) => path === "/attestations");
-    const found = await cost(read?.plan({ ...input, values: { offset: QUICK_OFFSET } }).sql ?? NEVER);
+    const found = await cost(
+      opened.database,
+      read?.plan({ ...input, values: { offset: QUICK_OFFSET } }).sql ?? NEVER,
+    );
     expect(found.whole).toEqual([]);
     expect(found.removed).toBeLessThan(REMOVED_MAX);
     expect(found.pages).toBeLessThan(Number(QUICK_OFFSET) + PAGES_MAX);
@@ -292,7 +259,7 @@ describe("a read of an earlier block", () => {
     .flatMap(casesOf)
     .filter(([, , values]) => !Object.keys(values).some((name) => CHANGING.includes(name)));
   it.each(past)("looks at little: %s", async (_title, read, values) => {
-    const found = await cost(read.plan({ ...input, values, asOf: 1n }).sql);
+    const found = await cost(opened.database, read.plan({ ...input, values, asOf: 1n }).sql);
     expect(found.whole).toEqual([]);
     expect(found.removed).toBeLessThan(REMOVED_MAX * 2);
     expect(found.pages).toBeLessThan(PAGES_MAX * 3);

@@ -126,6 +126,8 @@ export const intentReads = [
       status: {
         kind: wordParameter(["open", "filled", "cancelled", "expired"]),
         meaning: "Only intents in this state, in any case.",
+        // Walks from the newest intent past all that are live, and those may be most of them.
+        isSlow: (value) => value === "expired",
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },
     },

@@ -1,0 +1,111 @@
+// Two filters at once, each with many rows and none in common: declared slow, or found by an index over both.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tables } from "../../src/protocol/domains.ts";
+import { reads } from "../../src/protocol/reads.ts";
+import type { Read } from "../../src/schema/read.ts";
+import type { Table } from "../../src/schema/table.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
+import type { Session } from "../../src/store/session.ts";
+import { cost } from "../support/read-cost.ts";
+import { openTestDatabase } from "../support/test-index.ts";
+
+const ROWS = 5_000;
+const NOW = 1_800_000_000;
+const PAGES_MAX = 600;
+const REMOVED_MAX = 200;
+const PAGING = ["limit", "offset", "cursor"];
+
+let opened: Awaited<ReturnType<typeof openTestDatabase>>;
+
+const hex = (digits: number, number: string) => `'0x' || lpad(to_hex(${number}), ${digits}, '0')`;
+const digitsOf = (column: string) => (/hash|schema|subject/.test(column) ? 64 : 40);
+
+/** The columns that an index begins with share out the rows: no row has the value 1 in two of them. */
+function sampleOf(table: Table, column: string): string {
+  const { sql, nullable } = table.columns[column] ?? { sql: "", nullable: true };
+  if (table.key.includes(column)) return sql.startsWith("text") ? hex(40, "i") : "i";
+  const listedBy = [...new Set(table.indexes.map(([first]) => first))];
+  const turn = listedBy.indexOf(column);
+  if (turn < 0 && nullable) return "null";
+  const isOne = turn < 0 ? "true" : `i % ${listedBy.length} = ${turn}`;
+  if (sql === "boolean") return isOne;
+  const number = `case when ${isOne} then 1 else 2 end`;
+  return sql.startsWith("text") ? hex(digitsOf(column), number) : number;
+}
+
+async function fill(session: Session, table: Table): Promise<void> {
+  const columns = Object.keys(table.columns);
+  const values = columns.map((column) => sampleOf(table, column)).join(", ");
+  const count = table.key.some((column) => ["scope", "payment_rail"].includes(column)) ? 4 : ROWS;
+  await session.query(
+    `insert into ${table.name} (${columns.join(", ")}, valid_from, valid_to) select ${values}, 1, null from generate_series(1, ${count}) i`,
+  );
+}
+
+beforeAll(async () => {
+  opened = await openTestDatabase();
+  await opened.database.transaction(async (session) => {
+    await createRowTables(session, tables);
+    for (const table of tables) await fill(session, table);
+    await createRowIndexes(session, tables);
+    await session.query(`insert into checkpoint values (true, 1, '\\x00', ${NOW}, 1)`);
+    await session.query("insert into deployment values (true, 1, 1, '{}')");
+    await session.query(`insert into blocks values (1, '\\x00', ${NOW}, 1)`);
+  });
+  await opened.database.query("analyze");
+});
+
+afterAll(() => opened.drop());
+
+const ADDRESS = `0x${"1".padStart(40, "0")}`;
+const HASH = `0x${"1".padStart(64, "0")}`;
+const VALUES: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(
+    ["owner", "operator", "attester", "agent", "reporter"].map((name) => [name, ADDRESS]),
+  ),
+  ...Object.fromEntries(["schema", "subject", "capability_hash"].map((name) => [name, HASH])),
+  ...Object.fromEntries(["merchant_id", "subject_id", "subject_type", "kind"].map((name) => [name, "1"])),
+  active: true,
+};
+
+function pairsOf(read: Read): [string, Read, Record<string, unknown>][] {
+  const filters = read.parameters
+    .filter(({ name, place }) => place === "query" && !PAGING.includes(name))
+    .map(({ name }) => name);
+  return filters.flatMap((one, at) =>
+    filters.slice(at + 1).map((other): [string, Read, Record<string, unknown>] => {
+      for (const name of [one, other]) if (!(name in VALUES)) throw new Error(`no value to try ${name} with`);
+      return [`${read.path} ${one} and ${other}`, read, { [one]: VALUES[one], [other]: VALUES[other] }];
+    }),
+  );
+}
+
+const lists = reads.filter(({ parameters }) => parameters.some(({ name }) => name === "cursor"));
+const pairs = lists.flatMap(pairsOf);
+const input = { asOf: null, provenance: false };
+
+describe("a pair of filters", () => {
+  it.each(pairs)("is slow or looks at little: %s", async (_title, read, values) => {
+    const plan = read.plan({ ...input, values });
+    if (plan.cost === "slow") return;
+    const found = await cost(opened.database, plan.sql);
+    expect(found.whole).toEqual([]);
+    expect(found.removed).toBeLessThan(REMOVED_MAX);
+    expect(found.pages).toBeLessThan(PAGES_MAX);
+  });
+
+  it("is quick where one index begins with both columns", () => {
+    const quick = pairs.filter(([, read, values]) => read.plan({ ...input, values }).cost === "quick");
+    expect(quick.map(([title]) => title)).toEqual(["/trust-signals subject_type and subject_id"]);
+  });
+});
+
+describe("intents by their state", () => {
+  it("are slow where the expired ones are wanted, because these lie among all that are live", () => {
+    const read = lists.find(({ path }) => path === "/intents");
+    const costs = ["open", "filled", "cancelled", "expired"].map(
+      (status) => read?.plan({ ...input, values: { status } }).cost,
+    );
+    expect(costs).toEqual(["quick", "quick", "quick", "slow"]);
+  });
+});
