@@ -12,7 +12,7 @@ function limitAt(perMinute: number, clientsMax?: number) {
   });
   return {
     take: limit.take,
-    charge: limit.charge,
+    release: limit.release,
     wait: (ms: number) => {
       now += ms;
     },
@@ -54,7 +54,7 @@ describe("the limit per client", () => {
   });
 
   it("counts units of any number, and makes nobody wait for more than a minute's worth", () => {
-    const { take, charge, wait } = limitAt(60);
+    const { take, wait } = limitAt(60);
     expect([take("a", 40), take("a", 20)]).toEqual([0, 0]);
     expect(take("a", 10)).toBeCloseTo(10_000);
     wait(10_000);
@@ -62,10 +62,23 @@ describe("the limit per client", () => {
     wait(60_000);
     expect(take("a", 1_000)).toBe(0);
     expect(take("a", 1_000)).toBeCloseTo(60_000);
-    charge("b", 59);
+  });
+
+  it("gives back what was taken and not used, and never more than a minute's worth", () => {
+    const { take, release, wait } = limitAt(60);
+    expect(take("a", 50)).toBe(0);
+    release("a", 50, 40);
+    expect([take("a", 20), take("a") > 0]).toEqual([0, true]);
+    expect(take("b", 1_000)).toBe(0);
+    release("b", 1_000, 59);
     expect([take("b"), take("b") > 0]).toEqual([0, true]);
-    charge("c", 1_000);
+    expect(take("c", 60)).toBe(0);
+    release("c", 60, 1_000);
     expect(take("c")).toBeCloseTo(1_000);
+    expect(take("d", 60)).toBe(0);
+    wait(60_000);
+    release("d", 60, 0);
+    expect([take("d", 60), take("d") > 0]).toEqual([0, true]);
   });
 
   it("remembers only so many clients, and those that came last", () => {

@@ -5,8 +5,8 @@ import type { Clock } from "../kit/clock.ts";
 export type ClientLimit = {
   /** Counts so many units, 1 unless given; returns how many milliseconds the client is early, 0 when it is welcome. */
   take(client: string, units?: number): number;
-  /** Counts units that were used already. */
-  charge(client: string, units: number): void;
+  /** Gives back the units of `taken` that were not used. */
+  release(client: string, taken: number, used: number): void;
 };
 
 const MINUTE_MS = 60_000;
@@ -51,9 +51,9 @@ export function createClientLimit(options: {
       remember(client, welcome ? until + cost : until);
       return welcome ? 0 : early;
     },
-    charge(client, units) {
-      const now = clock.nowMs();
-      remember(client, Math.min(usedUntil(client, now) + interval * units, now + MINUTE_MS));
+    release(client, taken, used) {
+      const unused = Math.min(taken, perMinute) - used;
+      if (unused > 0) remember(client, usedUntil(client, clock.nowMs()) - interval * unused);
     },
   };
 }

@@ -7,9 +7,9 @@ import { clientOf, createClientLimit } from "./client-limit.ts";
 export type Refusal = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
 export type Guard = {
-  /** Counts the request and the body it announces; null when it is welcome. */
+  /** Counts the request and the body it announces, the largest where it announces no length; null when it is welcome. */
   refusal(request: IncomingMessage): Refusal | null;
-  /** Counts a body that was received; one whose length was announced is counted already. */
+  /** Gives back what was counted too much for a body of unannounced length, now that it is known. */
   received(request: IncomingMessage, bytes: number): void;
   /** Which client sent it: the one that limits count it for. */
   clientOf(request: IncomingMessage): string;
@@ -39,10 +39,8 @@ export function createGuard(options: GuardOptions): Guard {
   return {
     clientOf: clientOfRequest,
     refusal(request) {
-      const problem = malformation(request);
-      if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
-      if (requests === null && bytes === null) return null;
-      const client = clientOfRequest(request);
+      const client = requests === null && bytes === null ? "" : clientOfRequest(request);
+      // Before anything else: a request that is refused for its form has cost as much to receive.
       const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
       if (earlyMs > 0) {
         return tooMany(
@@ -50,18 +48,23 @@ export function createGuard(options: GuardOptions): Guard {
           earlyMs,
         );
       }
+      const problem = malformation(request);
+      if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
       const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
-      const bytesEarlyMs = announced > 0 ? (bytes?.take(client, announced) ?? 0) : 0;
+      const expected = isChunked(request) ? bodyBytesMax : announced;
+      const bytesEarlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
       if (bytesEarlyMs === 0) return null;
       const sentence = `There is a limit of ${bodyBytesPerMinuteMax} bytes of request bodies per client and minute.`;
       return tooMany(sentence, bytesEarlyMs);
     },
     received(request, length) {
-      if (bytes === null || request.headers["content-length"] !== undefined) return;
-      bytes.charge(clientOfRequest(request), length);
+      if (!isChunked(request)) return;
+      bytes?.release(clientOfRequest(request), bodyBytesMax, length);
     },
   };
 }
+
+const isChunked = ({ headers }: IncomingMessage) => headers["transfer-encoding"] !== undefined;
 
 function tooMany(sentence: string, earlyMs: number): Refusal {
   return {

@@ -96,7 +96,15 @@ export function createServer(options: ServerOptions): Server {
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => sendFault(reply, request.id, fromFramework(error)),
+    // These pass no hook, and therefore the guard here.
+    frameworkErrors: (error, request, reply) => {
+      const refusal = guard.refusal(request.raw);
+      return sendFault(
+        reply.headers(refusal?.headers ?? {}),
+        request.id,
+        refusal?.fault ?? fromFramework(error),
+      );
+    },
   });
   // Hooks that every request passes have a callback: promises would be felt.
   app.addHook("onSend", (_request, reply, _payload, done) => {

@@ -174,6 +174,21 @@ describe("a client that is over its limit", () => {
     expect(text.slice(text.indexOf(" 429 ")).toLowerCase()).toContain("connection: close");
   });
 
+  it.each([
+    ["a broken address", "GET /% HTTP/1.1\r\nHost: a\r\n"],
+    ["no Host", "GET /intents HTTP/1.1\r\n"],
+    ["two Hosts", "GET /intents HTTP/1.1\r\nHost: a\r\nHost: b\r\n"],
+  ])("is not served requests with %s either", async (_name, head) => {
+    const url = await start({ requestsPerMinuteMax: 3, clock: { ...systemClock, nowMs: () => 1_000_000 } });
+    const statuses = [];
+    for (let each = 0; each < 5; each += 1) {
+      const text = await sendBytes(url, `${head}Connection: close\r\n\r\n`);
+      expectFault(text, Number(text.slice(9, 12)));
+      statuses.push(text.slice(9, 12));
+    }
+    expect(statuses).toEqual(["400", "400", "400", "429", "429"]);
+  });
+
   it("is the same one whatever port, brackets or form its proxy writes", async () => {
     const url = await start({ requestsPerMinuteMax: 3, proxies: 1 });
     const ask = async (address: string) =>
@@ -205,28 +220,56 @@ describe("a client that is over its limit", () => {
 
 describe("the limit of bytes per client", () => {
   const body = JSON.stringify({ note: "x".repeat(8_000) });
-  const post = (url: string, chunked = false) =>
+  const limits = { bodyBytesMax: 10_000, bodyBytesPerMinuteMax: 30_000 };
+  const clock = { ...systemClock, nowMs: () => 1_000_000 };
+  const post = (url: string, chunked = false, text = body) =>
     fetch(`${url}/preflight`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: chunked ? new Blob([body]).stream() : body,
+      body: chunked ? new Blob([text]).stream() : text,
       ...(chunked ? { duplex: "half" } : {}),
     } as RequestInit);
+  const statusesOf = async (times: number, send: () => Promise<Response>) => {
+    const statuses = [];
+    for (let each = 0; each < times; each += 1) statuses.push((await send()).status);
+    return statuses;
+  };
 
+  // Where the length is not announced, there must be room for the largest body.
   it.each([
-    ["announced", false],
-    ["in chunks of any number", true],
-  ])("counts bodies whose length is %s", async (_name, chunked) => {
-    const clock = { ...systemClock, nowMs: () => 1_000_000 };
-    const url = await start({ bodyBytesPerMinuteMax: 3 * body.length, clock });
-    for (let each = 0; each < 3; each += 1) expect((await post(url, chunked)).status).toBe(400);
-    const limited = await post(url);
-    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "20"]);
+    ["announced", false, "5"],
+    ["in chunks of any number", true, "9"],
+  ])("counts bodies whose length is %s", async (_name, chunked, seconds) => {
+    const url = await start({ ...limits, clock });
+    expect(await statusesOf(3, () => post(url, chunked))).toEqual([400, 400, 400]);
+    const limited = await post(url, chunked);
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, seconds]);
     expect(await limited.json()).toEqual({
-      error: `There is a limit of ${3 * body.length} bytes of request bodies per client and minute.`,
+      error: "There is a limit of 30000 bytes of request bodies per client and minute.",
     });
     // What has no body costs none of it.
     expect((await fetch(`${url}/intents`)).status).toBe(200);
+  });
+
+  it("keeps its rate for chunks while the minute goes on", async () => {
+    let nowMs = 1_000_000;
+    const url = await start({ ...limits, clock: { ...systemClock, nowMs: () => nowMs } });
+    const statuses = await statusesOf(40, () => {
+      nowMs += 100;
+      return post(url, true);
+    });
+    expect(statuses.filter((status) => status === 400)).toHaveLength(3);
+  });
+
+  it("counts a body in chunks that is larger than allowed as the largest", async () => {
+    const url = await start({ ...limits, clock });
+    const large = JSON.stringify({ note: "x".repeat(20_000) });
+    expect(await statusesOf(4, () => post(url, true, large))).toEqual([413, 413, 413, 429]);
+  });
+
+  it("counts little of many small bodies in chunks", async () => {
+    const url = await start({ ...limits, clock });
+    expect(await statusesOf(20, () => post(url, true, "{}"))).toEqual(Array(20).fill(400));
   });
 
   it("counts nothing of a body that is rejected unread beyond the largest", async () => {
