@@ -6,6 +6,7 @@ import { runExpiry, startExpiry } from "../doors/expiry.ts";
 import { systemClock } from "../kit/clock.ts";
 import { tables } from "../protocol/domains.ts";
 import type { Table } from "../schema/table.ts";
+import type { Database } from "./database.ts";
 import { expireRecords } from "./expire-records.ts";
 import { hashColumnsOf } from "./find-referred.ts";
 import { acquireLock } from "./lock.ts";
@@ -162,6 +163,27 @@ describe("a document", () => {
     expect(await documents()).toEqual([]);
   });
 
+  it("stays when a row is indexed between the look and the deletion of its batch", async () => {
+    await publish(1);
+    await publish(2);
+    await pass(DAYS + 1);
+    // The look is the one transaction that only reads.
+    const database: Database = {
+      ...place.database,
+      async transaction(work, options) {
+        const result = await place.database.transaction(work, options);
+        if (options?.access === "read only") await refer(table("merchants"), "metadata_hash", hashOf(1));
+        return result;
+      },
+    };
+    expect(await expireRecords(database, { places, unreferredDays: DAYS, signal })).toBe(1);
+    expect(await documents()).toEqual([hashOf(1)]);
+    // It was found referred to, and has its whole time again.
+    await run("delete from merchants");
+    await pass(DAYS - 1);
+    expect(await expire()).toBe(0);
+  });
+
   it("goes in batches, however many there are", async () => {
     await run(
       "insert into documents (kind, hash, text, size_bytes, stored_bytes) select 'catalog', '0x' || lpad(to_hex(n), 64, '0'), 'x', 1, 1025 from generate_series(1, 950) n",
@@ -228,6 +250,32 @@ describe("other records", () => {
 });
 
 describe("a pass", () => {
+  it("goes on with the other tables where the look for one fails, and tells of it", async () => {
+    await publish(1);
+    await run("insert into intent_metadata (intent_hash) values ($1)", [hashOf(2)]);
+    await pass(DAYS + 1);
+    let looks = 0;
+    const database: Database = {
+      ...place.database,
+      transaction(work, options) {
+        if (options?.access !== "read only") return place.database.transaction(work, options);
+        looks += 1;
+        if (looks > 1) return place.database.transaction(work, options);
+        return place.database.transaction(
+          async (session) => {
+            await session.query("select pg_sleep(5)");
+            return work(session);
+          },
+          { ...options, statementTimeoutMs: 50 },
+        );
+      },
+    };
+    const expiry = expireRecords(database, { places, unreferredDays: DAYS, signal });
+    await expect(expiry).rejects.toMatchObject({ code: "TIMED_OUT" });
+    expect(await documents()).toEqual([hashOf(1)]);
+    expect((await run("select intent_hash from intent_metadata")).rows).toEqual([]);
+  });
+
   const job = (ready: boolean) => ({
     database: place.database,
     tables,

@@ -1,7 +1,7 @@
 // Expiry of what people wrote: records that no indexed row has referred to for long enough are deleted, a few at a time.
 import type { WrittenTable } from "../schema/record-store.ts";
 import type { Database } from "./database.ts";
-import { findReferred, type HashColumns } from "./find-referred.ts";
+import { findAfter, findReferred, type HashColumns, type Look } from "./find-referred.ts";
 import type { Session } from "./session.ts";
 import { lockStoredTotal } from "./storage-limits.ts";
 import { tellChange } from "./watch-changes.ts";
@@ -42,12 +42,24 @@ const BATCH = 200;
 // Small rows, which nothing waits for.
 const VERSIONS_BATCH = 5_000;
 
-/** Looks up every record that is due, and tells how many were deleted. */
+/** Looks up every record that is due, and tells how many were deleted. What fails keeps nothing else from expiring. */
 export async function expireRecords(database: Database, options: ExpiryOptions): Promise<number> {
+  const steps = [
+    ...HASHED.map((hashed) => () => expireHashed(database, hashed, options)),
+    () => expireReservations(database, options),
+    () => forgetOldCounts(database, options),
+  ];
   let deleted = 0;
-  for (const hashed of HASHED) deleted += await expireHashed(database, hashed, options);
-  deleted += await expireReservations(database, options);
-  await forgetOldCounts(database, options);
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      deleted += await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 1) throw new AggregateError(failures, "Several kinds of records did not expire.");
   return deleted;
 }
 
@@ -64,14 +76,15 @@ async function expireHashed(
     );
     const due = [...new Set(rows.map((row) => row.hash))];
     if (due.length === 0) break;
-    const referred = await findReferred(database, places, due);
+    const look = await findReferred(database, places, due);
     for (let at = 0; at < due.length && !signal.aborted; at += BATCH) {
       const batch = due.slice(at, at + BATCH);
       deleted += await database.transaction((session) =>
         expireBatch(session, hashed, {
           schema: database.schema,
           days: unreferredDays,
-          referred: batch.filter((each) => referred.has(each)),
+          places,
+          look,
           batch,
         }),
       );
@@ -83,16 +96,20 @@ async function expireHashed(
 type Batch = {
   readonly schema: string;
   readonly days: number;
+  readonly places: readonly HashColumns[];
+  readonly look: Look;
   readonly batch: readonly string[];
-  readonly referred: readonly string[];
 };
 
 async function expireBatch(
   session: Session,
   { table, hash, where, changes }: HashedTable,
-  { schema, days, batch, referred }: Batch,
+  { schema, days, places, look, batch }: Batch,
 ): Promise<number> {
   await lockStoredTotal(session);
+  // A look takes minutes and is shared by many batches: what was indexed since is looked up for each of them.
+  const since = await findAfter(session, places, { hashes: batch, block: look.finalizedBlock });
+  const referred = batch.filter((each) => look.referred.has(each) || since.has(each));
   await session.query({
     text: `update ${table} set referred_at = now() where ${where} and ${hash} = any($1::text[])`,
     values: [referred],
@@ -148,7 +165,11 @@ async function expireReservations(
   return deleted;
 }
 
-async function forgetOldCounts(database: Database, { unreferredDays, signal }: ExpiryOptions): Promise<void> {
+/** Counts are no records: none is told of. */
+async function forgetOldCounts(
+  database: Database,
+  { unreferredDays, signal }: ExpiryOptions,
+): Promise<number> {
   // Yesterday's may still be written by a transaction that began then.
   await database.query("delete from client_writes where day < (now() at time zone 'UTC')::date - 1");
   // Signatures expire within minutes: none is left that a version of that time could be used with again.
@@ -160,4 +181,5 @@ async function forgetOldCounts(database: Database, { unreferredDays, signal }: E
     });
     deleted = count;
   }
+  return 0;
 }

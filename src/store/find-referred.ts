@@ -2,6 +2,7 @@
 import { holdsHash } from "../schema/column.ts";
 import { PROVENANCE, type Table } from "../schema/table.ts";
 import type { Database } from "./database.ts";
+import type { Session } from "./session.ts";
 
 export type HashColumns = { readonly table: string; readonly columns: readonly string[] };
 
@@ -18,27 +19,46 @@ export function hashColumnsOf(tables: readonly Table[]): readonly HashColumns[] 
 // No index begins with most of these columns, so each table is read from end to end, once for many hashes.
 const STATEMENT_MS_MAX = 600_000;
 
+/** What a look found. A row that is indexed after it began is of a block after `finalizedBlock`. */
+export type Look = { readonly referred: ReadonlySet<string>; readonly finalizedBlock: string };
+
+// Before the first block: an index without a checkpoint has nothing that is final.
+const NO_BLOCK = "-1";
+
 /** Those of the hashes that a row refers to, now or in a version of the past: that can be read, too. */
 export async function findReferred(
   database: Database,
   places: readonly HashColumns[],
   hashes: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (hashes.length === 0) return new Set();
+): Promise<Look> {
   return database.transaction(
     async (session) => {
       await session.query("set local max_parallel_workers_per_gather to 0");
-      const referred = new Set<string>();
-      for (const { table, columns } of places) {
-        const values = columns.map((column) => `(t.${column})`).join(", ");
-        const { rows } = await session.query<{ hash: string }>({
-          text: `select distinct v.hash from ${table} t cross join lateral (values ${values}) v (hash) where v.hash = any($1::text[])`,
-          values: [hashes],
-        });
-        for (const { hash } of rows) referred.add(hash);
-      }
-      return referred;
+      const { rows } = await session.query<{ finalized_block: string }>(
+        "select finalized_block from checkpoint",
+      );
+      const finalizedBlock = rows[0]?.finalized_block ?? NO_BLOCK;
+      return { referred: await findAfter(session, places, { hashes, block: NO_BLOCK }), finalizedBlock };
     },
     { access: "read only", statementTimeoutMs: STATEMENT_MS_MAX },
   );
+}
+
+/** The same among the versions that began after a block, which an index finds. */
+export async function findAfter(
+  session: Pick<Session, "query">,
+  places: readonly HashColumns[],
+  { hashes, block }: { readonly hashes: readonly string[]; readonly block: string },
+): Promise<ReadonlySet<string>> {
+  const referred = new Set<string>();
+  if (hashes.length === 0) return referred;
+  for (const { table, columns } of places) {
+    const values = columns.map((column) => `(t.${column})`).join(", ");
+    const { rows } = await session.query<{ hash: string }>({
+      text: `select distinct v.hash from ${table} t cross join lateral (values ${values}) v (hash) where v.hash = any($1::text[]) and t.valid_from > $2`,
+      values: [hashes, block],
+    });
+    for (const { hash } of rows) referred.add(hash);
+  }
+  return referred;
 }
