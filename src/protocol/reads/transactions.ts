@@ -5,17 +5,22 @@ import type { ChainLog } from "../../schema/chain-log.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
 import type { AsOf, Read } from "../../schema/read.ts";
-import { type SqlText, sql, template } from "../../schema/statement.ts";
+import { PAGE_BYTES_MAX } from "../../schema/record.ts";
+import { name, type SqlText, sql, template } from "../../schema/statement.ts";
 import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
 import { explain } from "../explain.ts";
 
+/** The first logs, up to the one that reaches the limit of bytes; an event in JSON is larger than its log. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
   const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.toString()}::bigint`;
+  const own = sql`octet_length(o.topics) + octet_length(o.data)`;
+  const measured = sql`select o.*, sum(${own}) over (order by o.log_index) - (${own}) as bytes_before, count(*) over () as log_count
+      from logs o where o.tx_hash = decode(${hash}, 'hex') and o.block_number <= ${upTo}`;
   return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,
-      encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts
-    from logs l join blocks b on b.number = l.block_number
-    where l.tx_hash = decode(${hash}, 'hex') and l.block_number <= ${upTo} order by l.log_index`;
+      encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts, l.log_count
+    from (${measured}) l join blocks b on b.number = l.block_number
+    where l.bytes_before < ${name(String(PAGE_BYTES_MAX))} order by l.log_index`;
 }
 
 const selectLogsNow = template(selectLogs("", null));
@@ -79,7 +84,7 @@ const explainTransaction: Read = {
     const hash = values.hash as Hex;
     return {
       sql: statement(hash, asOf),
-      // By an index; the gas of a transaction bounds its logs.
+      // By an index; the gas of a transaction bounds how many logs there are to measure.
       cost: "quick",
       assemble: (answered) => {
         const rows = recordsOf(answered);
@@ -90,6 +95,7 @@ const explainTransaction: Read = {
           hash,
           rows.map((row) => logOf(row, hash)),
           decoder,
+          Number(first.log_count),
         );
       },
     };

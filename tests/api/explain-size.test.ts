@@ -1,0 +1,60 @@
+// A transaction with very many events: its explanation has a limit of bytes, and tells what it leaves out.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
+import { addressOf, DEPLOYMENT, hashOf, logOf } from "../support/memory-index.ts";
+import { startTestApi, type TestApi } from "../support/test-api.ts";
+
+const LOGS = 5_000;
+const BYTES_MAX = 512 * 1024;
+
+let place: EmptyIndex;
+let api: TestApi;
+
+beforeAll(async () => {
+  place = await openEmptyIndex();
+  api = await startTestApi(place.database);
+  await place.database.query({
+    text: "update deployment set contracts = $1",
+    values: [JSON.stringify(DEPLOYMENT.contracts)],
+  });
+  await place.database.query(
+    "insert into blocks (number, hash, timestamp, log_count) values (5, '\\x05', 1700000000, 1)",
+  );
+});
+afterAll(async () => {
+  await api?.close();
+  await place?.drop();
+});
+
+async function explained(hash: string, count: number) {
+  const args = { intentId: 7n, owner: addressOf("aa"), nonce: 1n };
+  const { address, topics, data } = logOf("IntentBook", "IntentSubmitted", args, { block: 5, index: 0 });
+  const bytes = [hash, address, `0x${topics.map((topic) => topic.slice(2)).join("")}`, data];
+  await place.database.query("delete from logs");
+  await place.database.query({
+    text: `insert into logs (block_number, log_index, tx_index, tx_hash, address, topics, data)
+           select 5, n, 0, decode($1, 'hex'), decode($2, 'hex'), decode($3, 'hex'), decode($4, 'hex') from generate_series(0, $5::int - 1) n`,
+    values: [...bytes.map((each) => each.slice(2)), count],
+  });
+  const response = await fetch(`${api.url}/tx/${hash}/explain`);
+  const text = await response.text();
+  expect(response.status).toBe(200);
+  return { size: text.length, body: JSON.parse(text) as { summary: string; events: unknown[] } };
+}
+
+describe("an explanation", () => {
+  it("shows every event where they fit", async () => {
+    const { body } = await explained(hashOf("01"), 100);
+    expect(body.events).toHaveLength(100);
+    expect(body.summary).toMatch(/^Transaction contained 100 event\(s\): /);
+  });
+
+  it("leaves out the last events where all would exceed its limit, and tells how many", async () => {
+    const { size, body } = await explained(hashOf("02"), LOGS);
+    expect(size).toBeLessThanOrEqual(BYTES_MAX);
+    expect(size).toBeGreaterThan(BYTES_MAX * 0.9);
+    const left = LOGS - body.events.length;
+    expect(body.summary).toContain(`the first ${body.events.length} event(s): `);
+    expect(body.summary).toMatch(new RegExp(`The ${left} log\\(s\\) after them are left out`));
+  });
+});
