@@ -227,4 +227,42 @@ describe("an event has no call", () => {
     const input = MANY.aggregate?.(Array.from({ length: 1_001 }, () => call)) ?? "0x";
     expect(forwardedCalls(input, selector)).toEqual([]);
   });
+
+  it("where calls that overlap would make it read the same bytes again and again", () => {
+    const words = 3_930;
+    // Each call claims the rest of the input, so that all of them together are a thousand times as long.
+    const heads = Array.from({ length: 1_000 }, (_, at) => {
+      const left = words * 32 - at * 36 - 32;
+      return concatHex([toHex(left, { size: 32 }), selector]);
+    });
+    const head = concatHex(heads);
+    const input = concatHex([head, `0x${"00".repeat(words * 32 - size(head))}`]);
+    const calls = forwardedCalls(input, selector);
+    expect(calls).toHaveLength(1_000);
+    let bytesRead = 0;
+    const fits = (call: Hex) => {
+      bytesRead += size(call);
+      return false;
+    };
+    expect(matchCalls(events(65), calls, fits).size).toBe(0);
+    expect(matchCalls(events(1_000), calls, fits).size).toBe(0);
+    expect(bytesRead).toBeLessThanOrEqual(4 * 1024 * 1024);
+  });
+
+  it("where so many short calls are there that comparing them with every event would take long", () => {
+    let compared = 0;
+    const fits = () => {
+      compared += 1;
+      return false;
+    };
+    expect(matchCalls(events(60), new Array<Hex>(1_000).fill(selector), fits).size).toBe(0);
+    expect(compared).toBeLessThanOrEqual(16_384);
+  });
+
+  it("but it has one where a large bundle of registrations shows another call besides", () => {
+    const registered = Array.from({ length: 65 }, (_, at) => ({ ...profile("ca"), uri: `ipfs://${at}` }));
+    const input = MANY.aggregate?.([...registered, profile("cb")].map(callOf)) ?? "0x";
+    const emitted = registered.map(eventOf);
+    expect(matchCalls(emitted, forwardedCalls(input, selector), reader.callFits).size).toBe(65);
+  });
 });

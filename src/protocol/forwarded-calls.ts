@@ -5,8 +5,11 @@ import type { Hex } from "../kit/hex.ts";
 const INPUT_BYTES_MAX = 1024 * 1024;
 // A registration costs 100,000 gas, so even a block of 100 million has no more of them.
 const CALLS_MAX = 1_000;
-// Each pair decodes a call, in microseconds: a tenth of a second at most.
-const PAIRS_MAX = 65_536;
+// Calls may overlap, and each may claim the rest of the input, so what is decoded is counted in bytes and not in calls.
+// A quarter of a second at most: a long call takes 4 ns per byte.
+const DECODED_BYTES_MAX = 4 * 1024 * 1024;
+// A short call takes 16 µs, however short it is.
+const CALL_BYTES_MIN = 256;
 
 const WORD_DIGITS = 64;
 const SELECTOR_DIGITS = 8;
@@ -43,20 +46,21 @@ function callAt(input: Hex, at: number): Hex | null {
 
 /**
  * Which call caused which event, one to one: in their order where each fits, and otherwise only where a single call fits
- * an event and was forwarded at least as often as there are such events. An event with a choice has no call here.
+ * an event and was forwarded at least as often as there are such events. An event with a choice has no call here, and
+ * none has one where finding out would mean decoding too much.
  */
 export function matchCalls<E>(
   events: readonly E[],
   calls: readonly Hex[],
   fits: (call: Hex, event: E) => boolean,
 ): ReadonlyMap<E, Hex> {
-  const inOrder = new Map<E, Hex>();
-  for (const [index, event] of events.entries()) {
-    const call = calls[index];
-    if (call !== undefined && fits(call, event)) inOrder.set(event, call);
+  const bytes = calls.reduce((sum, call) => sum + Math.max(CALL_BYTES_MIN, call.length / 2), 0);
+  if (bytes > DECODED_BYTES_MAX) return new Map();
+  if (calls.length === events.length) {
+    const inOrder = new Map(events.map((event, index) => [event, calls[index] as Hex] as const));
+    if ([...inOrder].every(([event, call]) => fits(call, event))) return inOrder;
   }
-  if (calls.length === events.length && inOrder.size === events.length) return inOrder;
-  if (calls.length * events.length > PAIRS_MAX) return new Map();
+  if (bytes * events.length > DECODED_BYTES_MAX) return new Map();
   const choices = new Map(
     events.map((event) => [event, new Set(calls.filter((call) => fits(call, event)))] as const),
   );
