@@ -4,7 +4,7 @@ import { type LocalChain, startLocalChain } from "../../contracts/local-chain/lo
 import { EMITTER, EMITTER_CODE, emit, topicOf } from "../../contracts/local-chain/log-emitter.ts";
 import { type FaultyNode, startFaultyNode } from "../../tests/support/faulty-node.ts";
 import type { Injection } from "../../tests/support/injections.ts";
-import { type PrunedNode, startPrunedNode } from "../../tests/support/pruned-node.ts";
+import { type PrunedNode, type PrunedNodeOptions, startPrunedNode } from "../../tests/support/pruned-node.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { Hex } from "../kit/hex.ts";
 import { readHeader } from "./blocks.ts";
@@ -32,8 +32,8 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-async function pruned(): Promise<string> {
-  const node = await startPrunedNode({ request: chain.request, traces: false });
+async function pruned(options: Partial<PrunedNodeOptions> = {}): Promise<string> {
+  const node = await startPrunedNode({ request: chain.request, traces: false, ...options });
   nodes.push(node);
   return node.url;
 }
@@ -72,11 +72,34 @@ describe("calls at their block", () => {
     expect(results.map(numberOf)).toEqual([150, 20]);
   });
 
-  it("do not depend on a node that is down", async () => {
+  it("are made on the next node where the first one responds with nothing", async () => {
+    const first = await pruned({ onDroppedState: () => "0x" });
+    const calls = [await callAt(150), await callAt(20)];
+    expect((await callAtBlocks(rpcTo(first, chain.rpcUrl), calls)).map(numberOf)).toEqual([150, 20]);
+    expect((await callAtBlocks(rpcTo(first), calls)).map(numberOf)).toEqual([150, null]);
+  });
+
+  it("do not depend on a node that is down where another one has the state", async () => {
     const down = await failing({ kind: "reset" });
     const calls = [await callAt(150), await callAt(20)];
-    expect((await callAtBlocks(rpcTo(await pruned(), down), calls)).map(numberOf)).toEqual([150, null]);
     expect((await callAtBlocks(rpcTo(down, chain.rpcUrl), calls)).map(numberOf)).toEqual([150, 20]);
+    expect((await callAtBlocks(rpcTo(await pruned(), down), calls.slice(0, 1))).map(numberOf)).toEqual([150]);
+  });
+
+  it("fail while a node is down that may have the state, also when it rests", async () => {
+    const rpc = rpcTo(await pruned(), await failing({ kind: "reset" }));
+    const calls = [await callAt(150), await callAt(20)];
+    await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    expect(rpc.providers()[1]?.state).toBe("resting");
+    await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+  });
+
+  it("do not wait for a node that refuses our key", async () => {
+    const rpc = rpcTo(await pruned(), await failing({ kind: "status", status: 401 }));
+    const calls = [await callAt(150), await callAt(20)];
+    for (const _ of ["asked", "resting"]) {
+      expect((await callAtBlocks(rpc, calls)).map(numberOf)).toEqual([150, null]);
+    }
   });
 
   it("fail where no node responds: then nothing is known about the state", async () => {

@@ -4,8 +4,15 @@ import { malformed, missing } from "./bad-answer.ts";
 import { canonicalHeaderCall, readHeader } from "./blocks.ts";
 import { callBatch, contractCall } from "./calls.ts";
 import { toQuantity } from "./quantity.ts";
-import { type Answer, type CallOptions, type PinnedRpc, type Rpc, valuesOf } from "./rpc/call.ts";
-import { FAILURES, RpcError } from "./rpc/failure.ts";
+import {
+  type Answer,
+  type CallOptions,
+  type PinnedRpc,
+  type PinOptions,
+  type Rpc,
+  valuesOf,
+} from "./rpc/call.ts";
+import { FAILURES, type FailureKind, RpcError } from "./rpc/failure.ts";
 
 export type PastCall = {
   readonly to: Hex;
@@ -19,37 +26,55 @@ const DEPTH = 16;
 // A provider that is down must not hold up the others; a single one gets the usual number of attempts.
 const ATTEMPTS_WITH_OTHERS = 2;
 
-/** Results at the state after each call's block; null where the call reverted, or no provider has that state. */
+/**
+ * Results at the state after each call's block; null where the call reverted or returned nothing, or no provider has that
+ * state. Throws while a result is missing and a provider that may have it fails in passing: an outage is no absence.
+ */
 export async function callAtBlocks(
   rpc: Rpc,
   calls: readonly PastCall[],
   options: CallOptions = {},
 ): Promise<readonly (Hex | null)[]> {
   const results = calls.map((): Hex | null => null);
-  const providers = [...rpc.providers().entries()];
-  const ready = providers.filter(([, { state }]) => state === "ready");
-  const patience = providers.length > 1 ? { attemptsMax: ATTEMPTS_WITH_OTHERS } : {};
   let failure: RpcError | null = null;
   let heard = false;
-  for (const [only] of ready.length > 0 ? ready : providers) {
+  for (const { only, patience } of inOrder(rpc)) {
     const open = [...calls.entries()].filter(([index]) => results[index] === null);
-    if (open.length === 0) break;
+    if (open.length === 0) return results;
     try {
       const asked = open.map(([, call]) => call);
-      const found = await rpc.pinned((node) => askNode(node, asked, options), {
-        ...options,
-        ...patience,
-        only,
-      });
+      const pin = { ...options, ...patience, only };
+      const found = await rpc.pinned((node) => askNode(node, asked, options), pin);
       for (const [at, [index]] of open.entries()) results[index] = found[at] ?? null;
       heard = true;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      failure = error;
+      if (failure === null || passes(error.kind)) failure = error;
     }
   }
-  if (failure && !heard) throw failure;
+  if (failure && (!heard || (passes(failure.kind) && results.includes(null)))) throw failure;
   return results;
+}
+
+type Turn = { readonly only: number; readonly patience: Pick<PinOptions, "attemptsMax" | "waitMsMax"> };
+
+/** Those that rest come last and are not waited for while others are ready; one that refuses us is left out. */
+function inOrder(rpc: Rpc): readonly Turn[] {
+  const providers = rpc.providers().map((health, only) => ({ ...health, only }));
+  const attempts = providers.length > 1 ? { attemptsMax: ATTEMPTS_WITH_OTHERS } : {};
+  const ready = providers.filter(({ state }) => state === "ready");
+  if (ready.length === 0) return providers.map(({ only }) => ({ only, patience: attempts }));
+  const resting = providers.filter(
+    ({ state, lastFailure }) => state === "resting" && (lastFailure === null || passes(lastFailure)),
+  );
+  return [
+    ...ready.map(({ only }) => ({ only, patience: attempts })),
+    ...resting.map(({ only }) => ({ only, patience: { ...attempts, waitMsMax: 0 } })),
+  ];
+}
+
+function passes(kind: FailureKind): boolean {
+  return FAILURES[kind].next === "retry";
 }
 
 async function askNode(
@@ -61,11 +86,12 @@ async function askNode(
   return (await node.batch(located, options)).map(resultOf);
 }
 
-// A revert counts as no state, too: some nodes execute calls on a state that they dropped as if it were empty.
+// A revert or an empty result counts as no state, too: some nodes execute calls on a state that they dropped as if it
+// were empty.
 const NO_STATE: ReadonlySet<RpcError["kind"]> = new Set(["missing", "unsupported", "reverted"]);
 
 function resultOf(answer: Answer<Hex>): Hex | null {
-  if ("ok" in answer) return answer.ok;
+  if ("ok" in answer) return answer.ok === "0x" ? null : answer.ok;
   if (NO_STATE.has(answer.error.kind)) return null;
   throw answer.error;
 }

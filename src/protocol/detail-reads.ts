@@ -24,7 +24,10 @@ export type DetailReads = {
     hashes: readonly Hex[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<Hex, { readonly to: Hex | null; readonly input: Hex }>>;
-  /** View calls at the state after their block; null for a revert, and where no node has that state. */
+  /**
+   * View calls at the state after their block; null for a revert, and where no node has that state. Throws a Fault while
+   * a node that may have it fails.
+   */
   callsAt(calls: readonly DetailCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** View calls at a later block of the same chain, which every node has the state of; null for a revert. */
   callsLater(calls: readonly DetailCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;

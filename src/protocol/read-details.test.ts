@@ -12,6 +12,7 @@ import {
   readsOf,
   Story,
 } from "../../tests/support/memory-index.ts";
+import { Fault } from "../kit/fault.ts";
 import type { Hex } from "../kit/hex.ts";
 import type { DetailCall, DetailReads } from "./detail-reads.ts";
 import { agents, agentsDomain } from "./domains/agents.ts";
@@ -211,6 +212,23 @@ describe("details of a forwarded call", () => {
     });
     expect(details).toEqual([call]);
     expect(asked.traces).toEqual([TX]);
+  });
+
+  it("are not that call while a node fails that may have the state", async () => {
+    const chain = { ...forwarded("a"), laterState: recordOf(1n, "a") };
+    const whileDown = async (known: MemoryChain) => {
+      const down = new Fault("NODE_UNAVAILABLE", "The archive node is down.");
+      const reads: DetailReads = { ...readsOf({ ...chain, ...known }), callsAt: () => Promise.reject(down) };
+      const detailed = await createProtocol(DEPLOYMENT, reads).detail(story().logs, signal);
+      return detailed.map(({ details }) => details?.slice(0, 4));
+    };
+    await expect(whileDown({})).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    await expect(whileDown({ changed: true })).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    // The other certain sources do not need that node.
+    expect(await whileDown({ changed: false })).toEqual(["0x00"]);
+    expect(await whileDown({ traces: { [TX]: [{ to: REGISTRY, input: registerCall("a") }] } })).toEqual([
+      "0x00",
+    ]);
   });
 
   it("are the later record where nothing changed it since, whatever the input shows", async () => {

@@ -73,14 +73,22 @@ async function takeLastingRecords(
   }
 }
 
-/** The records as nodes still have them; what is traced on the way needs none. */
+/**
+ * The records as nodes still have them; what is traced on the way needs none. While a node fails that may have the state
+ * at the block, only what is certain counts: its failure is thrown where nothing but a forwarded call would be left.
+ */
 async function readRecords(
   wanting: readonly Wanting[],
   reads: DetailReads,
   found: Found,
   signal: AbortSignal,
 ): Promise<Records> {
-  const exact = await recordsOf(wanting, reads.callsAt, signal);
+  let failure: Fault | null = null;
+  const exact = await recordsOf(wanting, reads.callsAt, signal).catch((error): Found => {
+    if (signal.aborted || !(error instanceof Fault)) throw error;
+    failure = error;
+    return new Map();
+  });
   const pruned = wanting.filter(({ event }) => !exact.has(event));
   const later = await recordsOf(pruned, reads.callsLater, signal);
   const unchanged = await unchangedSince(
@@ -95,6 +103,7 @@ async function readRecords(
     found,
     signal,
   );
+  if (failure && pruned.some(({ event }) => !exact.has(event) && !found.has(event))) throw failure;
   return { exact, later };
 }
 
