@@ -64,6 +64,7 @@ await runIndexer({
     level: nothing,
     rolledBack: nothing,
     audited: nothing,
+    notCompared: nothing,
     auditFailed: nothing,
     unconfirmed: nothing,
     backfilling() {

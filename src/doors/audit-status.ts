@@ -9,6 +9,8 @@ import type { Log } from "../kit/log.ts";
 export type AuditReport = {
   readonly blocksChecked: number;
   readonly rowsChecked: number;
+  /** Samples that failed, or that no node showed enough of. */
+  readonly notCompared: number;
   /** Unix seconds; null before the first comparison. */
   readonly lastCheckedAt: number | null;
   readonly differences: readonly AuditDifference[];
@@ -24,6 +26,11 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
   const differences: Record<AuditKind, AuditFinding["differences"]> = { blocks: [], rows: [] };
   let lastCheckedAt: number | null = null;
   let unconfirmed: readonly BlockSpan[] = [];
+  let notCompared = 0;
+  const countNotCompared = (kind: AuditKind) => {
+    notCompared += 1;
+    metrics.failures.inc({ kind });
+  };
   return {
     audited(kind, finding) {
       lastCheckedAt = Math.floor(clock.nowMs() / 1_000);
@@ -37,8 +44,12 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
       }
       differences[kind] = finding.differences;
     },
+    notCompared(kind) {
+      countNotCompared(kind);
+      log.debug({ kind }, "No node shows what a sample of the index needs to be audited");
+    },
     auditFailed(kind, error) {
-      metrics.failures.inc({ kind });
+      countNotCompared(kind);
       log.warn({ err: error, kind }, "A sample of the index could not be audited");
     },
     unconfirmed(spans) {
@@ -53,6 +64,7 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
     report: () => ({
       blocksChecked: checked.blocks,
       rowsChecked: checked.rows,
+      notCompared,
       lastCheckedAt,
       differences: [...differences.blocks, ...differences.rows],
       unconfirmed,
@@ -74,11 +86,12 @@ export function auditReason({ differences }: AuditReport): string | null {
 
 /** What /ready shows while nothing differs. */
 export function auditDetails(report: AuditReport): Readonly<Record<string, unknown>> {
-  const { blocksChecked, rowsChecked, lastCheckedAt, differences, unconfirmed } = report;
+  const { blocksChecked, rowsChecked, notCompared, lastCheckedAt, differences, unconfirmed } = report;
   return {
     audit: {
       blocks_checked: blocksChecked,
       rows_checked: rowsChecked,
+      not_compared: notCompared,
       differences: differences.length,
       unconfirmed_ranges: unconfirmed.length,
       unconfirmed_blocks: blocksOf(unconfirmed),

@@ -122,6 +122,7 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       metrics.callSeconds.observe({ provider }, ms / 1000);
     },
     audited: audit.audited,
+    notCompared: audit.notCompared,
     auditFailed: audit.auditFailed,
     unconfirmed: audit.unconfirmed,
     report: () => ({ phase, reason, head, indexed, reorgs, audit: audit.report() }),

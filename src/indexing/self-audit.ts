@@ -18,11 +18,12 @@ export type AuditFinding = {
   readonly differences: readonly AuditDifference[];
 };
 
-/** Null when nothing could be compared. */
-export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | null>;
+/** Null when there is nothing to compare yet; "not compared" where no node shows what the sample needs. */
+export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | "not compared" | null>;
 
 export type AuditReporter = {
   audited(kind: AuditKind, finding: AuditFinding): void;
+  notCompared(kind: AuditKind): void;
   auditFailed(kind: AuditKind, error: unknown): void;
   /** All ranges that rest on one node's word now. */
   unconfirmed(spans: readonly BlockSpan[]): void;
@@ -48,7 +49,8 @@ export async function auditContinuously(
       if (signal.aborted || !isSynced()) break;
       try {
         const finding = await checks[kind](signal);
-        if (finding) report.audited(kind, finding);
+        if (finding === "not compared") report.notCompared(kind);
+        else if (finding) report.audited(kind, finding);
       } catch (error) {
         if (!signal.aborted) report.auditFailed(kind, error);
       }

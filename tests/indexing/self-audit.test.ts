@@ -1,5 +1,6 @@
 // The indexer compares samples of what it has stored with the chain again, and says loudly what differs.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RpcFault } from "../../contracts/local-chain/rpc-fault.ts";
 import { local } from "../../src/chain/chains/local.ts";
 import type { RpcLimits } from "../../src/chain/rpc/limits.ts";
 import { indexReadiness } from "../../src/doors/index-readiness.ts";
@@ -18,6 +19,7 @@ import { readLogs } from "../../src/store/log-rows.ts";
 import { plainColumns, someRow, tableOf, whileCorrupt } from "../support/corrupt-rows.ts";
 import { type FaultyNode, startFaultyNode } from "../support/faulty-node.ts";
 import type { Injection } from "../support/injections.ts";
+import { startPrunedNode } from "../support/pruned-node.ts";
 import { quiet } from "../support/quiet-log.ts";
 import { startTestIndex, type TestIndex } from "../support/test-index.ts";
 import { createTestRpc } from "../support/test-rpc.ts";
@@ -296,6 +298,70 @@ describe("the indexer's own audit", () => {
       });
     },
     MINUTE,
+  );
+});
+
+describe("the audit of rows", () => {
+  const DROPPED = {
+    "an error": undefined,
+    "an empty result": () => "0x",
+    "a revert": () => {
+      throw new RpcFault(3, "execution reverted", "0x");
+    },
+  } as const;
+  const responses = Object.entries(DROPPED);
+
+  it.each(responses)(
+    "compares a later block where the state of the final one is gone, which the node shows by %s",
+    async (_, onDroppedState) => {
+      const deep = await openStage(83, { finalityDepth: 300 });
+      await deep.act(60);
+      await deep.chain.mine(310);
+      const { request } = deep.chain;
+      const node = await startPrunedNode({
+        request,
+        traces: true,
+        ...(onDroppedState && { onDroppedState }),
+      });
+      const index = await startTestIndex({
+        urls: [node.url],
+        deployment: deep.deployment,
+        auditMs: AUDIT_MS,
+      });
+      try {
+        await index.reach(await deep.head());
+        await expect.poll(() => audited(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
+        expect(audited(index).differences).toEqual([]);
+      } finally {
+        await index.close();
+        await Promise.all([node.stop(), deep.chain.stop()]);
+      }
+    },
+    2 * MINUTE,
+  );
+
+  it.each(responses.slice(1))(
+    "counts what it could not compare where a node has no state at all, which it shows by %s",
+    async (_, onDroppedState) => {
+      let isGone = false;
+      const node = await startPrunedNode({
+        request: async (method, params) =>
+          isGone && method === "eth_call" ? onDroppedState?.() : stage.chain.request(method, params),
+        traces: true,
+      });
+      await withIndex([node.url], async (index) => {
+        isGone = true;
+        await expect.poll(() => audited(index).notCompared, { timeout: MINUTE }).toBeGreaterThan(20);
+        expect(index.status.readiness()).toMatchObject({
+          ready: true,
+          details: { audit: { differences: 0, not_compared: expect.any(Number) } },
+        });
+        const metrics = await index.status.registry.metrics();
+        expect(metrics).toMatch(/sextant_indexer_audit_failures_total\{kind="rows"\} [1-9]/);
+      });
+      await node.stop();
+    },
+    2 * MINUTE,
   );
 });
 

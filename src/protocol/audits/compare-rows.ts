@@ -32,7 +32,14 @@ export type Comparison = {
   readonly differences: readonly Difference[];
   /** Rows that the contract they name does not speak for: it may only pretend to be one. */
   readonly unverifiable: number;
+  /**
+   * Rows were asked about, and the contracts knew none of them. That is what a node returns that dropped the state and
+   * executes calls as if it were empty.
+   */
+  readonly allUnknown: boolean;
 };
+
+const NOT_KNOWN = "not known to the contract";
 
 /** What a column is called in a difference that concerns the row as a whole. */
 export const WHOLE_ROW = "(row)";
@@ -51,22 +58,28 @@ export async function compareRows(
   ]);
   const found = new Map<Row, Difference[]>(rows.map((row) => [row, []]));
   const unverifiable = new Set<Row>();
+  const known: boolean[] = [];
   checks.forEach(({ row, view }, index) => {
     const differences = judgeAnswer(audit, view, row, answers[index] ?? null, reads.timestamp);
+    if (view.account === null) known.push(differences.every(({ expected }) => expected !== NOT_KNOWN));
     if (view.account !== null && differences.length > 0) unverifiable.add(row);
     else found.get(row)?.push(...differences);
   });
   if (audit.births.length > 0) {
     rows.forEach((row, index) => {
-      const known = found.get(row) ?? [];
+      const told = found.get(row) ?? [];
       // What a contract has already told is not told again.
       const more = judgeEvent(audit, row, events[index] ?? null).filter(
-        ({ column }) => !known.some((each) => each.column === column),
+        ({ column }) => !told.some((each) => each.column === column),
       );
-      known.push(...more);
+      told.push(...more);
     });
   }
-  return { differences: [...found.values()].flat(), unverifiable: unverifiable.size };
+  return {
+    differences: [...found.values()].flat(),
+    unverifiable: unverifiable.size,
+    allUnknown: known.length > 0 && !known.includes(true),
+  };
 }
 
 /** Whether a contract knows rows that the index does not have. */
@@ -120,7 +133,7 @@ function judgeAnswer(
   const whole = (expected: string) => [
     { key: keyText(audit.table.key, row), column: WHOLE_ROW, found: "is there", expected, source },
   ];
-  if (!isAnswer(answer)) return whole("not known to the contract");
+  if (!isAnswer(answer)) return whole(NOT_KNOWN);
   let result: unknown;
   try {
     result = view.read(answer);
@@ -128,7 +141,7 @@ function judgeAnswer(
     if (view.account !== null) return whole("an answer that can be read");
     throw new Error(`${source} gave an answer that is none`, { cause });
   }
-  if (view.isUnknown(result)) return whole("not known to the contract");
+  if (view.isUnknown(result)) return whole(NOT_KNOWN);
   const expected = Object.entries(view.columns).map(
     ([column, read]) => [column, read(result, { row, timestamp })] as const,
   );
