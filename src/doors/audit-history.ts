@@ -9,7 +9,7 @@ import type { ChainLog } from "../schema/chain-log.ts";
 import { readCheckpoint } from "../store/chain-position.ts";
 import type { Database } from "../store/database.ts";
 import { createUnconfirmedAudit } from "./audit-unconfirmed.ts";
-import { readShownWindow, readStoredWindow, WINDOW_BLOCKS_MAX } from "./audit-window.ts";
+import { createWindowSize, readShownWindow, readStoredWindow } from "./audit-window.ts";
 
 export type BlockDifference = AuditDifference & { readonly block: number };
 
@@ -39,7 +39,7 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   const { rpc, database, startBlock, random } = options;
   const query: LogQuery = { wanted: prepareFilters(options.filters), bloom: options.bloom };
   const differing = new Map(options.known.map(({ block, text }) => [block, text]));
-  let blocksMax = Math.min(WINDOW_BLOCKS_MAX, options.rangeMax);
+  const size = createWindowSize(options.rangeMax);
   let next: number | null = null;
 
   /** False when it cannot be told now. */
@@ -63,15 +63,16 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
     const confirmed = await confirm(last, signal);
     next ??= startBlock + Math.floor(random() * (last - startBlock + 1));
     const from = next > last ? startBlock : next;
-    const span = { from, to: Math.min(last, from + blocksMax - 1) };
+    const span = { from, to: Math.min(last, from + size.blocks() - 1) };
     const { window, stored } = await readStoredWindow(database, span);
     // A node chosen at random: the one that history was read from may be the wrong one.
     const only = Math.floor(random() * rpc.providers().length);
     const shown = await readShownWindow(rpc, only, query, window, signal);
     if (shown === "too large") {
-      blocksMax = Math.max(1, (window.to - window.from + 1) >> 1);
-      return null;
+      size.shrink(window);
+      return "not compared";
     }
+    size.grow();
     const block = firstDifference(stored, shown);
     if (block !== null) await judgeBlock(block, signal);
     // What lies behind a difference is compared next time.

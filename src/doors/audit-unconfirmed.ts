@@ -6,7 +6,7 @@ import type { Rpc } from "../chain/rpc/call.ts";
 import { RpcError } from "../chain/rpc/failure.ts";
 import type { BlockSpan, UnconfirmedRanges } from "../indexing/unconfirmed-ranges.ts";
 import type { Database } from "../store/database.ts";
-import { readShownWindow, readStoredWindow, WINDOW_BLOCKS_MAX } from "./audit-window.ts";
+import { createWindowSize, readShownWindow, readStoredWindow } from "./audit-window.ts";
 
 export type UnconfirmedAuditOptions = {
   readonly rpc: Rpc;
@@ -29,13 +29,13 @@ export function createUnconfirmedAudit(
   options: UnconfirmedAuditOptions,
 ): (last: number, signal: AbortSignal) => Promise<number> {
   const { rpc, database, query, unconfirmed, judgeBlock } = options;
-  let blocksMax = Math.min(WINDOW_BLOCKS_MAX, options.rangeMax);
+  const size = createWindowSize(options.rangeMax);
 
   /** The blocks that are confirmed now; null when none could be. */
   async function compareNext(last: number, signal: AbortSignal): Promise<BlockSpan | null> {
     const next = unconfirmed.list().find(({ from }) => from <= last);
     if (!next) return null;
-    const span = { from: next.from, to: Math.min(next.to, last, next.from + blocksMax - 1) };
+    const span = { from: next.from, to: Math.min(next.to, last, next.from + size.blocks() - 1) };
     const { window, stored } = await readStoredWindow(database, span);
     // One that rests after a failure has its turn next time.
     const shown = await Promise.all(
@@ -46,9 +46,10 @@ export function createUnconfirmedAudit(
     );
     const heard = shown.filter((logs): logs is readonly NodeLog[] => logs !== null && logs !== "too large");
     if (heard.length < NODES_MIN) {
-      if (shown.includes("too large")) blocksMax = Math.max(1, (window.to - window.from + 1) >> 1);
+      if (shown.includes("too large")) size.shrink(window);
       return null;
     }
+    size.grow();
     const differing = heard.flatMap((logs) => firstDifference(stored, logs) ?? []);
     if (differing.length === 0) return window;
     const block = Math.min(...differing);

@@ -12,10 +12,32 @@ import type { Database } from "../store/database.ts";
 import { readLogs } from "../store/log-rows.ts";
 
 // One light query every other minute covers ten million blocks in two weeks; more at once would be felt by the node.
-export const WINDOW_BLOCKS_MAX = 2_000;
+const WINDOW_BLOCKS_MAX = 2_000;
 const LOGS_MAX = 2_000;
 // Asked again next time, of another node.
 const ATTEMPTS_MAX = 2;
+
+export type WindowSize = {
+  blocks(): number;
+  /** After a window that a node found too large. A timeout counts as that, too, so it may only be slow for a moment. */
+  shrink(refused: BlockSpan): void;
+  /** After each window that was read: half a minute of trouble must not make every later pass take years. */
+  grow(): void;
+};
+
+export function createWindowSize(rangeMax: number): WindowSize {
+  const most = Math.min(WINDOW_BLOCKS_MAX, rangeMax);
+  let blocks = most;
+  return {
+    blocks: () => blocks,
+    shrink({ from, to }) {
+      blocks = Math.max(1, (to - from + 1) >> 1);
+    },
+    grow() {
+      blocks = Math.min(most, blocks * 2);
+    },
+  };
+}
 
 /** A dense window ends where as many logs are read as one query should return. */
 export async function readStoredWindow(

@@ -108,6 +108,41 @@ describe("the indexer's own audit", () => {
   );
 
   it(
+    "asks for less while a node finds the range too large, and for more again afterwards",
+    async () => {
+      let refuses = false;
+      const tooLarge = {
+        kind: "error",
+        code: -32_005,
+        message: "query returned more than 10000 results",
+      } as const;
+      const node = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: (_, calls) =>
+          refuses && calls.some(({ method }) => method === "eth_getLogs") ? tooLarge : null,
+      });
+      const spansSince = (first: number) =>
+        node.requests
+          .slice(first)
+          .flat()
+          .flatMap(({ method, params: [filter] }) => {
+            const { fromBlock, toBlock } = (filter ?? {}) as { fromBlock?: string; toBlock?: string };
+            return method === "eth_getLogs" && fromBlock ? [Number(toBlock) - Number(fromBlock) + 1] : [];
+          });
+      await withIndex([node.url], async () => {
+        refuses = true;
+        const before = node.requests.length;
+        await expect.poll(() => Math.min(...spansSince(before)), { timeout: MINUTE }).toBe(1);
+        refuses = false;
+        const after = node.requests.length;
+        await expect.poll(() => Math.max(...spansSince(after)), { timeout: MINUTE / 4 }).toBeGreaterThan(30);
+      });
+      await node.stop();
+    },
+    2 * MINUTE,
+  );
+
+  it(
     "finds a log that history has left out, says which block, and forgets it once it is stored",
     async () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
