@@ -4,6 +4,7 @@ import { type LocalChain, startLocalChain } from "../../contracts/local-chain/lo
 import { EMITTER, EMITTER_CODE, emit, topicOf } from "../../contracts/local-chain/log-emitter.ts";
 import { type FaultyNode, startFaultyNode } from "../../tests/support/faulty-node.ts";
 import type { Injection } from "../../tests/support/injections.ts";
+import { type LaggingNode, startLaggingNode } from "../../tests/support/lagging-node.ts";
 import { type PrunedNode, type PrunedNodeOptions, startPrunedNode } from "../../tests/support/pruned-node.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { Hex } from "../kit/hex.ts";
@@ -15,7 +16,7 @@ const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";
 const REVERTER: Hex = "0x000000000000000000000000000000000005a1d0";
 
 let chain: LocalChain;
-const nodes: (FaultyNode | PrunedNode)[] = [];
+const nodes: (FaultyNode | LaggingNode | PrunedNode)[] = [];
 beforeAll(async () => {
   const code = {
     [EMITTER]: EMITTER_CODE,
@@ -112,14 +113,14 @@ describe("calls at their block", () => {
 describe("calls after their block", () => {
   it("see one recent state, which a node with 128 blocks has", async () => {
     const calls = [await callAt(20), await callAt(150), await callAt(20, REVERTER)];
-    const results = await callAfterBlocks(rpcTo(await pruned()), calls);
+    const { results } = await callAfterBlocks(rpcTo(await pruned()), calls);
     const head = await readHeader(rpcTo(chain.rpcUrl), "latest");
     expect(results.map(numberOf)).toEqual([head.number - 16, head.number - 16, null]);
   });
 
   it("see the newest of their own blocks near the head", async () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
-    const results = await callAfterBlocks(rpcTo(chain.rpcUrl), [
+    const { results } = await callAfterBlocks(rpcTo(chain.rpcUrl), [
       await callAt(number - 3),
       await callAt(number),
     ]);
@@ -127,7 +128,10 @@ describe("calls after their block", () => {
   });
 
   it("of no events need no node", async () => {
-    expect(await callAfterBlocks(rpcTo(await failing({ kind: "reset" })), [])).toEqual([]);
+    expect(await callAfterBlocks(rpcTo(await failing({ kind: "reset" })), [])).toEqual({
+      at: null,
+      results: [],
+    });
   });
 
   it("fail for a block that a reorg took away, however new the head is", async () => {
@@ -155,9 +159,29 @@ describe("logs since a block", () => {
     fromBlock,
   });
 
+  const recent = async () => {
+    const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
+    return readHeader(rpcTo(chain.rpcUrl), number - 16);
+  };
+
+  it("are not believed of a node that is behind the block they are searched up to", async () => {
+    await emit(chain, 7);
+    const at = await readHeader(rpcTo(chain.rpcUrl), "latest");
+    const behind = await startLaggingNode(chain.rpcUrl, 5);
+    nodes.push(behind);
+    const since = [query(7, at.number - 3)];
+    await expect(hasLogsSince(rpcTo(behind.url), since, at)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
+    expect(await hasLogsSince(rpcTo(behind.url, chain.rpcUrl), since, at)).toEqual([true]);
+  });
+
   it("are there or not, for each query", async () => {
     const queries = [query(1, 1), query(1, 2), query(2, 2), query(3, 1)];
-    expect(await hasLogsSince(rpcTo(chain.rpcUrl), queries)).toEqual([true, false, true, false]);
+    expect(await hasLogsSince(rpcTo(chain.rpcUrl), queries, await recent())).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("are unknown where the node refuses the range", async () => {
@@ -168,7 +192,7 @@ describe("logs since a block", () => {
         call?.method === "eth_getLogs" ? { kind: "error", code: -32_005, message } : null,
     });
     nodes.push(node);
-    expect(await hasLogsSince(rpcTo(node.url), [query(1, 1)])).toEqual([null]);
+    expect(await hasLogsSince(rpcTo(node.url), [query(1, 1)], await recent())).toEqual([null]);
     expect(node.requests.flat().filter(({ method }) => method === "eth_getLogs")).toHaveLength(1);
   });
 });

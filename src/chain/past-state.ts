@@ -96,6 +96,11 @@ function resultOf(answer: Answer<Hex>): Hex | null {
   throw answer.error;
 }
 
+export type BlockPlace = { readonly number: number; readonly hash: Hex };
+
+/** `at`: the block that was read at; null where there was no call. */
+export type LaterResults = { readonly at: BlockPlace | null; readonly results: readonly (Hex | null)[] };
+
 /**
  * Results at one recent block that descends from the block of every call; null for a revert. The blocks must belong to
  * one chain: then the newest of them vouches for the others. Throws BLOCK_MISSING, which may be retried, when the newest
@@ -105,12 +110,12 @@ export async function callAfterBlocks(
   rpc: Rpc,
   calls: readonly PastCall[],
   options: CallOptions = {},
-): Promise<readonly (Hex | null)[]> {
+): Promise<LaterResults> {
   const newest = calls.reduce<PastCall | null>(
     (best, call) => (best && best.blockNumber >= call.blockNumber ? best : call),
     null,
   );
-  if (!newest) return [];
+  if (!newest) return { at: null, results: [] };
   return rpc.pinned(async (node) => {
     const at = await laterBlock(node, newest, options);
     const located = calls.map(({ to, data }) => ({ to, data, block: { blockHash: at.hash } }));
@@ -121,7 +126,10 @@ export async function callAfterBlocks(
       canonicalHeaderCall(at.number, at.hash),
     ];
     valuesOf(await node.batch(chain, options));
-    return results.map((result) => ("ok" in result ? result.ok : null));
+    return {
+      at: { number: at.number, hash: at.hash },
+      results: results.map((result) => ("ok" in result ? result.ok : null)),
+    };
   }, options);
 }
 
@@ -132,16 +140,16 @@ export type LogQuery = {
 };
 
 /**
- * Whether there is a log since a block, up to the block that `callAfterBlocks` reads at; null where no provider searches
- * a range that long. One request per query: nodes of one's own take any range, and vendors refuse it at once.
+ * Whether there is a log since a block, up to the block that `callAfterBlocks` has read at, which the node must have: one
+ * that is behind would show fewer logs without an error. Null where no provider searches a range that long. One request per query: nodes of one's own take any range, and vendors refuse it at once.
  */
 export async function hasLogsSince(
   rpc: Rpc,
   queries: readonly LogQuery[],
+  at: BlockPlace,
   options: CallOptions = {},
 ): Promise<readonly (boolean | null)[]> {
   return rpc.pinned(async (node) => {
-    const head = await readHeader(node, "latest", options);
     const answers = await node.batch(
       queries.map(({ address, topics, fromBlock }) => ({
         method: "eth_getLogs",
@@ -150,7 +158,7 @@ export async function hasLogsSince(
             address,
             topics,
             fromBlock: toQuantity(fromBlock),
-            toBlock: toQuantity(Math.max(fromBlock, head.number - DEPTH)),
+            toBlock: toQuantity(at.number),
           },
         ],
         parse: (logs: unknown) => {
@@ -160,6 +168,8 @@ export async function hasLogsSince(
       })),
       options,
     );
+    // After the logs: the node has come to that block, and it is on the node's chain.
+    valuesOf(await node.batch([canonicalHeaderCall(at.number, at.hash)], options));
     return answers.map((answer) => {
       if ("ok" in answer) return answer.ok;
       if (FAILURES[answer.error.kind].next === "retry" && answer.error.kind !== "timeout") throw answer.error;
@@ -172,7 +182,7 @@ async function laterBlock(
   node: PinnedRpc,
   { blockNumber, blockHash }: PastCall,
   options: CallOptions,
-): Promise<{ readonly number: number; readonly hash: Hex }> {
+): Promise<BlockPlace> {
   const head = await readHeader(node, "latest", options);
   if (head.number < blockNumber) throw missing(`block ${blockNumber} is not there`);
   const number = head.number - DEPTH;

@@ -102,7 +102,7 @@ export function detailReads(rpc: Rpc): DetailReads {
     transactions: (hashes, signal) => readTransactions(rpc, hashes, { signal }),
     callsAt: (calls, signal) => callAtBlocks(rpc, calls, { signal }),
     callsLater: (calls, signal) => callAfterBlocks(rpc, calls, { signal }),
-    changes: (queries, signal) => hasLogsSince(rpc, queries, { signal }),
+    changes: (queries, at, signal) => hasLogsSince(rpc, queries, at, { signal }),
     traces: (hashes, signal) => traceCalls(hashes, { signal }),
   };
 }

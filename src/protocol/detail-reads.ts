@@ -18,6 +18,11 @@ export type ChangeQuery = {
   readonly fromBlock: number;
 };
 
+export type BlockPlace = { readonly number: number; readonly hash: Hex };
+
+/** `at`: the block that was read at; null where there was no call. */
+type LaterResults = { readonly at: BlockPlace | null; readonly results: readonly (Hex | null)[] };
+
 /** The chain reads that details need; a door plugs them in. */
 export type DetailReads = {
   transactions(
@@ -30,9 +35,13 @@ export type DetailReads = {
    */
   callsAt(calls: readonly DetailCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** View calls at a later block of the same chain, which every node has the state of; null for a revert. */
-  callsLater(calls: readonly DetailCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
-  /** Whether a contract emitted an event with these topics since the block; null where no node says. */
-  changes(queries: readonly ChangeQuery[], signal: AbortSignal): Promise<readonly (boolean | null)[]>;
+  callsLater(calls: readonly DetailCall[], signal: AbortSignal): Promise<LaterResults>;
+  /** Whether a contract emitted an event with these topics from the block to that one; null where no node says. */
+  changes(
+    queries: readonly ChangeQuery[],
+    at: BlockPlace,
+    signal: AbortSignal,
+  ): Promise<readonly (boolean | null)[]>;
   /** The calls of transactions that took effect, in order; absent where no node traces the transaction. */
   traces(
     hashes: readonly Hex[],

@@ -5,6 +5,7 @@ import type { DetailsReader } from "../schema/details.ts";
 import type { DecodedEvent } from "./decode-logs.ts";
 import { takeForwardedCalls, takeTracedCalls } from "./detail-calls.ts";
 import {
+  type BlockPlace,
   type DetailReads,
   type Found,
   FROM_CALL,
@@ -68,7 +69,8 @@ async function takeLastingRecords(
   signal: AbortSignal,
 ): Promise<void> {
   const lasting = wanting.filter(({ reader }) => !reader.changing);
-  for (const [event, record] of await recordsOf(lasting, reads.callsLater, signal)) {
+  const { records } = await laterRecordsOf(lasting, reads, signal);
+  for (const [event, record] of records) {
     found.set(event, storedState(record));
   }
 }
@@ -90,12 +92,9 @@ async function readRecords(
     return new Map();
   });
   const pruned = wanting.filter(({ event }) => !exact.has(event));
-  const later = await recordsOf(pruned, reads.callsLater, signal);
-  const unchanged = await unchangedSince(
-    pruned.filter(({ event }) => later.has(event)),
-    reads,
-    signal,
-  );
+  const { at, records: later } = await laterRecordsOf(pruned, reads, signal);
+  const kept = pruned.filter(({ event }) => later.has(event));
+  const unchanged = at ? await unchangedUntil(at, kept, reads, signal) : new Set();
   for (const [event, record] of later) if (unchanged.has(event)) exact.set(event, record);
   await takeTracedCalls(
     pruned.filter(({ event }) => !exact.has(event)),
@@ -107,8 +106,9 @@ async function readRecords(
   return { exact, later };
 }
 
-/** The events whose record no later event changed. */
-async function unchangedSince(
+/** The events whose record no later event has changed, up to the block that it was read at. */
+async function unchangedUntil(
+  at: BlockPlace,
   wanting: readonly Wanting[],
   reads: DetailReads,
   signal: AbortSignal,
@@ -118,8 +118,23 @@ async function unchangedSince(
       ? [{ address: event.address, topics: changing.topics(event), fromBlock: log.blockNumber, event }]
       : [],
   );
-  const changes = queries.length === 0 ? [] : await reads.changes(queries, signal);
+  const changes = queries.length === 0 ? [] : await reads.changes(queries, at, signal);
   return new Set(queries.flatMap(({ event }, index) => (changes[index] === false ? [event] : [])));
+}
+
+async function laterRecordsOf(
+  wanting: readonly Wanting[],
+  reads: DetailReads,
+  signal: AbortSignal,
+): Promise<{ readonly at: BlockPlace | null; readonly records: Found }> {
+  let at: BlockPlace | null = null;
+  const read: DetailReads["callsAt"] = async (calls) => {
+    const later = await reads.callsLater(calls, signal);
+    at = later.at;
+    return later.results;
+  };
+  const records = await recordsOf(wanting, read, signal);
+  return { at, records };
 }
 
 async function recordsOf(

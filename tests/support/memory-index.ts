@@ -133,7 +133,8 @@ export function readsOf(chain: MemoryChain): DetailReads & { asked: Asked } {
     },
     async callsLater(calls) {
       asked.laterCalls.push(...calls.map(({ data }) => data));
-      return calls.map(({ data }) => (chain.laterState ?? chain.state)?.[data] ?? null);
+      const results = calls.map(({ data }) => (chain.laterState ?? chain.state)?.[data] ?? null);
+      return { at: { number: 1_000_000, hash: hashOf("1a") }, results };
     },
     async changes(queries) {
       return queries.map(() => chain.changed ?? null);
