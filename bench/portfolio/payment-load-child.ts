@@ -61,6 +61,8 @@ const queue = createBroadcastQueue({
       priorityFeePerGas: await node.estimateMaxPriorityFeePerGas(),
     }),
     send: (serializedTransaction) => node.sendRawTransaction({ serializedTransaction }),
+    // The only node there is, and it responds to every send: what it refuses it has not taken.
+    hasTransaction: async () => false,
   },
 });
 const progress = createProgress();

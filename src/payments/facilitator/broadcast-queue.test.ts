@@ -1,5 +1,5 @@
 // The queue never leaves a hole in the account's nonces, and never sends one transaction as two.
-import { parseTransaction } from "viem";
+import { type Hex, parseTransaction } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { quiet } from "../../../tests/support/quiet-log.ts";
@@ -23,6 +23,7 @@ function stageOf(node: Partial<BroadcastNode> = {}) {
     holeMs: 1_000,
     node: {
       pendingNonce: async () => known.nonce,
+      hasTransaction: async () => false,
       fees: async () => ({ baseFeesPerGas: [450n], priorityFeePerGas: 100n }),
       ...node,
       send: async (raw) => {
@@ -33,10 +34,14 @@ function stageOf(node: Partial<BroadcastNode> = {}) {
     },
   });
   const limits = { feePerGasMax: FEE_MAX, priorityFeePerGasMax: 200n };
-  const hooks = { beforeSend: async () => undefined, notSent: async () => undefined };
+  const forgotten: Hex[] = [];
+  const hooks = {
+    beforeSend: async () => undefined,
+    notSent: async (hash: Hex) => void forgotten.push(hash),
+  };
   const transfer = { to: TO, data: "0x", gas: 21_000n, limits, ...hooks } as const;
   const send = () => queue.send(transfer);
-  return { sent, known, send, pass: (ms: number) => (nowMs += ms) };
+  return { sent, known, forgotten, send, pass: (ms: number) => (nowMs += ms) };
 }
 
 describe("account nonces", () => {
@@ -119,6 +124,19 @@ describe("a node that refuses", () => {
     await expect(send()).rejects.toThrow("insufficient funds");
     await send();
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 5]);
+  });
+
+  it.each([
+    ["has", async () => true],
+    ["does not say whether it has", () => Promise.reject(new NodeUnheard("it is gone"))],
+  ])("the nonce of a transaction that it %s: it is not sent a second time", async (_, hasTransaction) => {
+    const { sent, forgotten, send } = stageOf({
+      hasTransaction,
+      send: () => Promise.reject(new Error("nonce too low")),
+    });
+    expect(await send()).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(sent).toHaveLength(1);
+    expect(forgotten).toEqual([]);
   });
 
   it("for ever: gives up", async () => {

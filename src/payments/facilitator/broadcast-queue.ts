@@ -4,7 +4,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { createLimit } from "../../kit/limit.ts";
 import type { Log } from "../../kit/log.ts";
 import { type FeeLimits, type FeeQuote, feesWithin } from "./fee-limits.ts";
-import { classifySendFailure } from "./send-failure.ts";
+import { classifySendFailure, type SendFailure } from "./send-failure.ts";
 
 /** What the queue needs of a node. */
 export type BroadcastNode = {
@@ -12,6 +12,8 @@ export type BroadcastNode = {
   pendingNonce(): Promise<number>;
   fees(): Promise<FeeQuote>;
   send(raw: Hex): Promise<unknown>;
+  /** Whether the node knows a transaction, mined or waiting. */
+  hasTransaction(hash: Hex): Promise<boolean>;
 };
 
 export type Transfer = {
@@ -78,6 +80,18 @@ export function createBroadcastQueue({
     return next;
   }
 
+  /** A used nonce may have been used by this very transaction: sent before, or taken without a response. */
+  async function failureOf(error: unknown, hash: Hex): Promise<SendFailure> {
+    const failure = classifySendFailure(error);
+    if (failure !== "nonce") return failure;
+    try {
+      return (await node.hasTransaction(hash)) ? "known" : "nonce";
+    } catch (cause) {
+      log.warn({ err: cause, hash }, "A transaction whose nonce is used could not be looked up");
+      return "unheard";
+    }
+  }
+
   async function sendOnce(transfer: Transfer, raise: bigint): Promise<Hex | "again"> {
     const fees = feesWithin(await node.fees(), transfer.limits, raise);
     const nonce = await nextNonce();
@@ -96,7 +110,7 @@ export function createBroadcastQueue({
     try {
       await node.send(raw);
     } catch (error) {
-      const failure = classifySendFailure(error);
+      const failure = await failureOf(error, hash);
       if (failure !== "known") next = null;
       if (failure === "nonce" || failure === "underpriced" || failure === "rejected") {
         await transfer.notSent(hash);

@@ -63,6 +63,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   const witness = createWitness();
   const { client, bystander, feeQuotes } = openClients(options, clock, witness.note);
   const limitsFor = createPaymentLimits({ limits: gas, share: gas.ofPayment, client: bystander, clock, log });
+  const lookup = createTransactionLookup({ client, confirmationMs });
   const queue = createBroadcastQueue({
     account,
     chainId: chainIdOf(network),
@@ -73,13 +74,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
       pendingNonce: () => client.getTransactionCount({ address, blockTag: "pending" }),
       fees: feeQuotes,
       send: (serializedTransaction) => client.sendRawTransaction({ serializedTransaction }),
+      hasTransaction: lookup.hasTransaction,
     },
   });
   const scheme = createTransferScheme({
     ...{ network, address, client, queue, witness, limitsFor, confirmationMs },
   });
   const records = openSettlementRecords(options.store, clock);
-  const lookup = createTransactionLookup({ client, confirmationMs });
   const outcomes = createSettlementOutcomes({ records, lookup, clock });
   // Code of any kind, also that of a key which has delegated to a contract (EIP-7702): it decides about signatures.
   const isContract = async (payer: Hex) => ((await client.getCode({ address: payer })) ?? "0x") !== "0x";

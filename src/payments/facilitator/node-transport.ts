@@ -22,21 +22,28 @@ export type NodeTransportOptions = {
   readonly onUnheard?: (error: NodeUnheard) => void;
 };
 
-/** In order of preference. What a node says is final; where one says nothing, the next is asked. */
+const SEND = "eth_sendRawTransaction";
+
+/**
+ * In order of preference. What a node says is final; where one says nothing, the next is asked. A transaction is the
+ * exception: a node that gave no response may have taken it, and no other node can refuse it on its behalf.
+ */
 export function nodeTransport(urls: readonly Secret<string>[], options: NodeTransportOptions): Transport {
   const endpoints = urls.map((url) => createEndpoint(url));
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
-    let unheard = new NodeUnheard("none is configured");
+    let unheard: NodeUnheard | null = null;
     for (const endpoint of endpoints) {
       try {
         return await ask(endpoint, method, params, options.timeoutMs);
       } catch (error) {
-        if (!(error instanceof NodeUnheard)) throw error;
-        unheard = error;
+        if (error instanceof NodeUnheard) unheard = error;
+        else if (unheard === null || method !== SEND) throw error;
+        else unheard = new NodeUnheard("one gave no response, another refused", { cause: error });
       }
     }
-    options.onUnheard?.(unheard);
-    throw unheard;
+    const silence = unheard ?? new NodeUnheard("none is configured");
+    options.onUnheard?.(silence);
+    throw silence;
   };
   // No second try behind our back: a refusal is heard at once, and whoever asked decides what to do about silence.
   return custom({ request }, { retryCount: 0 });
@@ -68,7 +75,7 @@ const HEX_METHODS: ReadonlySet<string> = new Set([
   "eth_getCode",
   "eth_getTransactionCount",
   "eth_maxPriorityFeePerGas",
-  "eth_sendRawTransaction",
+  SEND,
 ]);
 
 const OBJECT_METHODS: ReadonlySet<string> = new Set([

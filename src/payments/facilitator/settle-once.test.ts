@@ -94,6 +94,22 @@ describe("the same payload settled again", () => {
   });
 });
 
+describe("a transaction that one node took without a response", () => {
+  it.each([
+    ["has it mined", {}],
+    ["refuses it", { eth_sendRawTransaction: { error: { code: -32_000, message: "header not found" } } }],
+  ])("is the one that is waited for, also where the next node %s", async (_, instead) => {
+    const payer = await stage.payer();
+    const payload = await signed(payer);
+    const before = await sentBy();
+    const silent = await wire({ after: ["eth_sendRawTransaction"] });
+    const outcome = await settle(open({ urls: [...silent, ...(await wire({ instead }))] }), payload);
+    const [transfer] = await stage.transfersFrom(payer.address);
+    expect(outcome).toEqual({ kind: "settled", transaction: transfer?.transactionHash });
+    expect(await sentBy()).toBe(before + 1);
+  });
+});
+
 describe("another payload", () => {
   it("with the same nonce gets no success, and no transaction while the first may still be mined", async () => {
     const account = await openContractPayer(stage, paid, AGREEING_ACCOUNT);

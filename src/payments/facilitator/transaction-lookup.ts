@@ -20,6 +20,8 @@ export type TransactionState =
   | { readonly kind: "missing" };
 
 export type TransactionLookup = {
+  /** Whether the node knows it, mined or waiting. */
+  hasTransaction(hash: Hex): Promise<boolean>;
   stateOf(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
   /** "waiting" where it was not mined in time. */
   waitFor(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
@@ -55,19 +57,23 @@ export function createTransactionLookup(options: {
     return { kind: "succeeded" };
   };
 
-  async function isNextInLine(hash: Hex): Promise<boolean> {
-    try {
-      // By its own sender: the key may have been another one when it was sent.
-      const { blockNumber, nonce, from: address } = await client.getTransaction({ hash });
-      if (blockNumber !== null) return true;
-      return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));
-    } catch (error) {
-      if (error instanceof TransactionNotFoundError) return false;
+  const findTransaction = (hash: Hex) =>
+    client.getTransaction({ hash }).catch((error: unknown) => {
+      if (error instanceof TransactionNotFoundError) return null;
       throw error;
-    }
+    });
+
+  async function isNextInLine(hash: Hex): Promise<boolean> {
+    const found = await findTransaction(hash);
+    if (found === null) return false;
+    // By its own sender: the key may have been another one when it was sent.
+    const { blockNumber, nonce, from: address } = found;
+    if (blockNumber !== null) return true;
+    return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));
   }
 
   return {
+    hasTransaction: async (hash) => (await findTransaction(hash)) !== null,
     async stateOf(hash, payment) {
       try {
         return await stateIn(await client.getTransactionReceipt({ hash }), payment);
