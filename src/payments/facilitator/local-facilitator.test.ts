@@ -1,8 +1,8 @@
 // Our facilitator: trouble is never a verdict, contract accounts may pay, and nobody spends its gas for nothing.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { concatHex, type Hex } from "viem";
+import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openNodeWire, type WireFaults } from "../../../tests/support/node-wire.ts";
 import { ask, signedFor } from "../../../tests/support/paid-client.ts";
 import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/paid-stage.ts";
@@ -226,6 +226,41 @@ describe("the endpoints", () => {
     expect((await repeat(request(payload))).body).toMatchObject({ success: true, transaction });
     const other = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(65)}` } };
     expect((await repeat(request(other))).body).toMatchObject({ success: false, transaction: "" });
+  });
+
+  it("do not call an expired payment rejected while its transaction may still be mined", async () => {
+    let facilitatorMs = 0;
+    const facilitator = openTestFacilitator(stage, {
+      privateKey: stage.chain.accounts.attestor.privateKey,
+      confirmationMs: 300,
+      clock: { ...systemClock, nowMs: () => Date.now() + facilitatorMs },
+    });
+    const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
+    const repeat = endpoint("/settle", {}, { clock: later, facilitator });
+    const unavailable = { code: "FACILITATOR_UNAVAILABLE" };
+    const rejected = { success: false, errorReason: "payment_not_served" };
+    const payers = [await stage.payer(), await stage.payer()] as const;
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    const sendWithoutBlock = async (payer: PrivateKeyAccount) => {
+      const { payload } = await signedFor(paid, payer, stage.asset);
+      const { body } = await endpoint("/settle", {}, { facilitator })(request(payload));
+      const { transaction } = body as { transaction: string };
+      expect(transaction).toMatch(/^0x/);
+      return { payload, transaction };
+    };
+
+    const mined = await sendWithoutBlock(payers[0]);
+    await expect(repeat(request(mined.payload))).rejects.toMatchObject(unavailable);
+    await stage.chain.mine();
+    const { transaction } = mined;
+    expect((await repeat(request(mined.payload))).body).toMatchObject({ success: true, transaction });
+
+    const dropped = await sendWithoutBlock(payers[1]);
+    await stage.chain.request("hardhat_dropTransaction", [dropped.transaction]);
+    await expect(repeat(request(dropped.payload))).rejects.toMatchObject(unavailable);
+    facilitatorMs += 61_000;
+    expect((await repeat(request(dropped.payload))).body).toMatchObject(rejected);
   });
 
   it("answer 503 while fees are above the limit, and say so", async () => {

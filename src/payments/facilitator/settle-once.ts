@@ -19,7 +19,10 @@ import type { SendHooks } from "./witness.ts";
 
 export type SettleOnce = {
   settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse>;
-  /** The success of a payload that was settled earlier and still is; null otherwise. Sends nothing. */
+  /**
+   * The success of a payload that was settled earlier and still is; null where it was not. Sends nothing. Throws
+   * FacilitatorTrouble while a transaction that was sent for it may still be mined.
+   */
   findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null>;
 };
 
@@ -89,7 +92,7 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     const states = await Promise.all(record.transactions.map((each) => lookup.stateOf(each, record)));
     // What is rejected now may have been carried out by what was sent before, unseen by a node that lags.
     if (states.every(({ kind }) => kind === "reverted")) return response;
-    throw new FacilitatorTrouble("a transaction that carries this payment out may still be mined");
+    throw stillOpen();
   }
 
   async function settleNow(
@@ -125,9 +128,14 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     },
     async findSettled(payload, terms) {
       const key = keyOf(payload, terms);
+      // Not recorded before it is sent, and sent at any moment.
+      if (underWay.get(authorizationId(key))?.digest === key.digest) throw stillOpen();
       const record = await recordOf(key);
-      const success = record && (await outcomes.findSuccess(record));
-      return success ? succeeded(key, success) : null;
+      if (!record) return null;
+      const success = await outcomes.findSuccess(record);
+      if (success) return succeeded(key, success);
+      if (await outcomes.mayBeMined(record)) throw stillOpen();
+      return null;
     },
   };
 }
@@ -140,6 +148,10 @@ function keyOf(payload: PaymentPayload, { network, asset }: PaymentRequirements)
   if ("unacceptable" in payment) throw new Fault("INPUT_INVALID", payment.unacceptable);
   const { from: payer, nonce, digest, value: amount } = payment;
   return { ...terms, payer, nonce, digest, amount };
+}
+
+function stillOpen(): FacilitatorTrouble {
+  return new FacilitatorTrouble("a transaction that carries this payment out may still be mined");
 }
 
 function rival(): FacilitatorTrouble {

@@ -2,13 +2,15 @@
 import type { Clock } from "../../kit/clock.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { SettlementKey, SettlementRecord, SettlementRecords } from "./settlement-records.ts";
-import type { TransactionLookup } from "./transaction-lookup.ts";
+import type { TransactionLookup, TransactionState } from "./transaction-lookup.ts";
 
 export type SettlementOutcomes = {
   /** The transaction by which a payload was carried out and still is; null without one. */
   findSuccess(record: SettlementRecord): Promise<Hex | null>;
   /** Records a mined revert and whether its payer is to blame. */
   noteRevert(payment: SettlementKey & { readonly isContract: boolean }, transaction: Hex): Promise<void>;
+  /** True while any transaction of a payload may still be mined; changes no record. */
+  mayBeMined(record: SettlementRecord): Promise<boolean>;
   /** True while the newest transaction of a payload may still be mined. */
   isStillOpen(record: SettlementRecord): Promise<boolean>;
 };
@@ -22,6 +24,8 @@ export function createSettlementOutcomes(options: {
   readonly clock: Clock;
 }): SettlementOutcomes {
   const { records, lookup, clock } = options;
+  const isPending = ({ kind }: TransactionState, { updatedMs }: SettlementRecord) =>
+    kind === "waiting" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
 
   const noteRevert: SettlementOutcomes["noteRevert"] = async (payment, transaction) => {
     const state = await lookup.stateOf(transaction, payment);
@@ -44,13 +48,16 @@ export function createSettlementOutcomes(options: {
       }
       return null;
     },
+    async mayBeMined(record) {
+      const states = await Promise.all(record.transactions.map((each) => lookup.stateOf(each, record)));
+      return states.some((state) => isPending(state, record));
+    },
     async isStillOpen(record) {
       const [newest] = record.transactions;
-      const kind = newest ? (await lookup.stateOf(newest, record)).kind : "missing";
-      if (newest && kind === "reverted") await noteRevert(record, newest);
-      if (kind === "waiting" || (kind === "missing" && clock.nowMs() - record.updatedMs < GONE_MS))
-        return true;
-      if (kind !== "reverted") await records.close(record);
+      const state: TransactionState = newest ? await lookup.stateOf(newest, record) : { kind: "missing" };
+      if (newest && state.kind === "reverted") await noteRevert(record, newest);
+      if (isPending(state, record)) return true;
+      if (state.kind !== "reverted") await records.close(record);
       return false;
     },
   };
