@@ -89,6 +89,24 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     expect(reverts).toBe(1);
   });
 
+  it("costs one revert also where it is mined after the wait and the same payload is repeated", async () => {
+    const account = await openContractPayer(stage, paid, TWO_FACED_ACCOUNT);
+    const payload = await account.payload();
+    const facilitator = open({ confirmationMs: 300 });
+    const reverts = await revertsDuring(async () => {
+      await stage.chain.request("evm_setAutomine", [false]);
+      onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+      expect(await settle(facilitator, payload)).toMatchObject({ kind: "unknown" });
+      await stage.chain.mine();
+      await stage.chain.request("evm_setAutomine", [true]);
+      for (let request = 0; request < 3; request += 1) {
+        const outcome = await settle(facilitator, payload);
+        expect.soft(outcome).toMatchObject({ kind: "refused", reason: "payer_refused_after_revert" });
+      }
+    });
+    expect(reverts).toBe(1);
+  });
+
   it("is one to the rules as a key with delegated code (EIP-7702), too", async () => {
     const code = await openContractPayer(stage, paid, TWO_FACED_ACCOUNT);
     const account = await openContractPayer(stage, paid, concatHex(["0xef0100", code.address as Hex]));

@@ -66,7 +66,10 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     const success = await outcomes.findSuccess(record);
     if (success) return succeeded(key, success);
     const [newest] = record.transactions;
-    if (!newest || (await lookup.stateOf(newest, record)).kind !== "waiting") return null;
+    const state = newest && (await lookup.stateOf(newest, record));
+    // Mined after the wait for it had ended: its payer must not be served as if it had not happened.
+    if (newest && state?.kind === "reverted") await outcomes.noteRevert(record, newest);
+    if (!newest || state?.kind !== "waiting") return null;
     const { kind } = await lookup.waitFor(newest, record);
     if (kind === "succeeded") return concluded(record, succeeded(key, newest));
     return concluded(record, failed(key, kind === "reverted" ? TRANSACTION_FAILED : PENDING, newest));
