@@ -6,36 +6,54 @@ import type { FeeQuote } from "./fee-limits.ts";
 // Below the block time of every chain served: a burst of payments shares one read.
 const CACHE_MS = 1_000;
 
-/** Asks each client on its own; throws where none of them responds. */
+// Nodes respond within a few hundred milliseconds; payments are sent one after another and wait for this.
+const OTHERS_MS = 500;
+
+/** Asks each client on its own; one that is much slower than the first is left out. Throws where none responds. */
 export function createFeeQuotes(clients: readonly PublicClient[], clock: Clock): () => Promise<FeeQuote> {
-  let read: { readonly quote: Promise<FeeQuote>; readonly atMs: number } | null = null;
+  let latest: { readonly quote: FeeQuote; readonly atMs: number } | null = null;
+  let underWay: Promise<FeeQuote> | null = null;
 
   async function readQuote(): Promise<FeeQuote> {
-    const quotes = await Promise.allSettled(clients.map(quoteOf));
-    const heard = quotes.flatMap((quote) => (quote.status === "fulfilled" ? [quote.value] : []));
-    const [first, ...others] = heard.map(({ priorityFeePerGas }) => priorityFeePerGas);
-    if (first === undefined) throw (quotes[0] as PromiseRejectedResult | undefined)?.reason;
+    const heard: NodeQuote[] = [];
+    const reads = clients.map(async (client) => {
+      heard.push(await quoteOf(client));
+    });
+    const all = Promise.allSettled(reads);
+    await Promise.any(reads).catch(({ errors }: AggregateError) => {
+      throw errors[0] ?? new Error("no node is configured");
+    });
+    const waiting = new AbortController();
+    await Promise.race([all, clock.sleep(OTHERS_MS, waiting.signal).catch(() => undefined)]);
+    waiting.abort();
+    const tips = heard.map(({ priorityFeePerGas }) => priorityFeePerGas);
     return {
       baseFeesPerGas: heard.map(({ baseFeePerGas }) => baseFeePerGas),
-      priorityFeePerGas: others.reduce((lowest, tip) => (tip < lowest ? tip : lowest), first),
+      priorityFeePerGas: tips.reduce((lowest, tip) => (tip < lowest ? tip : lowest)),
     };
   }
 
-  return () => {
-    const nowMs = clock.nowMs();
-    if (read === null || nowMs - read.atMs > CACHE_MS) {
-      const begun = { quote: readQuote(), atMs: nowMs };
-      read = begun;
+  async function refresh(): Promise<FeeQuote> {
+    try {
+      const quote = await readQuote();
+      latest = { quote, atMs: clock.nowMs() };
+      return quote;
+    } finally {
       // A failed read is not shared with later payments.
-      begun.quote.catch(() => {
-        if (read === begun) read = null;
-      });
+      underWay = null;
     }
-    return read.quote;
+  }
+
+  return async () => {
+    if (latest !== null && clock.nowMs() - latest.atMs <= CACHE_MS) return latest.quote;
+    underWay ??= refresh();
+    return underWay;
   };
 }
 
-async function quoteOf(client: PublicClient) {
+type NodeQuote = { readonly baseFeePerGas: bigint; readonly priorityFeePerGas: bigint };
+
+async function quoteOf(client: PublicClient): Promise<NodeQuote> {
   const [{ baseFeePerGas }, priorityFeePerGas] = await Promise.all([
     client.getBlock(),
     client.estimateMaxPriorityFeePerGas(),
