@@ -33,7 +33,10 @@ export function createSettlementOutcomes(options: {
     if (state.kind !== "reverted") return;
     const { network, payer, isContract } = payment;
     // Anyone may carry an authorization out: a payer whose money moved as signed is not to blame for our revert.
-    const barsPayer = !(await lookup.wasCarriedOut(payment, state.blockNumber));
+    // Nor is one whose transfer our own fee limit kept waiting until it had expired.
+    const barsPayer =
+      !(await lookup.expiredWaiting(transaction, state.blockNumber)) &&
+      !(await lookup.wasCarriedOut(payment, state.blockNumber));
     await records.addRevert({ network, transaction, payer, isContract, gasUsed: state.gasUsed, barsPayer });
     await records.close(payment);
   };

@@ -1,8 +1,10 @@
 // What became of a transaction of ours, and whether an authorization was carried out, as the node has it now.
 import {
+  hexToBigInt,
   type PublicClient,
   parseAbi,
   parseAbiItem,
+  slice,
   TransactionNotFoundError,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
@@ -26,6 +28,8 @@ export type TransactionLookup = {
   /** "waiting" where it was not mined in time. */
   waitFor(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
   balanceOf(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
+  /** Whether a mined transaction was kept waiting until its authorization had expired. */
+  expiredWaiting(hash: Hex, blockNumber: bigint): Promise<boolean>;
   /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
   wasCarriedOut(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
 };
@@ -38,6 +42,8 @@ const USED = parseAbiItem("event AuthorizationUsed(address indexed authorizer, b
 const CANCELED = parseAbiItem(
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
 );
+// Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
+const VALID_BEFORE_BYTES = [132, 164] as const;
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
 const LOOK_BACK_BLOCKS = 1_000n;
 
@@ -97,6 +103,18 @@ export function createTransactionLookup(options: {
     },
     balanceOf: ({ asset, payer }) =>
       client.readContract({ address: asset, abi: ABI, functionName: "balanceOf", args: [payer] }),
+    async expiredWaiting(hash, blockNumber) {
+      const [{ input, maxFeePerGas }, block, parent] = await Promise.all([
+        client.getTransaction({ hash }),
+        client.getBlock({ blockNumber }),
+        client.getBlock({ blockNumber: blockNumber - 1n }),
+      ]);
+      const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
+      if (block.timestamp < validBefore) return false;
+      // Mined in the next block after it was sent, it did not wait: it was signed to expire before that block.
+      const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
+      return wasPricedOut || parent.timestamp >= validBefore;
+    },
     async wasCarriedOut({ asset, payer, nonce }, blockNumber) {
       const args = [payer, nonce] as const;
       if (

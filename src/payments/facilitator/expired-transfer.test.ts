@@ -1,0 +1,59 @@
+// Transfers that are mined after their authorization has expired: whether their payer is to blame.
+import type { Hex } from "viem";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { NETWORK, signedFor } from "../../../tests/support/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../../../tests/support/paid-stage.ts";
+import { openTestFacilitator, termsOf } from "../../../tests/support/test-facilitator.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { openRecordStore } from "../../store/record-store.ts";
+import { settlePayment } from "./facilitator.ts";
+import { openSettlementRecords } from "./settlement-records.ts";
+
+// Each moves the time of its chain, and a chain's time does not go back.
+let stage: PaidStage;
+beforeEach(async () => {
+  stage = await openPaidStage("in process");
+});
+afterEach(() => stage.close());
+
+const GWEI = 10n ** 9n;
+
+/** Sends a transfer that is mined in the last of the blocks, and settles it again afterwards. */
+async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySeconds?: number }[]) {
+  const paid = `${(await stage.serve()).url}/paid?q=x`;
+  const payer = await stage.payer();
+  const { payload } = await signedFor(paid, payer, stage.asset);
+  const { validBefore } = (payload.payload as { authorization: { validBefore: string } }).authorization;
+  const { privateKey } = stage.chain.accounts.attestor;
+  const facilitator = openTestFacilitator(stage, { privateKey, confirmationMs: 300 });
+  await stage.chain.request("evm_setAutomine", [false]);
+  const sent = await settlePayment(facilitator, payload, termsOf(stage));
+  expect(sent).toMatchObject({ kind: "unknown", transaction: expect.stringMatching(/^0x/) });
+  const hash = (sent as { transaction: Hex }).transaction;
+  for (const { baseFee = 0n, pastExpirySeconds } of blocks) {
+    await expect(stage.node.getTransactionReceipt({ hash })).rejects.toThrow("could not be found");
+    await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", [`0x${baseFee.toString(16)}`]);
+    const timestamp = Number(validBefore) + (pastExpirySeconds ?? 0);
+    if (pastExpirySeconds !== undefined) await stage.chain.request("evm_setNextBlockTimestamp", [timestamp]);
+    await stage.chain.mine();
+  }
+  expect((await stage.node.getTransactionReceipt({ hash })).status).toBe("reverted");
+  expect(await settlePayment(facilitator, payload, termsOf(stage))).toMatchObject({ kind: "refused" });
+  const records = openSettlementRecords(openRecordStore(stage.database), systemClock);
+  return records.isBarred(NETWORK, payer.address.toLowerCase() as Hex);
+}
+
+it("is not where our own fee limit kept the transfer waiting until the first block past expiry", async () => {
+  expect(await barredAfter([{ baseFee: 200n * GWEI }, { pastExpirySeconds: 0 }])).toBe(false);
+});
+
+it("is not where the transfer also missed a block past expiry", async () => {
+  const waiting = { baseFee: 200n * GWEI };
+  expect(await barredAfter([waiting, { ...waiting, pastExpirySeconds: 1 }, { pastExpirySeconds: 3 }])).toBe(
+    false,
+  );
+});
+
+it("is where it was signed to expire before the next block", async () => {
+  expect(await barredAfter([{ pastExpirySeconds: 0 }])).toBe(true);
+});
