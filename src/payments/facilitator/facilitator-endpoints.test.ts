@@ -1,14 +1,26 @@
 // The facilitator under load: a few verifications at a time, in order, and none that nobody waits for any more.
+import { pino, stdSerializers } from "pino";
+import { getContractError, parseAbi, RpcRequestError } from "viem";
 import { expect, it } from "vitest";
 import { quiet } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../kit/clock.ts";
 import type { Hex } from "../../kit/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
 import { facilitatorEndpoints } from "./facilitator-endpoints.ts";
+import { FacilitatorTrouble } from "./facilitator-trouble.ts";
 
 const NETWORK = "eip155:31337";
 const asset: Hex = `0x${"01".repeat(20)}`;
 const payTo: Hex = `0x${"02".repeat(20)}`;
+
+const rules = {
+  network: NETWORK,
+  asset,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  amountMin: 1n,
+  payees: null,
+} as const;
 
 function verification(number: number, nowMs: number): EndpointRequest {
   const terms = { scheme: "exact", network: NETWORK, asset, amount: "1000", payTo, maxTimeoutSeconds: 60 };
@@ -35,14 +47,6 @@ it("begins a few at a time, and answers 503 for those that have waited for too l
     findSettled: () => Promise.reject(new Error("nobody asked")),
     getSupported: () => Promise.reject(new Error("nobody asked")),
   };
-  const rules = {
-    network: NETWORK,
-    asset,
-    assetName: "USD Coin",
-    assetVersion: "2",
-    amountMin: 1n,
-    payees: null,
-  } as const;
   const [verify] = facilitatorEndpoints({ facilitator, rules, log: quiet, clock });
   if (!verify) throw new Error("there is no verification");
   const asked = Array.from({ length: 30 }, (_, i) => verify.handle(verification(i, nowMs)));
@@ -56,5 +60,37 @@ it("begins a few at a time, and answers 503 for those that have waited for too l
   expect(answers.filter(({ status }) => status === "fulfilled").length).toBe(24);
   for (const late of answers.slice(24)) {
     expect(late).toMatchObject({ status: "rejected", reason: { code: "FACILITATOR_UNAVAILABLE" } });
+  }
+});
+
+it("logs what failed without the signature that the call was made with", async () => {
+  const lines: string[] = [];
+  const log = pino(
+    { serializers: { err: stdSerializers.errWithCause } },
+    { write: (line) => lines.push(line) },
+  );
+  const signature: Hex = `0x${"5e".repeat(65)}`;
+  const refused = new RpcRequestError({
+    body: { method: "eth_call" },
+    error: { code: -32_005, message: `no ${signature}` },
+    url: "node.example",
+  });
+  const call = { abi: parseAbi(["function pay(bytes)"]), functionName: "pay", args: [signature] };
+  const failed = getContractError(refused, { ...call, address: asset });
+  expect(failed.message).toContain(signature);
+  const fail = () => Promise.reject(new FacilitatorTrouble("a node did not answer", { cause: failed }));
+  const facilitator = { verify: fail, settle: fail, findSettled: fail, getSupported: fail };
+  const endpoints = facilitatorEndpoints({ facilitator, rules, log });
+  for (const { handle } of endpoints.slice(0, 2)) {
+    const fault: unknown = await Promise.resolve(handle(verification(1, Date.now()))).catch((error) => error);
+    expect(fault).toMatchObject({ code: "FACILITATOR_UNAVAILABLE" });
+    // What answers requests may log it once more.
+    log.warn({ err: fault }, "again");
+  }
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    expect(line).not.toContain(signature.slice(2));
+    expect(line).toContain("a node did not answer");
+    expect(line).toContain('"code":-32005');
   }
 });

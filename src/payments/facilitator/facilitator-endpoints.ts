@@ -9,6 +9,7 @@ import type { Log } from "../../kit/log.ts";
 import { parseUint } from "../../kit/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { objectionTo, type Payment, payloadOf, readPayment } from "../payment.ts";
+import { errorForLog } from "./error-for-log.ts";
 import { type Facilitator, NOT_SERVED } from "./facilitator.ts";
 import { REQUEST_SCHEMA, SETTLED_SCHEMA, SUPPORTED_SCHEMA, VERIFIED_SCHEMA } from "./facilitator-schema.ts";
 import { FacilitatorTrouble } from "./facilitator-trouble.ts";
@@ -64,10 +65,11 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
   // The same payment sent twice at once would be two transactions, of which one can only fail, at our cost.
   const underWay = new Map<string, ReturnType<Facilitator["settle"]>>();
 
-  const troubled = (operation: "verify" | "settle") => (cause: unknown) => {
+  const troubled = (operation: "verify" | "settle") => (error: unknown) => {
     count(operation, "trouble");
+    const cause = errorForLog(error);
     log.warn({ err: cause, operation }, "The facilitator could not tell");
-    throw new Fault("FACILITATOR_UNAVAILABLE", sentenceFor(cause), { cause });
+    throw new Fault("FACILITATOR_UNAVAILABLE", sentenceFor(error), { cause });
   };
   const settleOnce = ({ payment, terms }: Accepted) => {
     const running = underWay.get(payment.digest);
