@@ -8,7 +8,9 @@ export type WireFaults = {
   /** Methods whose response is lost on its way back. */
   readonly after?: readonly string[];
   /** The response sent in place of the node's, by method; null lets the request through. */
-  readonly instead?: Readonly<Record<string, object | (() => Promise<object | null>)>>;
+  readonly instead?: Readonly<
+    Record<string, object | ((params: readonly unknown[]) => Promise<object | null>)>
+  >;
 };
 
 export type NodeWire = {
@@ -25,11 +27,11 @@ export async function openNodeWire(upstream: string, faults: WireFaults): Promis
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const { method } = JSON.parse(body) as { method: string };
+    const { method, params } = JSON.parse(body) as { method: string; params: readonly unknown[] };
     methods.push(method);
     if (faults.before?.includes(method)) return void response.destroy();
     const given = faults.instead?.[method];
-    const instead = typeof given === "function" ? await given() : given;
+    const instead = typeof given === "function" ? await given(params) : given;
     if (instead) {
       return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...instead }));
     }

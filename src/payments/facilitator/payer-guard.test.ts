@@ -224,6 +224,20 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
+  it("is not refused either where the node gives logs of a thousand blocks at most", async () => {
+    const payer = await stage.payer();
+    const payload = await signed(payer);
+    const eth_getLogs = async ([filter]: readonly unknown[]) => {
+      const { fromBlock, toBlock } = filter as { fromBlock?: Hex; toBlock?: Hex };
+      const blocks = Number(toBlock ?? Number.NaN) - Number(fromBlock ?? Number.NaN) + 1;
+      return blocks <= 1_000 ? null : { error: { code: -32_005, message: "the range is too large" } };
+    };
+    expect(await settleAfter(transferOf(payload), payload, { eth_getLogs })).toMatchObject({
+      kind: "refused",
+    });
+    expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
+  });
+
   it("is refused where he cancelled it himself", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);

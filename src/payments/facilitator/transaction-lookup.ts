@@ -45,7 +45,9 @@ const CANCELED = parseAbiItem(
 // Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
-const LOOK_BACK_BLOCKS = 1_000n;
+const RANGE_BLOCKS = 1_000n;
+// A revert may be looked up long after it was mined, while its settlement waits: what it was lost to is close to it.
+const RANGES_MAX = 10;
 
 export function createTransactionLookup(options: {
   readonly client: PublicClient;
@@ -122,16 +124,22 @@ export function createTransactionLookup(options: {
       ) {
         return false;
       }
-      const logsOf = async (event: typeof USED | typeof CANCELED) => {
-        const fromBlock = blockNumber > LOOK_BACK_BLOCKS ? blockNumber - LOOK_BACK_BLOCKS : 0n;
-        return client.getLogs({ address: asset, event, args: { authorizer: payer, nonce }, fromBlock });
-      };
-      const [uses, cancellations] = await Promise.all([logsOf(USED), logsOf(CANCELED)]);
-      // A node that leaves the log out must not make a payer look guilty.
-      if (uses.length + cancellations.length === 0) {
-        throw new Error("the use of an authorization is not in the logs");
+      const head = await client.getBlockNumber();
+      let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
+      for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
+        const range = { fromBlock, toBlock: lower(fromBlock + RANGE_BLOCKS - 1n, head) };
+        const logsOf = (event: typeof USED | typeof CANCELED) =>
+          client.getLogs({ address: asset, event, args: { authorizer: payer, nonce }, ...range });
+        const [uses, cancellations] = await Promise.all([logsOf(USED), logsOf(CANCELED)]);
+        if (uses.length + cancellations.length > 0) return uses.length > 0;
+        fromBlock += RANGE_BLOCKS;
       }
-      return uses.length > 0;
+      // A node that leaves the log out must not make a payer look guilty.
+      throw new Error("the use of an authorization is not in the logs");
     },
   };
+}
+
+function lower(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
