@@ -16,13 +16,16 @@ export type OtherNodes = {
 
 // A restart, a deployment or a used-up allowance per minute is over by then. One rest more may be waited for at the end.
 const WAIT_MS_MAX = 60_000;
+// While an outage lasts: a node that fails now and then is heard between two failures, and one that is gone for hours
+// makes a range cost a few seconds more.
+const OUTAGE_WAIT_MS_MAX = 15_000;
 // Rests double up to half a minute, so ten failures fill the time; a few more are for those that rest for less.
 const ATTEMPTS_MAX = 15;
 // A node that refuses ranges of this size will refuse the next ones too; one that only hung deserves another chance.
 const RANGES_LEFT_OUT = 100;
 
 /**
- * One outage is waited for once: while it lasts, later ranges ask a node whose rest is over, and do not wait. For one
+ * One outage is waited for at length once: while it lasts, later ranges wait for the end of a short rest only. For one
  * chain, so that a new stream does not wait for the same outage again.
  */
 export function createOtherNodes(): OtherNodes {
@@ -40,7 +43,7 @@ export function createOtherNodes(): OtherNodes {
       const others = rpc.providers().filter((_, index) => !without.has(index)).length;
       if (others === 0) return null;
       const patience = isOutage
-        ? { attemptsMax: others, waitMsMax: 0 }
+        ? { attemptsMax: others + 1, waitMsMax: OUTAGE_WAIT_MS_MAX }
         : { attemptsMax: ATTEMPTS_MAX, waitMsMax: WAIT_MS_MAX };
       try {
         const found = await rpc.pinned(work, { ...options, ...patience, except: [...without] });

@@ -1,7 +1,7 @@
 // Payers whose transfers revert when they are mined: how often they can make the facilitator pay for that.
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
-import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
+import { concatHex, type Hex, type PrivateKeyAccount, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type NodeWire, openNodeWire, type WireFaults } from "../../../tests/support/node-wire.ts";
 import { signedFor } from "../../../tests/support/paid-client.ts";
@@ -57,6 +57,7 @@ async function revertsDuring(run: () => Promise<unknown>): Promise<number> {
   return reverts;
 }
 
+const AUTHORIZATION_STATE = toFunctionSelector("authorizationState(address,bytes32)");
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
@@ -235,6 +236,21 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settleAfter(transferOf(payload), payload, { eth_getLogs })).toMatchObject({
       kind: "refused",
     });
+    expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
+  });
+
+  it("is not refused either on the word of a node that is a block behind", async () => {
+    const payer = await stage.payer();
+    const payload = await signed(payer);
+    const UNUSED = { result: `0x${"0".repeat(64)}` };
+    // It still has the state before the stranger's transfer; of a block it does not have it says nothing.
+    const lagging = {
+      eth_call: async (params: readonly unknown[]) => {
+        const [{ data }, block] = params as [{ data: Hex }, string | undefined];
+        return data.startsWith(AUTHORIZATION_STATE) && (block ?? "latest") === "latest" ? UNUSED : null;
+      },
+    };
+    await settleAfter(transferOf(payload), payload, lagging);
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 

@@ -37,6 +37,9 @@ export function createSettlementOutcomes(options: {
     const barsPayer =
       !(await lookup.expiredWaiting(transaction, state.blockNumber)) &&
       !(await lookup.wasCarriedOut(payment, state.blockNumber));
+    // A reorg may have undone both, the revert and what it was lost to, while they were read.
+    const now = barsPayer ? await lookup.stateOf(transaction, payment) : state;
+    if (now.kind !== "reverted" || now.blockNumber !== state.blockNumber) return;
     await records.addRevert({ network, transaction, payer, isContract, gasUsed: state.gasUsed, barsPayer });
     await records.close(payment);
   };

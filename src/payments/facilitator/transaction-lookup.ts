@@ -44,6 +44,8 @@ const CANCELED = parseAbiItem(
 );
 // Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
+// Nodes without archive keep the state of 128 blocks.
+const STATE_BLOCKS = 64n;
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
 const RANGE_BLOCKS = 1_000n;
 // A revert may be looked up long after it was mined, while its settlement waits: what it was lost to is close to it.
@@ -118,13 +120,13 @@ export function createTransactionLookup(options: {
       return wasPricedOut || parent.timestamp >= validBefore;
     },
     async wasCarriedOut({ asset, payer, nonce }, blockNumber) {
-      const args = [payer, nonce] as const;
-      if (
-        !(await client.readContract({ address: asset, abi: ABI, functionName: "authorizationState", args }))
-      ) {
-        return false;
-      }
       const head = await client.getBlockNumber();
+      // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
+      // its state, and none is behind it any longer.
+      const at = head > blockNumber + STATE_BLOCKS ? {} : { blockNumber };
+      const args = [payer, nonce] as const;
+      const call = { address: asset, abi: ABI, functionName: "authorizationState", args } as const;
+      if (!(await client.readContract({ ...call, ...at }))) return false;
       let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
       for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
         const range = { fromBlock, toBlock: lower(fromBlock + RANGE_BLOCKS - 1n, head) };
