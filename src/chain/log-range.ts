@@ -69,19 +69,17 @@ type Reading = {
 
 async function read(node: PinnedRpc, question: RangeQuestion, options: CallOptions): Promise<Reading> {
   const { wanted, sampled, toBlock } = question;
+  // Headers first: see second-look.ts.
+  const headers = [toBlock, ...sampled].map(headerCall);
   const calls: RpcCall<NodeLog[] | Header>[] = [
+    ...headers,
     ...wanted.map((each) => rangeCall(question, each)),
-    ...sampled.map(headerCall),
-    headerCall(toBlock),
   ];
   const answers = await node.batch(calls, options);
   refuseLargeFirst(answers);
   const values = valuesOf(answers);
-  return {
-    logs: mergeLogs(values.slice(0, wanted.length) as NodeLog[][]),
-    sampled: values.slice(wanted.length, -1) as Header[],
-    last: values.at(-1) as Header,
-  };
+  const [last, ...others] = values.slice(0, headers.length) as [Header, ...Header[]];
+  return { logs: mergeLogs(values.slice(headers.length) as NodeLog[][]), sampled: others, last };
 }
 
 /** The headers of all blocks with logs, and those that were read before, by number. */

@@ -152,19 +152,18 @@ async function readAgain(
 ): Promise<Seen> {
   const { wanted, bloom } = look;
   const inRange = look.isEmpty ? [] : wanted.map((each) => rangeCall(look, each));
-  const calls: RpcCall<NodeLog[] | Header>[] = [
-    ...inRange,
-    ...named.flatMap((header) => wanted.map((each) => blockLogsCall(header, each, bloom))),
-    headerCall(look.toBlock),
-  ];
+  const byHash = named.flatMap((header) => wanted.map((each) => blockLogsCall(header, each, bloom)));
+  // The header first: a node that has the last block has the logs that it is asked for afterwards. The other way round,
+  // one that is behind shows a part of the range, and the header once it has caught up a moment later.
+  const calls: RpcCall<NodeLog[] | Header>[] = [headerCall(look.toBlock), ...inRange, ...byHash];
   const responses = await node.batch(calls, options);
   refuseLargeFirst(responses);
-  const values = valuesOf(responses);
-  const lists = values.slice(inRange.length, -1) as NodeLog[][];
+  const [last, ...lists] = valuesOf(responses) as [Header, ...NodeLog[][]];
+  const range = lists.splice(0, inRange.length);
   return {
-    range: mergeLogs(values.slice(0, inRange.length) as NodeLog[][]),
+    range: mergeLogs(range),
     byHash: named.map((_, i) => mergeLogs(lists.slice(i * wanted.length, (i + 1) * wanted.length))),
-    last: values.at(-1) as Header,
+    last,
   };
 }
 

@@ -91,9 +91,15 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     });
     if (injection.kind === "member-error") {
       const { code, message, data } = injection;
-      answers[0] = {
+      // Errors of single members are those of queries for logs, where there is one.
+      const query = calls.find(({ method }) => method === "eth_getLogs")?.id;
+      const at = Math.max(
+        0,
+        answers.findIndex(({ id }) => id === query),
+      );
+      answers[at] = {
         jsonrpc: "2.0",
-        id: answers[0]?.id,
+        id: answers[at]?.id,
         error: { code, message, ...(data === undefined ? {} : { data }) },
       };
     }

@@ -16,7 +16,7 @@ export type Injection =
   | { readonly kind: "hang" }
   /** This result in place of the honest one. */
   | { readonly kind: "result"; readonly result: unknown }
-  /** A JSON-RPC error, with HTTP 200 unless told otherwise; in place of a whole batch, or of its first member. */
+  /** A JSON-RPC error, with HTTP 200 unless told otherwise; in place of a whole batch, or of its first query for logs. */
   | {
       readonly kind: "error" | "member-error";
       readonly code: number;
