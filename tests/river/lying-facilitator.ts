@@ -36,8 +36,13 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   let before: Settled | null = null;
 
   const chooseLie = (path: string): Lie | null =>
-    // In turns, so that a short run hears each of them.
-    path === "/settle" && random() < share ? (LIES[lies++ % LIES.length] ?? null) : null;
+    // In turns, each until it was told: some need a settlement that succeeds.
+    path === "/settle" && random() < share ? (LIES[lies % LIES.length] ?? null) : null;
+
+  const tellLie = (lie: Lie) => {
+    lies += 1;
+    onLie(lie);
+  };
 
   function inventSettlement(lie: Lie | null, body: Buffer): Settled | null {
     const { paymentRequirements } = lie ? JSON.parse(body.toString("utf8")) : { paymentRequirements: null };
@@ -55,7 +60,7 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     const say = (said: object) => response.writeHead(200, JSON_TYPE).end(JSON.stringify(said));
     const invented = inventSettlement(lie, body);
     if (lie !== null && invented !== null) {
-      onLie(lie);
+      tellLie(lie);
       return void say(invented);
     }
     const url = target();
@@ -69,7 +74,7 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     const settled = path === "/settle" && honest.ok ? (JSON.parse(text) as Settled) : null;
     if (settled?.success) before = settled;
     if (settled?.success && lie === "failure after settling") {
-      onLie(lie);
+      tellLie(lie);
       return void say({ ...settled, success: false, errorReason: REFUSAL, transaction: "" });
     }
     response.writeHead(honest.status, JSON_TYPE).end(text);
