@@ -86,7 +86,7 @@ function finalNumber(
   return Math.max(0, Math.min(Math.max(confirmed, deep), head - depthMin));
 }
 
-/** The claim of another node than the first; null when there is none that responds in time. */
+/** The claim of another node than the first; null where no other node responds in time. */
 async function secondClaim(
   rpc: Rpc,
   first: number,
