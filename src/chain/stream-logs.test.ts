@@ -10,6 +10,7 @@ import {
   startFaultyNode,
 } from "../../tests/support/faulty-node.ts";
 import type { Call } from "../../tests/support/injections.ts";
+import { startLaggingNode } from "../../tests/support/lagging-node.ts";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/log-chain.ts";
 import { createTestRpc } from "../../tests/support/test-rpc.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
@@ -380,6 +381,25 @@ describe("a node that always omits one log in the middle of a range", () => {
       const { batches, unconfirmed } = await collectWith(rpc, blind);
       expectWhole(batches);
       expect(unconfirmed).toEqual([]);
+    });
+
+    it("is not believed when that node is behind for the first call of a batch and catches up for the rest", async () => {
+      const log = lonely().find(({ blockNumber }) =>
+        truth.every((each) => each.blockNumber <= blockNumber || each.blockNumber > blockNumber + 1),
+      ) as ChainLog;
+      const toBlock = log.blockNumber + 1;
+      const liar = await omitting(log);
+      const late = await startLaggingNode(logs.chain.rpcUrl, HEAD - log.blockNumber + 1);
+      let calls = 0;
+      late.onCall = () => {
+        calls += 1;
+        if (calls === 2) late.behind = 0;
+      };
+      const { rpc } = createTestRpc([liar.url, late.url]);
+      const { batches, unconfirmed } = await collectWith(rpc, { ...blind, toBlock });
+      expectWhole(batches, 0, toBlock);
+      expect(unconfirmed).toEqual([]);
+      await late.stop();
     });
 
     it("asks a node again that was too narrow a hundred ranges ago", async () => {
