@@ -125,6 +125,14 @@ function summary(rounds: readonly Round[]): BenchReport {
       aim: atLeast(rate, lower, 50),
     },
     {
+      // The ceiling that no database has a part in: what compares one database with another.
+      what: "events/s against reading",
+      value: grouped(rate),
+      ceiling: `${grouped(reading)} read and decoded alone`,
+      ratio: percent(rate, reading),
+      aim: null,
+    },
+    {
       what: "peak memory",
       value: megabytes(rssBytesMax),
       ceiling: megabytes(MEMORY_BYTES_MAX),
