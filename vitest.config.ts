@@ -8,7 +8,13 @@ const withoutBrowser = findChromium(process.env.PATH ?? "") === null;
 const withoutVersionBefore = process.env.TEST_VERSION_BEFORE === undefined;
 
 // They take half a minute and more, whatever their size: begun last, one of them would run alone for a while.
-const LONG = ["tests/river/", "tests/indexing/", "tests/money/", "embedded-postgres", "generated-files"];
+const LONG = [
+  "tests/e2e/",
+  "tests/indexer/",
+  "tests/payments/",
+  "packages/embedded-postgres",
+  "generated-files",
+];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -20,13 +26,13 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "contracts/**/*.test.ts", "tests/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "contracts/**/*.test.ts", "packages/**/*.test.ts", "tests/**/*.test.ts"],
     exclude: [
       ...configDefaults.exclude,
       ...(withoutBrowser ? ["tests/browser/**"] : []),
       ...(withoutVersionBefore ? ["tests/upgrade/**"] : []),
     ],
-    globalSetup: ["tests/support/postgres-global-setup.ts"],
+    globalSetup: ["tests/support/database/postgres-global-setup.ts"],
     pool: "forks",
     // Files of one worker share their modules: loading viem and the chain anew for each took a third of the time.
     isolate: false,

@@ -2,12 +2,12 @@
 
 import { apiHeadlines, rate } from "./api/api-headlines.ts";
 import { type Depth, deepTitle, FIRST_PAGE, routesOf } from "./api/api-routes.ts";
+import type { RawTask } from "./api/http-ceiling-child.ts";
 import type { Cell, LoadReport, LoadTask, RouteReport } from "./api/load-child.ts";
-import type { RawTask } from "./api/raw-child.ts";
-import { type Sizes, sizesOf } from "./api/row-values.ts";
+import { type Sizes, sizesOf } from "./api/row-generators.ts";
 import type { ServerReady } from "./api/server-child.ts";
 import { startApi } from "./api/start-api.ts";
-import { type BenchServer, startBenchServer } from "./backfill/bench-database.ts";
+import { type BenchServer, startBenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,
   type BenchOptions,
@@ -16,9 +16,9 @@ import {
   type Measurement,
   microseconds,
   percent,
-} from "./measurement.ts";
-import { tell } from "./tell.ts";
-import { profileOptions, type Start, withChildren } from "./with-children.ts";
+} from "./harness/measurement.ts";
+import { tell } from "./harness/progress.ts";
+import { profileOptions, type Start, withChildren } from "./harness/with-children.ts";
 
 const SCHEMA = "sextant";
 // A tenth of the rows unless everything is asked for: filling takes seconds then, and indexes are as deep but for a level.
@@ -52,7 +52,7 @@ async function measure(
     apiUrl: api.url,
     paths: routesOf(sizes, depth).map(({ url }) => url(0)),
   };
-  const raw = await start("node:http", "api/raw-child.ts", rawTask).next<ServerReady>();
+  const raw = await start("node:http", "api/http-ceiling-child.ts", rawTask).next<ServerReady>();
   tell("load");
   const msPerCell = full ? FULL_MS_PER_CELL : MS_PER_CELL;
   const task: LoadTask = { ...place, api, raw, sizes, depth, rounds: ROUNDS, msPerCell };

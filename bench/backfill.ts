@@ -3,15 +3,14 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { to as copyTo } from "pg-copy-streams";
-import { createLogDecoder } from "../src/protocol/decode-logs.ts";
+import { createLogDecoder } from "../src/protocol/decode/logs.ts";
 import { tables } from "../src/protocol/domains.ts";
 import type { BackfillReport } from "./backfill/backfill-child.ts";
-import { type BenchServer, openBenchDatabase, startBenchServer } from "./backfill/bench-database.ts";
 import type { CopyReport, CopyTask, DumpedTable } from "./backfill/copy-child.ts";
-import { fill, startNode } from "./backfill/fill.ts";
 import { drainNode, type Served } from "./backfill/node-speed.ts";
 import type { ReadReport, ReadTask } from "./backfill/read-child.ts";
-import { historyChain } from "./history/history.ts";
+import { fill, startNode } from "./backfill/run-backfill.ts";
+import { type BenchServer, openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
 import {
   atLeast,
   type Bench,
@@ -26,10 +25,11 @@ import {
   microseconds,
   percent,
   perSecond,
-} from "./measurement.ts";
-import type { ReplayNodeReady } from "./replay-node-child.ts";
-import { tell } from "./tell.ts";
-import { profileOptions, type Start, withChildren } from "./with-children.ts";
+} from "./harness/measurement.ts";
+import { tell } from "./harness/progress.ts";
+import { profileOptions, type Start, withChildren } from "./harness/with-children.ts";
+import { historyChain } from "./history/history.ts";
+import type { ReplayNodeReady } from "./history/replay-node-child.ts";
 
 const SCHEMA = "sextant";
 const COPY_SCHEMA = "sextant_copy";

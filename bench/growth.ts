@@ -1,11 +1,12 @@
 // How cost grows: a backfill and answers from ten thousand events to a million, answers from one connection to sixty-four.
-import { type BenchServer, startBenchServer } from "./backfill/bench-database.ts";
+
 import { measureApiGrowth } from "./growth/api-growth.ts";
 import { measureBackfillGrowth } from "./growth/backfill-growth.ts";
 import { measureConnectionGrowth } from "./growth/connection-growth.ts";
-import type { Bench, BenchOptions, BenchReport } from "./measurement.ts";
-import { tell } from "./tell.ts";
-import { type Start, withChildren } from "./with-children.ts";
+import { type BenchServer, startBenchServer } from "./harness/bench-database.ts";
+import type { Bench, BenchOptions, BenchReport } from "./harness/measurement.ts";
+import { tell } from "./harness/progress.ts";
+import { type Start, withChildren } from "./harness/with-children.ts";
 
 // The last of three sizes; the others are its hundredth and its tenth.
 const EVENTS = 1_000_000;

@@ -1,5 +1,5 @@
 // How much a snapshot takes beyond the answers of its nodes, and how fast the paid service asks for money and takes it.
-import { startBenchServer } from "./backfill/bench-database.ts";
+import { startBenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,
   type BenchOptions,
@@ -9,12 +9,12 @@ import {
   type Measurement,
   percent,
   perSecond,
-} from "./measurement.ts";
+} from "./harness/measurement.ts";
+import { profileOptions, type Start, withChildren } from "./harness/with-children.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
 import type { SnapshotCell, SnapshotReport, SnapshotTask } from "./portfolio/snapshot-child.ts";
 import { startPaidService } from "./portfolio/start-paid-service.ts";
-import { profileOptions, type Start, withChildren } from "./with-children.ts";
 
 const SCHEMA = "sextant";
 const CHAIN_IDS = [8453, 1, 42161, 10, 137];

@@ -1,9 +1,9 @@
 // How many payments a second reconciliation follows until they are final, over a real chain and database.
-import { startBenchServer } from "./backfill/bench-database.ts";
-import { type Bench, type BenchReport, grouped, perSecond } from "./measurement.ts";
+import { startBenchServer } from "./harness/bench-database.ts";
+import { type Bench, type BenchReport, grouped, perSecond } from "./harness/measurement.ts";
+import { profileOptions, withChildren } from "./harness/with-children.ts";
+import type { SweepReport, SweepTask } from "./reconcile/reconcile-child.ts";
 import type { SettledChain, SettledChainTask } from "./reconcile/settled-chain-child.ts";
-import type { SweepReport, SweepTask } from "./reconcile/sweep-child.ts";
-import { profileOptions, withChildren } from "./with-children.ts";
 
 const SCHEMA = "sextant";
 // Ten payments a second on a chain with a block every two seconds.
@@ -20,7 +20,7 @@ export const reconcileBench: Bench = {
         const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
         const chain = await filled.next<SettledChain>();
         const task: SweepTask = { connection: server.connection, schema: SCHEMA, chain };
-        const sweeping = start("sweep", "reconcile/sweep-child.ts", task, profileOptions(profileFolder));
+        const sweeping = start("sweep", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
         const report = await sweeping.next<SweepReport>();
         await sweeping.stop();
         return reportOf(report);

@@ -4,10 +4,9 @@ import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { growthBench } from "./growth.ts";
-import { type Bench, DATABASE_KINDS, type DatabaseKind, tableOf } from "./measurement.ts";
-import { overviewOf } from "./overview.ts";
-import { portfolioBench } from "./portfolio.ts";
-import { reconcileBench } from "./reconcile.ts";
+import { type Bench, DATABASE_KINDS, type DatabaseKind, tableOf } from "./harness/measurement.ts";
+import { overviewOf } from "./harness/overview.ts";
+import { tell } from "./harness/progress.ts";
 import {
   circumstancesNow,
   RESULT_FILES,
@@ -15,8 +14,9 @@ import {
   readResults,
   withNewest,
   writeResults,
-} from "./results.ts";
-import { tell } from "./tell.ts";
+} from "./harness/results.ts";
+import { portfolioBench } from "./portfolio.ts";
+import { reconcileBench } from "./reconcile.ts";
 
 const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench, reconcileBench, growthBench];
 const SEED = 7;

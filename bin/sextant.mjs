@@ -27,5 +27,5 @@ if (!strips) {
   const { register } = await import("tsx/esm/api");
   register();
 }
-const { main } = await import("../src/doors/cli.ts");
+const { main } = await import("../src/cli/main.ts");
 await main(process);

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as book from "@bgd-labs/aave-address-book";
 
-const FOLDER = "src/portfolio/aave/markets";
+const FOLDER = "src/portfolio/positions/aave-v3/markets";
 
 type Market = {
   readonly POOL: string;
@@ -35,7 +35,7 @@ function source(constant: string, name: string, { POOL, ORACLE, ASSETS }: Market
     return `    { underlying: ${underlying}, aToken: ${aToken}, debtToken: ${debtToken} }, // ${symbol}`;
   });
   return `// Aave v3 ${name}: its pool, oracle and reserves, written by scripts/aave-reserves.ts from the Aave address book.
-import type { AaveMarket } from "../aave-market.ts";
+import type { AaveMarket } from "../market.ts";
 
 export const ${constant}: AaveMarket = {
   name: "Aave v3 ${name}",

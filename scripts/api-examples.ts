@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { OpenApiDocument } from "../src/http/openapi.ts";
+import type { OpenApiDocument } from "../src/http/openapi/document.ts";
 import { startLocalStack } from "./api-examples/local-stack.ts";
 import { askEverything, type Call } from "./api-examples/sample-requests.ts";
 import { exampleSections } from "./api-examples/sections.ts";

@@ -1,8 +1,8 @@
 // The fast checks: format and lint, types, house rules.
 import { spawnSync } from "node:child_process";
-import { generatedIsStale } from "../contracts/compile/generated-is-stale.ts";
-import { openRepository } from "../tests/tidy/repository.ts";
-import { tidy } from "../tests/tidy/tidy.ts";
+import { generatedIsStale } from "@sextant/contracts/compile/generated-is-stale";
+import { checkRepository } from "../tests/architecture/check-repository.ts";
+import { openRepository } from "../tests/architecture/repository.ts";
 
 type Step = { readonly name: string; readonly run: () => string | null };
 
@@ -13,7 +13,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "types", run: () => command("tsc", ["--noEmit", "--pretty"]) },
   { name: "compiled contracts", run: () => generatedIsStale() },
-  { name: "house rules", run: () => tidy(openRepository(".")).join("\n") || null },
+  { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
 /** Runs every step, prints one line each and the details of those that failed; true when all are fine. */

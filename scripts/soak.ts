@@ -1,10 +1,10 @@
 // `npm run soak -- --minutes 30`: the whole production shape under everything that can go wrong, and a verdict.
 import { parseArgs } from "node:util";
-import { LIES } from "../tests/river/lying-facilitator.ts";
-import { longPace } from "../tests/river/pace.ts";
-import type { River } from "../tests/river/river.ts";
-import { runRiver } from "../tests/river/run-river.ts";
-import { noPaint, type Paint, summary } from "../tests/river/summary.ts";
+import { runRiver } from "../tests/e2e/run-soak.ts";
+import { LIES } from "../tests/e2e/services/lying-facilitator.ts";
+import { longPace } from "../tests/e2e/soak-profile.ts";
+import { noPaint, type Paint, summary } from "../tests/e2e/summary.ts";
+import type { River } from "../tests/e2e/system.ts";
 
 const USAGE = `Usage: npm run soak -- [--minutes 5] [--seed 1]
 

@@ -1,19 +1,19 @@
 // What `npm run test:stock` runs: the tests that talk to PostgreSQL, against Debian's server with its defaults.
-import { openDelayedConnection } from "../tests/support/delayed-connection.ts";
+import { openDelayedConnection } from "../tests/support/database/delayed-connection.ts";
 import {
   findStockPostgres,
   type StockPostgres,
   startStockPostgres,
   WITHOUT_STOCK_POSTGRES,
-} from "../tests/support/stock-postgres.ts";
-import { runVitest, type TestCount } from "./run-vitest.ts";
+} from "../tests/support/database/stock-postgres.ts";
+import { runVitest, type TestCount } from "./testing/run-vitest.ts";
 
 // Everything that speaks to the database, encrypted as it would be over a network.
 const OVER_TLS = ["src/store", "src/payments", "tests/api", "tests/indexing"];
 // What sends much or reads often, once more with the time to another data centre added to each round trip.
 const AT_A_DISTANCE = [
-  "src/store/reader.test.ts",
-  "src/store/index-store.test.ts",
+  "src/store/fast/pipelined-reader.test.ts",
+  "src/store/index/store.test.ts",
   "tests/api/reads.test.ts",
 ];
 const ROUND_TRIP_MS = 5;

@@ -1,9 +1,9 @@
 // What `npm run test:upgrade` runs: a rolling upgrade from the version before, as this checkout records it, to this one.
 import { readFileSync } from "node:fs";
-import { checkOutVersion } from "./checkout-version.ts";
-import { runVitest } from "./run-vitest.ts";
+import { checkOutVersion } from "./testing/checkout-version.ts";
+import { runVitest } from "./testing/run-vitest.ts";
 
-const { commit } = JSON.parse(readFileSync("tests/upgrade/version-before.json", "utf8")) as {
+const { commit } = JSON.parse(readFileSync("tests/upgrade/previous-version.json", "utf8")) as {
   commit: string;
 };
 const before = checkOutVersion(commit);

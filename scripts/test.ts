@@ -1,7 +1,7 @@
 // What `npm test` runs: the checks, every test, and a closing line that counts both.
 import { findChromium, WITHOUT_CHROMIUM } from "../tests/support/find-chromium.ts";
 import { check } from "./checks.ts";
-import { runVitest } from "./run-vitest.ts";
+import { runVitest } from "./testing/run-vitest.ts";
 
 const started = performance.now();
 const checked = check();

@@ -1,5 +1,5 @@
 // What is said first about the API: the route in the middle and the last one, hot and cold, and what must not cost more.
-import { atLeast, grouped, type Headline, percent, perSecond } from "../measurement.ts";
+import { atLeast, grouped, type Headline, percent, perSecond } from "../harness/measurement.ts";
 import { FIRST_PAGE } from "./api-routes.ts";
 import type { Cell, RouteReport } from "./load-child.ts";
 

@@ -1,7 +1,7 @@
 // What is asked of the API, and the same as a statement: one list for the server, the load and the driver.
 import { reads } from "../../src/protocol/reads.ts";
-import type { SqlText } from "../../src/schema/statement.ts";
-import { addressOf, hashOf, OWNERS_PER, type Sizes } from "./row-values.ts";
+import type { SqlText } from "../../src/schema/sql.ts";
+import { addressOf, hashOf, OWNERS_PER, type Sizes } from "./row-generators.ts";
 
 export type Route = {
   readonly title: string;

@@ -1,15 +1,15 @@
 // The rows the API is measured over, made inside PostgreSQL: tables, counters, blocks, and logs of the bids only.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { encodeEventTopics } from "viem";
-import { audits } from "../../src/protocol/audits/audits.ts";
+import { audits } from "../../src/audit/tables/all-tables.ts";
 import { CONTRACT_NAMES } from "../../src/protocol/deployment.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import type { Table } from "../../src/schema/table.ts";
-import type { Database } from "../../src/store/database.ts";
-import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
-import type { Session } from "../../src/store/session.ts";
-import { tell } from "../tell.ts";
-import { BLOCK_SECONDS, digest, GENESIS, hash, type Making, makings, type Sizes } from "./row-values.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import type { Session } from "../../src/store/postgres/session.ts";
+import { tell } from "../harness/progress.ts";
+import { BLOCK_SECONDS, digest, GENESIS, hash, type Making, makings, type Sizes } from "./row-generators.ts";
 
 /** Makes tables, rows, logs of all bids, counters, and the checkpoint that says the rows are true. */
 export async function makeRows(database: Database, sizes: Sizes): Promise<void> {

@@ -1,10 +1,10 @@
 // The second ceiling: the API's statements straight through the driver, pooled or pipelined, and the rows dropped.
 import { type Client, Pool, type QueryConfig } from "pg";
-import { clientConfig, setupSql } from "../../src/store/connection.ts";
-import type { Database } from "../../src/store/database.ts";
-import { openIndexReader, type Readers } from "../../src/store/index-reader.ts";
-import type { NamedStatement } from "../../src/store/session.ts";
-import { type BenchPlace, connectionOf } from "../backfill/bench-database.ts";
+import { openIndexReader, type Readers } from "../../src/store/index/reader.ts";
+import { clientConfig, setupSql } from "../../src/store/postgres/connection.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import type { NamedStatement } from "../../src/store/postgres/session.ts";
+import { type BenchPlace, connectionOf } from "../harness/bench-database.ts";
 import type { Route } from "./api-routes.ts";
 import type { Answered } from "./http-load.ts";
 

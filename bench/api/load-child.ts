@@ -1,11 +1,11 @@
 // The load as a process of its own: every route hot and cold against the API and its ceilings, in turns.
-import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
-import { createProgress, say } from "../tell.ts";
+import { type BenchPlace, openBenchDatabase } from "../harness/bench-database.ts";
+import { createProgress, say } from "../harness/progress.ts";
 import { type Depth, type Route, routesOf } from "./api-routes.ts";
-import { cpuMsOf } from "./control.ts";
+import { cpuMsOf } from "./cpu-time.ts";
 import { type Driver, openPipelinedDriver, openPooledDriver, statementsOf } from "./driver.ts";
 import { type Answered, load } from "./http-load.ts";
-import type { Sizes } from "./row-values.ts";
+import type { Sizes } from "./row-generators.ts";
 import type { ApiReady, ServerReady } from "./server-child.ts";
 
 export type LoadTask = BenchPlace & {

@@ -1,11 +1,11 @@
 // The indexing API as a process of its own, put together as `sextant api` does, without a limit per client.
 import { Registry } from "prom-client";
-import { serveApi } from "../../src/doors/serve-api.ts";
-import { addStatusRoutes } from "../../src/doors/status-routes.ts";
+import { serveApi } from "../../src/api/serve.ts";
 import { createServer } from "../../src/http/server.ts";
-import { type BenchPlace, openBenchDatabase, quietLog } from "../backfill/bench-database.ts";
-import { say } from "../tell.ts";
-import { startControl } from "./control.ts";
+import { addStatusRoutes } from "../../src/http/status-routes.ts";
+import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
+import { say } from "../harness/progress.ts";
+import { startControl } from "./cpu-time.ts";
 
 export type ServerReady = { readonly url: string; readonly control: string };
 export type ApiReady = ServerReady & { readonly coldUrl: string };

@@ -1,9 +1,9 @@
 // The API as it is measured: rows of a size in a schema of their own, and the server over them.
-import { type BenchPlace, openBenchDatabase } from "../backfill/bench-database.ts";
-import type { Start } from "../with-children.ts";
+import { type BenchPlace, openBenchDatabase } from "../harness/bench-database.ts";
+import type { Start } from "../harness/with-children.ts";
 import { type Depth, deepPage, OFFSET_MAX, PAGE } from "./api-routes.ts";
 import { makeRows } from "./api-rows.ts";
-import type { Sizes } from "./row-values.ts";
+import type { Sizes } from "./row-generators.ts";
 import type { ApiReady } from "./server-child.ts";
 
 export type StartedApi = { readonly api: ApiReady; readonly depth: Depth; stop(): Promise<void> };

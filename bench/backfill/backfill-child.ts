@@ -1,9 +1,9 @@
 // The indexer as a process of its own, so that its memory and time are its own: backfills a history and leaves.
-import { runIndexer } from "../../src/doors/run-indexer.ts";
-import { Secret } from "../../src/kit/secret.ts";
+import { runIndexer } from "../../src/indexer/run.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
+import { createProgress, say } from "../harness/progress.ts";
 import { historyChain } from "../history/history.ts";
-import { createProgress, say } from "../tell.ts";
-import { type BenchPlace, openBenchDatabase, quietLog } from "./bench-database.ts";
 
 export type BackfillTask = BenchPlace & {
   readonly url: string;

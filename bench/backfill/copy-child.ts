@@ -1,10 +1,10 @@
 // The second ceiling: the same rows and raw logs copied into the same tables and indexes, and nothing computed.
 import { readFile } from "node:fs/promises";
 import { tables } from "../../src/protocol/domains.ts";
-import { copyMessages } from "../../src/store/copy-text.ts";
-import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
-import { createProgress, say } from "../tell.ts";
-import { type BenchPlace, openBenchDatabase } from "./bench-database.ts";
+import { copyMessages } from "../../src/store/fast/copy-encoder.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
+import { type BenchPlace, openBenchDatabase } from "../harness/bench-database.ts";
+import { createProgress, say } from "../harness/progress.ts";
 
 /** A table's rows as COPY wrote them out. */
 export type DumpedTable = { readonly name: string; readonly file: string };

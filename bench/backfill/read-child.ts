@@ -2,15 +2,15 @@
 
 import { chainById } from "../../src/chain/chains/chains.ts";
 import { local } from "../../src/chain/chains/local.ts";
-import { createRpc } from "../../src/chain/rpc/rpc.ts";
-import { chainPort, detailReads } from "../../src/doors/chain-port.ts";
-import { backfill } from "../../src/indexing/backfill.ts";
-import { Secret } from "../../src/kit/secret.ts";
-import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
+import { createRpc } from "../../src/chain/rpc/client.ts";
+import { backfill } from "../../src/indexer/backfill.ts";
+import { chainPort, detailReads } from "../../src/indexer/chain-source.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
 import { createProtocol } from "../../src/protocol/fold.ts";
+import { quietLog } from "../harness/bench-database.ts";
+import { createProgress, say } from "../harness/progress.ts";
 import { historyChain } from "../history/history.ts";
-import { createProgress, say } from "../tell.ts";
-import { quietLog } from "./bench-database.ts";
 
 export type ReadTask = { readonly url: string; readonly seed: number; readonly head: number };
 

@@ -1,8 +1,8 @@
 // How an answer's cost grows with the index: a few routes, hot and cold, over ever more events.
 import { deepTitle, FIRST_PAGE, routesOf } from "../api/api-routes.ts";
-import { eventsOf, sizesOfEvents } from "../api/row-values.ts";
+import { eventsOf, sizesOfEvents } from "../api/row-generators.ts";
 import { startApi } from "../api/start-api.ts";
-import type { BenchServer } from "../backfill/bench-database.ts";
+import type { BenchServer } from "../harness/bench-database.ts";
 import {
   atMost,
   type BenchReport,
@@ -11,9 +11,9 @@ import {
   type Measurement,
   microseconds,
   percent,
-} from "../measurement.ts";
-import { tell } from "../tell.ts";
-import type { Start } from "../with-children.ts";
+} from "../harness/measurement.ts";
+import { tell } from "../harness/progress.ts";
+import type { Start } from "../harness/with-children.ts";
 import { boundsOf } from "./decades.ts";
 import { type CellOf, cpuCell, loadCells, waitCell } from "./load-cells.ts";
 import type { CellTask, LoadedCell } from "./load-cells-child.ts";

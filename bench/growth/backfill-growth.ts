@@ -1,6 +1,7 @@
 // How a backfill's cost grows with the history: one long run, looked at decade by decade.
-import type { BenchServer } from "../backfill/bench-database.ts";
-import { fill, startNode } from "../backfill/fill.ts";
+
+import { fill, startNode } from "../backfill/run-backfill.ts";
+import type { BenchServer } from "../harness/bench-database.ts";
 import {
   atMost,
   type BenchReport,
@@ -11,8 +12,8 @@ import {
   megabytes,
   microseconds,
   percent,
-} from "../measurement.ts";
-import type { Start } from "../with-children.ts";
+} from "../harness/measurement.ts";
+import type { Start } from "../harness/with-children.ts";
 import { boundsOf, type Decade, decadesOf } from "./decades.ts";
 
 export type BackfillGrowthTask = { readonly seed: number; readonly events: number };

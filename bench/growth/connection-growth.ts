@@ -1,10 +1,10 @@
 // How an answer's cost grows with the connections: hot, cold and unpaid, beside Node's own HTTP server with as many.
 import { routesOf } from "../api/api-routes.ts";
-import type { RawTask } from "../api/raw-child.ts";
-import { sizesOfEvents } from "../api/row-values.ts";
+import type { RawTask } from "../api/http-ceiling-child.ts";
+import { sizesOfEvents } from "../api/row-generators.ts";
 import type { ServerReady } from "../api/server-child.ts";
 import { startApi } from "../api/start-api.ts";
-import type { BenchServer } from "../backfill/bench-database.ts";
+import type { BenchServer } from "../harness/bench-database.ts";
 import {
   atLeast,
   type BenchReport,
@@ -12,10 +12,10 @@ import {
   type Headline,
   type Measurement,
   percent,
-} from "../measurement.ts";
+} from "../harness/measurement.ts";
+import { tell } from "../harness/progress.ts";
+import type { Start } from "../harness/with-children.ts";
 import { startPaidService } from "../portfolio/start-paid-service.ts";
-import { tell } from "../tell.ts";
-import type { Start } from "../with-children.ts";
 import type { LoadTimes } from "./api-growth.ts";
 import { type CellOf, cpuCell, loadCells, rateOf, waitCell } from "./load-cells.ts";
 import type { CellTask } from "./load-cells-child.ts";
@@ -46,7 +46,7 @@ export async function measureConnectionGrowth(
       .find(({ title }) => title === ROUTE)
       ?.url(0) ?? "";
   const rawTask: RawTask = { apiUrl: api.url, paths: [path] };
-  const raw = await start("node:http", "api/raw-child.ts", rawTask).next<ServerReady>();
+  const raw = await start("node:http", "api/http-ceiling-child.ts", rawTask).next<ServerReady>();
   tell("the paid service");
   const paid = await startPaidService(start, { connection, schema: "portfolio" }, PAYERS);
   const cells = CONNECTIONS.flatMap((connections): CellTask[] => {

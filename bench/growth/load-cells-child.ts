@@ -1,12 +1,12 @@
 // Load as a process of its own: a list of cells, each so many connections on one server, in turns, with every wait timed.
 import { type Depth, routesOf } from "../api/api-routes.ts";
-import { cpuMsOf } from "../api/control.ts";
+import { cpuMsOf } from "../api/cpu-time.ts";
 import { load } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
-import type { Sizes } from "../api/row-values.ts";
+import type { Sizes } from "../api/row-generators.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { createProgress, say } from "../tell.ts";
-import { type Quantiles, quantilesOf } from "./quantiles.ts";
+import { createProgress, say } from "../harness/progress.ts";
+import { type Quantiles, quantilesOf } from "../harness/quantiles.ts";
 
 export type CellTask = {
   readonly name: string;

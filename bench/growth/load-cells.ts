@@ -1,6 +1,6 @@
 // Cells of load, asked of a child and found again by their name.
-import { microseconds, perSecond } from "../measurement.ts";
-import type { Start } from "../with-children.ts";
+import { microseconds, perSecond } from "../harness/measurement.ts";
+import type { Start } from "../harness/with-children.ts";
 import type { LoadCellsReport, LoadCellsTask, LoadedCell } from "./load-cells-child.ts";
 
 export type CellOf = (name: string) => LoadedCell;

@@ -7,7 +7,7 @@ import {
   type ContractEventName,
   toEventSelector,
 } from "viem";
-import type { Hex } from "../../src/kit/hex.ts";
+import type { Hex } from "../../src/lib/hex.ts";
 
 export type EncodedLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
 

@@ -1,6 +1,6 @@
 // The logs bloom of a block, as far as readers look into it.
 import { keccak256 } from "viem";
-import type { Hex } from "../../src/kit/hex.ts";
+import type { Hex } from "../../src/lib/hex.ts";
 import type { EncodedLog } from "./abi-encoder.ts";
 
 const BLOOM_BYTES = 256;

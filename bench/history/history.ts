@@ -1,11 +1,11 @@
 // A synthetic but consistent history of the protocol, block by block: as long as wanted, never all in memory.
-import type { Hex } from "../../src/kit/hex.ts";
+import type { Hex } from "../../src/lib/hex.ts";
 import { CONTRACT_NAMES, type Deployment, parseDeployment } from "../../src/protocol/deployment.ts";
 import { ACTIONS } from "./actions/actions.ts";
-import { createDice } from "./dice.ts";
-import { createEntropy, type Entropy } from "./entropy.ts";
+import { createEntropy, type Entropy } from "./derived-values.ts";
+import { createWorld, type Step, type World } from "./history-state.ts";
 import { ACTION_NAMES, type ActionName, type Mix } from "./mix.ts";
-import { createWorld, type Step, type World } from "./world.ts";
+import { createDice } from "./seeded-random.ts";
 
 export type HistoryOptions = {
   readonly seed: number;

@@ -1,7 +1,7 @@
 // A history as a node holds it: blocks, logs and transactions as the JSON text that answers are made of.
-import type { Hex } from "../../src/kit/hex.ts";
+import type { Hex } from "../../src/lib/hex.ts";
 import { createBloomer, EMPTY_BLOOM } from "./bloom.ts";
-import { placeOf } from "./entropy.ts";
+import { placeOf } from "./derived-values.ts";
 import { type HistoryChain, type HistoryOptions, history, historyChain } from "./history.ts";
 import { createSegments } from "./segments.ts";
 

@@ -1,6 +1,6 @@
 // The HTTP exchanges of a piece of work, and the same ones again with nothing between them but waiting and parsing.
-import { post } from "../../src/chain/rpc/post.ts";
-import type { SeenExchange } from "./remembering-node.ts";
+import { post } from "../../src/lib/http-client.ts";
+import type { SeenExchange } from "./caching-node.ts";
 
 export type Exchange = SeenExchange & { readonly url: string };
 

@@ -1,6 +1,6 @@
 // Token lists of any length: those that the wallet holds come first, then as many as are wanted that it does not.
 import { type Hex, toHex } from "viem";
-import type { ListedToken } from "../../src/portfolio/ports.ts";
+import type { ListedToken } from "../../src/portfolio/types.ts";
 
 export function listOf(held: readonly ListedToken[], length: number): readonly ListedToken[] {
   const others = Math.max(0, length - held.length);

@@ -1,6 +1,6 @@
 // The nodes of the snapshots as a process of their own: a real chain each, asked everything once and remembered.
-import { say } from "../tell.ts";
-import { type RememberingNode, startRememberingNode } from "./remembering-node.ts";
+import { say } from "../harness/progress.ts";
+import { type RememberingNode, startRememberingNode } from "./caching-node.ts";
 import { openTokenMarket, type TokenMarket } from "./token-market.ts";
 
 export type NodesTask = {

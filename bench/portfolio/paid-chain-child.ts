@@ -1,12 +1,13 @@
 // The chain on which payments are made, as a process of its own: it mines at once, and every payer has money.
+
+import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { localAccount } from "@sextant/local-chain/accounts";
+import { startLocalChain } from "@sextant/local-chain/local-chain";
+import { openMarket } from "@sextant/simulator/fund-market";
 import { encodeFunctionData, type Hex } from "viem";
-import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
-import { awaitReceipt } from "../../contracts/deploy/transaction.ts";
-import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
-import { localAccount } from "../../contracts/local-chain/accounts.ts";
-import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
-import { openMarket } from "../../contracts/scenario/market.ts";
-import { say } from "../tell.ts";
+import { say } from "../harness/progress.ts";
 
 export type PaidChainTask = { readonly payers: number };
 

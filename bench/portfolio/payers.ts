@@ -1,11 +1,12 @@
 // Payers with their payments signed beforehand, so that no signing is measured.
+
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { x402Client } from "@x402/fetch";
 import { encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
 import type { PaidChain } from "./paid-chain-child.ts";
 
 /** What one payer will send, one after the other. */

@@ -2,14 +2,14 @@
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { local } from "../../src/chain/chains/local.ts";
-import { systemClock } from "../../src/kit/clock.ts";
-import { createBroadcastQueue } from "../../src/payments/facilitator/broadcast-queue.ts";
-import { cpuMsOf } from "../api/control.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { createBroadcastQueue } from "../../src/payments/facilitator/broadcast/queue.ts";
+import { cpuMsOf } from "../api/cpu-time.ts";
 import { type Answered, load } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { quietLog } from "../backfill/bench-database.ts";
-import { createProgress, say } from "../tell.ts";
+import { quietLog } from "../harness/bench-database.ts";
+import { createProgress, say } from "../harness/progress.ts";
 import type { PaidChain } from "./paid-chain-child.ts";
 import { headerOf, type SignedPayments, signPayments, transferOf } from "./payers.ts";
 

@@ -1,22 +1,22 @@
 // The portfolio service as a process of its own, put together as `sextant portfolio` does over one small chain.
 import { Registry } from "prom-client";
 import { local } from "../../src/chain/chains/local.ts";
-import { createRpc } from "../../src/chain/rpc/rpc.ts";
-import { portfolioChain } from "../../src/doors/portfolio-chain.ts";
-import { servePortfolio } from "../../src/doors/serve-portfolio.ts";
-import { settlementChain } from "../../src/doors/settlement-chain.ts";
+import { createRpc } from "../../src/chain/rpc/client.ts";
 import { createServer } from "../../src/http/server.ts";
-import { Secret } from "../../src/kit/secret.ts";
-import { createLocalFacilitator } from "../../src/payments/facilitator/local-facilitator.ts";
-import { createGate } from "../../src/payments/gate.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
+import { createGate } from "../../src/payments/paywall/gate.ts";
+import { settlementChain } from "../../src/payments/settlement/onchain.ts";
+import { portfolioChain } from "../../src/portfolio/chain-access.ts";
+import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { priceSources } from "../../src/portfolio/prices/sources.ts";
-import { rpcProvider } from "../../src/portfolio/providers/rpc/rpc-provider.ts";
-import { openRecordStore } from "../../src/store/record-store.ts";
-import { startControl } from "../api/control.ts";
+import { rpcProvider } from "../../src/portfolio/providers/rpc/provider.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { startControl } from "../api/cpu-time.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { type BenchPlace, openBenchDatabase, quietLog } from "../backfill/bench-database.ts";
-import { say } from "../tell.ts";
+import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
+import { say } from "../harness/progress.ts";
 import { listedToken } from "./listed-tokens.ts";
 import type { PaidChain } from "./paid-chain-child.ts";
 

@@ -1,17 +1,17 @@
 // Snapshots as the service takes them, and the same HTTP exchanges with nothing of ours between them, in turns.
 import { chainById } from "../../src/chain/chains/chains.ts";
-import { createRpc } from "../../src/chain/rpc/rpc.ts";
-import { portfolioChain } from "../../src/doors/portfolio-chain.ts";
-import { systemClock } from "../../src/kit/clock.ts";
-import { Secret } from "../../src/kit/secret.ts";
-import { readMetadata } from "../../src/portfolio/metadata.ts";
-import type { ChainPort } from "../../src/portfolio/ports.ts";
+import { createRpc } from "../../src/chain/rpc/client.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { portfolioChain } from "../../src/portfolio/chain-access.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { priceSources } from "../../src/portfolio/prices/sources.ts";
-import { rpcProvider } from "../../src/portfolio/providers/rpc/rpc-provider.ts";
+import { rpcProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import { createSnapshotTaker } from "../../src/portfolio/snapshot.ts";
-import { quietLog } from "../backfill/bench-database.ts";
-import { createProgress, say } from "../tell.ts";
+import { readMetadata } from "../../src/portfolio/tokens/metadata.ts";
+import type { ChainPort } from "../../src/portfolio/types.ts";
+import { quietLog } from "../harness/bench-database.ts";
+import { createProgress, say } from "../harness/progress.ts";
 import { planOf, roundTrips, sendAgain, watchExchanges } from "./exchange-plan.ts";
 import { listOf } from "./listed-tokens.ts";
 import type { ReadyNode } from "./nodes-child.ts";

@@ -1,10 +1,10 @@
 // The paid service with its chain beneath it, and Node's own HTTP server that answers with the same 402 beside it.
 import type { ServerReady } from "../api/server-child.ts";
-import type { BenchPlace } from "../backfill/bench-database.ts";
-import type { Start } from "../with-children.ts";
+import type { BenchPlace } from "../harness/bench-database.ts";
+import type { Start } from "../harness/with-children.ts";
 import type { PaidChain, PaidChainTask } from "./paid-chain-child.ts";
 import type { ServiceTask } from "./service-child.ts";
-import type { UnpaidTask } from "./unpaid-child.ts";
+import type { UnpaidTask } from "./unpaid-ceiling-child.ts";
 
 export type PaidService = {
   readonly chain: PaidChain;
@@ -27,6 +27,6 @@ export async function startPaidService(
   const service = await sold.next<ServerReady>();
   const path = `/portfolio?address=${chain.wallet}&chains=local`;
   const unpaidTask: UnpaidTask = { url: service.url + path };
-  const raw = await start("node:http", "portfolio/unpaid-child.ts", unpaidTask).next<ServerReady>();
+  const raw = await start("node:http", "portfolio/unpaid-ceiling-child.ts", unpaidTask).next<ServerReady>();
   return { chain, service, raw, path, stop: () => sold.stop() };
 }

@@ -1,12 +1,13 @@
 // A local chain with a market, a wallet that holds a handful of tokens, and thousands of listed tokens that it does not.
+
+import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
+import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { openMarket } from "@sextant/simulator/fund-market";
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import { LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
-import { awaitReceipt } from "../../contracts/deploy/transaction.ts";
-import { plainTokenAbi, plainTokenBytecode } from "../../contracts/generated/plain-token.ts";
-import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
-import { openMarket } from "../../contracts/scenario/market.ts";
-import type { ListedToken } from "../../src/portfolio/ports.ts";
-import type { ChainFeeds } from "../../src/portfolio/prices/feeds/chain-feeds.ts";
+import type { ChainFeeds } from "../../src/chain/price-feeds/price-feed.ts";
+import type { ListedToken } from "../../src/portfolio/types.ts";
 import { listedToken, listOf } from "./listed-tokens.ts";
 
 /** Goes from process to process as JSON. */

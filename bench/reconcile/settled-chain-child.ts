@@ -2,15 +2,15 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { deploy, LOCAL_GENESIS_CODE, MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
+import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
+import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { localAccount } from "@sextant/local-chain/accounts";
+import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { encodeFunctionData, type Hex, numberToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { deploy, LOCAL_GENESIS_CODE, MULTICALL3_ADDRESS } from "../../contracts/deploy/deploy.ts";
-import { awaitReceipt } from "../../contracts/deploy/transaction.ts";
-import { multicall3Abi } from "../../contracts/generated/multicall3.ts";
-import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
-import { localAccount } from "../../contracts/local-chain/accounts.ts";
-import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
-import { say } from "../tell.ts";
+import { say } from "../harness/progress.ts";
 
 export type SettledChainTask = {
   readonly blocks: number;

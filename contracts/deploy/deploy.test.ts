@@ -1,4 +1,6 @@
 // A deployment is complete, quick, and described the way the indexer reads it.
+
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { createPublicClient, http } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
 import { intentBookAbi } from "../generated/intent-book.ts";
@@ -6,7 +8,6 @@ import { multicall3RuntimeBytecode } from "../generated/multicall3.ts";
 import { priceFeedAbi } from "../generated/price-feed.ts";
 import { usdCoinAbi } from "../generated/usd-coin.ts";
 import { vault4626Abi } from "../generated/vault4626.ts";
-import { type LocalChain, startLocalChain } from "../local-chain/local-chain.ts";
 import { deploy, LOCAL_GENESIS_CODE, MULTICALL3_ADDRESS } from "./deploy.ts";
 import { LOCAL_CONTRACTS, PROTOCOL_CONTRACTS } from "./deployment.ts";
 

@@ -9,7 +9,7 @@ import {
   toFunctionSignature,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { PROTOCOL_ABIS } from "../scenario/protocol-abis.ts";
+import { PROTOCOL_ABIS } from "./protocol-abis.ts";
 import { type ContractInterface, protocolInterface } from "./protocol-interface.ts";
 import { protocolRecords } from "./protocol-records.ts";
 

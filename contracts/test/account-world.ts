@@ -1,4 +1,6 @@
 // A funded policy account with a token, a target and a puppet around it, for tests of the account and its session keys.
+
+import { type LocalAccount, localAccount } from "@sextant/local-chain/accounts";
 import { type Address, encodeFunctionData, type Hex, hashMessage } from "viem";
 import { sign } from "viem/accounts";
 import { demoTargetAbi, demoTargetBytecode } from "../generated/demo-target.ts";
@@ -6,8 +8,7 @@ import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { policyAccountAbi, policyAccountBytecode } from "../generated/policy-account.ts";
 import { policyModuleAbi, policyModuleBytecode } from "../generated/policy-module.ts";
 import { type SessionCall, sessionHash } from "../hashes/session-digest.ts";
-import { type LocalAccount, localAccount } from "../local-chain/accounts.ts";
-import { actorBytecode, puppetAbi } from "./actors.ts";
+import { actorBytecode, puppetAbi } from "./actor-contracts.ts";
 import { EVM_CHAIN_ID, type Evm } from "./evm.ts";
 
 /** Where every policy account expects the entry point of ERC-4337 version 0.9. */

@@ -3,7 +3,7 @@ import { keccak256, toHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { agentRegistryAbi as abi, agentRegistryBytecode } from "../generated/agent-registry.ts";
 import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { owner, agent, payer } = evm.chain.accounts;

@@ -6,7 +6,7 @@ import {
   attestationRegistryBytecode,
 } from "../generated/attestation-registry.ts";
 import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { attestor, owner, payer } = evm.chain.accounts;

@@ -3,7 +3,7 @@ import { keccak256, toHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { attestorRegistryAbi as abi, attestorRegistryBytecode } from "../generated/attestor-registry.ts";
 import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { attestor, owner, payer } = evm.chain.accounts;

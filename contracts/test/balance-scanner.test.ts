@@ -1,4 +1,6 @@
 // The scanner: thousands of tokens in one call, a hostile token costs only itself, and low gas ends the scan early.
+
+import { BLOCK_GAS_LIMIT } from "@sextant/local-chain/edr-provider";
 import fc from "fast-check";
 import {
   type Address,
@@ -13,9 +15,8 @@ import {
 import { describe, expect, it } from "vitest";
 import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
-import { BLOCK_GAS_LIMIT } from "../local-chain/edr-provider.ts";
 import { startEvm } from "./evm.ts";
-import { answering, HOSTILE_CODE } from "./token-characters.ts";
+import { answering, HOSTILE_CODE } from "./hostile-token-code.ts";
 
 const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 

@@ -4,9 +4,9 @@ import { type Address, zeroAddress } from "viem";
 import { expect, it } from "vitest";
 import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
+import { openMarket, RAILS } from "./commerce-market.ts";
 import { CommerceModel } from "./commerce-model.ts";
 import { EVM_CHAIN_ID, eventsOf, refusalOf, startEvm } from "./evm.ts";
-import { openMarket, RAILS } from "./market.ts";
 
 const evm = await startEvm();
 const { registry, merchant, rival, facilitator, agent, stranger, terms } = await openMarket(evm);

@@ -4,9 +4,9 @@ import { type Address, type Hex, maxUint256, numberToHex, zeroAddress, zeroHash 
 import { describe, expect, it } from "vitest";
 import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
+import { openMarket, RAILS } from "./commerce-market.ts";
 import { EVM_CHAIN_ID, eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
-import { openMarket, RAILS } from "./market.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const market = await openMarket(evm);

@@ -1,4 +1,7 @@
 // A real EVM for contract tests: deploys, sends, simulates, and tells why something was refused.
+
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { RPC_CODES, RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
 import {
   type Abi,
   type Address,
@@ -23,8 +26,6 @@ import {
   type TransactionReceipt,
 } from "viem";
 import { afterAll, expect } from "vitest";
-import { type LocalChain, startLocalChain } from "../local-chain/local-chain.ts";
-import { RPC_CODES, RpcFault } from "../local-chain/rpc-fault.ts";
 
 /** A third of a block: room for every call here, and still caught when something loops. */
 const GAS_LIMIT = 10_000_000n;

@@ -1,4 +1,6 @@
 // Hostile tokens do what they are named after, and so break whoever reads them carelessly.
+
+import { BLOCK_GAS_LIMIT } from "@sextant/local-chain/edr-provider";
 import { type Abi, encodeFunctionData, type Hex, numberToHex, size, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { bombTokenAbi, bombTokenBytecode } from "../generated/bomb-token.ts";
@@ -8,7 +10,6 @@ import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { revertingTokenAbi, revertingTokenBytecode } from "../generated/reverting-token.ts";
 import { silentTokenAbi, silentTokenBytecode } from "../generated/silent-token.ts";
-import { BLOCK_GAS_LIMIT } from "../local-chain/edr-provider.ts";
 import { eventsOf, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 
 const evm = await startEvm();

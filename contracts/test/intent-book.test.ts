@@ -1,13 +1,14 @@
 // Intents: signed by their owner, submitted by anybody, withdrawn by the owner only.
+
+import type { LocalAccount } from "@sextant/local-chain/accounts";
 import { maxUint256, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import type { LocalAccount } from "../local-chain/accounts.ts";
 import { EVM_CHAIN_ID, eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 import { type IntentOptions, makeIntent, signIntent } from "./signed-intent.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
 
 const evm = await startEvm();
 const { owner, agent, solver, payer } = evm.chain.accounts;

@@ -1,11 +1,12 @@
 // Signatures of intents: good for one owner, one book, one chain, every field, once.
+
+import type { LocalAccount } from "@sextant/local-chain/accounts";
 import fc from "fast-check";
 import { type Address, type Hex, hexToBigInt, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { type Intent, intentDigest, intentDomain } from "../hashes/intent-hash.ts";
-import type { LocalAccount } from "../local-chain/accounts.ts";
 import { EVM_CHAIN_ID, eventsOf, expectRevert, GENESIS_TIMESTAMP, startEvm } from "./evm.ts";
 import { makeIntent, type SignedIntent, signIntent } from "./signed-intent.ts";
 

@@ -6,7 +6,7 @@ import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { priceFeedAbi, priceFeedBytecode } from "../generated/price-feed.ts";
 import { vault4626Abi, vault4626Bytecode } from "../generated/vault4626.ts";
 import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ether.ts";
-import { actorBytecode, puppetAbi } from "./actors.ts";
+import { actorBytecode, puppetAbi } from "./actor-contracts.ts";
 import { EVM_CHAIN_ID, eventsOf, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 
 const evm = await startEvm();

@@ -20,7 +20,7 @@ import { policyAccountAbi, policyAccountBytecode } from "../generated/policy-acc
 import { policyModuleAbi } from "../generated/policy-module.ts";
 import { ENTRY_POINT, FUNDS, openAccountWorld, setValue, transferData, worldAbi } from "./account-world.ts";
 import { eventsOf, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { owner, payer, guardian, merchant } = evm.chain.accounts;

@@ -14,6 +14,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
 import { refusalOf, startEvm } from "./evm.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 import { amountArb, jumpArb, smallArb } from "./policy-arbitraries.ts";
 import {
   type Allowance,
@@ -25,7 +26,6 @@ import {
   UINT256_MAX,
   WINDOW_SECONDS,
 } from "./policy-model.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
 
 const evm = await startEvm();
 const { agent, payer, guardian, merchant } = evm.chain.accounts;

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { describe, expect, it } from "vitest";
 import { FUNDS, sessionArgs, sessionKey, signSession, transferData, worldAbi } from "./account-world.ts";
-import { puppetAbi } from "./actors.ts";
+import { puppetAbi } from "./actor-contracts.ts";
 import { nativeBalance, type Refusal, refusalOf, startEvm } from "./evm.ts";
 import { smallArb } from "./policy-arbitraries.ts";
 import {

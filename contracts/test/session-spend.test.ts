@@ -2,7 +2,7 @@
 import { type Address, encodeFunctionData, getAddress, type Hex, pad, size, slice } from "viem";
 import { describe, expect, it } from "vitest";
 import { FUNDS, sessionArgs, sessionKey, signSession, transferData, worldAbi } from "./account-world.ts";
-import { puppetAbi } from "./actors.ts";
+import { puppetAbi } from "./actor-contracts.ts";
 import { expectRevert, startEvm } from "./evm.ts";
 import { openVaultWorld, vaultCalls } from "./vault-world.ts";
 

@@ -5,7 +5,7 @@ import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
 import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
-import { crookedHabits } from "./actors.ts";
+import { crookedHabits } from "./actor-contracts.ts";
 import { EVM_CHAIN_ID, eventsOf, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 import {
   instruction,

@@ -3,7 +3,7 @@ import { type Address, getAddress, keccak256, pad, zeroAddress, zeroHash } from 
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { settlementAdapterAbi, settlementAdapterBytecode } from "../generated/settlement-adapter.ts";
 import type { SettlementInstruction, SettlementLine } from "../hashes/settlement-hash.ts";
-import { actorBytecode, crookedTokenAbi, puppetAbi } from "./actors.ts";
+import { actorBytecode, crookedTokenAbi, puppetAbi } from "./actor-contracts.ts";
 import type { Evm } from "./evm.ts";
 
 export const NATIVE = zeroAddress;

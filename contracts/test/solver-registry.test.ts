@@ -3,7 +3,7 @@ import { keccak256, parseEther, toHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { solverRegistryAbi as abi, solverRegistryBytecode } from "../generated/solver-registry.ts";
 import { eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./stranger.ts";
+import { functionsOpenToStrangers } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { solver, owner, payer } = evm.chain.accounts;

@@ -1,7 +1,8 @@
 // Signs what the dollar token accepts: transfer authorizations (EIP-3009), cancellations, and permits (EIP-2612).
+
+import type { LocalAccount } from "@sextant/local-chain/accounts";
 import { type Address, type Hex, parseSignature, slice } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { LocalAccount } from "../local-chain/accounts.ts";
 import { EVM_CHAIN_ID } from "./evm.ts";
 
 export type Authorization = {

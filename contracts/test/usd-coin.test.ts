@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
 import { usdCoinAbi as abi, usdCoinBytecode } from "../generated/usd-coin.ts";
-import { actorBytecode, smartWalletAbi } from "./actors.ts";
+import { actorBytecode, smartWalletAbi } from "./actor-contracts.ts";
 import { type Contract, eventsOf, expectRevert, startEvm } from "./evm.ts";
 import {
   type Authorization,

@@ -1,6 +1,6 @@
 // Asked and answered, as sections of a page: one per route, in the order of the description.
-import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi.ts";
-import { typeText } from "../../src/http/schema-text.ts";
+import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
+import { typeText } from "../../src/http/openapi/schema-text.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import type { Sample } from "./sample-requests.ts";
 

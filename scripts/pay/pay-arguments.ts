@@ -1,8 +1,8 @@
 // What `npm run pay` is told on the command line.
 import { parseArgs } from "node:util";
-import { type Decimal, parseDecimal } from "../../src/kit/decimal.ts";
-import { Fault } from "../../src/kit/fault.ts";
-import { parseAddress } from "../../src/kit/hex.ts";
+import { type Decimal, parseDecimal } from "../../src/lib/decimal.ts";
+import { Fault } from "../../src/lib/fault.ts";
+import { parseAddress } from "../../src/lib/hex.ts";
 
 export type PayArguments = {
   readonly address: string;

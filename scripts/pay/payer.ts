@@ -1,8 +1,8 @@
 // Whose money is spent, and where: the local payer's while a local run is on, otherwise the account in the environment.
 import { readFileSync } from "node:fs";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { Fault } from "../../src/kit/fault.ts";
-import { parseHash } from "../../src/kit/hex.ts";
+import { Fault } from "../../src/lib/fault.ts";
+import { parseHash } from "../../src/lib/hex.ts";
 
 export type Payer = {
   readonly account: PrivateKeyAccount;

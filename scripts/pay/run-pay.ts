@@ -1,9 +1,9 @@
 // The command from its words to what it prints: a snapshot and its receipt, or one sentence and an exit code.
-import { toFault } from "../../src/kit/fault.ts";
-import { paidSnapshot } from "./paid-snapshot.ts";
+import { toFault } from "../../src/lib/fault.ts";
+import { paidSnapshot } from "./buy-snapshot.ts";
+import { snapshotText } from "./format-snapshot.ts";
 import { PAY_USAGE, readPayArguments } from "./pay-arguments.ts";
 import { findPayer } from "./payer.ts";
-import { snapshotText } from "./snapshot-text.ts";
 
 export type PayRun = {
   readonly argv: readonly string[];

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { CHAINS } from "../../src/chain/chains/chains.ts";
-import type { ListedToken } from "../../src/portfolio/ports.ts";
 import { mergeTokenLists, parseTokenList, type TokenList } from "../../src/portfolio/tokens/token-list.ts";
+import type { ListedToken } from "../../src/portfolio/types.ts";
 
 type PublicList = { readonly timestamp: string; readonly tokens: readonly unknown[] };
 type Metadata = Readonly<

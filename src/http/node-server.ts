@@ -1,6 +1,6 @@
 // Node's own server under the framework, with the time that a request, an answer and an idle connection have.
 import { createServer, type RequestListener, type Server } from "node:http";
-import { oneAtATime } from "./one-at-a-time.ts";
+import { oneAtATime } from "./pipelining.ts";
 
 // How late a request that does not arrive in time is noticed; Node's own half a minute would double the time it has.
 const SLOW_CHECK_MS = 5_000;

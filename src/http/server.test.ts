@@ -1,8 +1,8 @@
 // The server's manners: clear faults, right statuses, ids of its own, and leaving without dropping a request.
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { Fault } from "../kit/fault.ts";
-import { createLog } from "../kit/log.ts";
+import { Fault } from "../lib/fault.ts";
+import { createLog } from "../lib/log.ts";
 import { createServer, type Readiness, type Server } from "./server.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });

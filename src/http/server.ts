@@ -8,22 +8,22 @@ import Fastify, {
   LogController,
 } from "fastify";
 import type { Registry } from "prom-client";
-import { type Clock, systemClock } from "../kit/clock.ts";
-import { Fault } from "../kit/fault.ts";
-import type { Log } from "../kit/log.ts";
-import { createRepeatLimit, type RepeatLimit } from "../kit/repeat-limit.ts";
-import { type Answer, sendAnswer } from "./answer.ts";
-import { answerConnectionFault } from "./connection-fault.ts";
-import { type ConnectionLimitOptions, limitConnections } from "./connection-limit.ts";
-import { createFaultLog } from "./fault-log.ts";
-import { addFaultReplies, fromFramework, sendFault } from "./fault-replies.ts";
-import { createGuard } from "./guard.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Log } from "../lib/log.ts";
+import { createRepeatLimit, type RepeatLimit } from "../lib/log-throttle.ts";
+import { type KeptAnswer, sendKept } from "./cache/fast-path.ts";
+import { answerConnectionFault } from "./connection-errors.ts";
+import { createFaultLog } from "./error-log.ts";
+import { addFaultReplies, fromFramework, sendFault } from "./error-responses.ts";
+import { createRequestMetrics } from "./metrics.ts";
 import { createNodeServer } from "./node-server.ts";
-import { addProtections } from "./protections.ts";
-import { addClient } from "./request-client.ts";
-import { createRequestMetrics } from "./request-metrics.ts";
-import { type KeptAnswer, sendKept } from "./send-kept.ts";
-import { withinRequestTime } from "./time-limit.ts";
+import { withinRequestTime } from "./request-timeout.ts";
+import { type Answer, sendAnswer } from "./response.ts";
+import { addClient } from "./security/client-address.ts";
+import { type ConnectionLimitOptions, limitConnections } from "./security/connection-limit.ts";
+import { addProtections } from "./security/headers.ts";
+import { createGuard } from "./security/request-guard.ts";
 
 export type Readiness =
   | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }

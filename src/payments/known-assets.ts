@@ -1,5 +1,5 @@
 // Tokens that a chain's payments are made in when nobody says otherwise: the dollar that takes signed transfers there.
-import type { Hex } from "../kit/hex.ts";
+import type { Hex } from "../lib/hex.ts";
 
 export type PaymentAsset = {
   readonly asset: Hex;

@@ -1,6 +1,6 @@
 // What a portfolio request asks: a wallet, its chains, and whether spam is shown.
-import { Fault } from "../kit/fault.ts";
-import { type Hex, parseAddress } from "../kit/hex.ts";
+import { Fault } from "../lib/fault.ts";
+import { type Hex, parseAddress } from "../lib/hex.ts";
 import { type Parameter, type ParameterKind, wordParameter } from "../schema/parameter.ts";
 import type { SnapshotQuestion } from "./snapshot.ts";
 

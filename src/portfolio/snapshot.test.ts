@@ -12,10 +12,10 @@ import {
   portsOf,
   positionOf,
   WALLET,
-} from "../../tests/support/portfolio-parts.ts";
-import { Fault } from "../kit/fault.ts";
-import type { Asset, ChainHoldings, HoldingsProvider, PriceSource } from "./ports.ts";
+} from "../../tests/support/portfolio/portfolio-parts.ts";
+import { Fault } from "../lib/fault.ts";
 import { createSnapshotTaker, type SnapshotNeeds } from "./snapshot.ts";
+import type { Asset, ChainHoldings, HoldingsProvider, PriceSource } from "./types.ts";
 
 const signal = new AbortController().signal;
 const usdc = listed(1, "USDC", 6);

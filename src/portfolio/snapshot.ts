@@ -1,12 +1,12 @@
 // A wallet's snapshot: all its chains read at the same time, then valued together; one chain that fails fails the whole.
 import { setMaxListeners } from "node:events";
-import type { Clock } from "../kit/clock.ts";
-import { Fault } from "../kit/fault.ts";
-import type { Hex } from "../kit/hex.ts";
-import type { ChainPort } from "./ports.ts";
-import { type ChainReading, readChain } from "./read-chain.ts";
-import type { PortfolioSnapshot } from "./value/portfolio-snapshot.ts";
-import { valueSnapshot } from "./value/value-snapshot.ts";
+import type { Clock } from "../lib/clock.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import { type ChainReading, readChain } from "./read-chain-data.ts";
+import type { PortfolioSnapshot } from "./snapshot-types.ts";
+import type { ChainPort } from "./types.ts";
+import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
 export type SnapshotQuestion = {
   readonly wallet: Hex;

@@ -1,10 +1,10 @@
 // A deployment file is taken whole or refused with the reason.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PROTOCOL_CONTRACTS } from "@sextant/contracts/deploy/deployment";
 import { describe, expect, it } from "vitest";
-import { PROTOCOL_CONTRACTS } from "../../contracts/deploy/deployment.ts";
-import { DEPLOYMENT } from "../../tests/support/memory-index.ts";
-import { Fault } from "../kit/fault.ts";
+import { DEPLOYMENT } from "../../tests/support/index/memory-index.ts";
+import { Fault } from "../lib/fault.ts";
 import { CONTRACT_NAMES, parseDeployment } from "./deployment.ts";
 
 const good = { network: "somewhere", chainId: 84_532, startBlock: 0, contracts: { ...DEPLOYMENT.contracts } };

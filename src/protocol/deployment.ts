@@ -1,7 +1,7 @@
 // A deployment: on which chain, since which block and at which addresses the protocol lives.
-import { Fault } from "../kit/fault.ts";
-import { type Hex, parseAddress } from "../kit/hex.ts";
-import { isObject, type JsonObject } from "../kit/json-object.ts";
+import { Fault } from "../lib/fault.ts";
+import { type Hex, parseAddress } from "../lib/hex.ts";
+import { isObject, type JsonObject } from "../lib/json-object.ts";
 
 export const CONTRACT_NAMES = [
   "AgentRegistry",

@@ -1,13 +1,14 @@
 // The domains cover every event once, their tables can hold whatever is logged, and every event has plain words.
+
+import type { EventSource } from "@sextant/contracts/interface/protocol-abis";
 import fc from "fast-check";
 import type { Abi, AbiEvent, AbiParameter } from "viem";
 import { describe, expect, it } from "vitest";
-import type { EventSource } from "../../contracts/scenario/protocol-abis.ts";
-import { addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/memory-index.ts";
+import { addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/index/memory-index.ts";
 import { uint256 } from "../schema/column.ts";
 import { type Domain, domain } from "../schema/domain.ts";
 import { table } from "../schema/table.ts";
-import { createLogDecoder } from "./decode-logs.ts";
+import { createLogDecoder } from "./decode/logs.ts";
 import { covered, domains, tables } from "./domains.ts";
 
 const decoder = createLogDecoder(DEPLOYMENT);

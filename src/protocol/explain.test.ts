@@ -1,7 +1,7 @@
 // Explanations: what the protocol logged, in the order it was logged, with every digit of every number.
 import { describe, expect, it } from "vitest";
-import { ACCOUNT, addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/memory-index.ts";
-import { createLogDecoder } from "./decode-logs.ts";
+import { ACCOUNT, addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/index/memory-index.ts";
+import { createLogDecoder } from "./decode/logs.ts";
 import { explain } from "./explain.ts";
 
 const decoder = createLogDecoder(DEPLOYMENT);

@@ -1,8 +1,8 @@
 // A transaction in plain words: every event of the protocol in it, in the order it was logged.
-import type { Hex } from "../kit/hex.ts";
+import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import { PAGE_BYTES_MAX } from "../schema/record.ts";
-import type { LogDecoder } from "./decode-logs.ts";
+import { PAGE_BYTES_MAX } from "../schema/reads/record.ts";
+import type { LogDecoder } from "./decode/logs.ts";
 
 export type Explanation = {
   readonly tx_hash: Hex;

@@ -8,7 +8,7 @@ import {
   readsOf,
   Story,
   ZERO_HASH,
-} from "../../tests/support/memory-index.ts";
+} from "../../tests/support/index/memory-index.ts";
 import type { Need } from "../schema/domain.ts";
 import { receipts } from "./domains/receipts.ts";
 import { services } from "./domains/services.ts";

@@ -1,14 +1,14 @@
 // The protocol as the indexing loop uses it: completes logs with what events leave out, and folds them into rows.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Hex } from "../kit/hex.ts";
+import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import type { Change, Origin } from "../schema/change.ts";
 import type { FoldInput, Need } from "../schema/domain.ts";
 import { keyText, type Row, type Table } from "../schema/table.ts";
-import { createLogDecoder, type DecodedEvent } from "./decode-logs.ts";
+import { createLogDecoder, type DecodedEvent } from "./decode/logs.ts";
 import type { Deployment } from "./deployment.ts";
-import type { DetailReads } from "./detail-reads.ts";
-import { readDetails, readerOf } from "./read-details.ts";
+import type { DetailReads } from "./details/chain-reads.ts";
+import { readDetails, readerOf } from "./details/read-details.ts";
 
 export type DetailedLog = {
   readonly log: ChainLog;

@@ -1,5 +1,5 @@
 // What the chain gives us, as plain values: block headers and logs.
-import type { Hex } from "../kit/hex.ts";
+import type { Hex } from "../lib/hex.ts";
 
 export type Header = {
   readonly number: number;

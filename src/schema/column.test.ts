@@ -1,8 +1,8 @@
 // Every kind of value goes into a real database and comes back as it was, at its limits too.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestDatabase } from "../../tests/support/test-index.ts";
-import type { Database } from "../store/database.ts";
+import { openTestDatabase } from "../../tests/support/index/test-index.ts";
+import type { Database } from "../store/postgres/database.ts";
 import {
   address,
   bool,

@@ -1,8 +1,8 @@
 // What a domain is: for each event of a contract, what it does to which rows and how to say it in plain words.
 import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { Change } from "./change.ts";
-import type { DetailsReader } from "./details.ts";
 import type { EventRecord } from "./event.ts";
+import type { DetailsReader } from "./event-details.ts";
 import { type Columns, keyText, type Row, type RowOf, type Table } from "./table.ts";
 
 /** What a fold is handed: the event, its details from the call, and the rows it declared to need. */

@@ -1,5 +1,5 @@
 // An event of the protocol, decoded: the unit that folds and explanations work on.
-import type { Hex } from "../kit/hex.ts";
+import type { Hex } from "../lib/hex.ts";
 
 /** An event as it was logged: what it says, who emitted it, and where it stands in the chain. */
 export type EventRecord<Args> = {

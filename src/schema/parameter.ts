@@ -1,7 +1,7 @@
 // What a request may carry in its path, query or headers: how it is read, and how it is described.
-import { Fault } from "../kit/fault.ts";
-import { parseAddress, parseHash } from "../kit/hex.ts";
-import { parseUint, UINT256_MAX } from "../kit/uint.ts";
+import { Fault } from "../lib/fault.ts";
+import { parseAddress, parseHash } from "../lib/hex.ts";
+import { parseUint, UINT256_MAX } from "../lib/uint.ts";
 import type { JsonSchema } from "./column.ts";
 
 export type ParameterKind<T> = {

@@ -1,5 +1,5 @@
 // What a room that takes writes needs of a database: statements, and changes that happen whole or not at all.
-import type { SqlText } from "./statement.ts";
+import type { SqlText } from "./sql.ts";
 
 export type Rows = {
   run<R extends object = Readonly<Record<string, unknown>>>(statement: SqlText): Promise<readonly R[]>;

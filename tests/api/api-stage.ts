@@ -1,14 +1,15 @@
 // An economy on a chain of its own, indexed live and served over HTTP, so that answers can be asked for as clients do.
+
+import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { startLocalChain } from "@sextant/local-chain/local-chain";
+import { playEconomy } from "@sextant/simulator/simulator";
+import { scriptedTimeline } from "@sextant/simulator/timeline";
+import { openWorld } from "@sextant/simulator/world";
 import { expect } from "vitest";
-import { deploy, LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
-import { startLocalChain } from "../../contracts/local-chain/local-chain.ts";
-import { playEconomy } from "../../contracts/scenario/economy.ts";
-import { scriptedTimeline } from "../../contracts/scenario/timeline.ts";
-import { openWorld } from "../../contracts/scenario/world.ts";
-import type { Database } from "../../src/store/database.ts";
-import { type ApiAnswer, type ApiClient, openApiClient } from "../support/api-client.ts";
-import { startTestApi } from "../support/test-api.ts";
-import { deploymentOf, startTestIndex } from "../support/test-index.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { type ApiAnswer, type ApiClient, openApiClient } from "../support/http/api-client.ts";
+import { startTestApi } from "../support/http/test-api.ts";
+import { deploymentOf, startTestIndex } from "../support/index/test-index.ts";
 
 /** A record of an answer; what its values are is for the test to say. */
 export type Rec = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 // Attestation schemas over HTTP: built in, published under their hash, and replaced by their publisher alone.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/writes/canonical-json.ts";
-import { publishSchema } from "../../src/writes/sign-write.ts";
+import { canonicalJson } from "../../src/api/writes/canonical-json.ts";
+import { publishSchema } from "../../src/api/writes/sign-write.ts";
 import { OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;

@@ -1,14 +1,14 @@
 // What a cached response is found by: only what the route knows, so that nothing else in an address has it made again.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAnswerCache } from "../../src/http/answer-cache.ts";
-import { addReadRoutes } from "../../src/http/read-routes.ts";
+import { writeReads } from "../../src/api/writes/endpoints.ts";
+import { createAnswerCache } from "../../src/http/cache/response-cache.ts";
+import { addReadRoutes } from "../../src/http/routes/reads.ts";
 import { createServer, type Server } from "../../src/http/server.ts";
 import { reads as protocolReads } from "../../src/protocol/reads.ts";
-import { openIndexReader } from "../../src/store/index-reader.ts";
-import { openReader } from "../../src/store/reader.ts";
-import { openSlowReader } from "../../src/store/slow-reader.ts";
-import { writeReads } from "../../src/writes/write-endpoints.ts";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
+import { openReader } from "../../src/store/fast/pipelined-reader.ts";
+import { openIndexReader } from "../../src/store/index/reader.ts";
+import { openSlowReader } from "../../src/store/index/slow-reader.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import { quiet } from "../support/quiet-log.ts";
 
 const reads = [...protocolReads, ...writeReads];

@@ -1,9 +1,9 @@
 // The API is what the specification says, table by table, and what it says of itself in /openapi.json.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askEverything } from "../../scripts/api-examples/sample-requests.ts";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
-import { type DescribedSchemas, describedSchemas } from "../support/described-schemas.ts";
+import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 import { readSpecification } from "./specification.ts";
 

@@ -1,9 +1,9 @@
 // Requests that cost their sender little and would cost us much: slow ones, padded ones, and ones with many long names.
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { sendBytes } from "../support/send-bytes.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { sendBytes } from "../support/http/send-bytes.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 const REQUEST_MS_MAX = 250;
 // What took seconds each takes milliseconds now; in between there is room for a busy machine.

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiClient, answerChecker, openApiClient, operationOf } from "../support/api-client.ts";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { operationsOf } from "../support/hostile-requests.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { type ApiClient, answerChecker, openApiClient, operationOf } from "../support/http/api-client.ts";
+import { operationsOf } from "../support/http/hostile-requests.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 let index: EmptyIndex;
 let api: TestApi;

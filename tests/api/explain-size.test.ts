@@ -1,8 +1,8 @@
 // A transaction with very many events: its explanation has a limit of bytes, and tells what it leaves out.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { addressOf, DEPLOYMENT, hashOf, logOf } from "../support/memory-index.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
+import { addressOf, DEPLOYMENT, hashOf, logOf } from "../support/index/memory-index.ts";
 
 const LOGS = 5_000;
 const BYTES_MAX = 512 * 1024;

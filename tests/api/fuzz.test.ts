@@ -3,9 +3,9 @@ import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askEverything, type Sample } from "../../scripts/api-examples/sample-requests.ts";
-import { answerChecker } from "../support/api-client.ts";
-import { type HostileRequest, hostileRequests, operationsOf } from "../support/hostile-requests.ts";
-import { sendRaw } from "../support/send-raw.ts";
+import { answerChecker } from "../support/http/api-client.ts";
+import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
+import { sendRaw } from "../support/http/send-raw.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 
 // The slowest answer of a healthy API on a busy machine; anything longer is a hang.

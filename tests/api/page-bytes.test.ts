@@ -1,12 +1,12 @@
 // Pages of long records: no page is longer than half a megabyte, and following them loses and repeats nothing.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { schemaReads } from "../../src/api/writes/schema-record.ts";
 import { serviceReads } from "../../src/protocol/reads/services.ts";
-import type { Read } from "../../src/schema/read.ts";
-import { PAGE_BYTES_MAX } from "../../src/schema/record.ts";
-import { schemaReads } from "../../src/writes/schema-record.ts";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import type { Read } from "../../src/schema/reads/read.ts";
+import { PAGE_BYTES_MAX } from "../../src/schema/reads/record.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 let place: EmptyIndex;
 let api: TestApi;

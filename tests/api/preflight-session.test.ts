@@ -1,4 +1,9 @@
 // Preflight for session keys against a real PolicyAccount: it allows what the account executes, and rejects the rest.
+
+import { policyAccountAbi, policyAccountBytecode } from "@sextant/contracts/generated/policy-account";
+import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
+import { vault4626Abi } from "@sextant/contracts/generated/vault4626";
+import { ENTRY_POINT, sessionArgs, sessionKey, signSession } from "@sextant/contracts/test/account-world";
 import fc from "fast-check";
 import {
   type Address,
@@ -12,11 +17,12 @@ import {
   pad,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { policyAccountAbi, policyAccountBytecode } from "../../contracts/generated/policy-account.ts";
-import { policyModuleAbi } from "../../contracts/generated/policy-module.ts";
-import { vault4626Abi } from "../../contracts/generated/vault4626.ts";
-import { ENTRY_POINT, sessionArgs, sessionKey, signSession } from "../../contracts/test/account-world.ts";
-import { type Planned, type PolicyChain, type Preflight, startPolicyChain } from "../support/policy-chain.ts";
+import {
+  type Planned,
+  type PolicyChain,
+  type Preflight,
+  startPolicyChain,
+} from "../support/chain/policy-chain.ts";
 
 const abi = [...policyAccountAbi, ...policyModuleAbi.filter(({ type }) => type === "error")] as const;
 const ZERO: Address = "0x0000000000000000000000000000000000000000";

@@ -1,4 +1,6 @@
 // Preflight against the real contract: what it allows passes, what it refuses reverts, and its advice helps.
+
+import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import fc from "fast-check";
 import {
   type Address,
@@ -10,8 +12,12 @@ import {
   pad,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { policyModuleAbi as abi } from "../../contracts/generated/policy-module.ts";
-import { type Planned, type PolicyChain, type Preflight, startPolicyChain } from "../support/policy-chain.ts";
+import {
+  type Planned,
+  type PolicyChain,
+  type Preflight,
+  startPolicyChain,
+} from "../support/chain/policy-chain.ts";
 
 let world: PolicyChain;
 let accounts = 0;

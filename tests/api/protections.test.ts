@@ -1,12 +1,12 @@
 // What protects the API and its clients, asked over real connections: origins, headers, limits, proxies, floods, time.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ServerOptions } from "../../src/http/server.ts";
-import { systemClock } from "../../src/kit/clock.ts";
-import { openApiClient } from "../support/api-client.ts";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { sendBytes } from "../support/send-bytes.ts";
-import { startTestApi } from "../support/test-api.ts";
-import { openTestDatabase } from "../support/test-index.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { openApiClient } from "../support/http/api-client.ts";
+import { sendBytes } from "../support/http/send-bytes.ts";
+import { startTestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
+import { openTestDatabase } from "../support/index/test-index.ts";
 
 let place: EmptyIndex;
 

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { reads } from "../../src/protocol/reads.ts";
-import type { Read } from "../../src/schema/read.ts";
-import { type SqlText, sql } from "../../src/schema/statement.ts";
+import type { Read } from "../../src/schema/reads/read.ts";
+import { type SqlText, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
-import { createRowIndexes, createRowTables } from "../../src/store/row-tables.ts";
-import type { Session } from "../../src/store/session.ts";
-import { around, cost } from "../support/read-cost.ts";
-import { openTestDatabase } from "../support/test-index.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
+import type { Session } from "../../src/store/postgres/session.ts";
+import { around, cost } from "../support/index/statement-cost.ts";
+import { openTestDatabase } from "../support/index/test-index.ts";
 
 const ROWS = 5_000;
 const NOW = 1_800_000_000;

@@ -1,8 +1,8 @@
 // Slow reads have connections of their own: however many one client requests, no quick read waits behind them.
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 let place: EmptyIndex;
 let api: TestApi;

@@ -1,8 +1,8 @@
 // One request is one request: whatever two readers could part differently is refused, and nothing hides behind it.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { sendBytes } from "../support/send-bytes.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { sendBytes } from "../support/http/send-bytes.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 let place: EmptyIndex;
 let api: TestApi;

@@ -1,7 +1,7 @@
 // Who was told of a block is not told of an earlier one afterwards, also before word of the change has arrived.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 let index: EmptyIndex;
 let api: TestApi;

@@ -1,10 +1,10 @@
 // What people may store over HTTP: so much a day per client, so much altogether, and without a cost to cached responses.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { writeReads } from "../../src/api/writes/endpoints.ts";
 import { reads } from "../../src/protocol/reads.ts";
 import type { WrittenTable } from "../../src/schema/record-store.ts";
-import { writeReads } from "../../src/writes/write-endpoints.ts";
-import { type EmptyIndex, openEmptyIndex } from "../support/empty-index.ts";
-import { startTestApi, type TestApi } from "../support/test-api.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 let place: EmptyIndex;
 const open: TestApi[] = [];

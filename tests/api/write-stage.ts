@@ -1,25 +1,26 @@
 // A chain, its index, and two APIs over it: one where everybody may write, one where writers sign.
+
+import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { type Intent, intentStructHash } from "@sextant/contracts/hashes/intent-hash";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { describeIntent, signIntent, submitIntent } from "@sextant/simulator/transactions/intents";
+import { openWorld, type World } from "@sextant/simulator/world";
 import type { Hex, PrivateKeyAccount } from "viem";
-import { deploy, LOCAL_GENESIS_CODE } from "../../contracts/deploy/deploy.ts";
-import { type Intent, intentStructHash } from "../../contracts/hashes/intent-hash.ts";
-import { type LocalChain, startLocalChain } from "../../contracts/local-chain/local-chain.ts";
-import { describeIntent, signIntent, submitIntent } from "../../contracts/scenario/steps/intents.ts";
-import { openWorld, type World } from "../../contracts/scenario/world.ts";
-import { serveApi } from "../../src/doors/serve-api.ts";
-import { writeSettings } from "../../src/doors/settings.ts";
-import { createServer } from "../../src/http/server.ts";
-import { readConfig } from "../../src/kit/config.ts";
-import { Secret } from "../../src/kit/secret.ts";
+import { serveApi } from "../../src/api/serve.ts";
 import {
   putMetadata,
   reserveMetadata,
   signWrite,
   type WriteDomain,
   type WriteSubject,
-} from "../../src/writes/sign-write.ts";
-import { type ApiAnswer, openApiClient } from "../support/api-client.ts";
+} from "../../src/api/writes/sign-write.ts";
+import { readConfig } from "../../src/config/read-config.ts";
+import { writeSettings } from "../../src/config/settings.ts";
+import { createServer } from "../../src/http/server.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { type ApiAnswer, openApiClient } from "../support/http/api-client.ts";
+import { deploymentOf, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { quiet } from "../support/quiet-log.ts";
-import { deploymentOf, startTestIndex, type TestIndex } from "../support/test-index.ts";
 
 /** The parts of answers that tests go on with; what an answer really holds is checked against /openapi.json. */
 export type AnswerBody = Readonly<Record<string, unknown>> & {

@@ -1,7 +1,7 @@
 // Who may write: whoever signs this body, for this server and this place, once; a contract is asked itself.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { publishSchema, putMetadata } from "../../src/writes/sign-write.ts";
+import { publishSchema, putMetadata } from "../../src/api/writes/sign-write.ts";
 import { OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;

@@ -1,7 +1,8 @@
 // What the portfolio benchmark takes for RPC time: the same exchanges, each when it could have begun at the earliest.
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listen } from "../../bench/api/control.ts";
+import { listen } from "../../bench/api/cpu-time.ts";
+import { type RememberingNode, startRememberingNode } from "../../bench/portfolio/caching-node.ts";
 import {
   type Exchange,
   planOf,
@@ -9,7 +10,6 @@ import {
   sendAgain,
   watchExchanges,
 } from "../../bench/portfolio/exchange-plan.ts";
-import { type RememberingNode, startRememberingNode } from "../../bench/portfolio/remembering-node.ts";
 
 const DELAY_MS = 30;
 

@@ -1,8 +1,8 @@
 // What the growth benchmark makes of its numbers: decades of a backfill, quantiles of waits, events behind rows.
 import { describe, expect, it } from "vitest";
-import { eventsOf, sizesOf, sizesOfEvents } from "../../bench/api/row-values.ts";
+import { eventsOf, sizesOf, sizesOfEvents } from "../../bench/api/row-generators.ts";
 import { boundsOf, decadesOf } from "../../bench/growth/decades.ts";
-import { quantilesOf } from "../../bench/growth/quantiles.ts";
+import { quantilesOf } from "../../bench/harness/quantiles.ts";
 
 /** Batches that end at these counts: two milliseconds an event, one of them at work, and memory that falls. */
 function marksOf(counts: readonly number[]) {

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { history } from "../../bench/history/history.ts";
 import { BUSY, mixOf } from "../../bench/history/mix.ts";
+import { type ReplayNode, startReplayNode } from "../../bench/history/replay-node.ts";
 import { type ServedHistory, serveHistory } from "../../bench/history/served-history.ts";
-import { type ReplayNode, startReplayNode } from "../../bench/replay-node.ts";
-import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
-import { startTestIndex } from "../support/test-index.ts";
+import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
+import { startTestIndex } from "../support/index/test-index.ts";
 
 const EVENTS = 3_000;
 const options = { seed: 3, mix: mixOf(EVENTS), eventsMax: EVENTS };

@@ -1,8 +1,8 @@
 // The page of results: one table of the whole product from the newest run of each benchmark, and each one's own below.
 import { describe, expect, it } from "vitest";
-import { atLeast, atMost, type BenchReport, belowMemoryMax } from "../../bench/measurement.ts";
-import { overviewOf, sideBySide } from "../../bench/overview.ts";
-import { pageOf, withNewest } from "../../bench/results.ts";
+import { atLeast, atMost, type BenchReport, belowMemoryMax } from "../../bench/harness/measurement.ts";
+import { overviewOf, sideBySide } from "../../bench/harness/overview.ts";
+import { pageOf, withNewest } from "../../bench/harness/results.ts";
 
 const then = { date: "2026-01-01", commit: "aaaaaaa", machine: "a mill" };
 const now = { date: "2026-02-02", commit: "bbbbbbb+", machine: "a steam engine" };

@@ -1,8 +1,9 @@
 // A headless browser, and a wallet inside it whose key stays in the test.
+
+import { namedAccounts } from "@sextant/local-chain/accounts";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { TypedDataDefinition } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { namedAccounts } from "../../contracts/local-chain/accounts.ts";
 import { findChromium } from "../support/find-chromium.ts";
 
 export const PAYER = privateKeyToAccount(namedAccounts().payer.privateKey);

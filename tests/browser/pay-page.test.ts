@@ -1,7 +1,7 @@
 // The page in a real browser: a wallet pays, the answer is shown, and whatever goes wrong nothing is paid for twice.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { readPaymentId } from "../../src/payments/payment-id.ts";
+import { readPaymentId } from "../../src/payments/paywall/payment-identifier.ts";
 import type { SnapshotTaker } from "../../src/portfolio/snapshot.ts";
 import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type TestFaces,
   TRANSACTION,
   testOffer,
-} from "../support/test-faces.ts";
+} from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
 import { HOSTILE, richSnapshot } from "./rich-snapshot.ts";
 

@@ -2,13 +2,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { namedAccounts } from "@sextant/local-chain/accounts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { namedAccounts } from "../../contracts/local-chain/accounts.ts";
 import { runPay } from "../../scripts/pay/run-pay.ts";
-import { until } from "../support/paid-client.ts";
-import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../support/paid-stage.ts";
-import { startTestFaces, type TestFaces } from "../support/test-faces.ts";
+import { startTestFaces, type TestFaces } from "../support/http/test-portfolio-web.ts";
+import { until } from "../support/payments/paid-client.ts";
+import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../support/payments/paid-stage.ts";
 import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";

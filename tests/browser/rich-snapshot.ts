@@ -1,5 +1,5 @@
 // A snapshot that tries the page: many tokens, debts, and names chosen by someone who means harm.
-import { exampleSnapshot } from "../../src/faces/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 
 export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runPay } from "../../scripts/pay/run-pay.ts";
-import { startSextant } from "../support/sextant-process.ts";
+import { startSextant } from "../support/process/sextant-process.ts";
 
 type LocalState = {
   api: string;

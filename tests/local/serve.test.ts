@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openStage } from "@sextant/simulator/deployed-chain";
+import { playEconomy } from "@sextant/simulator/simulator";
 import { expect, it } from "vitest";
-import { playEconomy } from "../../contracts/scenario/economy.ts";
-import { openStage } from "../../contracts/scenario/stage.ts";
-import { startFaultyNode } from "../support/faulty-node.ts";
-import { startSextant } from "../support/sextant-process.ts";
-import { deploymentOf } from "../support/test-index.ts";
+import { deploymentOf } from "../support/index/test-index.ts";
+import { startFaultyNode } from "../support/nodes/faulty-node.ts";
+import { startSextant } from "../support/process/sextant-process.ts";
 
 const PORTS = { API_PORT: "0", INDEXER_PORT: "0" };
 const DOWN = { kind: "reset" } as const;

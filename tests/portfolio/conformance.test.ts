@@ -1,12 +1,12 @@
 // The portfolio service is what its specification says, table by table, and what it says of itself in /openapi.json.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { readSpecification, rowsOf } from "../api/specification.ts";
-import { type ApiAnswer, type ApiClient, openApiClient } from "../support/api-client.ts";
-import { type DescribedSchemas, describedSchemas } from "../support/described-schemas.ts";
-import { ask, decodeHeader, signedFor } from "../support/paid-client.ts";
-import { PRICE } from "../support/paid-stage.ts";
+import { type ApiAnswer, type ApiClient, openApiClient } from "../support/http/api-client.ts";
+import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
+import { ask, decodeHeader, signedFor } from "../support/payments/paid-client.ts";
+import { PRICE } from "../support/payments/paid-stage.ts";
 import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
 import { specifiedRecords } from "./specified-records.ts";
 

@@ -1,17 +1,18 @@
 // What fails costs nobody anything: no answer, no charge, one clear sentence, and the same signature once it works again.
+
+import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { numberedAddress } from "../../contracts/test/token-characters.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { migrations } from "../../src/store/migrations.ts";
-import { openCutWire } from "../support/cut-wire.ts";
-import { openTestConnection } from "../support/empty-index.ts";
-import type { Call, Injection } from "../support/injections.ts";
-import { ask, signedFor, until } from "../support/paid-client.ts";
-import { PRICE } from "../support/paid-stage.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import { migrate } from "../../src/store/postgres/migrate.ts";
+import { migrations } from "../../src/store/postgres/migrations.ts";
+import { openCutWire } from "../support/database/breakable-connection.ts";
+import { createTestDatabase } from "../support/database/test-database.ts";
+import { openTestConnection } from "../support/index/empty-index.ts";
+import type { Call, Injection } from "../support/nodes/node-faults.ts";
+import { ask, signedFor, until } from "../support/payments/paid-client.ts";
+import { PRICE } from "../support/payments/paid-stage.ts";
 import { quiet } from "../support/quiet-log.ts";
-import { createTestDatabase } from "../support/test-database.ts";
 import { openCustomer, openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
 
 let stage: ServiceStage;

@@ -2,11 +2,11 @@
 import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
-import { answerChecker, openApiClient } from "../support/api-client.ts";
-import { type HostileRequest, hostileRequests, operationsOf } from "../support/hostile-requests.ts";
-import { signedFor } from "../support/paid-client.ts";
-import { sendRaw } from "../support/send-raw.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { answerChecker, openApiClient } from "../support/http/api-client.ts";
+import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
+import { sendRaw } from "../support/http/send-raw.ts";
+import { signedFor } from "../support/payments/paid-client.ts";
 import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
 
 // The slowest answer of a healthy service on a busy machine; anything longer is a hang.

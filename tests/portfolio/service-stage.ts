@@ -1,29 +1,29 @@
 // The whole portfolio service in process, put together as its door does: two market chains, a third to be paid on, a database.
 import { Registry } from "prom-client";
 import type { Hex, PrivateKeyAccount } from "viem";
-import { createRpc } from "../../src/chain/rpc/rpc.ts";
-import { type LocalMarket, startLocalMarkets } from "../../src/doors/local-markets.ts";
-import { openSeller } from "../../src/doors/open-seller.ts";
-import { portfolioChain } from "../../src/doors/portfolio-chain.ts";
-import { countPayments, servePortfolio } from "../../src/doors/serve-portfolio.ts";
+import { createRpc } from "../../src/chain/rpc/client.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import {
   facilitatorSettings,
   paymentSettings,
   portfolioSettings,
   sellerSettings,
-} from "../../src/doors/settings.ts";
+} from "../../src/config/settings.ts";
 import { createServer } from "../../src/http/server.ts";
-import { readConfig } from "../../src/kit/config.ts";
-import { Secret } from "../../src/kit/secret.ts";
-import { erc4626 } from "../../src/portfolio/positions/erc4626.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
+import { portfolioChain } from "../../src/portfolio/chain-access.ts";
+import { openSeller } from "../../src/portfolio/http/open-paywall.ts";
+import { countPayments, servePortfolio } from "../../src/portfolio/http/serve.ts";
+import { erc4626 } from "../../src/portfolio/positions/erc4626/reader.ts";
 import { priceSources } from "../../src/portfolio/prices/sources.ts";
-import { rpcProvider } from "../../src/portfolio/providers/rpc/rpc-provider.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
-import type { Database } from "../../src/store/database.ts";
-import { type FaultyNode, startFaultyNode } from "../support/faulty-node.ts";
-import type { Call, Injection } from "../support/injections.ts";
-import { payingFetch } from "../support/paid-client.ts";
-import { openPaidStage, type PaidStage } from "../support/paid-stage.ts";
+import { rpcProvider } from "../../src/portfolio/providers/rpc/provider.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
+import type { Call, Injection } from "../support/nodes/node-faults.ts";
+import { payingFetch } from "../support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { quiet } from "../support/quiet-log.ts";
 
 export type Plan = (calls: readonly Call[]) => Injection | null;

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import type { Specification } from "../api/specification.ts";
-import type { DescribedSchemas } from "../support/described-schemas.ts";
+import type { DescribedSchemas } from "../support/http/described-schemas.ts";
 
 export function specifiedRecords(specification: Specification) {
   /** "string|null", "integer, string or null", "array of TopHolding", "PortfolioSummary", "string (not nullable)". */

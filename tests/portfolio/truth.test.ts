@@ -1,10 +1,12 @@
 // A paid answer is true: every number is what plain reads of the chains at the named blocks give, added up again.
+
+import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { priceFeedAbi } from "../../contracts/generated/price-feed.ts";
-import { usdCoinAbi } from "../../contracts/generated/usd-coin.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/value/portfolio-snapshot.ts";
-import { micro, type PlainChain, plainChain, plainText, usd } from "./plain-portfolio.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import { micro, type PlainChain, plainChain, plainText, usd } from "./expected-portfolio.ts";
+import { sendHostile, sendLiar, sendPlain, transact } from "./hostile-tokens.ts";
 import {
   listedToken,
   openCustomer,
@@ -14,7 +16,6 @@ import {
   type ServiceStage,
   type StagedMarket,
 } from "./service-stage.ts";
-import { sendHostile, sendLiar, sendPlain, transact } from "./strange-tokens.ts";
 
 let stage: ServiceStage;
 let service: Service;

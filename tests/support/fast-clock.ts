@@ -1,6 +1,6 @@
 // A clock for tests in which waiting takes no time: a sleep moves the clock instead of the world.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../src/kit/clock.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 
 export type FastClock = Clock & { readonly sleptMs: readonly number[] };
 

@@ -1,15 +1,15 @@
 // Payments during an upgrade: portfolios of both versions act on the rows of one ledger.
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import type { Hex } from "../../src/kit/hex.ts";
-import { type Ledger, openLedger } from "../../src/payments/ledger.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { migrations } from "../../src/store/migrations.ts";
-import { openRecordStore } from "../../src/store/record-store.ts";
+import type { Hex } from "../../src/lib/hex.ts";
+import { type Ledger, openLedger } from "../../src/payments/ledger/ledger.ts";
+import { openDatabase } from "../../src/store/postgres/database.ts";
+import { migrate } from "../../src/store/postgres/migrate.ts";
+import { migrations } from "../../src/store/postgres/migrations.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { createTestDatabase } from "../support/database/test-database.ts";
 import { quiet } from "../support/quiet-log.ts";
-import { createTestDatabase } from "../support/test-database.ts";
-import { loadBefore } from "./version-before.ts";
+import { loadBefore } from "./previous-version.ts";
 
 type Code = {
   openDatabase: typeof openDatabase;

@@ -3,21 +3,25 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
-import { migrations } from "../../src/store/migrations.ts";
+import { openDatabase } from "../../src/store/postgres/database.ts";
+import { migrations } from "../../src/store/postgres/migrations.ts";
+import { deploymentOf } from "../support/index/test-index.ts";
+import {
+  databaseEnvironment,
+  type SextantProcess,
+  startSextant,
+} from "../support/process/sextant-process.ts";
 import { quiet } from "../support/quiet-log.ts";
-import { databaseEnvironment, type SextantProcess, startSextant } from "../support/sextant-process.ts";
-import { deploymentOf } from "../support/test-index.ts";
 import { expectSameRecords, expectWritesShared, reach, ready } from "./both-apis.ts";
+import { checkoutBefore, loadBefore } from "./previous-version.ts";
 import { startTraffic } from "./traffic.ts";
-import { checkoutBefore, loadBefore } from "./version-before.ts";
 
 const STEPS = 150;
 const UNKNOWN_SCHEMA_EXIT = 78;
 
-type StageModule = typeof import("../../contracts/scenario/stage.ts");
-type EconomyModule = typeof import("../../contracts/scenario/economy.ts");
-type MigrationsModule = typeof import("../../src/store/migrations.ts");
+type StageModule = typeof import("@sextant/simulator/deployed-chain");
+type EconomyModule = typeof import("@sextant/simulator/simulator");
+type MigrationsModule = typeof import("../../src/store/postgres/migrations.ts");
 
 async function listeningAt(api: SextantProcess): Promise<string> {
   const said = await api.saw(/indexing API on http:[^\s"]+"/);

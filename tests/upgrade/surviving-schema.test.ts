@@ -1,13 +1,13 @@
 // The rule for migrations and row tables: whatever the version before reads or writes is still there, as it was.
 import { expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { migrations } from "../../src/store/migrations.ts";
-import { createRowTables } from "../../src/store/row-tables.ts";
+import { createRowTables } from "../../src/store/index/row-tables.ts";
+import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
+import { migrate } from "../../src/store/postgres/migrate.ts";
+import { migrations } from "../../src/store/postgres/migrations.ts";
+import { createTestDatabase } from "../support/database/test-database.ts";
 import { quiet } from "../support/quiet-log.ts";
-import { createTestDatabase } from "../support/test-database.ts";
-import { loadBefore } from "./version-before.ts";
+import { loadBefore } from "./previous-version.ts";
 
 type Column = { readonly type: string; readonly nullable: string; readonly filled: boolean };
 type Columns = Readonly<Record<string, Column>>;
@@ -38,9 +38,9 @@ function breaks(before: Columns, now: Columns): string[] {
 
 it("the version before finds every column it knows, and no new one that it would have to write", async () => {
   const before = {
-    ...(await loadBefore<typeof import("../../src/store/migrations.ts")>("src/store/migrations.ts")),
+    ...(await loadBefore<typeof import("../../src/store/postgres/migrations.ts")>("src/store/migrations.ts")),
     ...(await loadBefore<typeof import("../../src/protocol/domains.ts")>("src/protocol/domains.ts")),
-    ...(await loadBefore<typeof import("../../src/store/row-tables.ts")>("src/store/row-tables.ts")),
+    ...(await loadBefore<typeof import("../../src/store/index/row-tables.ts")>("src/store/row-tables.ts")),
   };
   expect(migrations.slice(0, before.migrations.length)).toEqual(before.migrations);
   const place = await createTestDatabase();

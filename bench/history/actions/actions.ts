@@ -1,6 +1,7 @@
 // Every action of a history by its name.
+
+import type { Action } from "../history-state.ts";
 import type { ActionName } from "../mix.ts";
-import type { Action } from "../world.ts";
 import * as agents from "./agents.ts";
 import * as commerce from "./commerce.ts";
 import * as intents from "./intents.ts";

@@ -5,7 +5,7 @@ import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-regis
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
 import { toFunctionSelector } from "viem";
 import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
-import type { Action } from "../world.ts";
+import type { Action } from "../history-state.ts";
 
 const agentLog = eventEncoder(agentRegistryAbi);
 const attestationLog = eventEncoder(attestationRegistryAbi);

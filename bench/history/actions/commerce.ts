@@ -1,10 +1,10 @@
 // Merchants, what they sell, and each sale from its quote to its receipt, fulfilment, dispute or settlement.
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { settlementAdapterAbi } from "@sextant/contracts/generated/settlement-adapter";
-import type { Hex } from "../../../src/kit/hex.ts";
+import type { Hex } from "../../../src/lib/hex.ts";
 import { ZERO_ADDRESS, ZERO_HASH } from "../../../src/schema/table.ts";
 import { eventEncoder } from "../abi-encoder.ts";
-import type { Action, OpenQuote } from "../world.ts";
+import type { Action, OpenQuote } from "../history-state.ts";
 
 const commerceLog = eventEncoder(commerceRegistryAbi);
 const settlementLog = eventEncoder(settlementAdapterAbi);

@@ -1,10 +1,10 @@
 // Intents from submission through bids and selection to their end.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { getAbiItem, toFunctionSelector } from "viem";
-import type { Hex } from "../../../src/kit/hex.ts";
+import type { Hex } from "../../../src/lib/hex.ts";
 import { ZERO_HASH } from "../../../src/schema/table.ts";
 import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
-import type { Action, OpenIntent, World } from "../world.ts";
+import type { Action, OpenIntent, World } from "../history-state.ts";
 
 const intentLog = eventEncoder(intentBookAbi);
 

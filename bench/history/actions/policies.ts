@@ -2,9 +2,9 @@
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
-import type { Hex } from "../../../src/kit/hex.ts";
+import type { Hex } from "../../../src/lib/hex.ts";
 import { eventEncoder } from "../abi-encoder.ts";
-import type { Action, Spending, Step, World } from "../world.ts";
+import type { Action, Spending, Step, World } from "../history-state.ts";
 
 const policyLog = eventEncoder(policyModuleAbi);
 const accountLog = eventEncoder(policyAccountAbi);

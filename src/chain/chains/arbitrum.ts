@@ -1,5 +1,5 @@
 // Arbitrum One.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const arbitrum: ChainFacts = {
   slug: "arbitrum",

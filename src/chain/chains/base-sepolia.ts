@@ -1,5 +1,5 @@
 // Base Sepolia, the public test chain of Base.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const baseSepolia: ChainFacts = {
   slug: "base-sepolia",

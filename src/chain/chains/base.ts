@@ -1,5 +1,5 @@
 // Base, the chain that agents pay on.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const base: ChainFacts = {
   slug: "base",

@@ -2,7 +2,7 @@
 import { arbitrum } from "./arbitrum.ts";
 import { base } from "./base.ts";
 import { baseSepolia } from "./base-sepolia.ts";
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 import { ethereum } from "./ethereum.ts";
 import { local } from "./local.ts";
 import { optimism } from "./optimism.ts";

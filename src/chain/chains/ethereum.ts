@@ -1,5 +1,5 @@
 // Ethereum, the main chain.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const ethereum: ChainFacts = {
   slug: "ethereum",

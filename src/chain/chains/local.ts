@@ -1,5 +1,5 @@
 // The embedded chain of a local run.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const local: ChainFacts = {
   slug: "local",

@@ -1,5 +1,5 @@
 // OP Mainnet.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const optimism: ChainFacts = {
   slug: "optimism",

@@ -1,5 +1,5 @@
 // Polygon PoS: its state-sync logs are reported by nodes but are not in the blooms.
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainFacts } from "./chain-info.ts";
 
 export const polygon: ChainFacts = {
   slug: "polygon",

@@ -1,5 +1,5 @@
 // How many calls a provider takes in one batch: learnt from its refusals.
-import type { RpcError } from "./failure.ts";
+import type { RpcError } from "./errors.ts";
 
 export type BatchSize = {
   readonly max: number;

@@ -1,9 +1,9 @@
 // JSON-RPC envelopes: what is sent, and which answer belongs to which question.
 
-import type { Endpoint } from "../../kit/endpoint.ts";
-import { isObject, type JsonObject } from "../../kit/json-object.ts";
-import { classify } from "./classify.ts";
-import { RpcError } from "./failure.ts";
+import { isObject, type JsonObject } from "../../lib/json-object.ts";
+import type { Endpoint } from "../../lib/remote-endpoint.ts";
+import { classify } from "./classify-error.ts";
+import { RpcError } from "./errors.ts";
 import type { Reply } from "./transport.ts";
 
 export type Envelope = {

@@ -1,14 +1,14 @@
 // One node behind one address: how it does, whether it is on our chain, and the wire to it.
-import type { Clock } from "../../kit/clock.ts";
-import type { Endpoint } from "../../kit/endpoint.ts";
-import type { Log } from "../../kit/log.ts";
-import type { BadAnswer } from "../bad-answer.ts";
-import { readQuantity } from "../quantity.ts";
-import type { Answer, CallObserver, RpcCall } from "./call.ts";
-import { FAILURES, RpcError } from "./failure.ts";
-import { createHealth, type Health } from "./health.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Endpoint } from "../../lib/remote-endpoint.ts";
+import { createHealth, type Health } from "./circuit-breaker.ts";
+import { createWire, fromBadAnswer } from "./connection.ts";
+import { FAILURES, RpcError } from "./errors.ts";
+import { readQuantity } from "./hex-values.ts";
+import type { BadAnswer } from "./invalid-response.ts";
 import type { RpcLimits } from "./limits.ts";
-import { createWire, fromBadAnswer } from "./wire.ts";
+import type { Answer, CallObserver, RpcCall } from "./types.ts";
 
 export type Provider = {
   readonly host: string;

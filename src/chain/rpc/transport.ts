@@ -1,9 +1,9 @@
 // One HTTP exchange with a node: a JSON body out, a JSON body back, within a time and a size.
 import { setMaxListeners } from "node:events";
-import { type Endpoint, scrubbedError } from "../../kit/endpoint.ts";
-import { readRetryAfter } from "../../kit/retry-after.ts";
-import { RpcError } from "./failure.ts";
-import { post } from "./post.ts";
+import { post } from "../../lib/http-client.ts";
+import { type Endpoint, scrubbedError } from "../../lib/remote-endpoint.ts";
+import { readRetryAfter } from "../../lib/retry-after.ts";
+import { RpcError } from "./errors.ts";
 
 export type Exchange = {
   readonly endpoint: Endpoint;

@@ -1,11 +1,11 @@
 // Transfers that are mined after their authorization has expired: whether their payer is to blame.
 import type { Hex } from "viem";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { NETWORK, signedFor } from "../../../tests/support/paid-client.ts";
-import { openPaidStage, type PaidStage } from "../../../tests/support/paid-stage.ts";
-import { openTestFacilitator, termsOf } from "../../../tests/support/test-facilitator.ts";
-import { systemClock } from "../../kit/clock.ts";
-import { openRecordStore } from "../../store/record-store.ts";
+import { NETWORK, signedFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
+import { openTestFacilitator, termsOf } from "../../../tests/support/payments/test-facilitator.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { settlePayment } from "./facilitator.ts";
 import { openSettlementRecords } from "./settlement-records.ts";
 

@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LOCAL_GAS } from "../../../tests/support/local-gas.ts";
+import { LOCAL_GAS } from "../../../tests/support/chain/local-gas.ts";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { quiet } from "../../../tests/support/quiet-log.ts";
-import { openTestDatabase } from "../../../tests/support/test-index.ts";
-import type { Hex } from "../../kit/hex.ts";
-import { Secret } from "../../kit/secret.ts";
-import { openRecordStore } from "../../store/record-store.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { Secret } from "../../lib/secret.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { refusalSentence, settlePayment, verifyPayment } from "./facilitator.ts";
-import { createLocalFacilitator } from "./local-facilitator.ts";
-import { createRemoteFacilitator } from "./remote-facilitator.ts";
+import { createLocalFacilitator } from "./local.ts";
+import { createRemoteFacilitator } from "./remote.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const terms: PaymentRequirements = {

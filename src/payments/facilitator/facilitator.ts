@@ -1,7 +1,7 @@
 // Whoever checks payments and carries them out, ours or somebody else's, and what its words mean for the money.
 import type { FacilitatorClient } from "@x402/core/server";
 import { type PaymentPayload, type PaymentRequirements, SettleError, VerifyError } from "@x402/core/types";
-import { FacilitatorTrouble } from "./facilitator-trouble.ts";
+import { FacilitatorTrouble } from "./unavailable-error.ts";
 
 export type Facilitator = Pick<FacilitatorClient, "verify" | "settle" | "getSupported">;
 

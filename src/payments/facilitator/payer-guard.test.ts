@@ -3,9 +3,9 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type NodeWire, openNodeWire, type WireFaults } from "../../../tests/support/node-wire.ts";
-import { signedFor } from "../../../tests/support/paid-client.ts";
-import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/paid-stage.ts";
+import { type NodeWire, openNodeWire, type WireFaults } from "../../../tests/support/nodes/response-proxy.ts";
+import { signedFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
   AGREEING_ACCOUNT,
   openContractPayer,
@@ -13,10 +13,10 @@ import {
   TWO_FACED_ACCOUNT,
   TWO_FACED_TIP,
   termsOf,
-} from "../../../tests/support/test-facilitator.ts";
-import { systemClock } from "../../kit/clock.ts";
+} from "../../../tests/support/payments/test-facilitator.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { settlePayment, verifyPayment } from "./facilitator.ts";
-import type { LocalFacilitator } from "./local-facilitator.ts";
+import type { LocalFacilitator } from "./local.ts";
 
 let stage: PaidStage;
 let paid: string;

@@ -1,11 +1,12 @@
 // Bounds what payers can make the facilitator pay for transfers that revert, above all accounts with code of their own.
-import type { Hex } from "../../kit/hex.ts";
-import { createLimit, type Limit } from "../../kit/limit.ts";
-import type { Log } from "../../kit/log.ts";
-import type { PaymentKey } from "../ledger-row.ts";
+
+import { createLimit, type Limit } from "../../lib/concurrency-limit.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Log } from "../../lib/log.ts";
+import type { PaymentKey } from "../ledger/row.ts";
 import { CONTRACT_PAYERS_PAUSED, PAYER_REFUSED } from "./facilitator.ts";
-import { FacilitatorTrouble } from "./facilitator-trouble.ts";
 import { authorizationId, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
+import { FacilitatorTrouble } from "./unavailable-error.ts";
 
 export type GuardedPayment = {
   readonly key: PaymentKey;

@@ -1,6 +1,6 @@
 // What became of payloads that were sent: read from the chain, written into the records.
-import type { Clock } from "../../kit/clock.ts";
-import type { Hex } from "../../kit/hex.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Hex } from "../../lib/hex.ts";
 import type { SettlementKey, SettlementRecord, SettlementRecords } from "./settlement-records.ts";
 import type { TransactionLookup, TransactionState } from "./transaction-lookup.ts";
 

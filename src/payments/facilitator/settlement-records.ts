@@ -1,9 +1,9 @@
 // What the facilitator has sent and what was reverted, in the database: a restart forgets neither.
-import type { Clock } from "../../kit/clock.ts";
-import type { Hex } from "../../kit/hex.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Hex } from "../../lib/hex.ts";
 import type { Rows } from "../../schema/record-store.ts";
-import { type SqlText, sql } from "../../schema/statement.ts";
-import type { PaymentKey } from "../ledger-row.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
+import type { PaymentKey } from "../ledger/row.ts";
 
 /** One signed payload: the nonce it uses, and the digest that tells it from others with that nonce. */
 export type SettlementKey = PaymentKey & { readonly digest: string };

@@ -10,8 +10,8 @@ import {
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from "viem";
-import type { Hex } from "../../kit/hex.ts";
-import type { PaymentKey } from "../ledger-row.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { PaymentKey } from "../ledger/row.ts";
 
 export type TransactionState =
   | { readonly kind: "succeeded" }

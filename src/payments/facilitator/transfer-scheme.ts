@@ -5,12 +5,12 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyRespons
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { type Abi, encodeFunctionData, type PublicClient } from "viem";
-import type { Network } from "../../kit/caip2.ts";
-import type { Hex } from "../../kit/hex.ts";
-import type { BroadcastQueue } from "./broadcast-queue.ts";
+import type { Network } from "../../lib/caip2.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { FeeLimits } from "./broadcast/fee-limits.ts";
+import type { BroadcastQueue } from "./broadcast/queue.ts";
 import { type Facilitator, SIMULATION_FAILED, TRANSACTION_FAILED } from "./facilitator.ts";
-import type { FeeLimits } from "./fee-limits.ts";
-import type { SendHooks, Witness } from "./witness.ts";
+import type { SendHooks, Witness } from "./operation-tracker.ts";
 
 export type TransferScheme = {
   verify(payload: PaymentPayload, terms: PaymentRequirements): Promise<VerifyResponse>;

@@ -1,9 +1,9 @@
 // The registry of position readers: each protocol once, and no token that two of them would claim.
 import { describe, expect, it } from "vitest";
-import { AAVE_MARKETS } from "../aave/aave-markets.ts";
-import { COMET_MARKETS } from "./comet-markets.ts";
+import { AAVE_MARKETS } from "./aave-v3/markets.ts";
+import { COMET_MARKETS } from "./compound-v3/markets.ts";
+import { WST_ETH } from "./lido/markets.ts";
 import { POSITION_READERS } from "./readers.ts";
-import { WST_ETH } from "./wst-eth-markets.ts";
 
 describe("the position readers", () => {
   it("are one per protocol", () => {

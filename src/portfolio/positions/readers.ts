@@ -1,15 +1,15 @@
 // All position readers; where two of them claim the same receipt token, the earlier one has it.
 
-import { AAVE_MARKETS } from "../aave/aave-markets.ts";
-import type { PositionReader } from "../ports.ts";
-import { aaveV3Reader } from "./aave-v3.ts";
-import { COMET_MARKETS } from "./comet-markets.ts";
-import { compoundV3Reader } from "./compound-v3.ts";
-import { erc4626 } from "./erc4626.ts";
-import { uniswapV3Reader } from "./uniswap-v3.ts";
-import { UNISWAP_V3 } from "./uniswap-v3-deployments.ts";
-import { wstEthReader } from "./wst-eth.ts";
-import { WST_ETH } from "./wst-eth-markets.ts";
+import type { PositionReader } from "../types.ts";
+import { AAVE_MARKETS } from "./aave-v3/markets.ts";
+import { aaveV3Reader } from "./aave-v3/reader.ts";
+import { COMET_MARKETS } from "./compound-v3/markets.ts";
+import { compoundV3Reader } from "./compound-v3/reader.ts";
+import { erc4626 } from "./erc4626/reader.ts";
+import { WST_ETH } from "./lido/markets.ts";
+import { wstEthReader } from "./lido/reader.ts";
+import { UNISWAP_V3 } from "./uniswap-v3/deployments.ts";
+import { uniswapV3Reader } from "./uniswap-v3/reader.ts";
 
 /** They ask for nothing in common, so that they may all run at once; no two replace the same token. */
 export const POSITION_READERS: readonly PositionReader[] = [

@@ -1,18 +1,18 @@
 // The Aave oracle's prices: one call for all, single calls when that fails, and only in dollars.
 import { describe, expect, it } from "vitest";
 import {
-  describePriceSource,
-  nativeAsset,
-  texts,
-  tokenAsset,
-} from "../../../tests/support/price-source-suite.ts";
-import {
   type ChainRecord,
   failingChain,
   readRecord,
   recordedChain,
-} from "../../../tests/support/recorded-chain.ts";
-import { aaveBase } from "../aave/markets/base.ts";
+} from "../../../tests/support/chain/recorded-chain.ts";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/portfolio/price-source-suite.ts";
+import { aaveBase } from "../positions/aave-v3/markets/base.ts";
 import { createAaveOracle } from "./aave-oracle.ts";
 
 const record = readRecord(new URL("./fixtures/aave-oracle.json", import.meta.url));

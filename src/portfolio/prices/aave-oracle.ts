@@ -1,15 +1,16 @@
 // Prices by the oracle of a chain's main Aave market, for the assets that market lists and no others.
-import type { Decimal } from "../../kit/decimal.ts";
-import type { Hex } from "../../kit/hex.ts";
-import type { AaveMarket } from "../aave/aave-market.ts";
-import { AAVE_MARKETS } from "../aave/aave-markets.ts";
-import { listOf, wordOf } from "../calls/answer-words.ts";
-import { callEncoder } from "../calls/call-encoder.ts";
-import { readTogether } from "../calls/read-together.ts";
-import type { AssetKey, ChainAt, PriceAnswer, PriceSource } from "../ports.ts";
-import { latestRoundData, roundOf, sequencerRuns, sequencerWarning } from "./aggregator.ts";
-import type { ChainFeeds } from "./feeds/chain-feeds.ts";
-import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
+
+import type { ChainFeeds } from "../../chain/price-feeds/price-feed.ts";
+import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import { listOf, wordOf } from "../../lib/abi/return-data.ts";
+import type { Decimal } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { callEncoder } from "../contract-reads.ts";
+import { readTogether } from "../multicall.ts";
+import type { AaveMarket } from "../positions/aave-v3/market.ts";
+import { AAVE_MARKETS } from "../positions/aave-v3/markets.ts";
+import type { AssetKey, ChainAt, PriceAnswer, PriceSource } from "../types.ts";
+import { latestRoundData, roundOf, sequencerRuns, sequencerWarning } from "./chainlink-aggregator.ts";
 
 const getAssetsPrices = callEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
 const getAssetPrice = callEncoder("function getAssetPrice(address) view returns (uint256)");

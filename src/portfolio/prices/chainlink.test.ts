@@ -1,24 +1,24 @@
 // Chainlink prices: from a record, against the real feed contract on a real EVM, and what makes a round unbelievable.
 import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/price-feed";
+import { type Contract, type Evm, startEvm } from "@sextant/contracts/test/evm";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Contract, type Evm, startEvm } from "../../../contracts/test/evm.ts";
+import { failingChain, readRecord, recordedChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import {
   describePriceSource,
   nativeAsset,
   texts,
   tokenAsset,
-} from "../../../tests/support/price-source-suite.ts";
-import { failingChain, readRecord, recordedChain } from "../../../tests/support/recorded-chain.ts";
-import { createTestRpc } from "../../../tests/support/test-rpc.ts";
-import { portfolioChain } from "../../doors/portfolio-chain.ts";
-import { formatDecimal } from "../../kit/decimal.ts";
-import type { Hex } from "../../kit/hex.ts";
-import type { ChainPort } from "../ports.ts";
-import { believedPrice, type Round, sequencerRuns } from "./aggregator.ts";
+} from "../../../tests/support/portfolio/price-source-suite.ts";
+import type { ChainFeeds } from "../../chain/price-feeds/price-feed.ts";
+import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import { formatDecimal } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { portfolioChain } from "../chain-access.ts";
+import type { ChainPort } from "../types.ts";
 import { createChainlink } from "./chainlink.ts";
-import type { ChainFeeds } from "./feeds/chain-feeds.ts";
-import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
+import { believedPrice, type Round, sequencerRuns } from "./chainlink-aggregator.ts";
 
 const record = readRecord(new URL("./fixtures/chainlink.json", import.meta.url));
 const { signal } = new AbortController();

@@ -1,12 +1,13 @@
 // Prices by Chainlink: the dollar feed of exactly that asset, as long as the feed keeps its own promises.
-import type { Decimal } from "../../kit/decimal.ts";
-import type { Hex } from "../../kit/hex.ts";
-import { readTogether } from "../calls/read-together.ts";
-import { readDecimals } from "../metadata.ts";
-import { type AssetKey, assetKey, type PriceSource } from "../ports.ts";
-import * as aggregator from "./aggregator.ts";
-import type { ChainFeeds, Feed } from "./feeds/chain-feeds.ts";
-import { CHAINLINK_FEEDS } from "./feeds/feeds.ts";
+
+import type { ChainFeeds, Feed } from "../../chain/price-feeds/price-feed.ts";
+import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import type { Decimal } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { readTogether } from "../multicall.ts";
+import { readDecimals } from "../tokens/metadata.ts";
+import { type AssetKey, assetKey, type PriceSource } from "../types.ts";
+import * as aggregator from "./chainlink-aggregator.ts";
 
 /** Other feeds can be handed in, by chain id: a local chain has its own. */
 export function createChainlink(feeds: ReadonlyMap<number, ChainFeeds> = CHAINLINK_FEEDS): PriceSource {

@@ -1,23 +1,23 @@
 // DefiLlama over real HTTP: prices to the digit they were written in, and silence whenever something is doubtful.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { bookOf } from "../../../tests/support/portfolio-parts.ts";
-import {
-  describePriceSource,
-  nativeAsset,
-  texts,
-  tokenAsset,
-} from "../../../tests/support/price-source-suite.ts";
-import { failingChain } from "../../../tests/support/recorded-chain.ts";
+import { failingChain } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   startVendorServer,
   type VendorAnswer,
   type VendorRequest,
   type VendorServer,
-} from "../../../tests/support/vendor-server.ts";
-import type { Clock } from "../../kit/clock.ts";
-import type { Hex } from "../../kit/hex.ts";
-import type { ChainAt } from "../ports.ts";
+} from "../../../tests/support/http/vendor-server.ts";
+import { bookOf } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/portfolio/price-source-suite.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { ChainAt } from "../types.ts";
 import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
 
 const fixture = readFileSync(new URL("./fixtures/defillama.json", import.meta.url), "utf8");

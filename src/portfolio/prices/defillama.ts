@@ -1,12 +1,12 @@
 // Prices by DefiLlama over HTTP: optional, limited by ourselves, and never more than a missing price when it fails.
-import { chunks } from "../../kit/chunks.ts";
-import { type Clock, systemClock } from "../../kit/clock.ts";
-import { compareDecimals, type Decimal } from "../../kit/decimal.ts";
-import { isObject, type JsonObject } from "../../kit/json-object.ts";
-import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../ports.ts";
-import { decimalOf, integerOf } from "../vendor/exact-json.ts";
-import { exchange, type Fetch, VendorError } from "../vendor/exchange.ts";
-import { createRequestBudget } from "../vendor/request-budget.ts";
+import { chunks } from "../../lib/chunks.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
+import { decimalOf, integerOf } from "../../lib/exact-json.ts";
+import { isObject, type JsonObject } from "../../lib/json-object.ts";
+import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../types.ts";
+import { exchange, type Fetch, VendorError } from "../vendor-request.ts";
+import { createRequestBudget } from "./request-budget.ts";
 
 // As the vendor spells them.
 const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([

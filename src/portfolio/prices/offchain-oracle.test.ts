@@ -2,20 +2,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  describePriceSource,
-  nativeAsset,
-  texts,
-  tokenAsset,
-} from "../../../tests/support/price-source-suite.ts";
-import {
   type ChainRecord,
   failingChain,
   readRecord,
   recordedChain,
-} from "../../../tests/support/recorded-chain.ts";
-import { formatDecimal, parseDecimal } from "../../kit/decimal.ts";
-import type { Hex } from "../../kit/hex.ts";
-import type { PriceSource } from "../ports.ts";
+} from "../../../tests/support/chain/recorded-chain.ts";
+import {
+  describePriceSource,
+  nativeAsset,
+  texts,
+  tokenAsset,
+} from "../../../tests/support/portfolio/price-source-suite.ts";
+import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { PriceSource } from "../types.ts";
 import { createChainlink } from "./chainlink.ts";
 import { createOffchainOracle } from "./offchain-oracle.ts";
 

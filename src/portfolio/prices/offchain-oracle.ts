@@ -1,10 +1,11 @@
 // Spot prices by the 1inch OffchainOracle, believed only where known pools hold enough and say the same.
-import { compareDecimals, type Decimal, multiplyDecimals, SCALE_MAX } from "../../kit/decimal.ts";
-import type { Hex } from "../../kit/hex.ts";
-import { wordOf } from "../calls/answer-words.ts";
-import { callEncoder } from "../calls/call-encoder.ts";
-import { readTogether } from "../calls/read-together.ts";
-import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../ports.ts";
+
+import { wordOf } from "../../lib/abi/return-data.ts";
+import { compareDecimals, type Decimal, multiplyDecimals, SCALE_MAX } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { callEncoder } from "../contract-reads.ts";
+import { readTogether } from "../multicall.ts";
+import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../types.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import { type Pool, poolInquiries } from "./spot-pools.ts";
 

@@ -1,7 +1,7 @@
 // The order of trust: feeds and Aave together, then spot prices, and HTTP only when it is wanted.
 import { describe, expect, it } from "vitest";
-import { nativeAsset, texts } from "../../../tests/support/price-source-suite.ts";
-import { readRecord, recordedChain } from "../../../tests/support/recorded-chain.ts";
+import { readRecord, recordedChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { nativeAsset, texts } from "../../../tests/support/portfolio/price-source-suite.ts";
 import { priceSources } from "./sources.ts";
 
 describe("the price sources", () => {

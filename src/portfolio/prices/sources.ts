@@ -1,10 +1,11 @@
 // The price sources in order of trust: a group is asked at once, and the next one only about what is still unpriced.
-import type { AaveMarket } from "../aave/aave-market.ts";
-import type { PriceSource } from "../ports.ts";
+
+import type { ChainFeeds } from "../../chain/price-feeds/price-feed.ts";
+import type { AaveMarket } from "../positions/aave-v3/market.ts";
+import type { PriceSource } from "../types.ts";
 import { createAaveOracle } from "./aave-oracle.ts";
 import { createChainlink } from "./chainlink.ts";
 import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
-import type { ChainFeeds } from "./feeds/chain-feeds.ts";
 import { createOffchainOracle } from "./offchain-oracle.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 

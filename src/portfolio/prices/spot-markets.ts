@@ -1,5 +1,5 @@
 // Where a spot price can be asked for, and which pools must hold enough behind it, by chain id.
-import type { Hex } from "../../kit/hex.ts";
+import type { Hex } from "../../lib/hex.ts";
 
 export type SpotMarket = {
   /** The 1inch OffchainOracle: a weighted spot rate over many exchanges. */

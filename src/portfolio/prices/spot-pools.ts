@@ -1,8 +1,9 @@
 // The pools that stand behind a spot price: which there are, what they hold of the native coin, and what they say.
-import type { Hex } from "../../kit/hex.ts";
-import { addressOf, amountOf, wordsOf } from "../calls/answer-words.ts";
-import { callEncoder } from "../calls/call-encoder.ts";
-import type { ContractRead } from "../ports.ts";
+
+import { addressOf, amountOf, wordsOf } from "../../lib/abi/return-data.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { callEncoder } from "../contract-reads.ts";
+import type { ContractRead } from "../types.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
 const getPool = callEncoder("function getPool(address, address, uint24) view returns (address)");

@@ -1,5 +1,5 @@
 // Addresses that stand for a chain's own coin: shown as tokens, they would count the coin twice.
-import type { Hex } from "../../kit/hex.ts";
+import type { Hex } from "../../lib/hex.ts";
 
 const EVERYWHERE: ReadonlySet<Hex> = new Set<Hex>([
   "0x0000000000000000000000000000000000000000",

@@ -1,8 +1,8 @@
 // Token lists: good rows are kept, rows of other chains skipped, and whatever is odd refuses the list by name.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Fault } from "../../kit/fault.ts";
-import type { Hex } from "../../kit/hex.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
 import { mergeTokenLists, parseTokenList } from "./token-list.ts";
 

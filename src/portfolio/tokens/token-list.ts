@@ -1,10 +1,10 @@
 // Token lists in the format of tokenlists.org, read strictly: whoever wrote one decides what a wallet seems to hold.
-import { Fault } from "../../kit/fault.ts";
-import type { Hex } from "../../kit/hex.ts";
-import { isObject } from "../../kit/json-object.ts";
-import type { ListedToken } from "../ports.ts";
-import { cleanText, NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "./clean-text.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { isObject } from "../../lib/json-object.ts";
+import type { ListedToken } from "../types.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
+import { cleanText, NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
 
 /** Tokens by chain id and lower-case address. */
 export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;

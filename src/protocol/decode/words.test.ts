@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import { describe, expect, it } from "vitest";
-import type { Hex } from "../../kit/hex.ts";
-import { eventDecoder } from "./event-decoder.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { eventDecoder } from "./event.ts";
 import { MalformedWord } from "./words.ts";
 
 const hexOf = (bytes: number) =>

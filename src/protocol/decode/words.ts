@@ -1,5 +1,5 @@
 // ABI words to values: strict readers for the types that events use, made for speed on plain hex text.
-import type { Hex } from "../../kit/hex.ts";
+import type { Hex } from "../../lib/hex.ts";
 
 /** The payload does not follow the ABI's canonical form. */
 export class MalformedWord extends Error {}

@@ -1,10 +1,10 @@
 // Agents: who may act. AgentRegistry → agents.
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
-import type { Hex } from "../../kit/hex.ts";
+import type { Hex } from "../../lib/hex.ts";
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes, bytes32, text, uint256 } from "../../schema/column.ts";
-import { details } from "../../schema/details.ts";
 import { domain } from "../../schema/domain.ts";
+import { details } from "../../schema/event-details.ts";
 import { table } from "../../schema/table.ts";
 import { storableText } from "../decode/words.ts";
 

@@ -1,10 +1,10 @@
 // Attestations: who vouches for what. AttestationRegistry → attestations, and how active each attester is.
 import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
-import type { Hex } from "../../kit/hex.ts";
+import type { Hex } from "../../lib/hex.ts";
 import { add, insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint63, uint256 } from "../../schema/column.ts";
-import { details } from "../../schema/details.ts";
 import { domain, need } from "../../schema/domain.ts";
+import { details } from "../../schema/event-details.ts";
 import { rollup, table } from "../../schema/table.ts";
 
 export const attestations = table(

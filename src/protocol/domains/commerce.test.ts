@@ -7,7 +7,7 @@ import {
   Story,
   ZERO_ADDRESS,
   ZERO_HASH,
-} from "../../../tests/support/memory-index.ts";
+} from "../../../tests/support/index/memory-index.ts";
 import {
   commerceTotals,
   facilitatorVolumes,

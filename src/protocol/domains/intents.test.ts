@@ -1,8 +1,8 @@
 // Intents: one selected bid, counters by address, details that match what was signed.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
+import { intentVector } from "@sextant/contracts/interface/hash-vectors";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
-import { intentVector } from "../../../contracts/interface/hash-vectors.ts";
 import {
   addressOf,
   DEPLOYMENT,
@@ -10,7 +10,7 @@ import {
   type MemoryChain,
   Story,
   ZERO_HASH,
-} from "../../../tests/support/memory-index.ts";
+} from "../../../tests/support/index/memory-index.ts";
 import { bids, fillProofs, fills, intents, solverActivity } from "./intents.ts";
 import { solvers } from "./solvers.ts";
 

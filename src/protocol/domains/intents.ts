@@ -1,7 +1,7 @@
 // Intents: what owners want done, what solvers bid, and how it ended. IntentBook → intents, bids, fills.
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
-import type { Hex } from "../../kit/hex.ts";
+import type { Hex } from "../../lib/hex.ts";
 import { add, insert, update } from "../../schema/change.ts";
 import {
   address,
@@ -14,8 +14,8 @@ import {
   uint256,
   word,
 } from "../../schema/column.ts";
-import { details } from "../../schema/details.ts";
 import { domain, need } from "../../schema/domain.ts";
+import { details } from "../../schema/event-details.ts";
 import { rollup, table } from "../../schema/table.ts";
 
 export const INTENT_TYPES = ["SWAP_EXACT_IN_MAX_SLIPPAGE"] as const;

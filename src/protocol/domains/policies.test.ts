@@ -1,6 +1,12 @@
 // Policies: the latest word per subject, and spending windows that start and end as in the contract.
 import { describe, expect, it } from "vitest";
-import { addressOf, hashOf, type Place, Story, ZERO_ADDRESS } from "../../../tests/support/memory-index.ts";
+import {
+  addressOf,
+  hashOf,
+  type Place,
+  Story,
+  ZERO_ADDRESS,
+} from "../../../tests/support/index/memory-index.ts";
 import { paymentWindows, policies, signedPayments, spendWindows } from "./policies.ts";
 
 const ACCOUNT = addressOf("a1");

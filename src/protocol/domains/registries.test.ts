@@ -9,7 +9,7 @@ import {
   hashOf,
   type MemoryChain,
   Story,
-} from "../../../tests/support/memory-index.ts";
+} from "../../../tests/support/index/memory-index.ts";
 import { agents } from "./agents.ts";
 import { attestations, attesterActivity } from "./attestations.ts";
 import { attestors } from "./attestors.ts";

@@ -1,6 +1,6 @@
 // Session keys: events of accounts that anyone may deploy, which may say anything and must stop nothing.
 import { describe, expect, it } from "vitest";
-import { ACCOUNT, addressOf, DEPLOYMENT, Story } from "../../../tests/support/memory-index.ts";
+import { ACCOUNT, addressOf, DEPLOYMENT, Story } from "../../../tests/support/index/memory-index.ts";
 import { sessionExecutions, sessionKeys } from "./session-keys.ts";
 
 const KEY = addressOf("4e");

@@ -1,10 +1,11 @@
 // Commerce as a whole: /analytics/commerce, read from the totals that the fold keeps.
-import { type AnswerRow, type AnswerRows, firstRecord } from "../../schema/answer-rows.ts";
+
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import type { AsOf, Read } from "../../schema/read.ts";
-import { valid } from "../../schema/record.ts";
-import { joined, name, type SqlText, sql } from "../../schema/statement.ts";
+import type { AsOf, Read } from "../../schema/reads/read.ts";
+import { valid } from "../../schema/reads/record.ts";
+import { type AnswerRow, type AnswerRows, firstRecord } from "../../schema/reads/result-rows.ts";
+import { joined, name, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countSchema, stringCounts } from "./counts.ts";
 

@@ -1,7 +1,8 @@
 // Attestations as answers: /attestations/:id and /attestations.
-import { list, unchanging } from "../../schema/list.ts";
+
 import { addressParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
-import { columns, one, record } from "../../schema/record.ts";
+import { list, unchanging } from "../../schema/reads/list.ts";
+import { columns, one, record } from "../../schema/reads/record.ts";
 import { attestations } from "../domains/attestations.ts";
 
 const attestation = record({

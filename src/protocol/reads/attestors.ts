@@ -1,7 +1,8 @@
 // Attestors as answers: /attestors/:id and /attestors, with what their operators have attested.
-import { equals, list, unchanging } from "../../schema/list.ts";
+
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
-import { columns, computed, one, record } from "../../schema/record.ts";
+import { equals, list, unchanging } from "../../schema/reads/list.ts";
+import { columns, computed, one, record } from "../../schema/reads/record.ts";
 import { attesterActivity } from "../domains/attestations.ts";
 import { attestors } from "../domains/attestors.ts";
 

@@ -1,11 +1,11 @@
 // Bids as answers: /intents/:id/bids, those of the chain and those of the development helper, best first.
 import { nullable } from "../../schema/json-schema.ts";
-import { equals, list } from "../../schema/list.ts";
-import { ownedBy } from "../../schema/owned-list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
-import type { AsOf, Read } from "../../schema/read.ts";
-import { columns, computed, derivedRecord, timeAt, valid } from "../../schema/record.ts";
-import { type SqlText, sql } from "../../schema/statement.ts";
+import { equals, list } from "../../schema/reads/list.ts";
+import { ownedBy } from "../../schema/reads/owned-list.ts";
+import type { AsOf, Read } from "../../schema/reads/read.ts";
+import { columns, computed, derivedRecord, timeAt, valid } from "../../schema/reads/record.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
 import { bids, intents } from "../domains/intents.ts";
 
 const STATUSES = ["open", "selected", "rejected", "expired"] as const;

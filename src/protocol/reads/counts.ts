@@ -1,7 +1,7 @@
 // Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { name, type SqlText, sql } from "../../schema/statement.ts";
+import { name, type SqlText, sql } from "../../schema/sql.ts";
 
 export function stringCounts(alias: string, keys: readonly string[]): SqlText {
   const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);

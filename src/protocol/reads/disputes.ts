@@ -1,7 +1,8 @@
 // Disputes as answers: /disputes.
-import { list, unchanging } from "../../schema/list.ts";
+
 import { uintParameter } from "../../schema/parameter.ts";
-import { columns, record } from "../../schema/record.ts";
+import { list, unchanging } from "../../schema/reads/list.ts";
+import { columns, record } from "../../schema/reads/record.ts";
 import { disputes } from "../domains/disputes.ts";
 
 const dispute = record({

@@ -1,7 +1,8 @@
 // Facilitators as answers: /facilitators.
-import { equals, list } from "../../schema/list.ts";
+
 import { boolParameter } from "../../schema/parameter.ts";
-import { columns, record } from "../../schema/record.ts";
+import { equals, list } from "../../schema/reads/list.ts";
+import { columns, record } from "../../schema/reads/record.ts";
 import { facilitators } from "../domains/facilitators.ts";
 
 const facilitator = record({

@@ -1,11 +1,11 @@
 // Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
 
 import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { list, type WantedPage } from "../../schema/list.ts";
 import { uintParameter, wordParameter } from "../../schema/parameter.ts";
-import type { AsOf, Read } from "../../schema/read.ts";
-import { columns, computed, one, record, timeAt } from "../../schema/record.ts";
-import { type SqlText, sql } from "../../schema/statement.ts";
+import { list, type WantedPage } from "../../schema/reads/list.ts";
+import type { AsOf, Read } from "../../schema/reads/read.ts";
+import { columns, computed, one, record, timeAt } from "../../schema/reads/record.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
 import { fills, intents } from "../domains/intents.ts";
 
 const FILL = closedObject({

@@ -1,10 +1,10 @@
 // An account's policies as answers: /accounts/:address/policies, each kind with its own keys.
 
-import type { AnswerRow } from "../../schema/answer-rows.ts";
 import type { JsonSchema } from "../../schema/column.ts";
-import { equals, list } from "../../schema/list.ts";
 import { addressParameter } from "../../schema/parameter.ts";
-import { columns, computed, record, schemaOf } from "../../schema/record.ts";
+import { equals, list } from "../../schema/reads/list.ts";
+import { columns, computed, record, schemaOf } from "../../schema/reads/record.ts";
+import type { AnswerRow } from "../../schema/reads/result-rows.ts";
 import { policies } from "../domains/policies.ts";
 
 // D83: what stands between policy_type and block_number.

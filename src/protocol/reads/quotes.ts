@@ -1,6 +1,6 @@
 // Quotes as answers: /quotes/:quoteHash.
 import { hashParameter } from "../../schema/parameter.ts";
-import { columns, one, record } from "../../schema/record.ts";
+import { columns, one, record } from "../../schema/reads/record.ts";
 import { quotes } from "../domains/quotes.ts";
 
 const quote = record({

@@ -1,7 +1,8 @@
 // Receipts as answers: /receipts.
-import { list, unchanging } from "../../schema/list.ts";
+
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { columns, record } from "../../schema/record.ts";
+import { list, unchanging } from "../../schema/reads/list.ts";
+import { columns, record } from "../../schema/reads/record.ts";
 import { receipts } from "../domains/receipts.ts";
 
 const receipt = record({

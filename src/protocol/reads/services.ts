@@ -1,7 +1,8 @@
 // Services as answers: /services/:id and /services.
-import { equals, list, unchanging } from "../../schema/list.ts";
+
 import { boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
-import { columns, one, record } from "../../schema/record.ts";
+import { equals, list, unchanging } from "../../schema/reads/list.ts";
+import { columns, one, record } from "../../schema/reads/record.ts";
 import { services } from "../domains/services.ts";
 
 const service = record({

@@ -1,8 +1,8 @@
 // Solvers as answers: /solvers/:id and /solvers, with what their operators have filled.
 import { nullable } from "../../schema/json-schema.ts";
-import { equals, list, unchanging } from "../../schema/list.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
-import { columns, computed, one, record } from "../../schema/record.ts";
+import { equals, list, unchanging } from "../../schema/reads/list.ts";
+import { columns, computed, one, record } from "../../schema/reads/record.ts";
 import { solverActivity } from "../domains/intents.ts";
 import { solvers } from "../domains/solvers.ts";
 

@@ -1,13 +1,13 @@
 // Transactions as answers: /tx/:hash/explain, from the stored logs.
-import type { Hex } from "../../kit/hex.ts";
-import { type AnswerRow, recordsOf } from "../../schema/answer-rows.ts";
+import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
-import type { AsOf, Read } from "../../schema/read.ts";
-import { PAGE_BYTES_MAX } from "../../schema/record.ts";
-import { name, type SqlText, sql, template } from "../../schema/statement.ts";
-import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
+import type { AsOf, Read } from "../../schema/reads/read.ts";
+import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
+import { type AnswerRow, recordsOf } from "../../schema/reads/result-rows.ts";
+import { name, type SqlText, sql, template } from "../../schema/sql.ts";
+import { createLogDecoder, type LogDecoder } from "../decode/logs.ts";
 import type { Deployment } from "../deployment.ts";
 import { explain } from "../explain.ts";
 

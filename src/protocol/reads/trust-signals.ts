@@ -1,7 +1,8 @@
 // Trust signals as answers: /trust-signals.
-import { list, unchanging } from "../../schema/list.ts";
+
 import { addressParameter, uintParameter, wordParameter } from "../../schema/parameter.ts";
-import { columns, record } from "../../schema/record.ts";
+import { list, unchanging } from "../../schema/reads/list.ts";
+import { columns, record } from "../../schema/reads/record.ts";
 import { trustSignals } from "../domains/trust-signals.ts";
 
 const signal = record({

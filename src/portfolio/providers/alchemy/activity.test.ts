@@ -4,8 +4,8 @@ import {
   NO_TRANSFERS,
   openAlchemy,
   ALCHEMY_WALLET as WALLET,
-} from "../../../../tests/support/alchemy-vendor.ts";
-import type { Hex } from "../../../kit/hex.ts";
+} from "../../../../tests/support/portfolio/alchemy-vendor.ts";
+import type { Hex } from "../../../lib/hex.ts";
 
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
 

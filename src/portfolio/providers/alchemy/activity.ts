@@ -1,8 +1,8 @@
 // The newest transactions of a wallet: its transfers as sender and as receiver, merged, one entry per transaction.
-import type { Hex } from "../../../kit/hex.ts";
-import { isObject, type JsonObject } from "../../../kit/json-object.ts";
-import { ACTIVITY_MAX, type Activity } from "../../ports.ts";
-import { VendorError } from "../../vendor/exchange.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { isObject, type JsonObject } from "../../../lib/json-object.ts";
+import { ACTIVITY_MAX, type Activity } from "../../types.ts";
+import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";
 
 type ActivityQuestion = {

@@ -1,9 +1,9 @@
 // Questions to Alchemy: the key goes into the address and nowhere else, and what may work again is asked again.
-import type { Clock } from "../../../kit/clock.ts";
-import { isObject } from "../../../kit/json-object.ts";
-import { retry } from "../../../kit/retry.ts";
-import type { Secret } from "../../../kit/secret.ts";
-import { exchange, type Fetch, scrub, VendorError } from "../../vendor/exchange.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { isObject } from "../../../lib/json-object.ts";
+import { retry } from "../../../lib/retry.ts";
+import type { Secret } from "../../../lib/secret.ts";
+import { exchange, type Fetch, scrub, VendorError } from "../../vendor-request.ts";
 
 export type AlchemyOptions = {
   readonly key: Secret<string>;

@@ -1,8 +1,8 @@
 // Every token of a wallet on one chain, page after page, to the end or not at all.
-import { isObject } from "../../../kit/json-object.ts";
-import { VendorError } from "../../vendor/exchange.ts";
+import { isObject } from "../../../lib/json-object.ts";
+import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";
-import { type EntryQuestion, readTokenEntry, type TokenEntry } from "./token-entry.ts";
+import { type EntryQuestion, readTokenEntry, type TokenEntry } from "./parse-token.ts";
 
 // About ten thousand tokens; whoever holds more is not served half.
 const PAGES_MAX = 100;

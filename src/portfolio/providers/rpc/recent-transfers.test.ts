@@ -1,10 +1,10 @@
 // How far back transfers are looked for: windows shrink for narrow nodes and widen for quiet wallets, within bounds.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { localBook } from "../../../../tests/support/portfolio-stage.ts";
-import { Fault } from "../../../kit/fault.ts";
-import type { Hex } from "../../../kit/hex.ts";
-import type { ChainAt, TransferLog, TransferQuestion } from "../../ports.ts";
+import { localBook } from "../../../../tests/support/portfolio/portfolio-stage.ts";
+import { Fault } from "../../../lib/fault.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import type { ChainAt, TransferLog, TransferQuestion } from "../../types.ts";
 import { recentTransfers } from "./recent-transfers.ts";
 
 const WALLET: Hex = `0x${"11".repeat(20)}`;

@@ -1,7 +1,7 @@
 // A wallet's newest token transfers on one side, from as many blocks as the node is willing to search.
-import { Fault } from "../../../kit/fault.ts";
-import type { Hex } from "../../../kit/hex.ts";
-import { ACTIVITY_MAX, type ChainAt, type TransferLog } from "../../ports.ts";
+import { Fault } from "../../../lib/fault.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { ACTIVITY_MAX, type ChainAt, type TransferLog } from "../../types.ts";
 
 export type TransferHistory = {
   readonly logs: readonly TransferLog[];

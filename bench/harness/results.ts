@@ -1,0 +1,91 @@
+// What is kept of benchmarks: the newest run of each as data, and the page of results that is made of it.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { fileURLToPath } from "node:url";
+import { type BenchReport, DATABASE_KINDS, tableOf } from "./measurement.ts";
+import { type Circumstances, overviewOf, type Parts, sideBySide } from "./overview.ts";
+
+const DATA = fileURLToPath(new URL("../results.json", import.meta.url));
+const PAGE = fileURLToPath(new URL("../RESULTS.md", import.meta.url));
+const HEAD = `# Results
+
+Made by \`npm run bench\`, which keeps the newest run of each benchmark in \`bench/results.json\`. Ratios compare with
+ceilings measured in the same run on the same machine; absolute numbers mean little elsewhere.
+`;
+
+/** Both files, beside each other. */
+export const RESULT_FILES: readonly string[] = [DATA, PAGE];
+
+export type Result = BenchReport & { readonly bench: string };
+
+export function readResults(): Parts {
+  return existsSync(DATA) ? (JSON.parse(readFileSync(DATA, "utf8")) as Parts) : {};
+}
+
+export function writeResults(parts: Parts): void {
+  writeFileSync(DATA, `${JSON.stringify(parts, null, 2)}\n`);
+  writeFileSync(PAGE, pageOf(parts));
+}
+
+/** The newest of everything in the order of `benches`; what is no longer among them is forgotten. */
+export function withNewest(
+  kept: Parts,
+  results: readonly Result[],
+  circumstances: Circumstances,
+  benches: readonly string[],
+): Parts {
+  const newest = Object.fromEntries(
+    results.map(({ bench, ...report }) => [bench, { circumstances, ...report }]),
+  );
+  const all: Parts = { ...kept, ...newest };
+  return Object.fromEntries(
+    benches.flatMap((bench) => {
+      const part = all[bench];
+      return part ? [[bench, part]] : [];
+    }),
+  );
+}
+
+export function pageOf(parts: Parts): string {
+  const block = (title: string, words: string, table: string) =>
+    `## ${title}\n\n${words}\n\n\`\`\`\n${table.trimEnd()}\n\`\`\`\n`;
+  return [
+    HEAD,
+    block(
+      "The whole product",
+      "One line a headline, from the newest run of each benchmark below.",
+      overviewOf(parts),
+    ),
+    ...compared(sideBySide(parts, DATABASE_KINDS), block),
+    ...Object.entries(parts).map(([bench, { circumstances, measurements }]) => {
+      const { date, commit, machine } = circumstances;
+      return block(bench, `${date} · commit ${commit} · ${machine}`, tableOf([{ bench, measurements }]));
+    }),
+  ].join("\n");
+}
+
+function compared(table: string, block: (title: string, words: string, table: string) => string): string[] {
+  const words =
+    "The same benchmarks on our embedded server, on Debian's PostgreSQL 15 with its defaults, the same over TLS, and over TLS with 5 ms to the server. Ratios compare with a ceiling on the same database.";
+  return table === "" ? [] : [block("Databases side by side", words, table)];
+}
+
+export function circumstancesNow(): Circumstances {
+  const [first] = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const processors = `${cpus().length} × ${first?.model.trim() || process.arch}, ${memory}`;
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commit(),
+    machine: `${processors} · ${process.platform} ${process.arch} · Node ${process.versions.node}`,
+  };
+}
+
+/** With a plus where the sources are not those of the commit. */
+function commit(): string {
+  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
+  const ours = RESULT_FILES.map((file) => `:(exclude)${file}`);
+  const changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ...ours);
+  return git("rev-parse", "--short", "HEAD") + (changed === "" ? "" : "+");
+}

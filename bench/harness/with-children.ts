@@ -1,0 +1,25 @@
+// The children of one benchmark: started by the name of their file in here, and all gone when it ends, however it ends.
+import { type Child, startChild } from "./start-child.ts";
+
+/** `file` is a path from `bench/`; `node` are options for Node itself. */
+export type Start = (name: string, file: string, task: object, node?: readonly string[]) => Child;
+
+export async function withChildren<T>(work: (start: Start) => Promise<T>): Promise<T> {
+  const children: Child[] = [];
+  try {
+    return await work((name, file, task, node = []) => {
+      const args = [JSON.stringify(task)];
+      const child = startChild({ name, file: new URL(`../${file}`, import.meta.url), args, node });
+      children.push(child);
+      return child;
+    });
+  } finally {
+    // Who was started last may stand on who was started first.
+    for (const child of children.reverse()) await child.stop();
+  }
+}
+
+/** What makes a child write down where its time went. */
+export function profileOptions(folder: string | null): readonly string[] {
+  return folder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
+}

@@ -1,0 +1,90 @@
+// A node that asks a real one everything once, answers from memory, as late each time, and tells (GET) what it was asked.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listen } from "../api/cpu-time.ts";
+
+export type RememberingNode = {
+  readonly url: string;
+  close(): void;
+};
+
+export type SeenExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };
+
+type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+
+// A scan of 5,000 tokens has 320 KB; ten of those in one body would not be ours.
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
+
+export async function startRememberingNode(upstream: string, delayMs: number): Promise<RememberingNode> {
+  /** The end of an answer, from its result or error on, by what was asked. */
+  const known = new Map<string, Promise<string>>();
+  /** Since somebody last wanted to know. */
+  let seen: SeenExchange[] = [];
+
+  async function ask({ method, params }: Call): Promise<string> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(upstream, { method: "POST", headers, body });
+    const { result, error } = (await response.json()) as { result?: unknown; error?: unknown };
+    return error === undefined ? `"result":${JSON.stringify(result)}}` : `"error":${JSON.stringify(error)}}`;
+  }
+
+  async function answer(call: Call): Promise<string> {
+    const key = JSON.stringify([call.method, call.params]);
+    let end = known.get(key);
+    if (!end) {
+      end = ask(call);
+      known.set(key, end);
+    }
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(call.id ?? null)},${await end}`;
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedMs = performance.now();
+    const body = await read(request);
+    const calls = JSON.parse(body) as Call | readonly Call[];
+    const text = Array.isArray(calls)
+      ? `[${(await Promise.all(calls.map(answer))).join(",")}]`
+      : await answer(calls as Call);
+    const send = () => {
+      respond(response, text);
+      seen.push({ body, startedMs, endedMs: performance.now() });
+    };
+    setTimeout(send, Math.max(0, startedMs + delayMs - performance.now()));
+  }
+
+  function tellSeen(response: ServerResponse): void {
+    respond(response, JSON.stringify(seen));
+    seen = [];
+  }
+
+  const server = createServer((request, response) => {
+    if (request.method === "GET") return tellSeen(response);
+    handle(request, response).catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      response.writeHead(502, { "content-type": "text/plain" }).end(text);
+    });
+  });
+  return {
+    url: await listen(server),
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function respond(response: ServerResponse, text: string): void {
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+  response.writeHead(200, headers).end(text);
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_BYTES_MAX) throw new Error("the request is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

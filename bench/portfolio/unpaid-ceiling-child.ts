@@ -1,0 +1,30 @@
+// The ceiling of an unpaid request: Node's own HTTP server, answering with the bytes and headers of the service's 402.
+import { createServer } from "node:http";
+import { listen, startControl } from "../api/cpu-time.ts";
+import type { ServerReady } from "../api/server-child.ts";
+import { say } from "../harness/progress.ts";
+
+export type UnpaidTask = { readonly url: string };
+
+// Node writes these itself, for us as for the service.
+const OWN = ["connection", "date", "keep-alive"];
+
+const { url } = JSON.parse(process.argv[2] ?? "") as UnpaidTask;
+const answer = await fetch(url);
+if (answer.status !== 402) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
+const headers = Object.fromEntries([...answer.headers].filter(([name]) => !OWN.includes(name)));
+const body = Buffer.from(await answer.arrayBuffer());
+
+const server = createServer((_request, response) => {
+  response.writeHead(402, headers).end(body);
+});
+const control = await startControl();
+const ready: ServerReady = { url: await listen(server), control: control.url };
+say(ready);
+
+process.stdin.on("end", () => {
+  server.close();
+  server.closeAllConnections();
+  control.close();
+});
+process.stdin.resume();

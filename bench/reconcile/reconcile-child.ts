@@ -1,0 +1,130 @@
+// Reconciliation as a process of its own: rows of the ledger against a chain, before and after the blocks are final.
+import { toEventSelector } from "viem";
+import { local } from "../../src/chain/chains/local.ts";
+import { parseLog } from "../../src/chain/logs/log.ts";
+import { createRpc } from "../../src/chain/rpc/client.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
+import { createGate } from "../../src/payments/paywall/gate.ts";
+import { settlementChain } from "../../src/payments/settlement/onchain.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
+import { say } from "../harness/progress.ts";
+import type { SettledChain } from "./settled-chain-child.ts";
+
+export type SweepTask = BenchPlace & { readonly chain: SettledChain };
+
+type Measured = { readonly rows: number; readonly ms: number; readonly requests: number };
+
+export type SweepReport = {
+  /** Settled, in blocks that are not final yet: looked at in every sweep. */
+  readonly watched: Measured;
+  /** The same rows once their blocks are final. */
+  readonly finalized: Measured;
+  /** Rows whose outcome is unknown although the transfer has happened. */
+  readonly found: Measured;
+};
+
+const FINALITY_DEPTH = 32;
+
+const { chain, ...place } = JSON.parse(process.argv[2] ?? "") as SweepTask;
+const { asset, payTo } = chain;
+const network = `eip155:${chain.chainId}` as const;
+const database = await openBenchDatabase(place);
+const urls = [new Secret(chain.url)];
+let requests = 0;
+const rpc = createRpc({
+  urls,
+  chainId: chain.chainId,
+  log: quietLog,
+  onCall: () => {
+    requests += 1;
+  },
+});
+/** Every payment that was carried out, from the chain itself. */
+const filter = {
+  address: asset,
+  topics: [toEventSelector("AuthorizationUsed(address,bytes32)")],
+  fromBlock: "0x0",
+};
+const payments = await rpc.request("eth_getLogs", [filter], {
+  parse: (logs) =>
+    (logs as unknown[]).map(parseLog).map(({ topics, transactionHash, blockNumber, blockHash }) => ({
+      payer: `0x${topics[1]?.slice(26)}`,
+      nonce: topics[2] ?? "",
+      transaction: transactionHash,
+      blockNumber,
+      blockHash,
+    })),
+});
+const gate = createGate({
+  offer: {
+    ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo },
+    amount: BigInt(chain.price),
+    maxTimeoutSeconds: 60,
+    description: "A snapshot.",
+    mimeType: "application/json",
+    resourceOrigin: "https://sold.example",
+  },
+  store: openRecordStore(database),
+  facilitator: createLocalFacilitator({
+    network,
+    urls,
+    privateKey: new Secret(chain.facilitatorKey),
+    store: openRecordStore(database),
+    gas: { ...local.gas, revertedGasMax: 2_000_000n, ofPayment: null },
+    log: quietLog,
+  }),
+  chain: settlementChain(rpc, { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 }),
+  log: quietLog,
+});
+
+async function fill(state: "settled" | "settling"): Promise<void> {
+  await database.query("truncate payments");
+  const known = state === "settled";
+  const column = (name: keyof (typeof payments)[number]) => payments.map((payment) => payment[name]);
+  await database.query({
+    text: `insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before, fingerprint,
+        payment_digest, payload, terms, state, verified, attempts, transaction, block_number, block_hash, settled_at)
+      select $1, $2, payer, nonce, $3, $4, $5, 'fingerprint', 'digest', '{}', '{}', $6, true, 1,
+        transaction, number, hash, case when $7 then now() end
+      from unnest($8::text[], $9::text[], $10::text[], $11::bigint[], $12::text[])
+        as rows (payer, nonce, transaction, number, hash)`,
+    values: [
+      ...[network, asset, payTo, chain.price, chain.validBefore, state, known],
+      ...[column("payer"), column("nonce")],
+      ...(["transaction", "blockNumber", "blockHash"] as const).map((name) =>
+        column(name).map((value) => (known ? value : null)),
+      ),
+    ],
+  });
+}
+
+const count = async (condition: string): Promise<number> => {
+  const { rows } = await database.query<{ n: string }>(
+    `select count(*)::text as n from payments where ${condition}`,
+  );
+  return Number(rows[0]?.n);
+};
+
+/** Sweeps until nothing is left, at most as often as rows could need it. */
+async function measure(isDone: () => Promise<boolean>): Promise<Measured> {
+  requests = 0;
+  const startedMs = performance.now();
+  for (let sweeps = 0; sweeps < payments.length; sweeps += 1) {
+    await gate.sweep();
+    if (await isDone()) break;
+  }
+  return { rows: payments.length, ms: performance.now() - startedMs, requests };
+}
+
+await fill("settled");
+const watched = await measure(async () => true);
+await rpc.request("hardhat_mine", ["0x40"]);
+const finalized = await measure(async () => (await count("not final")) === 0);
+await fill("settling");
+const found = await measure(async () => (await count("state = 'settling'")) === 0);
+const report: SweepReport = { watched, finalized, found };
+say(report);
+rpc.close();
+await database.close();

@@ -1,0 +1,61 @@
+// Questions about other processes: is it alive, is it the server of our data folder, has it left.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { codeOf } from "./file-errors.ts";
+import { SERVER_ENVIRONMENT } from "./server-account.ts";
+
+// A quarter of what a person notices; each look costs one system call.
+const LOOK_EVERY_MS = 25;
+
+/** A process of another user counts as alive: that we may not signal it does not mean it is gone. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
+/** Process numbers are used again, so a number from a file is believed only when its command line names the data. */
+export function isServerOf(pid: number, dataFolder: string): boolean {
+  const command = commandOf(pid);
+  return command.includes("postgres") && command.includes(dataFolder);
+}
+
+/** True when the process left in time. */
+export async function hasLeft(pid: number, waitMs: number): Promise<boolean> {
+  const until = Date.now() + waitMs;
+  while (isAlive(pid)) {
+    if (Date.now() >= until) return false;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return true;
+}
+
+function commandOf(pid: number): string {
+  if (process.platform === "linux") return readOrEmpty(`/proc/${pid}/cmdline`);
+  const asked = spawnSync("ps", ["-o", "command=", "-p", String(pid)], {
+    encoding: "utf8",
+    env: SERVER_ENVIRONMENT,
+  });
+  return asked.status === 0 ? asked.stdout : "";
+}
+
+// In a container without an init process an ended orphan is never reaped, yet it holds nothing any more.
+function isZombie(pid: number): boolean {
+  if (process.platform !== "linux") return false;
+  const stat = readOrEmpty(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    // The process ended between the question and the answer, or is hidden from us: no command line either way.
+    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return "";
+    throw error;
+  }
+}

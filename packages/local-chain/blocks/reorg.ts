@@ -1,0 +1,143 @@
+// A reorg: the last blocks give way to others on the same parent, with all, some or none of their transactions.
+import type { Hex, RpcTransaction } from "viem";
+import { keccak256, stringToHex } from "viem";
+import type { EdrProvider } from "../edr-provider.ts";
+import { RpcFault } from "../rpc/json-rpc-error.ts";
+import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { BlockHistory } from "./block-history.ts";
+import type { BlockProducer } from "./block-producer.ts";
+import { rawTransaction } from "./raw-transaction.ts";
+
+export type ReorgOptions = {
+  /** How many blocks replace the removed ones; as many as were removed by default, 0 only takes them away. */
+  readonly blocks?: number;
+  /** Which transactions of the removed blocks are sent again, in their old order, before the first new block. */
+  readonly keep?: "none" | "all" | ((transaction: RpcTransaction) => boolean);
+};
+
+export type BlockRef = { readonly number: bigint; readonly hash: Hex };
+
+export type Reorg = {
+  /** The last block both branches share. */
+  readonly parent: BlockRef;
+  readonly removed: readonly BlockRef[];
+  readonly added: readonly BlockRef[];
+  /** Transactions of the removed blocks that the new branch accepted: mined again, or pending where there was no room. */
+  readonly kept: readonly Hex[];
+  /** Transactions that are gone: not kept, or no longer valid on the new branch. */
+  readonly dropped: readonly Hex[];
+};
+
+type Machinery = {
+  readonly edr: EdrProvider;
+  readonly history: BlockHistory;
+  readonly producer: BlockProducer;
+  readonly subscriptions: Subscriptions;
+};
+
+type Block = {
+  readonly number: Hex;
+  readonly hash: Hex;
+  readonly timestamp: Hex;
+  readonly transactions: readonly RpcTransaction[];
+};
+
+export async function reorganise(
+  { edr, history, producer, subscriptions }: Machinery,
+  depth: number,
+  salt: number,
+  { blocks = depth, keep = "none" }: ReorgOptions,
+): Promise<Reorg> {
+  const head = history.head;
+  const parentNumber = head - BigInt(depth);
+  const parent = await readBlock(edr, parentNumber);
+  const removed = await readBlocks(edr, parentNumber + 1n, head);
+  const isKept = typeof keep === "function" ? keep : () => keep === "all";
+  const transactions = removed.flatMap((block) => block.transactions);
+  // Everything that can be refused is refused here, before anything is undone.
+  const again = await Promise.all(transactions.filter((transaction) => isKept(transaction)).map(toSigned));
+  const pending = await Promise.all((await readPending(edr)).map(toSigned));
+
+  await subscriptions.retractLogs(parentNumber + 1n, head);
+  const clock = await readClockOffset(edr);
+  await history.returnTo(parentNumber);
+  await (blocks > 0 ? setClock(edr, clock, parent) : restoreClock(edr, clock));
+  // The snapshot brought back the mempool of its day, where mined transactions still wait.
+  for (const { hash } of await readPending(edr)) await edr.ask("hardhat_dropTransaction", [hash]);
+  // Same parent, same second, same transactions would give the same hash.
+  await edr.ask("hardhat_setPrevRandao", [keccak256(stringToHex(`branch ${salt}`))]);
+  await history.markHead();
+
+  const accepted = new Set<Hex>();
+  await producer.withoutAutomine(async () => {
+    for (const transaction of again) if (await resend(edr, transaction)) accepted.add(transaction.hash);
+    await producer.mine(blocks);
+    // What was pending before the reorg is pending after it.
+    for (const transaction of pending) await resend(edr, transaction);
+  });
+
+  return {
+    parent: toRef(parent),
+    removed: removed.map(toRef),
+    added: (await readBlocks(edr, parentNumber + 1n, history.head)).map(toRef),
+    kept: transactions.map(({ hash }) => hash).filter((hash) => accepted.has(hash)),
+    dropped: transactions.map(({ hash }) => hash).filter((hash) => !accepted.has(hash)),
+  };
+}
+
+type Signed = { readonly hash: Hex; readonly raw: Hex };
+
+async function toSigned(transaction: RpcTransaction): Promise<Signed> {
+  return { hash: transaction.hash, raw: await rawTransaction(transaction) };
+}
+
+/** False where the branch can not take it, as when the sender's money came from a dropped transaction. */
+async function resend(edr: EdrProvider, { raw }: Signed): Promise<boolean> {
+  try {
+    await edr.ask("eth_sendRawTransaction", [raw]);
+    return true;
+  } catch (error) {
+    if (error instanceof RpcFault) return false;
+    throw error;
+  }
+}
+
+/** Seconds between chain time and the wall clock; increasing by nothing is EDR's way to read it. */
+async function readClockOffset(edr: EdrProvider): Promise<bigint> {
+  return BigInt(JSON.parse(await edr.ask("evm_increaseTime", [0])));
+}
+
+/** Returning to a snapshot turns the clock back too; a reorg does not. */
+async function restoreClock(edr: EdrProvider, offset: bigint): Promise<void> {
+  const lag = offset - (await readClockOffset(edr));
+  if (lag > 0n) await edr.ask("evm_increaseTime", [`0x${lag.toString(16)}`]);
+}
+
+/**
+ * A snapshot may also bring back a clock that is a second ahead, which can not be turned back: every reorg would take
+ * the chain further into the future. The time of the next block can be named, and the clock goes on from there.
+ */
+async function setClock(edr: EdrProvider, offset: bigint, parent: Block): Promise<void> {
+  const wanted = BigInt(Math.floor(Date.now() / 1000)) + offset;
+  const earliest = BigInt(parent.timestamp);
+  const next = wanted > earliest ? wanted : earliest;
+  await edr.ask("evm_setNextBlockTimestamp", [`0x${next.toString(16)}`]);
+}
+
+async function readPending(edr: EdrProvider): Promise<readonly RpcTransaction[]> {
+  return JSON.parse(await edr.ask("eth_pendingTransactions", []));
+}
+
+async function readBlock(edr: EdrProvider, number: bigint): Promise<Block> {
+  return JSON.parse(await edr.ask("eth_getBlockByNumber", [`0x${number.toString(16)}`, true]));
+}
+
+async function readBlocks(edr: EdrProvider, from: bigint, to: bigint): Promise<readonly Block[]> {
+  const blocks: Block[] = [];
+  for (let number = from; number <= to; number += 1n) blocks.push(await readBlock(edr, number));
+  return blocks;
+}
+
+function toRef({ number, hash }: Block): BlockRef {
+  return { number: BigInt(number), hash };
+}

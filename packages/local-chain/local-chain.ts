@@ -1,0 +1,125 @@
+// A local EVM chain as a library: starts in well under a second, speaks JSON-RPC, and can be reorganised at will.
+import { isIPv6 } from "node:net";
+import type { Address, Hex } from "viem";
+import type { LocalAccounts } from "./accounts.ts";
+import { namedAccounts, prefundedAccounts } from "./accounts.ts";
+import type { Reorg, ReorgOptions } from "./blocks/reorg.ts";
+import { ChainNode } from "./chain-node.ts";
+import { openEdrProvider } from "./edr-provider.ts";
+import { startJsonRpcServer } from "./rpc/json-rpc-server.ts";
+import { requireInteger } from "./rpc/require-integer.ts";
+import { Subscriptions } from "./rpc/subscriptions.ts";
+
+/** One epoch of Ethereum: deep enough for realistic reorgs above it, quick to mine past. */
+const FINALITY_DEPTH = 32;
+
+/** Twice the finality depth, so that a test can also show what happens beyond finality. */
+const REORG_DEPTH_MAX = 64;
+
+export type LocalChainOptions = {
+  readonly chainId: number;
+  /** Mine on this interval, 0 for only when told to; without it a block is mined at once for each transaction. */
+  readonly blockTimeMs?: number;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** 127.0.0.1 by default. The keys are public: listen elsewhere only inside a container or a private network. */
+  readonly hostname?: string;
+  /** Seconds since 1970 of block 0, from where chain time runs on; now by default. */
+  readonly genesisTimestamp?: bigint;
+  /** "finalized" and "safe" answer with the block this far below the head, 32 by default. */
+  readonly finalityDepth?: number;
+  /** How deep a reorg may go, 64 by default; 0 takes no snapshots at all. */
+  readonly reorgDepthMax?: number;
+  /** Runtime bytecode present from genesis on, so that no reorg can take it away. */
+  readonly code?: Readonly<Record<Address, Hex>>;
+};
+
+export type LocalChain = {
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  readonly wsUrl: string;
+  readonly accounts: LocalAccounts;
+  /** Asks in process, without a socket; throws an RpcFault for an error. Subscriptions need wsUrl. */
+  request(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** Places code at an address as of the head; a reorg below that height undoes it. */
+  setCode(address: Address, runtimeBytecode: Hex): Promise<void>;
+  /** Mines blocks now, whatever the mining mode; the first takes the pending transactions. */
+  mine(blocks?: number): Promise<void>;
+  /**
+   * Replaces the last `depth` blocks by others. Requests wait meanwhile and see either branch, never the middle.
+   * Transactions pending before stay pending; snapshots taken by clients above the fork are gone.
+   */
+  reorg(depth: number, options?: ReorgOptions): Promise<Reorg>;
+  setNextBlockTimestamp(seconds: bigint): Promise<void>;
+  increaseTime(seconds: bigint): Promise<void>;
+  /** Ends sockets, timers and requests; may be called again. */
+  stop(): Promise<void>;
+};
+
+export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
+  const { chainId, hostname = "127.0.0.1", blockTimeMs = 0 } = options;
+  requireInteger("chainId", chainId, 1, Number.MAX_SAFE_INTEGER);
+  requireInteger("port", options.port ?? 0, 0, 65_535);
+  requireInteger("finalityDepth", options.finalityDepth ?? FINALITY_DEPTH, 0, 1_000_000);
+  requireInteger("reorgDepthMax", options.reorgDepthMax ?? REORG_DEPTH_MAX, 0, 10_000);
+
+  const edr = await openEdrProvider({
+    chainId,
+    instant: options.blockTimeMs === undefined,
+    genesisTimestamp: options.genesisTimestamp ?? BigInt(Math.floor(Date.now() / 1000)),
+    accounts: prefundedAccounts(),
+    code: options.code ?? {},
+    onEvent: (event) => subscriptions.deliver(event),
+  });
+  const subscriptions = new Subscriptions(edr);
+  const node = await ChainNode.open(edr, subscriptions, {
+    finalityDepth: options.finalityDepth ?? FINALITY_DEPTH,
+    reorgDepthMax: options.reorgDepthMax ?? REORG_DEPTH_MAX,
+  });
+  node.setBlockTime(blockTimeMs);
+  const server = await startJsonRpcServer({
+    hostname,
+    port: options.port ?? 0,
+    greeting: `Local EVM chain ${chainId}: POST JSON-RPC here, or connect by WebSocket.`,
+    answer: (method, params, sink) => node.answer(method, params, sink),
+    onDisconnect: (sink) => node.disconnect(sink),
+  }).catch(async (error: unknown) => {
+    await node.stop();
+    throw error;
+  });
+
+  const request = async (method: string, params: readonly unknown[] = []): Promise<unknown> =>
+    JSON.parse(await node.answer(method, params));
+  let stopping: Promise<void> | undefined;
+  const authority = `${reachableHost(hostname)}:${server.port}`;
+  return {
+    chainId,
+    rpcUrl: `http://${authority}`,
+    wsUrl: `ws://${authority}`,
+    accounts: namedAccounts(),
+    request,
+    setCode: async (address, runtimeBytecode) =>
+      void (await request("hardhat_setCode", [address, runtimeBytecode])),
+    mine: (blocks = 1) => node.mine(blocks),
+    reorg: (depth, reorgOptions = {}) => node.reorg(depth, reorgOptions),
+    setNextBlockTimestamp: async (seconds) =>
+      void (await request("evm_setNextBlockTimestamp", [toQuantity(seconds)])),
+    increaseTime: async (seconds) => void (await request("evm_increaseTime", [toQuantity(seconds)])),
+    stop: () => {
+      stopping ??= Promise.all([node.stop(), server.close()]).then(() => undefined);
+      return stopping;
+    },
+  };
+}
+
+/** An address to connect to, where the one listened on means "all of them". */
+function reachableHost(hostname: string): string {
+  if (hostname === "0.0.0.0") return "127.0.0.1";
+  if (hostname === "::") return "[::1]";
+  return isIPv6(hostname) ? `[${hostname}]` : hostname;
+}
+
+function toQuantity(value: bigint): Hex {
+  if (value < 0n) throw new RangeError(`Chain time does not run backwards: ${value}`);
+  return `0x${value.toString(16)}`;
+}

@@ -1,0 +1,74 @@
+// JSON-RPC 2.0 messages: one text in, one text out, batches answered in order.
+import { RPC_CODES, RpcFault, toErrorBody } from "./json-rpc-error.ts";
+
+/** Answers one method with the JSON text of its result; throws for an error. */
+export type Answer = (method: string, params: readonly unknown[]) => Promise<string>;
+
+/** Clients batch up to a thousand by default; beyond twice that one message would hold up everybody else. */
+const BATCH_MAX = 2_000;
+
+type Id = string | number | null;
+type Request = { readonly id: Id | undefined; readonly method: string; readonly params: readonly unknown[] };
+
+/** The reply to a message, or undefined where JSON-RPC asks for silence (notifications only). */
+export async function answerMessage(text: string, answer: Answer): Promise<string | undefined> {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch (error) {
+    return errorReply(
+      null,
+      new RpcFault(RPC_CODES.parse, "The body is not valid JSON", undefined, { cause: error }),
+    );
+  }
+  if (!Array.isArray(message)) return answerOne(message, answer);
+  if (message.length === 0 || message.length > BATCH_MAX) {
+    return errorReply(
+      null,
+      new RpcFault(RPC_CODES.invalidRequest, `A batch holds 1 to ${BATCH_MAX} requests`),
+    );
+  }
+  const replies: string[] = [];
+  // One after the other, as nodes do: a batch may send a transaction and then ask for its receipt.
+  for (const entry of message) {
+    const reply = await answerOne(entry, answer);
+    if (reply !== undefined) replies.push(reply);
+  }
+  return replies.length === 0 ? undefined : `[${replies.join(",")}]`;
+}
+
+/** An error reply for trouble that no request id can be told of, or whose id is given. */
+export function errorReply(id: Id, error: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: toErrorBody(error) });
+}
+
+async function answerOne(message: unknown, answer: Answer): Promise<string | undefined> {
+  let id: Id | undefined = null;
+  try {
+    const request = parseRequest(message);
+    id = request.id;
+    const result = await answer(request.method, request.params);
+    return id === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  } catch (error) {
+    return id === undefined ? undefined : errorReply(id, error);
+  }
+}
+
+function parseRequest(message: unknown): Request {
+  if (typeof message !== "object" || message === null || Array.isArray(message)) throw invalid("an object");
+  const { jsonrpc, id, method, params } = message as Record<string, unknown>;
+  if (jsonrpc !== "2.0") throw invalid('one with "jsonrpc": "2.0"');
+  if (!isId(id)) throw invalid("one whose id is a string, a number or null");
+  if (typeof method !== "string") throw invalid("one whose method is a string");
+  if (params !== undefined && params !== null && !Array.isArray(params))
+    throw invalid("one whose params are an array");
+  return { id, method, params: params ?? [] };
+}
+
+function isId(id: unknown): id is Id | undefined {
+  return id === undefined || id === null || typeof id === "string" || typeof id === "number";
+}
+
+function invalid(expected: string): RpcFault {
+  return new RpcFault(RPC_CODES.invalidRequest, `A request is ${expected}`);
+}

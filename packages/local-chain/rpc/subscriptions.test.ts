@@ -1,0 +1,193 @@
+// Subscriptions over WebSocket: the right socket hears the right thing, once per log, and nobody after goodbye.
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
+import { openEdrProvider } from "../edr-provider.ts";
+import type { LocalChain } from "../local-chain.ts";
+import { startLocalChain } from "../local-chain.ts";
+import { EMITTER, EMITTER_CODE, emit, readBlock, topicOf } from "../testing/log-emitter.ts";
+import { PATIENT } from "../testing/test-chain.ts";
+import { REFRESH_MS, Subscriptions } from "./subscriptions.ts";
+
+type Notification = { readonly subscription: string; readonly result: unknown };
+
+/** A client that keeps every notification it gets. */
+class Listener {
+  readonly heard: Notification[] = [];
+  readonly socket: WebSocket;
+  readonly #opened: Promise<unknown>;
+  #nextId = 0;
+  readonly #waiting = new Map<number, (reply: { result?: unknown; error?: { code: number } }) => void>();
+
+  constructor(url: string) {
+    this.socket = new WebSocket(url);
+    this.#opened = once(this.socket, "open");
+    this.socket.on("message", (data) => {
+      const message = JSON.parse(data.toString());
+      if (message.method === "eth_subscription") this.heard.push(message.params);
+      else this.#waiting.get(message.id)?.(message);
+    });
+  }
+
+  async ask(method: string, ...params: unknown[]): Promise<{ result?: unknown; error?: { code: number } }> {
+    await this.#opened;
+    this.#nextId += 1;
+    const id = this.#nextId;
+    const reply = new Promise<{ result?: unknown }>((resolve) => this.#waiting.set(id, resolve));
+    this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    return reply;
+  }
+
+  results(subscription: unknown): unknown[] {
+    return this.heard.filter((entry) => entry.subscription === subscription).map(({ result }) => result);
+  }
+
+  async waitFor(subscription: unknown, count: number): Promise<unknown[]> {
+    await vi.waitUntil(() => this.results(subscription).length >= count, PATIENT);
+    return this.results(subscription);
+  }
+}
+
+let chain: LocalChain;
+let one: Listener;
+let two: Listener;
+beforeEach(async () => {
+  chain = await startLocalChain({ chainId: 31337, code: { [EMITTER]: EMITTER_CODE } });
+  one = new Listener(chain.wsUrl);
+  two = new Listener(chain.wsUrl);
+});
+afterEach(() => chain.stop());
+
+describe("subscriptions", () => {
+  it("announces heads in order, to each socket that asked", async () => {
+    const first = await one.ask("eth_subscribe", "newHeads");
+    await chain.mine(3);
+    const second = await two.ask("eth_subscribe", "newHeads");
+    await chain.mine(1);
+    const heads = (await one.waitFor(first.result, 4)) as { number: string; hash: string }[];
+    expect(heads.map(({ number }) => Number(number))).toEqual([1, 2, 3, 4]);
+    expect(heads[3]?.hash).toBe((await readBlock(chain, 4n)).hash);
+    expect(await two.waitFor(second.result, 1)).toHaveLength(1);
+    expect(two.heard).toHaveLength(1);
+  });
+
+  it("sends one notification per log, and none for blocks without", async () => {
+    await chain.request("evm_setAutomine", [false]);
+    const all = await one.ask("eth_subscribe", "logs");
+    const some = await one.ask("eth_subscribe", "logs", { address: EMITTER, topics: [topicOf(2)] });
+    const heads = await one.ask("eth_subscribe", "newHeads");
+    await chain.mine(2);
+    await emit(chain, 1);
+    await emit(chain, 2);
+    await chain.mine(1);
+    const logs = (await one.waitFor(all.result, 2)) as { topics: string[]; removed: boolean }[];
+    await one.waitFor(heads.result, 3);
+    expect(logs.map(({ topics, removed }) => [Number(topics[0]), removed])).toEqual([
+      [1, false],
+      [2, false],
+    ]);
+    expect(await one.waitFor(some.result, 1)).toHaveLength(1);
+    expect(one.heard).toHaveLength(6);
+  });
+
+  it("announces pending transactions", async () => {
+    const pending = await one.ask("eth_subscribe", "newPendingTransactions");
+    const hash = await emit(chain, 1);
+    expect(await one.waitFor(pending.result, 1)).toEqual([hash]);
+  });
+
+  it("retracts the logs of a reorg, then tells those of the new branch", async () => {
+    const logs = await one.ask("eth_subscribe", "logs", { address: EMITTER });
+    const heads = await one.ask("eth_subscribe", "newHeads");
+    await emit(chain, 1);
+    await emit(chain, 2);
+    const { added } = await chain.reorg(1, { keep: "all" });
+    const told = (await one.waitFor(logs.result, 4)) as {
+      topics: string[];
+      removed: boolean;
+      blockHash: string;
+    }[];
+    expect(told.map(({ topics, removed }) => [Number(topics[0]), removed])).toEqual([
+      [1, false],
+      [2, false],
+      [2, true],
+      [2, false],
+    ]);
+    expect(told[2]?.blockHash).toBe(told[1]?.blockHash);
+    expect(told[3]?.blockHash).toBe(added[0]?.hash);
+    const seen = (await one.waitFor(heads.result, 3)) as { number: string; hash: string }[];
+    expect(seen.map(({ number }) => Number(number))).toEqual([1, 2, 2]);
+    expect(seen[2]?.hash).toBe(added[0]?.hash);
+  });
+
+  it("ends for the socket that holds it, and for no other", async () => {
+    const { result: id } = await one.ask("eth_subscribe", "newHeads");
+    expect((await two.ask("eth_unsubscribe", id)).result).toBe(false);
+    expect((await one.ask("eth_unsubscribe", id)).result).toBe(true);
+    expect((await one.ask("eth_unsubscribe", id)).result).toBe(false);
+    expect((await one.ask("eth_unsubscribe", {})).result).toBe(false);
+    const other = await two.ask("eth_subscribe", "newHeads");
+    await chain.mine(1);
+    await two.waitFor(other.result, 1);
+    expect(one.heard).toEqual([]);
+  });
+
+  it("refuses unknown kinds and bad filters", async () => {
+    expect((await one.ask("eth_subscribe", "syncing")).error?.code).toBe(-32602);
+    expect((await one.ask("eth_subscribe")).error?.code).toBe(-32602);
+    expect((await one.ask("eth_subscribe", "logs", "all")).error?.code).toBe(-32602);
+    expect((await one.ask("eth_subscribe", "logs", { address: 5 })).error?.code).toBe(-32602);
+  });
+
+  it("stops a client that only ever subscribes", async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 1_001 }, () => one.ask("eth_subscribe", "newHeads")),
+    );
+    expect(replies.filter(({ error }) => error?.code === -32005)).toHaveLength(1);
+  });
+
+  it("forgets a socket that went away", async () => {
+    const { result: id } = await one.ask("eth_subscribe", "newHeads");
+    const other = await two.ask("eth_subscribe", "newHeads");
+    one.socket.terminate();
+    await once(one.socket, "close");
+    // EDR answers null for a filter it no longer holds.
+    await vi.waitUntil(async () => (await chain.request("eth_getFilterChanges", [id])) === null, PATIENT);
+    expect(await chain.request("eth_getFilterChanges", [other.result])).toEqual(expect.any(Array));
+    await chain.mine(1);
+    expect(await two.waitFor(other.result, 1)).toHaveLength(1);
+  });
+
+  it("polls each subscription well within EDR's five minutes, as long as it is open", async () => {
+    const edr = await openEdrProvider({
+      chainId: 1,
+      instant: true,
+      genesisTimestamp: 1_700_000_000n,
+      accounts: [],
+      code: {},
+      onEvent: () => undefined,
+    });
+    const polled: unknown[] = [];
+    const subscriptions = new Subscriptions({
+      ask: (method, params) => {
+        if (method === "eth_getFilterChanges") polled.push(params[0]);
+        return edr.ask(method, params);
+      },
+    });
+    const sink = () => undefined;
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const heads = await subscriptions.open(sink, ["newHeads"]);
+      const logs = await subscriptions.open(sink, ["logs"]);
+      expect(REFRESH_MS).toBeLessThanOrEqual(150_000);
+      vi.advanceTimersByTime(REFRESH_MS);
+      while (polled.length < 2) await edr.ask("net_version", []);
+      expect(polled).toEqual([heads, logs]);
+      await subscriptions.closeAll(sink);
+      expect(vi.getTimerCount()).toBe(0);
+      await expect(subscriptions.open(sink, ["newHeads"])).rejects.toThrow("The socket is closed");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,41 @@
+// A nine-byte contract for the tests here: each call emits one log whose only topic is the calldata's first word.
+import type { Address, Hex, RpcBlock, RpcLog } from "viem";
+import { numberToHex } from "viem";
+import type { LocalChain } from "../local-chain.ts";
+
+export const EMITTER: Address = "0x00000000000000000000000000000000000e317e";
+
+/** calldataload(0), log1 with no data, stop. */
+export const EMITTER_CODE: Hex = "0x60003560006000a100";
+
+export function topicOf(value: number): Hex {
+  return numberToHex(value, { size: 32 });
+}
+
+/** Sends from an account the chain signs for; returns the transaction hash. */
+export async function emit(
+  chain: LocalChain,
+  value: number,
+  from: Address = chain.accounts.agent.address,
+): Promise<Hex> {
+  const transaction = { from, to: EMITTER, data: topicOf(value), gas: "0xc350" };
+  return (await chain.request("eth_sendTransaction", [transaction])) as Hex;
+}
+
+/** The value of every log on the chain, in order. */
+export async function emitted(chain: LocalChain): Promise<number[]> {
+  return (await allLogs(chain)).map((log) => Number(log.topics[0]));
+}
+
+export async function allLogs(chain: LocalChain): Promise<RpcLog[]> {
+  return (await chain.request("eth_getLogs", [{ fromBlock: "0x0", toBlock: "latest" }])) as RpcLog[];
+}
+
+export async function readBlock(chain: LocalChain, block: bigint | string): Promise<RpcBlock> {
+  const at = typeof block === "bigint" ? numberToHex(block) : block;
+  return (await chain.request("eth_getBlockByNumber", [at, false])) as RpcBlock;
+}
+
+export async function headOf(chain: LocalChain): Promise<number> {
+  return Number(await chain.request("eth_blockNumber"));
+}

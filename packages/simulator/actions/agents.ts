@@ -1,0 +1,145 @@
+// Moves with agents, owned by people, by policy accounts and by a contract that anybody may use.
+
+import type { Agent } from "../state/simulator-state.ts";
+import { registerAgent, revokeAgent, updateAgent } from "../transactions/agents.ts";
+import {
+  registerAgentsTogether,
+  registerAndUpdateAgent,
+  throughMulticall,
+} from "../transactions/multicall.ts";
+import { throughAccount } from "../transactions/policy-accounts.ts";
+import type { Move, Turn } from "../turn.ts";
+
+export const agentMoves: readonly Move[] = [
+  {
+    name: "register an agent",
+    weight: 6,
+    prepare: (turn) => {
+      const { world, random, cast, ledger } = turn;
+      const owner = random.pick(cast.owners);
+      const profile = newProfile(turn);
+      return async () =>
+        ledger.agents.add({ id: await registerAgent(world, owner, profile), owner, profile });
+    },
+  },
+  {
+    name: "register an agent of a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, ledger } = turn;
+      const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
+      if (account === undefined) return undefined;
+      const owner = throughAccount(account.signer, account.address);
+      const profile = newProfile(turn);
+      return async () =>
+        ledger.agents.add({ id: await registerAgent(world, owner, profile), owner, account, profile });
+    },
+  },
+  {
+    name: "register several agents in one transaction",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, random, cast, ledger } = turn;
+      const relayer = random.pick(cast.relayers);
+      const owner = throughMulticall(world, relayer);
+      const profiles = Array.from({ length: 2 + random.below(3) }, () => newProfile(turn));
+      return async () => {
+        const ids = await registerAgentsTogether(world, relayer, profiles);
+        for (const [index, profile] of profiles.entries()) {
+          const id = ids[index];
+          if (id !== undefined) ledger.agents.add({ id, owner, profile });
+        }
+      };
+    },
+  },
+  {
+    name: "register and update an agent in one transaction",
+    weight: 1,
+    prepare: (turn) => {
+      const { world, random, cast, ledger } = turn;
+      const relayer = random.pick(cast.relayers);
+      const [first, profile] = [newProfile(turn), newProfile(turn)];
+      return async () => {
+        const id = await registerAndUpdateAgent(world, relayer, first, profile);
+        if (id !== undefined) ledger.agents.add({ id, owner: throughMulticall(world, relayer), profile });
+      };
+    },
+  },
+  {
+    name: "update an agent",
+    weight: 4,
+    prepare: (turn) => {
+      const agent = takeAgent(turn);
+      if (agent === undefined) return undefined;
+      agent.profile = newProfile(turn);
+      return () => updateAgent(turn.world, agent.owner, agent.id, agent.profile);
+    },
+  },
+  {
+    name: "update an agent with what it already has",
+    weight: 2,
+    prepare: (turn) => {
+      const agent = takeAgent(turn);
+      if (agent === undefined) return undefined;
+      return () => updateAgent(turn.world, agent.owner, agent.id, agent.profile);
+    },
+  },
+  {
+    name: "update an agent twice in one block",
+    weight: 1,
+    prepare: (turn) => {
+      const { world } = turn;
+      const agent = takeAgent(turn);
+      if (agent === undefined) return undefined;
+      const passing = newProfile(turn);
+      agent.profile = newProfile(turn);
+      return () =>
+        world.inOneBlock([
+          () => updateAgent(world, agent.owner, agent.id, passing),
+          () => updateAgent(world, agent.owner, agent.id, agent.profile),
+        ]);
+    },
+  },
+  {
+    name: "revoke an agent",
+    weight: 1,
+    prepare: (turn) => {
+      const agent = takeAgent(turn);
+      if (agent === undefined) return undefined;
+      turn.ledger.agents.remove(agent);
+      return () => revokeAgent(turn.world, agent.owner, agent.id);
+    },
+  },
+  {
+    name: "update and revoke an agent in one block",
+    weight: 1,
+    prepare: (turn) => {
+      const { world, ledger } = turn;
+      const agent = takeAgent(turn);
+      if (agent === undefined) return undefined;
+      ledger.agents.remove(agent);
+      const last = newProfile(turn);
+      return () =>
+        world.inOneBlock([
+          () => updateAgent(world, agent.owner, agent.id, last),
+          () => revokeAgent(world, agent.owner, agent.id),
+        ]);
+    },
+  },
+];
+
+/** An agent whose owner can act; a frozen account can not. */
+function takeAgent(turn: Turn): Agent | undefined {
+  const agent = turn.take(turn.ledger.agents, ({ account }) => account === undefined || !account.frozen);
+  return agent?.account === undefined || turn.claim(agent.account) ? agent : undefined;
+}
+
+function newProfile(turn: Turn) {
+  const { random } = turn;
+  return {
+    metadataURI: turn.uri("agent"),
+    // A compressed key, an uncompressed one's first half, or none.
+    pubkey: random.pick([`0x02${random.bytes32().slice(2)}`, random.bytes32(), "0x"] as const),
+    capabilitiesHash: random.bytes32(),
+  };
+}

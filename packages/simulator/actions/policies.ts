@@ -1,0 +1,219 @@
+// Moves of people who set rules for themselves and spend under them.
+import { type Address, parseEther, zeroAddress } from "viem";
+import type { Person } from "../state/simulator-state.ts";
+import { SpendWindow } from "../state/spend-window.ts";
+import { recordSignedPayment, recordSpend, setPaymentPolicy } from "../transactions/payments.ts";
+import {
+  ownPolicies,
+  setFrozen,
+  setFunctionAllowed,
+  setFunctionMode,
+  setGuardian,
+  setSpendLimit,
+  setTargetAllowed,
+} from "../transactions/policies.ts";
+import type { Move, Turn } from "../turn.ts";
+
+/** A limit for twenty payments or so, in the units of each token. */
+const LIMITS: readonly (readonly [keyof Turn["world"]["local"] | "native", bigint, bigint])[] = [
+  ["UsdCoin", 50_000_000n, 5_000_000_000n],
+  ["WrappedEther", parseEther("0.01"), parseEther("2")],
+  ["native", parseEther("0.01"), parseEther("2")],
+];
+
+/** Policies about more merchants than this would only repeat themselves. */
+const ROUTES_MAX = 4;
+
+const PAYMENT_MAX = 25_000_000n;
+
+export const policyMoves: readonly Move[] = [
+  {
+    name: "limit own spending",
+    weight: 3,
+    prepare: (turn) => {
+      const { world, ledger } = turn;
+      const person = turn.take(ledger.people);
+      if (person === undefined) return undefined;
+      const { token, max } = newLimit(turn);
+      return async () => {
+        await setSpendLimit(ownPolicies(world, person.wallet), token, max);
+        limit(person, token, max);
+      };
+    },
+  },
+  {
+    name: "record a spend",
+    weight: 4,
+    prepare: (turn) => {
+      const { world, random, ledger, now } = turn;
+      const person = turn.take(ledger.people, ({ limits }) =>
+        [...limits.values()].some((window) => window.max > 0n && window.room(now, window.max) > 0n),
+      );
+      const [token, window] = [...(person?.limits ?? [])].find(([, { max }]) => max > 0n) ?? [];
+      if (person === undefined || token === undefined || window === undefined) return undefined;
+      const room = window.room(now, window.max);
+      if (room === 0n) return undefined;
+      const amount = random.between(1n, room);
+      return async () => {
+        const total = await recordSpend(world, person.wallet, token, amount);
+        if (total !== undefined) window.report(amount, total, now);
+      };
+    },
+  },
+  {
+    name: "list a target",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, random, ledger } = turn;
+      const person = turn.take(ledger.people);
+      if (person === undefined) return undefined;
+      const target = random.pick(Object.values(world.local));
+      const allowed = random.chance(70);
+      return () => setTargetAllowed(ownPolicies(world, person.wallet), target, allowed);
+    },
+  },
+  {
+    name: "list a function",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, random, ledger } = turn;
+      const person = turn.take(ledger.people);
+      if (person === undefined) return undefined;
+      const target = random.pick(Object.values(world.local));
+      const selector = random.pick(["0xa9059cbb", "0x095ea7b3", "0x55241077", "0x00000000"] as const);
+      const allowed = random.chance(70);
+      return () => setFunctionAllowed(ownPolicies(world, person.wallet), target, selector, allowed);
+    },
+  },
+  {
+    name: "switch the function list on or off",
+    weight: 1,
+    prepare: (turn) => {
+      const person = turn.take(turn.ledger.people);
+      if (person === undefined) return undefined;
+      const enabled = turn.random.chance(50);
+      return () => setFunctionMode(ownPolicies(turn.world, person.wallet), enabled);
+    },
+  },
+  {
+    name: "choose a guardian",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, random, cast, ledger } = turn;
+      const person = turn.take(ledger.people);
+      if (person === undefined) return undefined;
+      const guardian = random.chance(85) ? random.pick(cast.guardians) : undefined;
+      return async () => {
+        await setGuardian(ownPolicies(world, person.wallet), guardian?.address ?? zeroAddress);
+        person.guardian = guardian;
+      };
+    },
+  },
+  {
+    name: "freeze somebody",
+    weight: 1,
+    prepare: (turn) => {
+      const { world, ledger } = turn;
+      const person = turn.take(ledger.people, ({ frozen }) => !frozen);
+      if (person === undefined) return undefined;
+      person.frozen = true;
+      return () => setFrozen(world, person.guardian ?? person.wallet, person.wallet.address, true);
+    },
+  },
+  {
+    name: "release somebody",
+    weight: 4,
+    prepare: (turn) => {
+      const { world, random, ledger } = turn;
+      const person = turn.take(ledger.people, ({ frozen }) => frozen);
+      if (person === undefined) return undefined;
+      person.frozen = false;
+      const by = random.chance(50) ? person.wallet : (person.guardian ?? person.wallet);
+      return () => setFrozen(world, by, person.wallet.address, false);
+    },
+  },
+  {
+    name: "freeze and release somebody in one block",
+    weight: 1,
+    prepare: (turn) => {
+      const { world, ledger } = turn;
+      const person = turn.take(ledger.people, ({ guardian, frozen }) => guardian !== undefined && !frozen);
+      if (person?.guardian === undefined) return undefined;
+      const { guardian, wallet } = person;
+      return () =>
+        world.inOneBlock([
+          () => setFrozen(world, guardian, wallet.address, true),
+          () => setFrozen(world, wallet, wallet.address, false),
+        ]);
+    },
+  },
+  {
+    name: "set a payment policy",
+    weight: 3,
+    prepare: (turn) => {
+      const { world, random, cast, ledger } = turn;
+      const person = turn.take(ledger.people);
+      if (person === undefined) return undefined;
+      const terms = {
+        maxPerPayment: random.chance(80) ? random.between(1_000_000n, PAYMENT_MAX) : 0n,
+        maxPerDay: random.chance(80) ? random.between(PAYMENT_MAX, 10n * PAYMENT_MAX) : 0n,
+        allowed: random.chance(85),
+      };
+      const known = person.payments.length < ROUTES_MAX ? undefined : random.pick(person.payments);
+      const route = known?.route ?? {
+        merchant: random.pick(cast.merchants).address,
+        token: world.local.UsdCoin,
+        facilitator: random.chance(50) ? zeroAddress : random.pick(cast.facilitators).address,
+      };
+      return async () => {
+        await setPaymentPolicy(world, person.wallet, route, terms);
+        const same = person.payments.find(
+          (policy) =>
+            policy.route.merchant === route.merchant && policy.route.facilitator === route.facilitator,
+        );
+        if (same === undefined) {
+          person.payments.push({ route, window: new SpendWindow(terms.maxPerDay), ...terms });
+          return;
+        }
+        same.window.max = terms.maxPerDay;
+        same.maxPerPayment = terms.maxPerPayment;
+        same.allowed = terms.allowed;
+      };
+    },
+  },
+  {
+    name: "record a signed payment",
+    weight: 4,
+    prepare: (turn) => {
+      const { world, random, ledger, now } = turn;
+      const person = turn.take(
+        ledger.people,
+        ({ frozen, payments }) => !frozen && payments.some(({ allowed }) => allowed),
+      );
+      const policy = person?.payments.find(({ allowed }) => allowed);
+      if (person === undefined || policy === undefined) return undefined;
+      const most = policy.window.room(now, policy.maxPerPayment === 0n ? PAYMENT_MAX : policy.maxPerPayment);
+      if (most === 0n) return undefined;
+      const amount = random.between(1n, most);
+      const paymentHash = random.bytes32();
+      return async () => {
+        const total = await recordSignedPayment(world, person.wallet, policy.route, amount, paymentHash);
+        policy.window.report(amount, total, now);
+      };
+    },
+  },
+];
+
+/** A token and a daily limit for it; now and then none. */
+export function newLimit({ world, random }: Turn): { token: Address; max: bigint } {
+  const [name, min, max] = random.pick(LIMITS);
+  const token = name === "native" ? zeroAddress : world.local[name];
+  return { token, max: random.chance(90) ? random.between(min, max) : 0n };
+}
+
+/** Remembers a limit; what was spent and since when stays. */
+export function limit(holder: Pick<Person, "limits">, token: Address, max: bigint): void {
+  const window = holder.limits.get(token);
+  if (window === undefined) holder.limits.set(token, new SpendWindow(max));
+  else window.max = max;
+}

@@ -1,0 +1,188 @@
+// Moves with policy accounts: opening them, supplying them, setting their rules, freezing them.
+import { type Address, type Hex, parseEther, zeroAddress } from "viem";
+import { type Account, holder } from "../state/simulator-state.ts";
+import {
+  accountPolicies,
+  setFrozen,
+  setFunctionAllowed,
+  setFunctionMode,
+  setGuardian,
+  setSpendLimit,
+  setTargetAllowed,
+} from "../transactions/policies.ts";
+import { openPolicyAccount, setAccountFrozen, setSessionKey } from "../transactions/policy-accounts.ts";
+import { mintUsd, sendEther } from "../transactions/tokens.ts";
+import type { Move } from "../turn.ts";
+import type { World } from "../world.ts";
+import { limit, newLimit } from "./policies.ts";
+
+/** Each lasts for many payments; more would only repeat each other. */
+const ACCOUNTS_MAX = 8;
+
+/** Some hundred payments. */
+const USD_SUPPLY = 2_000_000_000n;
+const ETHER_SUPPLY = parseEther("0.1");
+
+/** From a day to two weeks: some keys expire in a run that skips time, others do not. */
+export const KEY_LIFE_SECONDS = [86_400n, 1_209_600n] as const;
+
+export const accountMoves: readonly Move[] = [
+  {
+    name: "open a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, random, cast, ledger } = turn;
+      if (ledger.accounts.size >= ACCOUNTS_MAX || !turn.claim(ledger.accounts)) return undefined;
+      const signer = random.pick(cast.owners);
+      const key = random.pick(cast.sessionKeys);
+      const payee = random.pick(cast.merchants);
+      const expiresAt = turn.now + random.between(...KEY_LIFE_SECONDS);
+      const usdPerDay = random.between(100_000_000n, USD_SUPPLY);
+      const etherPerDay = random.between(ETHER_SUPPLY / 10n, ETHER_SUPPLY);
+      return async () => {
+        const address = await openPolicyAccount(world, signer);
+        const policies = accountPolicies(signer, address);
+        await world.inOneBlock([
+          ...[payee.address, ...callable(world).map(([target]) => target)].map(
+            (target) => () => setTargetAllowed(policies, target, true),
+          ),
+          () => setSpendLimit(policies, world.local.UsdCoin, usdPerDay),
+          () => setSpendLimit(policies, zeroAddress, etherPerDay),
+          () => setSessionKey(signer, address, key.address, expiresAt, true),
+          () => mintUsd(world, cast.treasury, address, USD_SUPPLY),
+          () => sendEther(cast.treasury, address, ETHER_SUPPLY),
+        ]);
+        const account: Account = {
+          ...holder(),
+          address,
+          signer,
+          payee,
+          keys: [{ wallet: key, expiresAt, active: true, nextNonce: 1n }],
+          functionsListed: false,
+          usd: USD_SUPPLY,
+          ether: ETHER_SUPPLY,
+        };
+        limit(account, world.local.UsdCoin, usdPerDay);
+        limit(account, zeroAddress, etherPerDay);
+        ledger.accounts.add(account);
+      };
+    },
+  },
+  {
+    name: "supply a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, cast, ledger } = turn;
+      const account = turn.take(
+        ledger.accounts,
+        ({ usd, ether }) => usd < USD_SUPPLY / 2n || ether < ETHER_SUPPLY / 2n,
+      );
+      if (account === undefined) return undefined;
+      return async () => {
+        await world.inOneBlock([
+          () => mintUsd(world, cast.treasury, account.address, USD_SUPPLY),
+          () => sendEther(cast.treasury, account.address, ETHER_SUPPLY),
+        ]);
+        account.usd += USD_SUPPLY;
+        account.ether += ETHER_SUPPLY;
+      };
+    },
+  },
+  {
+    name: "limit the spending of a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const account = turn.take(turn.ledger.accounts);
+      if (account === undefined) return undefined;
+      const { token, max } = newLimit(turn);
+      return async () => {
+        await setSpendLimit(accountPolicies(account.signer, account.address), token, max);
+        limit(account, token, max);
+      };
+    },
+  },
+  {
+    name: "list a target or function of a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const { random, ledger } = turn;
+      const account = turn.take(ledger.accounts);
+      if (account === undefined) return undefined;
+      const policies = accountPolicies(account.signer, account.address);
+      // Only strangers come and go: what the account really calls stays listed.
+      const target = random.address();
+      const allowed = random.chance(50);
+      if (random.chance(50)) return () => setTargetAllowed(policies, target, allowed);
+      return () => setFunctionAllowed(policies, target, "0xa9059cbb", allowed);
+    },
+  },
+  {
+    name: "switch the function list of a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const { world, random, ledger } = turn;
+      const account = turn.take(ledger.accounts);
+      if (account === undefined) return undefined;
+      const policies = accountPolicies(account.signer, account.address);
+      if (account.functionsListed) {
+        const enabled = random.chance(50);
+        return () => setFunctionMode(policies, enabled);
+      }
+      account.functionsListed = true;
+      const listings = callable(world).flatMap(([target, selectors]) =>
+        selectors.map((selector) => () => setFunctionAllowed(policies, target, selector, true)),
+      );
+      return async () => {
+        await world.inOneBlock(listings);
+        await setFunctionMode(policies, true);
+      };
+    },
+  },
+  {
+    name: "choose the guardian of a policy account",
+    weight: 2,
+    prepare: (turn) => {
+      const { random, cast, ledger } = turn;
+      const account = turn.take(ledger.accounts);
+      if (account === undefined) return undefined;
+      const guardian = random.pick(cast.guardians);
+      return async () => {
+        await setGuardian(accountPolicies(account.signer, account.address), guardian.address);
+        account.guardian = guardian;
+      };
+    },
+  },
+  {
+    name: "freeze a policy account",
+    weight: 1,
+    prepare: (turn) => {
+      const { world, ledger } = turn;
+      const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
+      if (account === undefined) return undefined;
+      account.frozen = true;
+      const { guardian, signer, address } = account;
+      if (guardian === undefined) return () => setAccountFrozen(signer, address, true);
+      return () => setFrozen(world, guardian, address, true);
+    },
+  },
+  {
+    name: "release a policy account",
+    weight: 5,
+    prepare: (turn) => {
+      const account = turn.take(turn.ledger.accounts, ({ frozen }) => frozen);
+      if (account === undefined) return undefined;
+      account.frozen = false;
+      return () => setAccountFrozen(account.signer, account.address, false);
+    },
+  },
+];
+
+/** What a policy account calls in this economy: transfer, setValue, the agent's life, payment policies. */
+function callable(world: World): readonly (readonly [target: Address, selectors: readonly Hex[]])[] {
+  return [
+    [world.local.UsdCoin, ["0xa9059cbb"]],
+    [world.local.DemoTarget, ["0x55241077"]],
+    [world.contracts.AgentRegistry, ["0x5398cd77", "0x2c1e8639", "0xba7550d4"]],
+    [world.contracts.PolicyModule, ["0xcccd0244", "0xb42a0da2"]],
+  ];
+}

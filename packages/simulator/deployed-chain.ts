@@ -1,0 +1,39 @@
+// A fresh local chain with the contracts on it, whose history depends on nothing but what is played there.
+import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { scriptedTimeline } from "./timeline.ts";
+import { openWorld, type World } from "./world.ts";
+
+export type Stage = {
+  readonly chain: LocalChain;
+  readonly deployment: LocalDeployment;
+  readonly world: World;
+};
+
+const CHAIN_ID = 31_337;
+
+/** 2026-01-01, so that no history depends on the day it is made. */
+const GENESIS = 1_767_225_600n;
+/** Deploying takes seconds of chain time, never an hour. */
+const START = GENESIS + 3_600n;
+
+/** Stop the chain when done. */
+export async function openStage(): Promise<Stage> {
+  const chain = await startLocalChain({
+    chainId: CHAIN_ID,
+    genesisTimestamp: GENESIS,
+    // Nobody reorganises this chain, and a snapshot after each block would cost a third of the time.
+    reorgDepthMax: 0,
+    code: LOCAL_GENESIS_CODE,
+  });
+  try {
+    const { request } = chain;
+    const deployment = await deploy({ request, owner: chain.accounts.owner });
+    const timeline = await scriptedTimeline(request, { start: START });
+    return { chain, deployment, world: await openWorld({ request, deployment, timeline }) };
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}

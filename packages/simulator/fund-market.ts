@@ -1,0 +1,60 @@
+// A small market on a local chain: money, a wrapped coin, price feeds and a vault, and people who hold some of each.
+
+import { deploy } from "@sextant/contracts/deploy/deploy";
+import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
+import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { vault4626Abi } from "@sextant/contracts/generated/vault4626";
+import { wrappedEtherAbi } from "@sextant/contracts/generated/wrapped-ether";
+import type { LocalAccountName } from "@sextant/local-chain/accounts";
+import type { LocalChain } from "@sextant/local-chain/local-chain";
+import {
+  type Abi,
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseEther,
+  parseUnits,
+} from "viem";
+
+/** What somebody begins with; `saved` lies in the vault. */
+type Purse = { readonly usdc: string; readonly saved: string; readonly wrapped: string };
+
+// Uneven on purpose: round numbers hide a decimal point in the wrong place.
+const PURSES: readonly (readonly [LocalAccountName, Purse])[] = [
+  ["payer", { usdc: "1250.50", saved: "400", wrapped: "0.75" }],
+  ["agent", { usdc: "87.123456", saved: "0", wrapped: "2.000000000000000001" }],
+  ["solver", { usdc: "250000", saved: "100000.000001", wrapped: "31.4" }],
+  ["merchant", { usdc: "4321.09", saved: "0", wrapped: "0" }],
+];
+
+const USDC_DECIMALS = 6;
+
+/** Deploys everything and hands out the purses; the chain must mine at once. */
+export async function openMarket(chain: LocalChain, network: string): Promise<LocalDeployment> {
+  const { request, accounts } = chain;
+  const deployment = await deploy({ request, owner: accounts.owner, network });
+  const { UsdCoin, WrappedEther, Vault4626 } = deployment.local;
+  const send = async (from: Address, to: Address, data: Hex, value = 0n): Promise<void> => {
+    const call = { from, to, data, value: numberToHex(value) };
+    const hash = (await request("eth_sendTransaction", [call])) as Hex;
+    const { status } = await awaitReceipt(request, hash);
+    if (status !== "0x1") throw new Error(`A purse on ${network} could not be filled: ${hash} failed`);
+  };
+  const encode = (abi: Abi, functionName: string, args: readonly unknown[] = []) =>
+    encodeFunctionData({ abi, functionName, args });
+  const owner = accounts.owner.address;
+  for (const [name, { usdc, saved, wrapped }] of PURSES) {
+    const { address } = accounts[name];
+    const [free, locked] = [parseUnits(usdc, USDC_DECIMALS), parseUnits(saved, USDC_DECIMALS)];
+    await send(owner, UsdCoin, encode(usdCoinAbi, "mint", [address, free + locked]));
+    if (locked > 0n) {
+      await send(address, UsdCoin, encode(usdCoinAbi, "approve", [Vault4626, locked]));
+      await send(address, Vault4626, encode(vault4626Abi, "deposit", [locked, address]));
+    }
+    const coins = parseEther(wrapped);
+    if (coins > 0n) await send(address, WrappedEther, encode(wrappedEtherAbi, "deposit"), coins);
+  }
+  return deployment;
+}

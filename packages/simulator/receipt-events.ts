@@ -1,0 +1,55 @@
+// What a transaction told: the arguments of one of its events.
+
+import type { Receipt } from "@sextant/contracts/deploy/transaction";
+import type { Abi, AbiEvent, Address, ContractEventName, DecodeEventLogReturnType, Hex } from "viem";
+import { decodeEventLog, toEventSelector } from "viem";
+
+type EventArgs<abi extends Abi, name extends ContractEventName<abi>> = Extract<
+  DecodeEventLogReturnType<abi, name>,
+  { eventName: name }
+>["args"];
+
+type Known = { readonly item: AbiEvent; readonly topic: Hex };
+
+// Hashing the signatures of a whole interface for each receipt would cost more than mining the transaction.
+const knownEvents = new WeakMap<Abi, Map<string, Known>>();
+
+/** The arguments of every such event that the contract emitted, in order. */
+export function eventsIn<const abi extends Abi, name extends ContractEventName<abi>>(
+  receipt: Receipt,
+  address: Address,
+  abi: abi,
+  name: name,
+): EventArgs<abi, name>[] {
+  const { item, topic } = lookUp(abi, name);
+  return receipt.logs
+    .filter((log) => log.topics[0] === topic && log.address === address)
+    .map(({ topics, data }) => {
+      const decoded = decodeEventLog({ abi: [item], topics: topics as [Hex, ...Hex[]], data });
+      return decoded.args as EventArgs<abi, name>;
+    });
+}
+
+/** The arguments of the one event that a successful call must have emitted. */
+export function eventIn<const abi extends Abi, name extends ContractEventName<abi>>(
+  receipt: Receipt,
+  address: Address,
+  abi: abi,
+  name: name,
+): EventArgs<abi, name> {
+  const [args] = eventsIn(receipt, address, abi, name);
+  if (args === undefined) throw new Error(`Transaction ${receipt.transactionHash} emitted no ${name}`);
+  return args;
+}
+
+function lookUp(abi: Abi, name: string): Known {
+  let known = knownEvents.get(abi);
+  if (known === undefined) {
+    const items = abi.filter((item) => item.type === "event");
+    known = new Map(items.map((item) => [item.name, { item, topic: toEventSelector(item) }]));
+    knownEvents.set(abi, known);
+  }
+  const event = known.get(name);
+  if (event === undefined) throw new Error(`The interface has no event ${name}`);
+  return event;
+}

@@ -1,0 +1,207 @@
+// The economy reaches every event and every awkward corner, and the same seed makes the same history.
+import { setTimeout as sleep } from "node:timers/promises";
+import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import type { RpcTransaction } from "viem";
+import { afterEach, describe, expect, it } from "vitest";
+import { openStage, type Stage } from "./deployed-chain.ts";
+import { countEvents, missingEvents, type ProtocolEvent, readEvents } from "./read-events.ts";
+import { MOVES, playEconomy } from "./simulator.ts";
+import { registerAgent } from "./transactions/agents.ts";
+import { openWorld } from "./world.ts";
+
+const STEPS = 400;
+const running: LocalChain[] = [];
+
+async function play(seed: number, steps = STEPS) {
+  const stage = await openStage();
+  running.push(stage.chain);
+  const moves: string[] = [];
+  const played = await playEconomy({
+    world: stage.world,
+    seed,
+    steps,
+    onStep: ({ number, move }) => {
+      expect(number).toBe(moves.push(move));
+    },
+  });
+  expect(played).toBe(steps);
+  return { ...stage, moves, events: await readEvents(stage.chain.request, stage.deployment) };
+}
+
+async function liveWorld(blockTimeMs?: number): Promise<Stage> {
+  const chain = await startLocalChain({
+    chainId: 31_337,
+    code: LOCAL_GENESIS_CODE,
+    ...(blockTimeMs === undefined ? {} : { blockTimeMs }),
+  });
+  running.push(chain);
+  const deployment = await deploy({ request: chain.request, owner: chain.accounts.owner });
+  return { chain, deployment, world: await openWorld({ request: chain.request, deployment }) };
+}
+
+const named = (events: readonly ProtocolEvent[], ...names: string[]) =>
+  events.filter(({ event }) => names.includes(event));
+
+function countBy<T>(items: readonly T[], key: (item: T) => unknown): number[] {
+  const counts = new Map<unknown, number>();
+  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+  return [...counts.values()];
+}
+
+/** Whether somebody did something in a block before the one it registered in. */
+function actedBeforeRegistering(
+  acts: readonly ProtocolEvent[],
+  entries: readonly ProtocolEvent[],
+  actor: string,
+) {
+  return entries.some(({ args, block }) =>
+    acts.some((act) => act.args[actor] === args.operator && act.block < block),
+  );
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((chain) => chain.stop()));
+});
+
+describe("the economy", () => {
+  it.each([1, 2, 3])("with seed %i shows everything within 400 steps", { timeout: 120_000 }, async (seed) => {
+    const { chain, events, moves } = await play(seed);
+    expect(missingEvents(countEvents(events))).toEqual([]);
+    expect(new Set(moves).size).toBeGreaterThan(MOVES.length * 0.9);
+
+    const agents = named(events, "AgentRegistered");
+    expect(Math.max(...countBy(agents, ({ transactionHash }) => transactionHash))).toBeGreaterThan(1);
+    const direct = await Promise.all(
+      agents.map(async ({ transactionHash, address }) => {
+        const transaction = await chain.request("eth_getTransactionByHash", [transactionHash]);
+        return (transaction as RpcTransaction).to === address;
+      }),
+    );
+    expect(new Set(direct)).toEqual(new Set([true, false]));
+
+    const fills = named(events, "IntentFilled");
+    expect(actedBeforeRegistering(fills, named(events, "SolverRegistered"), "solver")).toBe(true);
+    const attestations = named(events, "AttestationSubmitted");
+    expect(actedBeforeRegistering(attestations, named(events, "AttestorRegistered"), "attester")).toBe(true);
+
+    const selections = countBy(named(events, "SolverBidSelected"), ({ args }) => args.intentId);
+    expect(Math.max(...selections)).toBeGreaterThan(1);
+    const touched = new Set(
+      named(events, "SolverBidSubmitted", "IntentCancelled").map(({ args }) => args.intentId),
+    );
+    expect(named(events, "IntentSubmitted").some(({ args }) => !touched.has(args.intentId))).toBe(true);
+
+    const perBlock = countBy(events, ({ block }) => block);
+    expect(Math.max(...perBlock)).toBeGreaterThan(5);
+    const head = Number(await chain.request("eth_blockNumber"));
+    expect(perBlock.length).toBeLessThan(head);
+    expect(new Set(named(events, "QuoteCommitted").map(({ args }) => args.paymentRail))).toEqual(
+      new Set([0, 1, 2, 3]),
+    );
+  });
+
+  it("makes the same history from the same seed, another from another", { timeout: 120_000 }, async () => {
+    const [first, again, other] = [await play(7), await play(7), await play(8)];
+    expect(again.events).toEqual(first.events);
+    expect(again.moves).toEqual(first.moves);
+    const heads = await Promise.all(
+      [first, again, other].map(({ chain }) => chain.request("eth_getBlockByNumber", ["latest", false])),
+    );
+    expect(heads[1]).toMatchObject({ timestamp: (heads[0] as { timestamp: string }).timestamp });
+    expect(other.moves).not.toEqual(first.moves);
+    expect(other.events.map(({ event }) => event)).not.toEqual(first.events.map(({ event }) => event));
+
+    // Days pass in it: somebody's window ends, and the total starts again.
+    const totals = new Map<string, bigint>();
+    const startedAgain = named(first.events, "SpendRecorded").filter(({ args }) => {
+      const key = `${args.account} ${args.token}`;
+      const before = totals.get(key) ?? 0n;
+      totals.set(key, args.dailyTotal as bigint);
+      return before > 0n && args.dailyTotal === args.amount;
+    });
+    expect(startedAgain.length).toBeGreaterThan(0);
+  });
+
+  it.each([undefined, 40])(
+    "runs beside others on a live chain (blocks of %s ms) until it is told to stop",
+    async (ms) => {
+      const { chain, deployment, world } = await liveWorld(ms);
+      const stop = new AbortController();
+      let steps = 0;
+      const economy = playEconomy({
+        world,
+        seed: 5,
+        stepsPerSecond: 200,
+        signal: stop.signal,
+        onStep: ({ number }) => {
+          steps = number;
+          if (number >= 25) stop.abort();
+        },
+      });
+      const profile = { metadataURI: "", pubkey: "0x", capabilitiesHash: world.random.bytes32() } as const;
+      while (!stop.signal.aborted) {
+        await registerAgent(world, world.actors.agent, profile);
+        await sleep(5);
+      }
+      expect(await economy).toBe(steps);
+      expect(steps).toBeLessThan(40);
+      // What it remembers is void after a reorg: another goes on, with people who have not registered anywhere.
+      await chain.reorg(3);
+      const after = await openWorld({ request: chain.request, deployment });
+      expect(await playEconomy({ world: after, seed: 5, steps: 10, firstCastIndex: 5_000 })).toBe(10);
+    },
+  );
+
+  it("keeps to its pace", async () => {
+    const { world } = await liveWorld();
+    const stop = new AbortController();
+    const moments: number[] = [];
+    const onStep = () => {
+      if (moments.push(performance.now()) === 1) setTimeout(() => stop.abort(), 500);
+    };
+    const steps = await playEconomy({ world, seed: 2, stepsPerSecond: 5, signal: stop.signal, onStep });
+    expect(steps).toBe(moments.length);
+    // Two or three are due in half a second, and the last turn may add a block of eight.
+    expect(steps).toBeLessThan(3 + 8);
+    // Told to stop, it does not wait for the next move.
+    expect(performance.now() - (moments.at(-1) ?? 0)).toBeLessThan(1_000);
+  });
+
+  it("stops at the step that reverts, and says which and why", async () => {
+    const { chain, world } = await openStage();
+    running.push(chain);
+    const refuseEverything = "0x60006000fd";
+    const steps: string[] = [];
+    const economy = playEconomy({
+      world,
+      seed: 1,
+      steps: STEPS,
+      onStep: ({ move }) => {
+        if (steps.push(move) === 50) void chain.setCode(world.contracts.CommerceRegistry, refuseEverything);
+      },
+    });
+    await expect(economy).rejects.toThrow(
+      /^Step \d+, "[a-z ]+", failed: Transaction 0x\w+ of 0x\w+ to 0x\w+ reverted: /,
+    );
+    await expect(economy).rejects.toMatchObject({ cause: { name: "TransactionReverted" } });
+    expect(steps.length).toBeGreaterThanOrEqual(50);
+  });
+});
+
+describe("counting events", () => {
+  it("has a row for every event of every interface, and names what is missing", () => {
+    const declared = Object.entries(PROTOCOL_ABIS).flatMap(([contract, abi]) =>
+      abi.flatMap((item) => (item.type === "event" ? [`${contract}.${item.name}`] : [])),
+    );
+    const counts = countEvents([{ contract: "AgentRegistry", event: "AgentRevoked" }]);
+    expect(counts.map(({ contract, event }) => `${contract}.${event}`)).toEqual(declared);
+    expect(counts.find(({ event }) => event === "AgentRevoked")?.count).toBe(1);
+    const missing = missingEvents(counts);
+    expect(missing).toContain("AgentRegistry.AgentRegistered");
+    expect(missing).not.toContain("AgentRegistry.AgentRevoked");
+    expect(missing).not.toContain("IntentBook.EIP712DomainChanged");
+    expect(missing).toHaveLength(declared.length - 2);
+  });
+});

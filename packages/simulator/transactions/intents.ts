@@ -1,0 +1,69 @@
+// Intents: signing what is wanted, submitting it for the owner, taking it back.
+
+import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
+import { type Intent, intentDomain, intentTypes } from "@sextant/contracts/hashes/intent-hash";
+import { type Address, encodeFunctionData, type Hex, parseSignature, zeroAddress, zeroHash } from "viem";
+import { eventIn } from "../receipt-events.ts";
+import type { Actor, Wallet, World } from "../world.ts";
+
+export type IntentWish = {
+  readonly inputToken: Address;
+  readonly outputToken: Address;
+  readonly constraints: Intent["constraints"];
+  readonly execution?: Partial<Intent["execution"]>;
+  /** A random one by default: nonces work once, in any order. */
+  readonly nonce?: bigint;
+};
+
+export type SignedIntent = { readonly intent: Intent; readonly signature: Hex };
+
+const NONCE_MAX = 2n ** 64n - 1n;
+
+const NO_REQUIREMENTS: Intent["execution"] = {
+  target: zeroAddress,
+  dataHash: zeroHash,
+  requiredAttestationSubject: zeroHash,
+  requiredAttestationSchema: zeroHash,
+  metadataURIHash: zeroHash,
+};
+
+export function describeIntent(world: World, owner: Address, wish: IntentWish): Intent {
+  return {
+    owner,
+    intentType: 0,
+    constraints: wish.constraints,
+    execution: { ...NO_REQUIREMENTS, ...wish.execution },
+    inputToken: wish.inputToken,
+    outputToken: wish.outputToken,
+    nonce: wish.nonce ?? world.random.between(0n, NONCE_MAX),
+  };
+}
+
+export async function signIntent(world: World, owner: Wallet, wish: IntentWish): Promise<SignedIntent> {
+  const intent = describeIntent(world, owner.address, wish);
+  const signature = await owner.account.signTypedData({
+    domain: intentDomain(BigInt(world.chainId), world.contracts.IntentBook),
+    types: intentTypes,
+    primaryType: "Intent",
+    message: intent,
+  });
+  return { intent, signature };
+}
+
+export function submitIntentData({ intent, signature }: SignedIntent): Hex {
+  const { r, s, yParity } = parseSignature(signature);
+  const args = [intent, 27 + yParity, r, s] as const;
+  return encodeFunctionData({ abi: intentBookAbi, functionName: "submitIntent", args });
+}
+
+/** By the owner or any relayer. */
+export async function submitIntent(world: World, relayer: Actor, signed: SignedIntent): Promise<bigint> {
+  const to = world.contracts.IntentBook;
+  const data = submitIntentData(signed);
+  return eventIn(await relayer.send({ to, data }), to, intentBookAbi, "IntentSubmitted").intentId;
+}
+
+export async function cancelIntent(world: World, owner: Actor, intentId: bigint): Promise<void> {
+  const data = encodeFunctionData({ abi: intentBookAbi, functionName: "cancelIntent", args: [intentId] });
+  await owner.send({ to: world.contracts.IntentBook, data });
+}

@@ -1,0 +1,108 @@
+// One snapshot, paid for by a stock x402 client that may spend so much and no more; a signature is never made twice.
+import type { SettleResponse } from "@x402/core/types";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import { formatAmount } from "../../src/lib/amount.ts";
+import { type Decimal, formatDecimal, roundDecimal } from "../../src/lib/decimal.ts";
+import { FAULTS, Fault, type FaultCode } from "../../src/lib/fault.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { PayArguments } from "./pay-arguments.ts";
+import type { Payer } from "./payer.ts";
+import { namedPayment } from "./payment-identifier.ts";
+import { patientFetch } from "./retrying-fetch.ts";
+
+export type PaidSnapshot = {
+  readonly snapshot: PortfolioSnapshot;
+  /** Null where the service asked for nothing. */
+  readonly receipt: {
+    readonly transaction: string;
+    readonly network: string;
+    readonly payer: string;
+    /** Null where the service does not say it. */
+    readonly paidUsd: string | null;
+  } | null;
+};
+
+// Dollar tokens that are paid with have six decimals.
+const TOKEN_DECIMALS = 6;
+const WHATEVER_CHAIN = "eip155:*";
+
+export async function paidSnapshot(
+  asked: Pick<PayArguments, "address" | "chains" | "maxUsd">,
+  payer: Payer,
+): Promise<PaidSnapshot> {
+  const url = new URL("/portfolio", payer.url);
+  url.searchParams.set("address", asked.address);
+  if (asked.chains !== null) url.searchParams.set("chains", asked.chains);
+  const answer = await ask(url, asked.maxUsd, payer);
+  const text = await answer.text();
+  if (answer.status !== 200) throw refusal(answer, text);
+  const header = answer.headers.get("payment-response");
+  return {
+    snapshot: JSON.parse(text) as PortfolioSnapshot,
+    receipt: header === null ? null : receiptOf(decodePaymentResponseHeader(header)),
+  };
+}
+
+function receiptOf(settled: SettleResponse): NonNullable<PaidSnapshot["receipt"]> {
+  const { transaction, network, payer = "", amount } = settled;
+  const paidUsd = amount === undefined ? null : formatAmount(BigInt(amount), TOKEN_DECIMALS);
+  return { transaction, network, payer, paidUsd };
+}
+
+async function ask(url: URL, maxUsd: Decimal, payer: Payer): Promise<Response> {
+  const cap = roundDecimal(maxUsd, TOKEN_DECIMALS, "down").units.toString();
+  const client = x402Client.fromConfig({
+    schemes: [{ network: WHATEVER_CHAIN, client: new ExactEvmScheme(payer.account) }],
+    spendControls: {
+      maxAmountPerPayment: `$${formatDecimal(maxUsd)}`,
+      allowedAssets: payer.token ? [{ ...payer.token, maxAmountPerPayment: cap }] : [],
+    },
+  });
+  client.registerExtension(namedPayment);
+  try {
+    return await wrapFetchWithPayment(patientFetch(fetch), client)(url, {
+      headers: { accept: "application/json" },
+    });
+  } catch (cause) {
+    throw clientFault(cause, url, maxUsd);
+  }
+}
+
+/** The client explains itself to programmers; people get a sentence. */
+function clientFault(cause: unknown, url: URL, maxUsd: Decimal): Fault {
+  const message = cause instanceof Error ? cause.message : "";
+  if (/maxAmountPerPayment/.test(message)) {
+    const sentence = `The price is above --max-usd ${formatDecimal(maxUsd)}; nothing was signed.`;
+    return new Fault("PAYMENT_REQUIRED", sentence, { cause });
+  }
+  if (/spendControls/.test(message)) {
+    const sentence = "The service wants a token that this command does not know; nothing was signed.";
+    return new Fault("PAYMENT_REQUIRED", sentence, { cause });
+  }
+  if (/payment/i.test(message)) {
+    return new Fault("PAYMENT_REQUIRED", "The terms of the service can not be met by this command.", {
+      cause,
+    });
+  }
+  return new Fault("NODE_UNAVAILABLE", `Nothing answers at ${url.origin}; is the service running?`, {
+    cause,
+  });
+}
+
+function refusal(answer: Response, text: string): Fault {
+  const given = answer.headers.get("x-error-code") ?? "";
+  const code = (
+    given in FAULTS ? given : answer.status === 402 ? "PAYMENT_REQUIRED" : "INTERNAL"
+  ) as FaultCode;
+  return new Fault(code, sentenceIn(text) ?? `The service answered ${answer.status}.`);
+}
+
+function sentenceIn(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    return typeof error === "string" ? error : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,62 @@
+// What a signature check asks of the chain about an account, over the JSON-RPC client.
+
+import { RpcError } from "../chain/rpc/errors.ts";
+import { readData } from "../chain/rpc/hex-values.ts";
+import { type Rpc, valuesOf } from "../chain/rpc/types.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import type { AccountReads } from "./writes/verify-signature.ts";
+
+// Several signers and a passkey verified in Solidity stay below it; a contract that burns more is not worth waiting for.
+const GAS_MAX = "0x4c4b40";
+// A person waits for the answer; nodes that need longer count as unreachable.
+const READ_MS_MAX = 10_000;
+
+export function accountReads(rpc: Rpc): AccountReads {
+  return {
+    codeOf: (account) =>
+      reading(() =>
+        rpc.request("eth_getCode", [account, "latest"], {
+          parse: (code) => readData(code, "the code of an account"),
+          signal: AbortSignal.timeout(READ_MS_MAX),
+        }),
+      ),
+    call: (to, data) =>
+      reading(async () => {
+        const [answer] = await rpc.batch<Hex>(
+          [
+            {
+              method: "eth_call",
+              params: [{ to, data, gas: GAS_MAX }, "latest"],
+              parse: (result) => readData(result, "the answer of an account"),
+            },
+          ],
+          { signal: AbortSignal.timeout(READ_MS_MAX) },
+        );
+        if (answer && "error" in answer && answer.error.kind === "reverted") return null;
+        return valuesOf(answer ? [answer] : [])[0] ?? null;
+      }),
+  };
+}
+
+/** No address of a node is known, so no signature can be checked. */
+export const noAccountReads: AccountReads = {
+  codeOf: async () => {
+    throw new Fault("NODE_UNAVAILABLE", "Signatures can not be checked: this server has no node (RPC_URL).");
+  },
+  call: async () => null,
+};
+
+/** Whatever the node's trouble is, the writer can only try again: it says nothing about the signature. */
+async function reading<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof RpcError) && !isTimeout(cause)) throw cause;
+    throw new Fault("NODE_UNAVAILABLE", "The signature can not be checked now: no node answers.", { cause });
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "TimeoutError";
+}

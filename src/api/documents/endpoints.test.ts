@@ -1,0 +1,241 @@
+// Hosted documents: published once, found by hash, byte for byte, and nobody takes over another's.
+import fc from "fast-check";
+import { keccak256, stringToBytes } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Endpoint, EndpointAnswer, EndpointRequest } from "../../schema/endpoint.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
+import { documentEndpoints } from "./endpoints.ts";
+
+let database: Database;
+let drop: () => Promise<void>;
+let endpoints: readonly Endpoint[];
+
+beforeAll(async () => {
+  const opened = await openTestDatabase();
+  database = opened.database;
+  drop = opened.drop;
+  endpoints = documentEndpoints({
+    store: openRecordStore(database),
+    publicBaseUrl: () => "https://index.example/v1",
+  });
+});
+afterAll(() => drop());
+
+const hashOf = (text: string) => keccak256(stringToBytes(text));
+const NOTHING: EndpointRequest = {
+  values: {},
+  bytes: Buffer.alloc(0),
+  body: undefined,
+  headers: {},
+  client: "192.0.2.1",
+};
+
+function call(operation: string, given: Partial<EndpointRequest>): Promise<EndpointAnswer> {
+  const endpoint = endpoints.find((each) => each.operation === operation);
+  if (!endpoint) throw new Error(`no endpoint ${operation}`);
+  return endpoint.handle({ ...NOTHING, ...given });
+}
+
+const publish = (kind: string, body: unknown) => call(`publish${kind}`, { body });
+const fetched = (operation: string, hash: string) => call(operation, { values: { hash } });
+const fault = (promise: Promise<unknown>): Promise<[string, string]> =>
+  promise.then(
+    () => ["none", ""],
+    (error: unknown) => {
+      if (error instanceof Fault) return [error.code, error.message];
+      throw error;
+    },
+  );
+
+describe("publishing", () => {
+  it("answers with the publish fields of each kind, in order", async () => {
+    const agent = `0x${"Ab".repeat(20)}`;
+    const catalog = await publish("Catalog", {
+      catalog_json: '{"c":1}',
+      merchant_id: "7",
+      service_id: "svc",
+    });
+    const hash = hashOf('{"c":1}');
+    expect(catalog.status).toBe(201);
+    expect(JSON.stringify(catalog.body)).toBe(
+      `{"catalog_hash":"${hash}","merchant_id":"7","service_id":"svc","size_bytes":7,"uri":"https://index.example/v1/catalogs/${hash}"}`,
+    );
+    const labels = { request_id: "r-1", merchant_id: "7", service_numeric_id: "9", agent };
+    const request = await publish("QuoteRequest", { quote_request_json: "[1]", service_id: "s", ...labels });
+    expect(Object.entries(request.body as object)).toEqual([
+      ["request_hash", hashOf("[1]")],
+      ["request_id", "r-1"],
+      ["merchant_id", "7"],
+      ["service_numeric_id", "9"],
+      ["service_id", "s"],
+      ["agent", agent.toLowerCase()],
+      ["size_bytes", 3],
+      ["uri", `https://index.example/v1/quote-requests/${hashOf("[1]")}`],
+    ]);
+    const answer = await publish("QuoteResponse", {
+      quote_response_json: "[2]",
+      request_hash: hashOf("[1]").toUpperCase().replace("0X", "0x"),
+      ...labels,
+    });
+    expect(Object.entries(answer.body as object)).toEqual([
+      ["response_hash", hashOf("[2]")],
+      ["request_hash", hashOf("[1]")],
+      ["request_id", "r-1"],
+      ["merchant_id", "7"],
+      ["service_numeric_id", "9"],
+      ["agent", agent.toLowerCase()],
+      ["size_bytes", 3],
+      ["uri", `https://index.example/v1/quote-responses/${hashOf("[2]")}`],
+    ]);
+  });
+
+  it("needs only the text; what is not given, or null, is null", async () => {
+    const { body } = await publish("Catalog", { catalog_json: '{"only":"text"}', merchant_id: null });
+    expect(body).toMatchObject({ merchant_id: null, service_id: null });
+  });
+
+  it("the same text again gives the first record, and re-assigns nothing", async () => {
+    const first = await publish("Catalog", { catalog_json: '{"mine":1}', merchant_id: "1" });
+    const again = await publish("Catalog", {
+      catalog_json: '{"mine":1}',
+      merchant_id: "666",
+      service_id: "x",
+    });
+    expect(again).toEqual(first);
+    const { body } = await fetched("getCatalogMetadata", hashOf('{"mine":1}'));
+    expect(body).toMatchObject({ merchant_id: "1", service_id: null });
+  });
+
+  it("the same text again after days begins its time to be referred to again", async () => {
+    const hash = hashOf('{"renewed":1}');
+    const first = await publish("Catalog", { catalog_json: '{"renewed":1}', merchant_id: "1" });
+    await database.query({
+      text: "update documents set referred_at = now() - interval '29 days' where hash = $1",
+      values: [hash],
+    });
+    expect(await publish("Catalog", { catalog_json: '{"renewed":1}', merchant_id: "2" })).toEqual(first);
+    const { rows } = await database.query<{ recent: boolean }>({
+      text: "select referred_at > now() - interval '1 hour' as recent from documents where hash = $1",
+      values: [hash],
+    });
+    expect(rows).toEqual([{ recent: true }]);
+  });
+
+  it("the same text twenty times at once gives one record", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        publish("Catalog", { catalog_json: '{"race":1}', merchant_id: `${i}` }),
+      ),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    const { rows } = await database.query<{ count: string }>({
+      text: "select count(*) from documents where hash = $1",
+      values: [hashOf('{"race":1}')],
+    });
+    expect(rows[0]?.count).toBe("1");
+  });
+
+  it("keeps kinds apart: the same text may be two documents", async () => {
+    await publish("Catalog", { catalog_json: '{"both":1}' });
+    await publish("QuoteRequest", { quote_request_json: '{"both":1}' });
+    const { body } = await fetched("getQuoteRequestMetadata", hashOf('{"both":1}'));
+    expect(body).toMatchObject({ request_hash: hashOf('{"both":1}') });
+  });
+
+  it("with another expected_hash is refused, and says which hash the text has", async () => {
+    const refused = publish("Catalog", { catalog_json: '{"e":1}', expected_hash: `0x${"00".repeat(32)}` });
+    expect(await fault(refused)).toEqual(["HASH_MISMATCH", expect.stringContaining(hashOf('{"e":1}'))]);
+    expect((await fault(fetched("getCatalog", hashOf('{"e":1}'))))[0]).toBe("NOT_FOUND");
+    const right = {
+      catalog_json: '{"e":1}',
+      expected_hash: hashOf('{"e":1}').toUpperCase().replace("0X", "0x"),
+    };
+    expect((await publish("Catalog", right)).status).toBe(201);
+  });
+
+  it("needs the quote request it names", async () => {
+    const body = { quote_response_json: '{"q":1}', request_hash: hashOf("nowhere") };
+    expect((await fault(publish("QuoteResponse", body)))[0]).toBe("NOT_FOUND");
+    await publish("Catalog", { catalog_json: '"a catalog is no quote request"' });
+    const wrong = { ...body, request_hash: hashOf('"a catalog is no quote request"') };
+    expect((await fault(publish("QuoteResponse", wrong)))[0]).toBe("NOT_FOUND");
+  });
+
+  it.each([
+    ["Catalog", { merchant_id: "01" }],
+    ["Catalog", { merchant_id: (2n ** 256n).toString() }],
+    ["Catalog", { merchant_id: 7 }],
+    ["Catalog", { service_id: "x".repeat(257) }],
+    ["Catalog", { service_id: "a\0b" }],
+    ["Catalog", { expected_hash: "0x12" }],
+    ["QuoteRequest", { agent: "0x12" }],
+    ["QuoteRequest", { service_numeric_id: "-1" }],
+    ["QuoteResponse", { request_hash: "0x" }],
+  ])("refuses wrong labels (%# %s)", async (kind, labels) => {
+    const text = { catalog_json: "1", quote_request_json: "1", quote_response_json: "1" };
+    expect((await fault(publish(kind, { ...text, ...labels })))[0]).toBe("INPUT_INVALID");
+  });
+});
+
+describe("fetching", () => {
+  it("gives back exactly what was published", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.json({ stringUnit: "binary" }), async (json) => {
+        const text = json.replace(/\p{Surrogate}/gu, "");
+        fc.pre(isJson(text));
+        await publish("QuoteRequest", { quote_request_json: text });
+        const { body } = await fetched("getQuoteRequest", hashOf(text));
+        expect(Buffer.compare(body as Buffer, Buffer.from(text, "utf8"))).toBe(0);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("may be kept for ever, and is never sniffed", async () => {
+    await publish("Catalog", { catalog_json: '"<script>"' });
+    const { headers } = await fetched("getCatalog", hashOf('"<script>"'));
+    expect(headers).toEqual({
+      "content-type": "application/json",
+      "cache-control": "public, max-age=31536000, immutable",
+      etag: `"${hashOf('"<script>"')}"`,
+      "x-content-type-options": "nosniff",
+    });
+  });
+
+  it.each(["getCatalog", "getCatalogMetadata", "getQuoteRequest", "getQuoteResponseMetadata"])(
+    "%s of an unknown hash is not found",
+    async (operation) => {
+      expect((await fault(fetched(operation, `0x${"5a".repeat(32)}`)))[0]).toBe("NOT_FOUND");
+    },
+  );
+
+  it("tells when it was published", async () => {
+    await publish("Catalog", { catalog_json: '{"t":1}' });
+    const { body } = await fetched("getCatalogMetadata", hashOf('{"t":1}'));
+    const { created_at, updated_at } = body as Record<string, string>;
+    expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(updated_at).toBe(created_at);
+    expect(Math.abs(Date.parse(created_at ?? "") - Date.now())).toBeLessThan(60_000);
+    expect(Object.keys(body as object)).toEqual([
+      "catalog_hash",
+      "merchant_id",
+      "service_id",
+      "size_bytes",
+      "uri",
+      "created_at",
+      "updated_at",
+    ]);
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,156 @@
+// Hosted documents as endpoints: publish a text, fetch exactly that text, and read what is known about it.
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { JsonSchema } from "../../schema/column.ts";
+import type { Endpoint } from "../../schema/endpoint.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { hashParameter, type Parameter } from "../../schema/parameter.ts";
+import type { RecordStore } from "../../schema/record-store.ts";
+import { DOCUMENT_KINDS, type DocumentKind } from "./kinds.ts";
+import { expectedHash, LABELS } from "./labels.ts";
+import { publishDocument } from "./publish.ts";
+import { type DocumentRow, findDocument, readDocumentBytes } from "./rows.ts";
+import { DOCUMENT_BYTES_MAX } from "./text.ts";
+
+export type DocumentOptions = {
+  readonly store: RecordStore;
+  /** Where clients reach us, without a slash at the end. Asked at each request: a chosen port is known late. */
+  readonly publicBaseUrl: () => string;
+};
+
+export function documentEndpoints(options: DocumentOptions): readonly Endpoint[] {
+  return DOCUMENT_KINDS.flatMap((kind) => [
+    publishEndpoint(kind, options),
+    textEndpoint(kind, options),
+    metadataEndpoint(kind, options),
+  ]);
+}
+
+const TAG = "Documents";
+
+const hashInPath: Parameter = {
+  name: "hash",
+  place: "path",
+  required: true,
+  kind: hashParameter,
+  meaning: "keccak256 of the document's bytes.",
+};
+
+function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentOptions): Endpoint {
+  return {
+    method: "POST",
+    path: kind.path,
+    operation: `publish${kind.title}`,
+    summary: `Publish a ${kind.noun}: its exact text, found again by its hash`,
+    tag: TAG,
+    parameters: [],
+    body: bodySchema(kind),
+    // Escaped as a string, a text is up to twice as long: every quotation mark gets a backslash.
+    bodyBytesMax: 2 * DOCUMENT_BYTES_MAX,
+    answers: { 201: recordSchema(kind, {}) },
+    refusals: [404, 409],
+    async handle(request) {
+      const row = await publishDocument(store, kind, request);
+      return { status: 201, body: toRecord(kind, row, publicBaseUrl()) };
+    },
+  };
+}
+
+// What is named by its hash can not change, so nobody ever needs to ask twice.
+const FOREVER = "public, max-age=31536000, immutable";
+
+function textEndpoint(kind: DocumentKind, { store }: DocumentOptions): Endpoint {
+  return {
+    method: "GET",
+    path: `${kind.path}/:hash`,
+    operation: `get${kind.title}`,
+    summary: `The text of a ${kind.noun}, byte for byte as it was published`,
+    tag: TAG,
+    parameters: [hashInPath],
+    body: null,
+    answers: { 200: { description: "Whatever JSON was published." } },
+    async handle({ values }) {
+      const hash = values.hash as Hex;
+      const bytes = await readDocumentBytes(store, kind, hash);
+      if (!bytes) throw missing(kind);
+      return {
+        status: 200,
+        body: bytes,
+        headers: {
+          "content-type": "application/json",
+          "cache-control": FOREVER,
+          etag: `"${hash}"`,
+          "x-content-type-options": "nosniff",
+        },
+      };
+    },
+  };
+}
+
+function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentOptions): Endpoint {
+  const time = { type: "string", format: "date-time" };
+  return {
+    method: "GET",
+    path: `${kind.path}/:hash/metadata`,
+    operation: `get${kind.title}Metadata`,
+    summary: `What is known about a ${kind.noun}`,
+    tag: TAG,
+    parameters: [hashInPath],
+    body: null,
+    answers: { 200: recordSchema(kind, { created_at: time, updated_at: time }) },
+    async handle({ values }) {
+      const row = await findDocument(store, kind, values.hash as Hex);
+      if (!row) throw missing(kind);
+      const { created_at, updated_at } = row;
+      return { status: 200, body: { ...toRecord(kind, row, publicBaseUrl()), created_at, updated_at } };
+    },
+  };
+}
+
+function toRecord(kind: DocumentKind, row: DocumentRow, base: string): Readonly<Record<string, unknown>> {
+  return {
+    [kind.hashKey]: row.hash,
+    ...Object.fromEntries(kind.labels.map((label) => [label, row[label]])),
+    size_bytes: row.size_bytes,
+    uri: `${base}${kind.path}/${row.hash}`,
+  };
+}
+
+function missing({ noun }: DocumentKind): Fault {
+  return new Fault("NOT_FOUND", `There is no ${noun} with this hash.`);
+}
+
+function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      [textKey]: {
+        type: "string",
+        description: `The ${noun} as JSON text, at most ${DOCUMENT_BYTES_MAX} bytes; kept byte for byte.`,
+      },
+      expected_hash: {
+        ...nullable(expectedHash.json),
+        description: "Where given, the text must have this hash.",
+      },
+      ...Object.fromEntries(labels.map((label) => [label, nullable(LABELS[label].json)])),
+    },
+    required: [textKey],
+  };
+}
+
+function recordSchema(
+  { title, hashKey, labels }: DocumentKind,
+  more: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const properties = {
+    [hashKey]: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
+    ...Object.fromEntries(labels.map((label) => [label, nullable({ type: "string" })])),
+    size_bytes: { type: "integer" },
+    uri: { type: "string", format: "uri" },
+    ...more,
+  };
+  return {
+    title: Object.keys(more).length > 0 ? `${title}Metadata` : title,
+    ...closedObject(properties),
+  };
+}

@@ -1,0 +1,70 @@
+// The rows of hosted documents: the first publication of a text is kept, later ones change nothing.
+import type { Hex } from "viem";
+import type { Rows } from "../../schema/record-store.ts";
+import { joined, name, type SqlText, sql } from "../../schema/sql.ts";
+import type { DocumentKind } from "./kinds.ts";
+import type { LabelName } from "./labels.ts";
+import type { DocumentText } from "./text.ts";
+
+export type Labels = Readonly<Partial<Record<LabelName, string>>>;
+
+export type DocumentRow = Readonly<Record<LabelName, string | null>> & {
+  readonly hash: string;
+  readonly size_bytes: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Whether its time to be referred to has run for a day or more, so that publishing it again begins it again. */
+  readonly is_due: boolean;
+};
+
+export type NewDocument = {
+  readonly document: DocumentText;
+  readonly labels: Labels;
+  /** What it counts as. */
+  readonly bytes: number;
+};
+
+export async function insertDocument(
+  rows: Rows,
+  { kind, labels }: Pick<DocumentKind, "kind" | "labels">,
+  { document: { text, hash, size }, labels: given, bytes }: NewDocument,
+): Promise<void> {
+  const columns = labels.map((label) => sql`, ${name(label)}`);
+  const values = labels.map((label) => sql`, ${given[label] ?? null}`);
+  await rows.run(
+    sql`insert into documents (kind, hash, text, size_bytes, stored_bytes${joined(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}, ${bytes}${joined(values, "")}) on conflict (kind, hash) do nothing`,
+  );
+}
+
+/** Begins its time to be referred to again; everything else stays what its first publisher said. */
+export async function renewDocument(
+  rows: Rows,
+  { kind }: Pick<DocumentKind, "kind">,
+  hash: Hex,
+): Promise<void> {
+  await rows.run(sql`update documents set referred_at = now() where ${named(kind, hash)}`);
+}
+
+export async function findDocument(
+  rows: Rows,
+  { kind }: Pick<DocumentKind, "kind">,
+  hash: Hex,
+): Promise<DocumentRow | null> {
+  const found = await rows.run<DocumentRow>(
+    sql`select hash, size_bytes, request_hash, request_id, merchant_id, service_numeric_id, service_id, agent, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at, referred_at < now() - interval '1 day' as is_due from documents where ${named(kind, hash)}`,
+  );
+  return found[0] ?? null;
+}
+
+export async function readDocumentBytes(
+  rows: Rows,
+  { kind }: Pick<DocumentKind, "kind">,
+  hash: Hex,
+): Promise<Buffer | null> {
+  const found = await rows.run<{ text: Buffer }>(sql`select text from documents where ${named(kind, hash)}`);
+  return found[0]?.text ?? null;
+}
+
+function named(kind: DocumentKind["kind"], hash: Hex): SqlText {
+  return sql`kind = ${kind} and hash = ${hash}`;
+}

@@ -1,0 +1,80 @@
+// A document's text: any JSON, kept to the byte, and named by the hash of exactly those bytes.
+import fc from "fast-check";
+import { keccak256, stringToBytes } from "viem";
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../lib/fault.ts";
+import { DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, readDocumentText } from "./text.ts";
+
+const code = (text: unknown): string => {
+  try {
+    readDocumentText(text, "catalog_json");
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+  return "taken";
+};
+
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+describe("the text of a document", () => {
+  it("is never changed: spacing, order, digits and escapes count", () => {
+    const odd =
+      ' { "b" : 115792089237316195423570985008687907853269984665640564039457584007913129639935,\n"a":1.0, "a":"\\u0041" } ';
+    const read = readDocumentText(odd, "catalog_json");
+    expect(read.text).toBe(odd);
+    expect(read.hash).toBe(keccak256(stringToBytes(odd)));
+    expect(read.hash).not.toBe(keccak256(stringToBytes(JSON.stringify(JSON.parse(odd)))));
+  });
+
+  it("is hashed and measured as UTF-8, whatever it says", () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: "grapheme" }), (json) => {
+        const { text, hash, size } = readDocumentText(json, "catalog_json");
+        const bytes = new TextEncoder().encode(json);
+        expect([text, hash, size]).toEqual([json, keccak256(bytes), bytes.length]);
+      }),
+    );
+  });
+
+  it.each(["null", "0", '""', "[]", nested(DOCUMENT_DEPTH_MAX), `[${"[],".repeat(40_000)}[]]`])(
+    "may be any JSON value (%#)",
+    (text) => {
+      expect(code(text)).toBe("taken");
+    },
+  );
+
+  it.each([DOCUMENT_DEPTH_MAX + 1, 60_000])("is rejected with %d levels inside one another", (depth) => {
+    expect(code(nested(depth))).toBe("INPUT_INVALID");
+    expect(() => readDocumentText(nested(depth), "catalog_json")).toThrow(
+      "catalog_json is nested deeper than 64 levels.",
+    );
+    expect(code(`{"a":${nested(depth - 1)}}`)).toBe("INPUT_INVALID");
+    // Brackets inside strings are text.
+    expect(code(JSON.stringify(nested(depth)))).toBe("taken");
+  });
+
+  it.each([
+    "",
+    "{",
+    "{'a': 1}",
+    "[1,]",
+    "NaN",
+    '\ufeff{"a":1}',
+    '"\u0000"',
+    '"\ud800"',
+    '"\t"',
+    undefined,
+    { a: 1 },
+  ])("must be JSON (%#)", (text) => {
+    expect(code(text)).toBe("INPUT_INVALID");
+  });
+
+  it("has at most 128 KiB, counted in bytes", () => {
+    const filled = (unit: string, bytes: number) => `"${unit.repeat((bytes - 2) / Buffer.byteLength(unit))}"`;
+    expect(code(filled("a", DOCUMENT_BYTES_MAX))).toBe("taken");
+    expect(code(filled("a", DOCUMENT_BYTES_MAX + 1))).toBe("BODY_TOO_LARGE");
+    expect(code(filled("é", DOCUMENT_BYTES_MAX))).toBe("taken");
+    expect(code(filled("é", DOCUMENT_BYTES_MAX + 2))).toBe("BODY_TOO_LARGE");
+  });
+});

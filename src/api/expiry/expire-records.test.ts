@@ -1,0 +1,324 @@
+// Expiry: what no indexed row refers to goes after its time, what one refers to stays, and the count of bytes stays exact.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  type EmptyIndex,
+  openEmptyIndex,
+  openTestConnection,
+} from "../../../tests/support/index/empty-index.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { tables } from "../../protocol/domains.ts";
+import type { Table } from "../../schema/table.ts";
+import { acquireLock } from "../../store/postgres/advisory-lock.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import { expireRecords } from "./expire-records.ts";
+import { hashColumnsOf } from "./find-references.ts";
+import { runExpiry, startExpiry } from "./run.ts";
+
+let place: EmptyIndex;
+
+beforeAll(async () => {
+  place = await openEmptyIndex();
+});
+afterAll(() => place?.drop());
+beforeEach(async () => {
+  const written = ["documents", "intent_metadata", "intent_reservations", "client_writes", "write_versions"];
+  for (const table of [...written, ...tables.map(({ name }) => name)]) await run(`delete from ${table}`);
+  await run("delete from attestation_schemas where not built_in");
+});
+
+const DAYS = 30;
+const places = hashColumnsOf(tables);
+const signal = new AbortController().signal;
+
+const run = (text: string, values: readonly (string | number)[] = []) =>
+  place.database.query<Record<string, string>>({ text, values });
+const expire = () => expireRecords(place.database, { places, unreferredDays: DAYS, signal });
+const hashOf = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
+const OWNER = `0x${"0a".repeat(20)}`;
+
+/** Lets days pass for all that people wrote. */
+async function pass(days: number): Promise<void> {
+  for (const table of ["documents", "attestation_schemas", "intent_metadata", "intent_reservations"]) {
+    await run(
+      `update ${table} set referred_at = referred_at - make_interval(days => $1), checked_at = checked_at - make_interval(days => $1)`,
+      [days],
+    );
+  }
+  await run("update write_versions set used_at = used_at - make_interval(days => $1)", [days]);
+}
+
+const publish = (n: number, kind = "catalog", requestHash: string | null = null) =>
+  place.database.query({
+    text: "insert into documents (kind, hash, text, size_bytes, stored_bytes, request_hash) values ($1, $2, 'x', 1, 1025, $3)",
+    values: [kind, hashOf(n), requestHash],
+  });
+
+async function documents(): Promise<string[]> {
+  const { rows } = await run("select hash from documents order by hash");
+  return rows.map(({ hash }) => String(hash));
+}
+
+/** A row of a table with this hash in one column, and something in all others. */
+async function refer(
+  { name, columns, key }: Table,
+  column: string,
+  hash: string,
+  validTo: number | null = null,
+): Promise<void> {
+  const names = Object.keys(columns);
+  const values = names.map((each) => {
+    if (each === column) return `'${hash}'`;
+    const { sql } = columns[each] ?? { sql: "text" };
+    if (sql === "boolean") return "true";
+    // Keys tell the rows of a table apart.
+    return sql.startsWith("text") ? `'${key.includes(each) ? column : "0x00"}'` : "1";
+  });
+  await run(
+    `insert into ${name} (${names.join(", ")}, valid_from, valid_to) values (${values.join(", ")}, 1, ${validTo})`,
+  );
+}
+
+const table = (name: string): Table => {
+  const found = tables.find((each) => each.name === name);
+  if (!found) throw new Error(`there is no table ${name}`);
+  return found;
+};
+
+async function expectExactTotal(): Promise<void> {
+  const { rows } = await run(
+    `select t.bytes - (select coalesce(sum(s.stored_bytes), 0) from (
+       select stored_bytes from documents union all select stored_bytes from attestation_schemas
+       union all select stored_bytes from intent_metadata union all select stored_bytes from intent_reservations
+       union all select stored_bytes from offchain_bids) s) as difference from stored_total t`,
+  );
+  expect(Number(rows[0]?.difference)).toBe(0);
+}
+
+describe("a document", () => {
+  it("stays for its time without a reference, and no longer", async () => {
+    await publish(1);
+    await pass(DAYS - 1);
+    expect(await expire()).toBe(0);
+    await pass(2);
+    await publish(2);
+    expect(await expire()).toBe(1);
+    expect(await documents()).toEqual([hashOf(2)]);
+    await expectExactTotal();
+  });
+
+  it.each(places.flatMap(({ table: name, columns }) => columns.map((column) => [name, column] as const)))(
+    "stays while %s.%s refers to it",
+    async (name, column) => {
+      await publish(7);
+      await publish(8);
+      await refer(table(name), column, hashOf(7));
+      await pass(DAYS * 3);
+      expect(await expire()).toBe(1);
+      expect(await documents()).toEqual([hashOf(7)]);
+    },
+  );
+
+  it("is referred to from where merchants, services, quotes, receipts, disputes, signals and intents name hashes", () => {
+    const known = places.flatMap(({ table: name, columns }) => columns.map((column) => `${name}.${column}`));
+    expect(known).toEqual(
+      expect.arrayContaining([
+        ...["merchants.metadata_hash", "services.metadata_hash", "services.capability_hash"],
+        ...["facilitators.metadata_hash", "agents.capabilities_hash", "solvers.capabilities_hash"],
+        ...["quotes.quote_hash", "quotes.resource_hash", "quotes.terms_hash", "quotes.x402_payload_hash"],
+        ...["receipts.result_hash", "receipts.resource_hash", "receipts.fulfillment_hash"],
+        ...["disputes.reason_hash", "disputes.resolution_hash", "trust_signals.signal_hash"],
+        ...["intents.data_hash", "intents.metadata_uri_hash", "attestations.schema_hash"],
+      ]),
+    );
+    expect(known.filter((each) => each.endsWith(".tx_hash"))).toEqual([]);
+  });
+
+  it("stays while a version of the past refers to it: that can be read, too", async () => {
+    await publish(1);
+    await refer(table("merchants"), "metadata_hash", hashOf(1), 2);
+    await pass(DAYS * 3);
+    expect(await expire()).toBe(0);
+  });
+
+  it("has its whole time again from the last day on which a row that was rolled back referred to it", async () => {
+    await publish(1);
+    await refer(table("merchants"), "metadata_hash", hashOf(1));
+    await pass(DAYS * 3);
+    expect(await expire()).toBe(0);
+    await run("delete from merchants");
+    await pass(DAYS - 1);
+    expect(await expire()).toBe(0);
+    await pass(2);
+    expect(await expire()).toBe(1);
+  });
+
+  it("that is a quote request stays as long as a response to it", async () => {
+    await publish(1, "quote_request");
+    await publish(2, "quote_response", hashOf(1));
+    await refer(table("quotes"), "terms_hash", hashOf(2));
+    await pass(DAYS * 3);
+    expect(await expire()).toBe(0);
+    await run("delete from quotes");
+    await pass(DAYS + 1);
+    await expire();
+    await pass(DAYS + 1);
+    await expire();
+    expect(await documents()).toEqual([]);
+  });
+
+  it("stays when a row is indexed between the look and the deletion of its batch", async () => {
+    await publish(1);
+    await publish(2);
+    await pass(DAYS + 1);
+    // The look is the one transaction that only reads.
+    const database: Database = {
+      ...place.database,
+      async transaction(work, options) {
+        const result = await place.database.transaction(work, options);
+        if (options?.access === "read only") await refer(table("merchants"), "metadata_hash", hashOf(1));
+        return result;
+      },
+    };
+    expect(await expireRecords(database, { places, unreferredDays: DAYS, signal })).toBe(1);
+    expect(await documents()).toEqual([hashOf(1)]);
+    // It was found referred to, and has its whole time again.
+    await run("delete from merchants");
+    await pass(DAYS - 1);
+    expect(await expire()).toBe(0);
+  });
+
+  it("goes in batches, however many there are", async () => {
+    await run(
+      "insert into documents (kind, hash, text, size_bytes, stored_bytes) select 'catalog', '0x' || lpad(to_hex(n), 64, '0'), 'x', 1, 1025 from generate_series(1, 950) n",
+    );
+    await refer(table("merchants"), "metadata_hash", hashOf(500));
+    await pass(DAYS + 1);
+    expect(await expire()).toBe(949);
+    expect(await documents()).toEqual([hashOf(500)]);
+    await expectExactTotal();
+  });
+});
+
+describe("other records", () => {
+  it("that are schemas stay while an attestation uses them, and built-in ones always", async () => {
+    for (const n of [1, 2]) {
+      await run("insert into attestation_schemas (schema_hash, name, json_schema) values ($1, 'x', '{}')", [
+        hashOf(n),
+      ]);
+    }
+    await refer(table("attestations"), "schema_hash", hashOf(1));
+    await pass(DAYS + 1);
+    expect(await expire()).toBe(1);
+    const { rows } = await run("select schema_hash from attestation_schemas where not built_in");
+    expect(rows).toEqual([{ schema_hash: hashOf(1) }]);
+    expect((await run("select 1 from attestation_schemas where built_in")).count).toBe(4);
+  });
+
+  it("that are reservations stay when linked; those of others for the same intent do not", async () => {
+    await refer(table("intents"), "intent_hash", hashOf(1));
+    await run("update intents set owner = $1", [OWNER]);
+    for (const [hash, owner] of [
+      [hashOf(1), OWNER],
+      [hashOf(1), `0x${"0b".repeat(20)}`],
+      [hashOf(2), OWNER],
+    ] as const) {
+      await run("insert into intent_reservations (intent_hash, owner) values ($1, $2)", [hash, owner]);
+    }
+    await pass(DAYS + 1);
+    expect(await expire()).toBe(2);
+    const { rows } = await run("select intent_hash, owner from intent_reservations");
+    expect(rows).toEqual([{ intent_hash: hashOf(1), owner: OWNER }]);
+    await expectExactTotal();
+  });
+
+  it("that are metadata stay while their intent is indexed", async () => {
+    await refer(table("intents"), "intent_hash", hashOf(1));
+    for (const n of [1, 2]) await run("insert into intent_metadata (intent_hash) values ($1)", [hashOf(n)]);
+    await pass(DAYS + 1);
+    expect(await expire()).toBe(1);
+    expect((await run("select intent_hash from intent_metadata")).rows).toEqual([{ intent_hash: hashOf(1) }]);
+  });
+
+  it("that count old days and old versions are forgotten", async () => {
+    await run(
+      "insert into client_writes select (now() at time zone 'UTC')::date - n, 'a', 1 from generate_series(0, 5) n",
+    );
+    await run("insert into write_versions (resource, signer, version) values ('/a', '0x', 1)");
+    await pass(DAYS + 1);
+    await run("insert into write_versions (resource, signer, version) values ('/b', '0x', 1)");
+    await expire();
+    expect((await run("select 1 from client_writes")).count).toBe(2);
+    expect((await run("select resource from write_versions")).rows).toEqual([{ resource: "/b" }]);
+  });
+});
+
+describe("a pass", () => {
+  it("goes on with the other tables where the look for one fails, and tells of it", async () => {
+    await publish(1);
+    await run("insert into intent_metadata (intent_hash) values ($1)", [hashOf(2)]);
+    await pass(DAYS + 1);
+    let looks = 0;
+    const database: Database = {
+      ...place.database,
+      transaction(work, options) {
+        if (options?.access !== "read only") return place.database.transaction(work, options);
+        looks += 1;
+        if (looks > 1) return place.database.transaction(work, options);
+        return place.database.transaction(
+          async (session) => {
+            await session.query("select pg_sleep(5)");
+            return work(session);
+          },
+          { ...options, statementTimeoutMs: 50 },
+        );
+      },
+    };
+    const expiry = expireRecords(database, { places, unreferredDays: DAYS, signal });
+    await expect(expiry).rejects.toMatchObject({ code: "TIMED_OUT" });
+    expect(await documents()).toEqual([hashOf(1)]);
+    expect((await run("select intent_hash from intent_metadata")).rows).toEqual([]);
+  });
+
+  const job = (ready: boolean) => ({
+    database: place.database,
+    tables,
+    unreferredDays: DAYS,
+    storedBytesMax: 0,
+    isIndexReady: async () => ready,
+    log: quiet,
+    signal,
+  });
+
+  it("deletes nothing while the index is not whole, or while another process is at it", async () => {
+    await publish(1);
+    await pass(DAYS + 1);
+    expect(await runExpiry(job(false))).toBeNull();
+    const other = await openTestConnection(place.connection);
+    const lock = await acquireLock(other, "expiry", { waitMs: 0 });
+    expect(await runExpiry(job(true))).toBeNull();
+    await lock?.release();
+    await other.close();
+    expect(await documents()).toEqual([hashOf(1)]);
+    expect(await runExpiry(job(true))).toBe(1);
+  });
+
+  it("follows another until it is told to stop, also after one that failed", async () => {
+    await publish(1);
+    await pass(DAYS + 1);
+    const stop = new AbortController();
+    let asked = 0;
+    const isIndexReady = async () => {
+      asked += 1;
+      if (asked === 1) throw new Error("not now");
+      return true;
+    };
+    const sleep = async () => {
+      if (asked === 2) stop.abort();
+    };
+    const clock = { ...systemClock, sleep };
+    await startExpiry({ ...job(true), isIndexReady, signal: stop.signal, clock });
+    expect(asked).toBe(2);
+    expect(await documents()).toEqual([]);
+  });
+});

@@ -1,0 +1,20 @@
+// Whether writes are open or signed: decided at the start, and never open by accident.
+import { local } from "../chain/chains/local.ts";
+import type { Config } from "../config/read-config.ts";
+import type { writeSettings } from "../config/settings.ts";
+import { Fault } from "../lib/fault.ts";
+
+export function writeMode(
+  { writeAuth, allowOpenWrites }: Pick<Config<typeof writeSettings>, "writeAuth" | "allowOpenWrites">,
+  chainId: number,
+): "open" | "signed" {
+  // The chain id of development nodes; nobody else's data is on such a chain.
+  const isLocal = chainId === local.chainId;
+  if (writeAuth === "open" && !isLocal && !allowOpenWrites) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `WRITE_AUTH=open lets anyone write on chain ${chainId}; set WRITE_AUTH=signed, or ALLOW_OPEN_WRITES=true if that is meant.`,
+    );
+  }
+  return writeAuth ?? (isLocal ? "open" : "signed");
+}

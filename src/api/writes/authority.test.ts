@@ -1,0 +1,186 @@
+// Signed writes: one body, one place, one server, once, and not for long.
+import { type Hex, keccak256 } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { RecordStore } from "../../schema/record-store.ts";
+import { sql } from "../../schema/sql.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
+import { openWrites, signedWrites, type WriteAuthority, type WriteRequest } from "./authority.ts";
+import { putMetadata, reserveMetadata, signWrite, type Write, type WriteDomain } from "./sign-write.ts";
+import type { AccountReads } from "./verify-signature.ts";
+
+const NOW = 1_800_000_000;
+const domain: WriteDomain = { chainId: 84_532, intentBook: `0x${"ab".repeat(20)}` };
+const owner = privateKeyToAccount(keccak256("0x0a"));
+const stranger = privateKeyToAccount(keccak256("0x0b"));
+const address = owner.address.toLowerCase() as Hex;
+const subject = putMetadata("7");
+const noCode: AccountReads = { codeOf: async () => "0x", call: async () => null };
+const authority = signedWrites({
+  domain,
+  audience: () => "https://index.example",
+  reads: noCode,
+  clock: { ...systemClock, nowMs: () => NOW * 1_000 + 999 },
+});
+
+type Changes = Partial<
+  Omit<Write, "contentHash"> & { body: string; domain: WriteDomain; signer: typeof owner }
+>;
+
+async function request(changes: Changes = {}): Promise<WriteRequest> {
+  const { body = '{"execution_data":"0x01"}', domain: place = domain, signer = owner, ...rest } = changes;
+  const write = {
+    audience: "https://index.example",
+    version: 1n,
+    deadline: BigInt(NOW + 60),
+    ...subject,
+    ...rest,
+  };
+  return { headers: await signWrite(signer, place, { ...write, body }), bytes: Buffer.from(body) };
+}
+
+const outcome = async (given: WriteRequest, by: WriteAuthority = authority): Promise<string> =>
+  by.admit(given, subject, address).then(
+    ({ signer }) => `admitted ${signer}`,
+    (error: unknown) => (error instanceof Fault ? error.code : String(error)),
+  );
+
+describe("a signed write", () => {
+  it("is admitted for its author", async () => {
+    expect(await outcome(await request())).toBe(`admitted ${address}`);
+  });
+
+  it("may arrive with its last second, and be signed ten minutes ahead", async () => {
+    expect(await outcome(await request({ deadline: BigInt(NOW) }))).toBe(`admitted ${address}`);
+    expect(await outcome(await request({ deadline: BigInt(NOW + 600) }))).toBe(`admitted ${address}`);
+  });
+
+  it.each<[string, Changes]>([
+    ["another server", { audience: "https://index.example.evil" }],
+    ["another action", { action: "reserveIntentMetadata" }],
+    ["another resource", { resource: "/intents/70/metadata" }],
+    ["another chain", { domain: { ...domain, chainId: 8_453 } }],
+    ["another deployment", { domain: { ...domain, intentBook: `0x${"ac".repeat(20)}` } }],
+    ["another signer", { signer: stranger }],
+  ])("is not one for %s", async (_name, changes) => {
+    expect(await outcome(await request(changes))).toBe("WRITE_FORBIDDEN");
+  });
+
+  it("holds for no other byte of the body", async () => {
+    const given = await request();
+    expect(await outcome({ ...given, bytes: Buffer.from('{"execution_data": "0x01"}') })).toBe(
+      "WRITE_FORBIDDEN",
+    );
+  });
+
+  it("holds for no other version or deadline", async () => {
+    const { headers, bytes } = await request();
+    expect(await outcome({ bytes, headers: { ...headers, "x-write-version": "2" } })).toBe("WRITE_FORBIDDEN");
+    const later = { ...headers, "x-write-deadline": String(NOW + 61) };
+    expect(await outcome({ bytes, headers: later })).toBe("WRITE_FORBIDDEN");
+  });
+
+  it.each<[string, Changes]>([
+    ["is over", { deadline: BigInt(NOW - 1) }],
+    ["is too far ahead", { deadline: BigInt(NOW + 601) }],
+  ])("is refused when its time %s", async (_name, changes) => {
+    expect(await outcome(await request(changes))).toBe("WRITE_UNAUTHENTICATED");
+  });
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ["no signature", { "x-write-signature": undefined }],
+    ["no version", { "x-write-version": undefined }],
+    ["no deadline", { "x-write-deadline": "" }],
+    ["a signature that is no hex", { "x-write-signature": "signed" }],
+    ["a signature of half bytes", { "x-write-signature": "0xabc" }],
+    ["an endless signature", { "x-write-signature": `0x${"00".repeat(4_097)}` }],
+    ["a version beyond 64 bits", { "x-write-version": "18446744073709551616" }],
+    ["a version with a sign", { "x-write-version": "+1" }],
+    ["a header given twice", { "x-write-version": "1, 2" }],
+    ["a deadline in hex", { "x-write-deadline": "0x10" }],
+  ])("is refused with %s", async (_name, changes) => {
+    const { headers, bytes } = await request();
+    expect(await outcome({ bytes, headers: { ...headers, ...changes } })).toBe("WRITE_UNAUTHENTICATED");
+  });
+
+  it("that anyone may make tells who made it, and a named signer must have", async () => {
+    const given = await request({ signer: stranger });
+    const anyone = await authority.admit(given, subject, null);
+    expect(anyone.signer).toBe(stranger.address.toLowerCase());
+    const named = { ...given, headers: { ...given.headers, "x-write-signer": address } };
+    await expect(authority.admit(named, subject, null)).rejects.toMatchObject({ code: "WRITE_FORBIDDEN" });
+  });
+
+  it("says what should have been signed", async () => {
+    const { headers, bytes } = await request({ resource: "/intents/8/metadata" });
+    await expect(authority.admit({ headers, bytes }, subject, address)).rejects.toThrow(
+      `audience https://index.example, action putIntentMetadata, resource /intents/7/metadata, contentHash ${keccak256(bytes)}, version 1 and deadline ${NOW + 60} for chain 84532 and contract ${domain.intentBook}.`,
+    );
+  });
+});
+
+describe("versions", () => {
+  let store: RecordStore;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const opened = await openTestDatabase();
+    store = openRecordStore(opened.database);
+    drop = opened.drop;
+  });
+  beforeEach(() => store.run(sql`truncate write_versions`));
+  afterAll(() => drop());
+
+  const CHANGE = { client: "192.0.2.1", changes: [] };
+  const claim = async (version: bigint, changes: Changes = {}, place = subject): Promise<string> => {
+    const { claim: claims } = await authority.admit(
+      await request({ ...changes, ...place, version }),
+      place,
+      null,
+    );
+    return store.change(CHANGE, claims).then(
+      () => "claimed",
+      (error: unknown) => (error instanceof Fault ? `${error.code} ${error.message}` : String(error)),
+    );
+  };
+
+  it("rise strictly", async () => {
+    expect(await claim(5n)).toBe("claimed");
+    const replayed =
+      "WRITE_REPLAYED x-write-version must be higher than 5, the last one used for /intents/7/metadata.";
+    expect([await claim(5n), await claim(4n)]).toEqual([replayed, replayed]);
+    expect(await claim(6n)).toBe("claimed");
+    expect(await claim(2n ** 64n - 1n)).toBe("claimed");
+  });
+
+  it("are counted apart for each resource, and for each signer: nobody can use up another's", async () => {
+    expect(await claim(2n ** 64n - 1n, { signer: stranger })).toBe("claimed");
+    expect(await claim(1n)).toBe("claimed");
+    expect(await claim(1n, {}, reserveMetadata(`0x${"01".repeat(32)}`))).toBe("claimed");
+  });
+
+  it("used at the same time win once", async () => {
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => claim(9n)));
+    expect(outcomes.filter((each) => each === "claimed")).toHaveLength(1);
+    expect(outcomes.filter((each) => each.startsWith("WRITE_REPLAYED"))).toHaveLength(11);
+  });
+
+  it("come back when the write they were for does not happen", async () => {
+    const { claim: claims } = await authority.admit(await request({ version: 3n }), subject, address);
+    const failing = store.change(CHANGE, async (rows) => {
+      await claims(rows);
+      throw new Fault("CONFLICT", "no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    expect(await claim(3n)).toBe("claimed");
+  });
+});
+
+describe("open writes", () => {
+  it("ask nobody for anything", async () => {
+    expect(await outcome({ headers: {}, bytes: Buffer.alloc(0) }, openWrites)).toBe("admitted null");
+  });
+});

@@ -1,0 +1,167 @@
+// Who may write: everybody on a chain of one's own, elsewhere whoever signs this body, for this place, once, and now.
+import { type Hex, keccak256 } from "viem";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import { parseAddress, parseBytes } from "../../lib/hex.ts";
+import { parseUint } from "../../lib/uint.ts";
+import type { EndpointRequest } from "../../schema/endpoint.ts";
+import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import type { RecordStore, Rows } from "../../schema/record-store.ts";
+import { sql } from "../../schema/sql.ts";
+import {
+  DEADLINE_HEADER,
+  SIGNATURE_HEADER,
+  SIGNER_HEADER,
+  VERSION_HEADER,
+  type Write,
+  type WriteDomain,
+  type WriteSubject,
+  writeDigest,
+} from "./sign-write.ts";
+import { type AccountReads, recoverSigner, requireSignature } from "./verify-signature.ts";
+
+export type WriteRequest = Pick<EndpointRequest, "bytes" | "headers">;
+
+export type Admission = {
+  /** Who signed; null where nobody has to. */
+  readonly signer: Hex | null;
+  /** Belongs into the transaction of the write: uses the version up, or refuses a replay. */
+  claim(rows: Rows): Promise<void>;
+};
+
+export type WriteAuthority = {
+  readonly mode: "open" | "signed";
+  /** The headers a write needs, for its description. */
+  readonly headers: readonly Parameter[];
+  /** `author` is the only one who may sign; null where anyone may, and the admission tells who did. */
+  admit(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<Admission>;
+};
+
+/** What everything that people write stands on. */
+export type WriteOptions = { readonly store: RecordStore; readonly authority: WriteAuthority };
+
+export const openWrites: WriteAuthority = {
+  mode: "open",
+  headers: [],
+  admit: async () => ({ signer: null, claim: async () => undefined }),
+};
+
+export type SignedWrites = {
+  readonly domain: WriteDomain;
+  readonly audience: () => string;
+  readonly reads: AccountReads;
+  readonly clock?: Clock;
+};
+
+export function signedWrites({ domain, audience, reads, clock = systemClock }: SignedWrites): WriteAuthority {
+  return {
+    mode: "signed",
+    headers: SIGNED_HEADERS,
+    async admit(request, subject, author) {
+      const { signature, version, deadline, signer } = readHeaders(request.headers);
+      refuseUntimely(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));
+      const contentHash = keccak256(request.bytes);
+      const write: Write = { ...subject, audience: audience(), contentHash, version, deadline };
+      const digest = writeDigest(domain, write);
+      const account = author ?? signer ?? (await recoverSigner(digest, signature));
+      await requireSignature(reads, account, { digest, signature, said: shouldSign(write, domain) });
+      return { signer: account, claim: (rows) => claimVersion(rows, subject.resource, account, version) };
+    },
+  };
+}
+
+const UINT64_MAX = 2n ** 64n - 1n;
+// Contract accounts sign with several keys or a passkey; headers end at 16 KiB altogether.
+const SIGNATURE_BYTES_MAX = 4_096;
+// Long enough for a person with a hardware wallet, short enough that a lost signature soon means nothing.
+const DEADLINE_SECONDS_MAX = 600n;
+
+const uint64 = uintParameter(UINT64_MAX);
+const hex = { json: { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" }, parse: String };
+const header = (name: string, kind: Parameter["kind"], meaning: string): Parameter => ({
+  name,
+  place: "header",
+  required: name !== SIGNER_HEADER,
+  kind,
+  meaning,
+});
+
+const SIGNED_HEADERS: readonly Parameter[] = [
+  header(
+    SIGNATURE_HEADER,
+    hex,
+    "EIP-712 signature of the Write (see docs/writing.md), or what the contract accepts.",
+  ),
+  header(
+    VERSION_HEADER,
+    uint64,
+    "Higher than any the signer used for this resource before; unix milliseconds do.",
+  ),
+  header(DEADLINE_HEADER, uint64, "Unix seconds, not past and at most 600 ahead."),
+  header(
+    SIGNER_HEADER,
+    addressParameter,
+    "The signing contract, where no owner is named by the write itself.",
+  ),
+];
+
+type SignedHeaders = {
+  readonly signature: Hex;
+  readonly version: bigint;
+  readonly deadline: bigint;
+  readonly signer: Hex | null;
+};
+
+function readHeaders(headers: WriteRequest["headers"]): SignedHeaders {
+  const missing = [SIGNATURE_HEADER, VERSION_HEADER, DEADLINE_HEADER].filter((name) => !headers[name]);
+  if (missing.length > 0) {
+    throw unauthenticated(`This write must be signed; ${missing.join(", ")} missing.`);
+  }
+  try {
+    const signer = headers[SIGNER_HEADER];
+    return {
+      signature: parseBytes(headers[SIGNATURE_HEADER], SIGNATURE_HEADER, SIGNATURE_BYTES_MAX),
+      version: parseUint(headers[VERSION_HEADER], VERSION_HEADER, UINT64_MAX),
+      deadline: parseUint(headers[DEADLINE_HEADER], DEADLINE_HEADER, UINT64_MAX),
+      signer: signer === undefined ? null : parseAddress(signer, SIGNER_HEADER),
+    };
+  } catch (cause) {
+    throw cause instanceof Fault ? unauthenticated(cause.message, cause) : cause;
+  }
+}
+
+function refuseUntimely(deadline: bigint, now: bigint): void {
+  if (deadline < now) {
+    throw unauthenticated(`The signature expired: its deadline ${deadline} is past, it is ${now} now.`);
+  }
+  if (deadline > now + DEADLINE_SECONDS_MAX) {
+    throw unauthenticated(
+      `${DEADLINE_HEADER} must be at most ${DEADLINE_SECONDS_MAX} seconds ahead; it is ${now} now.`,
+    );
+  }
+}
+
+/** One statement decides, so that of two equal versions at once exactly one wins; a rollback gives it back. */
+async function claimVersion(rows: Rows, resource: string, signer: Hex, version: bigint): Promise<void> {
+  const claimed = await rows.run(
+    sql`insert into write_versions (resource, signer, version) values (${resource}, ${signer}, ${version.toString()}) on conflict (resource, signer) do update set version = excluded.version, used_at = now() where excluded.version > write_versions.version returning version`,
+  );
+  if (claimed.length > 0) return;
+  const [used] = await rows.run<{ version: string }>(
+    sql`select version from write_versions where resource = ${resource} and signer = ${signer}`,
+  );
+  throw new Fault(
+    "WRITE_REPLAYED",
+    `${VERSION_HEADER} must be higher than ${used?.version}, the last one used for ${resource}.`,
+  );
+}
+
+// Whoever signed something else sees here which part differs.
+function shouldSign(write: Write, { chainId, intentBook }: WriteDomain): string {
+  const { audience, action, resource, contentHash, version, deadline } = write;
+  return `to be signed are audience ${audience}, action ${action}, resource ${resource}, contentHash ${contentHash}, version ${version} and deadline ${deadline} for chain ${chainId} and contract ${intentBook}.`;
+}
+
+function unauthenticated(message: string, cause?: unknown): Fault {
+  return new Fault("WRITE_UNAUTHENTICATED", message, cause === undefined ? {} : { cause });
+}

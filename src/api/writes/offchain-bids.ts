@@ -1,0 +1,169 @@
+// Bids without a chain: helpers for development, where a solver wants to try things before it can submit a bid.
+import { Fault } from "../../lib/fault.ts";
+import { parseAddress } from "../../lib/hex.ts";
+import { parseUint } from "../../lib/uint.ts";
+import type { Endpoint } from "../../schema/endpoint.ts";
+import { closedObject } from "../../schema/json-schema.ts";
+import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import { type ChangingRows, type RecordStore, type Rows, storedBytes } from "../../schema/record-store.ts";
+import { sql } from "../../schema/sql.ts";
+import { findIntent, intentInPath } from "./find-intent.ts";
+
+const amount = uintParameter().json;
+
+const answer = {
+  title: "OffchainBid",
+  ...closedObject({
+    bid_id: { type: "string" },
+    chain_bid_id: { type: "null" },
+    intent_id: { type: "string" },
+    solver: { type: "string" },
+    amount_in: { type: "string" },
+    amount_out: { type: "string" },
+    fee: { type: "string" },
+    valid_until: { type: "string" },
+    execution_plan: { type: "object" },
+    status: { type: "string", enum: ["OPEN", "SELECTED", "REJECTED", "EXPIRED"] },
+    created_at: { type: "string", format: "date-time" },
+  }),
+};
+
+// A plan is a handful of steps; a page shows a hundred of them.
+const BODY_BYTES_MAX = 16 * 1024;
+
+const create = {
+  method: "POST",
+  path: "/intents/:id/bids",
+  operation: "createOffchainBid",
+  summary: "Add a bid without a chain (development helper, only where writes are open)",
+  tag: "Bids",
+  parameters: [intentInPath],
+  body: {
+    type: "object",
+    properties: {
+      solver: addressParameter.json,
+      amount_in: amount,
+      amount_out: amount,
+      fee: amount,
+      valid_until: { ...amount, description: "Unix seconds." },
+      execution_plan: { type: "object" },
+    },
+    required: ["solver", "amount_in", "amount_out", "valid_until"],
+  },
+  bodyBytesMax: BODY_BYTES_MAX,
+  answers: { 201: answer },
+  refusals: [409],
+} as const satisfies Partial<Endpoint>;
+
+const BIGINT_MAX = 2n ** 63n - 1n;
+
+const select = {
+  method: "POST",
+  path: "/bids/:bidId/select",
+  operation: "selectOffchainBid",
+  summary: "Select a bid without a chain (development helper, only where writes are open)",
+  tag: "Bids",
+  parameters: [
+    {
+      name: "bidId",
+      place: "path",
+      required: true,
+      kind: uintParameter(BIGINT_MAX),
+      meaning: "Which bid: its bid_id.",
+    } satisfies Parameter,
+  ],
+  body: null,
+  answers: { 200: answer },
+  refusals: [409],
+} as const satisfies Partial<Endpoint>;
+
+export function bidHelpers(store: RecordStore): readonly Endpoint[] {
+  return [
+    {
+      ...create,
+      async handle({ values, body, bytes, client }) {
+        const bid = body as Readonly<Record<string, unknown>>;
+        const record = await store.change({ client, changes: ["offchain_bids"] }, (rows) =>
+          insertBid(rows, values.id as string, bid, storedBytes(bytes)),
+        );
+        return { status: 201, body: record };
+      },
+    },
+    {
+      ...select,
+      async handle({ values, client }) {
+        const change = { client, changes: ["offchain_bids"] } as const;
+        const record = await store.change(change, (rows) => selectBid(rows, values.bidId as string));
+        return { status: 200, body: record };
+      },
+    },
+  ];
+}
+
+/** What stands in their place elsewhere: a path of which nobody may think that another method would help. */
+export function noBidHelpers(): readonly Endpoint[] {
+  const handle = async () => {
+    throw new Fault(
+      "NOT_FOUND",
+      "Bids are made and selected on chain; the helpers are for development only.",
+    );
+  };
+  // Nothing is said about the body: there is nothing here to send it to.
+  return [
+    { ...create, body: null, handle },
+    { ...select, handle },
+  ];
+}
+
+async function insertBid(
+  rows: ChangingRows,
+  id: string,
+  bid: Readonly<Record<string, unknown>>,
+  bytes: number,
+): Promise<unknown> {
+  const number = (key: string, fallback?: string) => parseUint(bid[key] ?? fallback, key).toString();
+  const solver = parseAddress(bid.solver, "solver");
+  const amounts = [
+    number("amount_in"),
+    number("amount_out"),
+    number("fee", "0"),
+    number("valid_until"),
+  ] as const;
+  if (!(await findIntent(rows, id))) throw new Fault("NOT_FOUND", "There is no intent with this id.");
+  await rows.charge(bytes);
+  const [stored] = await rows.run<{ bid_id: string }>(
+    sql`insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, stored_bytes, execution_plan) values (${id}, ${solver}, ${amounts[0]}, ${amounts[1]}, ${amounts[2]}, ${amounts[3]}, ${bytes}, ${JSON.stringify(bid.execution_plan ?? {})}::jsonb) returning bid_id`,
+  );
+  return readBid(rows, stored?.bid_id ?? "");
+}
+
+async function selectBid(rows: Rows, bidId: string): Promise<unknown> {
+  // Whoever else selects on this intent waits here, and then sees what came of it.
+  await rows.run(
+    sql`select 1 from offchain_bids where intent_id = (select intent_id from offchain_bids where bid_id = ${bidId}) order by bid_id for update`,
+  );
+  const bid = await readBid(rows, bidId);
+  if (bid.status !== "OPEN") throw new Fault("CONFLICT", `The bid is ${bid.status}, not OPEN.`);
+  await rows.run(
+    sql`update offchain_bids set status = 'REJECTED' where intent_id = ${bid.intent_id} and bid_id <> ${bidId}`,
+  );
+  await rows.run(sql`update offchain_bids set status = 'SELECTED' where bid_id = ${bidId}`);
+  return readBid(rows, bidId);
+}
+
+type BidRecord = { readonly intent_id: string; readonly status: string };
+
+/** As /intents/:id/bids shows it: a selection on chain, another one here, and time each close a bid. */
+async function readBid(rows: Rows, bidId: string): Promise<BidRecord> {
+  const [bid] = await rows.run<BidRecord>(
+    sql`select o.bid_id, null as chain_bid_id, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
+        case when i.selected_bid_id is null and o.status = 'SELECTED' then 'SELECTED'
+          when i.selected_bid_id is not null or o.status = 'REJECTED' or exists (select 1 from offchain_bids c where c.intent_id = o.intent_id and c.status = 'SELECTED') then 'REJECTED'
+          when i.status <> 'OPEN' or i.deadline <= h.block_timestamp or o.valid_until <= h.block_timestamp then 'EXPIRED' else 'OPEN' end as status,
+        iso_time(o.created_at) as created_at
+      from offchain_bids o join intents i on i.intent_id = o.intent_id and i.valid_to is null cross join checkpoint h
+      where o.bid_id = ${bidId}`,
+  );
+  if (!bid) throw new Fault("NOT_FOUND", "There is no offchain bid with this id.");
+  return bid;
+}

@@ -1,0 +1,86 @@
+// What an audit found, as text for people: a table of tables, then the first differences one by one.
+import type { AuditedBlock } from "./block.ts";
+import type { TableResult } from "./table.ts";
+
+export type AuditReport = {
+  readonly network: string;
+  readonly block: AuditedBlock;
+  readonly indexed: number;
+  readonly results: readonly TableResult[];
+};
+
+// Enough to see a pattern; whoever needs more looks at the table that the first ones name.
+const DETAILS_MAX = 20;
+// A hash and its 0x fit; texts that are longer are cut.
+const CELL_LENGTH_MAX = 66;
+
+export function differencesOf(report: AuditReport): number {
+  return report.results.reduce((sum, { differences }) => sum + differences, 0);
+}
+
+export function describeAudit(report: AuditReport): string {
+  const { network, block, indexed, results } = report;
+  const total = differencesOf(report);
+  const head = `Audit of ${network} at block ${block.number} (${block.hash}); indexed up to ${indexed}.`;
+  return [head, "", ...overview(results), "", ...details(results, total), ""].join("\n");
+}
+
+function overview(results: readonly TableResult[]): string[] {
+  const compared = results.reduce((sum, each) => sum + each.compared, 0);
+  const differences = results.reduce((sum, each) => sum + each.differences, 0);
+  return aligned(
+    ["table", "rows", "differences", "note"],
+    [
+      ...results.map((each) => [
+        each.table,
+        each.compared.toLocaleString("en"),
+        each.differences.toLocaleString("en"),
+        each.notes.join("; "),
+      ]),
+      ["all", compared.toLocaleString("en"), differences.toLocaleString("en"), ""],
+    ],
+    [1, 2],
+  );
+}
+
+function details(results: readonly TableResult[], total: number): string[] {
+  if (total === 0) return ["No difference."];
+  const lines = results.flatMap(({ table, first }) =>
+    first.map(({ key, column, found, expected, source }) => [table, key, column, found, expected, source]),
+  );
+  const shown = lines.slice(0, DETAILS_MAX).map((line) => line.map(cell));
+  const heading =
+    total === 1
+      ? "1 difference:"
+      : `${total.toLocaleString("en")} differences${shown.length < total ? `, of which the first ${shown.length}` : ""}:`;
+  return [
+    heading,
+    "",
+    ...aligned(["table", "key", "column", "in the index", "should be", "according to"], shown, []),
+  ];
+}
+
+/** Text from the chain can hold anything, also what a terminal would obey. */
+function cell(text: string): string {
+  const harmless = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
+  return harmless.length > CELL_LENGTH_MAX ? `${harmless.slice(0, CELL_LENGTH_MAX - 1)}…` : harmless;
+}
+
+function aligned(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  toTheRight: readonly number[],
+): string[] {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  return [head, ...rows].map((row) =>
+    row
+      .map((text, column) => {
+        const width = widths[column] ?? 0;
+        return toTheRight.includes(column) ? text.padStart(width) : text.padEnd(width);
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+}

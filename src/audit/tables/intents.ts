@@ -1,0 +1,121 @@
+// Intents, bids and fills must be what the intent book says of them, and what solvers did must add up.
+import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
+import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
+import {
+  bids,
+  fillProofs,
+  fills,
+  INTENT_TYPES,
+  intents,
+  solverActivity,
+} from "../../protocol/domains/intents.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { born, derived, recountOf, tableAudit, view } from "./define-audit.ts";
+
+const book = { contract: "IntentBook", abi } as const;
+
+// 3, EXPIRED, is never stored by the contract, and the index works it out when it answers.
+const STATUSES = ["OPEN", "FILLED", "CANCELLED"] as const;
+
+export const intentsAudit = tableAudit(intents, {
+  ids: "intent_id",
+  births: [
+    born(intents, book, "IntentSubmitted", ({ args }) => ({
+      intent_id: args.intentId,
+      owner: args.owner,
+      nonce: args.nonce,
+    })),
+  ],
+  views: [
+    view(intents, book, "getIntent", {
+      args: ({ intent_id }) => [intent_id],
+      unknown: ({ owner }) => owner === ZERO_ADDRESS,
+      columns: {
+        owner: ({ owner }) => owner,
+        intent_type: ({ intentType }) => INTENT_TYPES[intentType] ?? `TYPE_${intentType}`,
+        input_token: ({ inputToken }) => inputToken,
+        output_token: ({ outputToken }) => outputToken,
+        amount_in_max: ({ constraints }) => constraints.amountInMax,
+        amount_out_min: ({ constraints }) => constraints.amountOutMin,
+        deadline: ({ constraints }) => constraints.deadline,
+        slippage_bps: ({ constraints }) => constraints.slippageBps,
+        nonce: ({ nonce }) => nonce,
+        intent_hash: (intent) => intentStructHash(intent),
+        execution_target: ({ execution }) => execution.target,
+        data_hash: ({ execution }) => execution.dataHash,
+        required_attestation_subject: ({ execution }) => execution.requiredAttestationSubject,
+        required_attestation_schema: ({ execution }) => execution.requiredAttestationSchema,
+        metadata_uri_hash: ({ execution }) => execution.metadataURIHash,
+      },
+    }),
+    view(intents, book, "getIntentStatus", {
+      args: ({ intent_id }) => [intent_id],
+      columns: { status: (status) => STATUSES[status] ?? `STATUS_${status}` },
+    }),
+    view(intents, book, "getSelectedBid", {
+      args: ({ intent_id }) => [intent_id],
+      columns: { selected_bid_id: (bidId) => (bidId === 0n ? null : bidId) },
+    }),
+  ],
+});
+
+export const bidsAudit = tableAudit(bids, {
+  ids: "chain_bid_id",
+  idsWithin: intents,
+  births: [
+    born(bids, book, "SolverBidSubmitted", ({ args }) => ({
+      intent_id: args.intentId,
+      chain_bid_id: args.bidId,
+    })),
+  ],
+  views: [
+    view(bids, book, "getBid", {
+      args: ({ intent_id, chain_bid_id }) => [intent_id, chain_bid_id],
+      columns: {
+        solver: ({ solver }) => solver,
+        amount_in: ({ amountIn }) => amountIn,
+        amount_out: ({ amountOut }) => amountOut,
+        fee: ({ fee }) => fee,
+        valid_until: ({ validUntil }) => validUntil,
+        execution_hash: ({ executionHash }) => executionHash,
+      },
+    }),
+  ],
+});
+
+export const fillsAudit = tableAudit(fills, {
+  births: [
+    born(fills, book, "IntentFilled", ({ args }) => ({
+      intent_id: args.intentId,
+      solver: args.solver,
+      amount_in: args.amountIn,
+      amount_out: args.amountOut,
+    })),
+  ],
+  recount: derived(
+    fills,
+    ["latency_blocks", "surplus_out"],
+    [fills, intents],
+    `select intent_id, fills.block_number - intents.block_number as latency_blocks,
+       fills.amount_out - intents.amount_out_min as surplus_out
+     from fills join intents using (intent_id)`,
+  ),
+});
+
+export const fillProofsAudit = tableAudit(fillProofs, {
+  births: [
+    born(fillProofs, book, "IntentFillProof", ({ args }) => ({
+      intent_id: args.intentId,
+      result_hash: args.resultHash,
+      trace_hash: args.traceHash,
+      attestation_id: args.attestationId,
+    })),
+  ],
+});
+
+export const solverActivityAudit = recountOf(
+  solverActivity,
+  [fills],
+  `select solver, count(*) as fills, sum(latency_blocks) as latency_blocks_total, sum(surplus_out) as surplus_out_total
+   from fills group by solver`,
+);

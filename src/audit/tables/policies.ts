@@ -1,0 +1,158 @@
+// Policies must be what the policy module says of them.
+import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
+import { policies } from "../../protocol/domains/policies.ts";
+import { born, tableAudit, view } from "./define-audit.ts";
+
+const policyModule = { contract: "PolicyModule", abi } as const;
+
+// What an event does not name is null.
+const NOTHING = Object.fromEntries(
+  Object.entries(policies.columns)
+    .filter(([, column]) => column.nullable)
+    .map(([name]) => [name, null]),
+);
+
+const ofType = (type: string) => (row: { readonly policy_type: string }) => row.policy_type === type;
+
+// FUNCTION_ALLOWLIST_MODE is the one type that no view tells; isFunctionAllowed answers for the list alone, whether
+// the mode is on or off.
+export const policiesAudit = tableAudit(policies, {
+  births: [
+    born(
+      policies,
+      policyModule,
+      "SpendLimitSet",
+      ({ args: { account, token, maxPerDay } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "SPEND_LIMIT",
+        policy_subject: token,
+        token,
+        max_per_day: maxPerDay,
+      }),
+      { topics: 2 },
+    ),
+    born(
+      policies,
+      policyModule,
+      "TargetAllowlistUpdated",
+      ({ args: { account, target, allowed } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "TARGET_ALLOWLIST",
+        policy_subject: target,
+        target,
+        allowed,
+      }),
+      { topics: 2 },
+    ),
+    born(
+      policies,
+      policyModule,
+      "FunctionAllowlistUpdated",
+      ({ args: { account, target, selector, allowed } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "FUNCTION_ALLOWLIST",
+        policy_subject: `${target}:${selector}`,
+        target,
+        selector,
+        allowed,
+      }),
+      { topics: 2, words: [0] },
+    ),
+    born(
+      policies,
+      policyModule,
+      "FunctionAllowlistModeUpdated",
+      ({ args: { account, enabled } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "FUNCTION_ALLOWLIST_MODE",
+        policy_subject: "",
+        enabled,
+      }),
+      { topics: 1 },
+    ),
+    born(
+      policies,
+      policyModule,
+      "PaymentPolicySet",
+      ({ args: { account, merchant, token, facilitator, maxPerPayment, maxPerDay, allowed } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "PAYMENT_POLICY",
+        policy_subject: `${merchant}:${token}:${facilitator}`,
+        merchant,
+        token,
+        facilitator,
+        max_per_payment: maxPerPayment,
+        max_per_day: maxPerDay,
+        allowed,
+      }),
+      { topics: 3, words: [0] },
+    ),
+    born(
+      policies,
+      policyModule,
+      "GuardianSet",
+      ({ args: { account, guardian } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "GUARDIAN",
+        policy_subject: "",
+        guardian,
+      }),
+      { topics: 1 },
+    ),
+    born(
+      policies,
+      policyModule,
+      "AccountFrozen",
+      ({ args: { account, frozen } }) => ({
+        ...NOTHING,
+        account,
+        policy_type: "ACCOUNT_FROZEN",
+        policy_subject: "",
+        frozen,
+      }),
+      { topics: 1 },
+    ),
+  ],
+  views: [
+    view(policies, policyModule, "getSpendLimit", {
+      when: ofType("SPEND_LIMIT"),
+      args: ({ account, token }) => [account, token],
+      columns: { max_per_day: ({ maxPerDay }) => maxPerDay },
+    }),
+    view(policies, policyModule, "isTargetAllowed", {
+      when: ofType("TARGET_ALLOWLIST"),
+      args: ({ account, target }) => [account, target],
+      columns: { allowed: (allowed) => allowed },
+    }),
+    view(policies, policyModule, "isFunctionAllowed", {
+      when: ofType("FUNCTION_ALLOWLIST"),
+      args: ({ account, target, selector }) => [account, target, selector],
+      columns: { allowed: (allowed) => allowed },
+    }),
+    view(policies, policyModule, "getPaymentPolicy", {
+      when: ofType("PAYMENT_POLICY"),
+      args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
+      columns: {
+        max_per_payment: ({ maxPerPayment }) => maxPerPayment,
+        max_per_day: ({ maxPerDay }) => maxPerDay,
+        allowed: ({ allowed }) => allowed,
+      },
+    }),
+    view(policies, policyModule, "guardianOf", {
+      when: ofType("GUARDIAN"),
+      args: ({ account }) => [account],
+      columns: { guardian: (guardian) => guardian },
+    }),
+    view(policies, policyModule, "isAccountFrozen", {
+      when: ofType("ACCOUNT_FROZEN"),
+      args: ({ account }) => [account],
+      columns: { frozen: (frozen) => frozen },
+    }),
+  ],
+});

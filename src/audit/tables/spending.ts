@@ -1,0 +1,82 @@
+// What accounts spent must be what the policy module says they did, and what was logged.
+import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
+import {
+  paymentWindows,
+  SPEND_WINDOW_SECONDS,
+  signedPayments,
+  spendWindows,
+} from "../../protocol/domains/policies.ts";
+import { born, tableAudit, view } from "./define-audit.ts";
+
+const policyModule = { contract: "PolicyModule", abi } as const;
+
+// getSpendLimit tells what is stored, getPaymentPolicy only what counts now.
+export const spendWindowsAudit = tableAudit(spendWindows, {
+  births: [
+    born(
+      spendWindows,
+      policyModule,
+      "SpendRecorded",
+      ({ args: { account, token, dailyTotal } }) => ({ account, token, spent: dailyTotal }),
+      { topics: 2 },
+    ),
+  ],
+  views: [
+    view(spendWindows, policyModule, "getSpendLimit", {
+      args: ({ account, token }) => [account, token],
+      columns: {
+        spent: ({ spentToday }) => spentToday,
+        window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
+      },
+    }),
+  ],
+});
+
+export const paymentWindowsAudit = tableAudit(paymentWindows, {
+  births: [
+    born(
+      paymentWindows,
+      policyModule,
+      "SignedPaymentRecorded",
+      ({ args: { account, merchant, token, facilitator, dailyTotal } }) => ({
+        account,
+        merchant,
+        token,
+        facilitator,
+        spent: dailyTotal,
+      }),
+      { topics: 3, words: [0] },
+    ),
+  ],
+  views: [
+    view(paymentWindows, policyModule, "getPaymentPolicy", {
+      args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
+      columns: {
+        // Of a window that is over the contract tells nothing but zero: then the event alone can be compared.
+        spent: ({ spentToday, lastResetTimestamp }, { row, timestamp }) =>
+          timestamp >= BigInt(lastResetTimestamp) + SPEND_WINDOW_SECONDS && spentToday === 0n
+            ? row.spent
+            : spentToday,
+        window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
+      },
+    }),
+  ],
+});
+
+export const signedPaymentsAudit = tableAudit(signedPayments, {
+  births: [
+    born(
+      signedPayments,
+      policyModule,
+      "SignedPaymentRecorded",
+      ({ args: { account, merchant, token, facilitator, amount, paymentHash } }) => ({
+        account,
+        payment_hash: paymentHash,
+        merchant,
+        token,
+        facilitator,
+        amount,
+      }),
+    ),
+  ],
+});

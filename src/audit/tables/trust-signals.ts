@@ -1,0 +1,38 @@
+// Trust signals must be what the commerce registry says of them, and their counts must add up.
+import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
+import { signalCounts, subjectSignalCounts, trustSignals } from "../../protocol/domains/trust-signals.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { born, recountOf, tableAudit, view } from "./define-audit.ts";
+
+const registry = { contract: "CommerceRegistry", abi } as const;
+
+export const trustSignalsAudit = tableAudit(trustSignals, {
+  ids: "signal_id",
+  births: [born(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId }))],
+  views: [
+    view(trustSignals, registry, "getTrustSignal", {
+      args: ({ signal_id }) => [signal_id],
+      unknown: ({ reporter }) => reporter === ZERO_ADDRESS,
+      columns: {
+        subject_type: ({ subjectType }) => subjectType,
+        subject_id: ({ subjectId }) => subjectId,
+        kind: ({ kind }) => kind,
+        reporter: ({ reporter }) => reporter,
+        signal_hash: ({ signalHash }) => signalHash,
+      },
+    }),
+  ],
+});
+
+export const signalCountsAudit = recountOf(
+  signalCounts,
+  [trustSignals],
+  "select kind, count(*) as signals from trust_signals group by kind",
+);
+
+export const subjectSignalCountsAudit = recountOf(
+  subjectSignalCounts,
+  [trustSignals],
+  `select subject_type, subject_id, kind, count(*) as signals
+   from trust_signals group by subject_type, subject_id, kind`,
+);

@@ -1,0 +1,65 @@
+// View calls and their results, with text and addresses exactly as the index writes them.
+import {
+  type Abi,
+  type AbiEvent,
+  type AbiFunction,
+  type AbiParameter,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeAbiParameters,
+  encodeFunctionData,
+} from "viem";
+import type { Hex } from "../../lib/hex.ts";
+import { readText } from "../../protocol/decode/words.ts";
+
+export type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
+export type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<
+  A,
+  "view" | "pure",
+  V
+>;
+
+export type ViewCodec = {
+  readonly encode: (args: readonly unknown[]) => Hex;
+  /** The result, or a tuple of them where there are several; throws where the output is too short or not in range. */
+  readonly decode: (output: Hex) => unknown;
+};
+
+export function viewCodec(abi: Abi, name: string): ViewCodec {
+  const item = abi.find((each): each is AbiFunction => each.type === "function" && each.name === name);
+  if (!item) throw new Error(`${name} is not a function of the ABI`);
+  const wire = item.outputs.map(asBytes);
+  return {
+    encode: (args) => encodeFunctionData({ abi: [item], args }),
+    decode(output) {
+      const values: readonly unknown[] = decodeAbiParameters(wire, output);
+      const read = item.outputs.map((parameter, index) => normal(parameter, values[index]));
+      return item.outputs.length === 1 ? read[0] : read;
+    },
+  };
+}
+
+export function eventItem(abi: Abi, name: string): AbiEvent {
+  const item = abi.find((each): each is AbiEvent => each.type === "event" && each.name === name);
+  if (!item) throw new Error(`${name} is not an event of the ABI`);
+  return item;
+}
+
+type Components = { readonly components?: readonly AbiParameter[] };
+
+// Text is taken as bytes first: a decoder of text would drop a byte order mark that the index keeps.
+function asBytes(parameter: AbiParameter): AbiParameter {
+  const { components } = parameter as Components;
+  if (components) return { ...parameter, components: components.map(asBytes) };
+  return parameter.type === "string" ? { ...parameter, type: "bytes" } : parameter;
+}
+
+function normal(parameter: AbiParameter, value: unknown): unknown {
+  const { components } = parameter as Components;
+  if (components) {
+    const fields = value as Readonly<Record<string, unknown>>;
+    return Object.fromEntries(components.map((each) => [each.name, normal(each, fields[each.name ?? ""])]));
+  }
+  if (parameter.type === "string") return readText((value as Hex).slice(2));
+  return parameter.type === "address" ? (value as Hex).toLowerCase() : value;
+}

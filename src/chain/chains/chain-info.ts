@@ -1,0 +1,26 @@
+// What there is to know about a chain itself; one small file per chain holds it.
+import type { BloomKind } from "../logs/get-logs.ts";
+
+export type ChainFacts = {
+  readonly slug: string;
+  readonly chainId: number;
+  readonly name: string;
+  readonly native: { readonly symbol: string; readonly name: string; readonly decimals: number };
+  /** Blocks below the head that count as final where a node does not know the finalized tag, or is alone in its claim. */
+  readonly finalityDepth: number;
+  /** The finalized block is never closer to the head than this, whatever a node claims. */
+  readonly finalityDepthMin: number;
+  readonly blockTimeMs: number;
+  readonly logsBloom: BloomKind;
+  /** Address of a transaction's page, with {hash} in it; null when nobody shows this chain. */
+  readonly explorerTxUrl: string | null;
+  /** Whether its coins are worth money. */
+  readonly mainnet: boolean;
+  /** What a transaction of ours pays at most unless configured otherwise, in wei per gas. */
+  readonly gas: {
+    /** Base fee and tip together. */
+    readonly feePerGasMax: bigint;
+    /** Largest tip, whatever a node suggests. */
+    readonly priorityFeePerGasMax: bigint;
+  };
+};

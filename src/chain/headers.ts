@@ -1,0 +1,109 @@
+// Block headers, read by number, tag or hash, and never another block than the one asked for.
+import type { Hex } from "../lib/hex.ts";
+import type { Header } from "../schema/chain-log.ts";
+import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
+import { malformed, missing } from "./rpc/invalid-response.ts";
+import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "./rpc/types.ts";
+
+export type BlockTag = "latest" | "safe" | "finalized" | "earliest";
+
+function parseHeader(answer: unknown): Header {
+  const block = readObject(answer, "the block");
+  return {
+    number: readQuantity(block.number, "the block number"),
+    hash: readHash(block.hash, "the block hash"),
+    parentHash: readHash(block.parentHash, "the parent hash"),
+    timestamp: readQuantity(block.timestamp, "the block timestamp"),
+    logsBloom: readBloom(block.logsBloom, "the logs bloom"),
+  };
+}
+
+/** The call that reads one header; for callers who put it into a batch of their own. */
+export function headerCall(at: BlockTag | number): RpcCall<Header> {
+  const block = typeof at === "number" ? toQuantity(at) : at;
+  return {
+    method: "eth_getBlockByNumber",
+    params: [block, false],
+    parse: (answer) => {
+      if (answer === null) throw missing(`block ${at} is not there`);
+      const header = parseHeader(answer);
+      if (typeof at === "number" && header.number !== at) {
+        throw malformed(`asked for block ${at}, the answer is block ${header.number}`);
+      }
+      return header;
+    },
+  };
+}
+
+/** The header under a number, missing when a reorg has put another block there than the one of this hash. */
+export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<Header> {
+  const { method, params, parse } = headerCall(number);
+  return {
+    method,
+    params,
+    parse: (answer) => {
+      const header = parse?.(answer);
+      if (header?.hash !== hash) throw missing(`block ${hash} is not part of the chain`);
+      return header;
+    },
+  };
+}
+
+function headerByHashCall(hash: Hex): RpcCall<Header> {
+  return {
+    method: "eth_getBlockByHash",
+    params: [hash, false],
+    parse: (answer) => {
+      if (answer === null) throw missing(`block ${hash} is not there`);
+      const header = parseHeader(answer);
+      if (header.hash !== hash)
+        throw malformed(`asked for block ${hash}, the answer is block ${header.hash}`);
+      return header;
+    },
+  };
+}
+
+/** Throws BLOCK_MISSING, which may be retried, when no node has the block. */
+export async function readHeader(
+  rpc: Rpc,
+  at: BlockTag | number,
+  options: CallOptions = {},
+): Promise<Header> {
+  const { method, params, parse } = headerCall(at);
+  return rpc.request(method, params, parse ? { ...options, parse } : options);
+}
+
+export async function readHeaderByHash(rpc: Rpc, hash: Hex, options: CallOptions = {}): Promise<Header> {
+  const { method, params, parse } = headerByHashCall(hash);
+  return rpc.request(method, params, parse ? { ...options, parse } : options);
+}
+
+/**
+ * Headers in the order of the numbers, from one provider. Neighbours must be linked by hash: a wrong hash, or a
+ * reorg between two answers, shows as a broken link and the whole group is read again.
+ */
+export async function readHeaders(
+  rpc: Rpc,
+  numbers: readonly number[],
+  options: CallOptions = {},
+): Promise<Header[]> {
+  if (numbers.length === 0) return [];
+  return rpc.pinned(async (node) => {
+    const headers = valuesOf(await node.batch(numbers.map(headerCall), options));
+    requireLinks(headers);
+    return headers;
+  }, options);
+}
+
+function requireLinks(headers: readonly Header[]): void {
+  const byNumber = new Map(headers.map((header) => [header.number, header]));
+  for (const header of headers) {
+    const parent = byNumber.get(header.number - 1);
+    if (parent && parent.hash !== header.parentHash) {
+      throw malformed(`block ${header.number} does not name block ${parent.number} as its parent`);
+    }
+    if (byNumber.get(header.number)?.hash !== header.hash) {
+      throw malformed(`block ${header.number} was answered with two hashes`);
+    }
+  }
+}

@@ -1,0 +1,201 @@
+// The second look at a range of logs, by another node where there is one: what the first one left out comes to light.
+import type { Header } from "../../schema/chain-log.ts";
+import { headerCall } from "../headers.ts";
+import { RpcError } from "../rpc/errors.ts";
+import { malformed } from "../rpc/invalid-response.ts";
+import { type CallOptions, type PinnedRpc, type Rpc, type RpcCall, valuesOf } from "../rpc/types.ts";
+import { firstDifference, mergeLogs, type Wanted } from "./filter.ts";
+import { type BloomKind, blockLogsCall } from "./get-logs.ts";
+import type { NodeLog } from "./log.ts";
+import { asksForLess, rangeCall, refuseLargeFirst } from "./range-call.ts";
+import { readLogsOfReceipts } from "./receipt-logs.ts";
+import { findWrongParty } from "./resolve-disagreement.ts";
+import type { OtherNodes } from "./secondary-providers.ts";
+
+export type RangeLook = {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  readonly wanted: readonly Wanted[];
+  readonly bloom: BloomKind;
+  /** Kept by the caller from range to range. */
+  readonly others: OtherNodes;
+  /** Whether another node reads the whole range too, given how many logs the first one has shown. */
+  readonly isCompared: (logs: number) => boolean;
+};
+
+/** What the first node has shown. */
+export type FirstReading = {
+  readonly logs: readonly NodeLog[];
+  readonly last: Header;
+  /** Headers of blocks whose bloom speaks of more than the node has shown. */
+  readonly suspicious: readonly Header[];
+};
+
+/** What came of one look: null where nothing speaks against the first node. */
+type Finding = { readonly wrong: "first" | "other"; readonly words: string } | null;
+
+/**
+ * Throws, against the first node, when what it has shown is not whole. The second look reads
+ * - the header of the last block: one response that is wrong but agrees with itself does not pass;
+ * - the silent end of the range, or the whole range when it is to be compared, with the last block by its hash;
+ * - every suspicious block by its hash. Where the first node is the only one, its receipts are read too.
+ * Where another node shows something else, the dispute is settled before either is blamed.
+ * Returns false when several nodes are configured and none but the first was heard: a failing one is waited for.
+ */
+export async function confirmRange(
+  rpc: Rpc,
+  first: PinnedRpc,
+  look: RangeLook,
+  reading: FirstReading,
+  options: CallOptions,
+): Promise<boolean> {
+  const proven: number[] = [];
+  const slow = new Set<number>();
+  const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, slow, options);
+  for (;;) {
+    const second = await look.others.ask(rpc, [first.providerIndex, ...proven], byOther, options);
+    if (second === null) break;
+    if (second.isTooLarge) {
+      // A fallback that only takes small ranges must not force its size on the first provider.
+      look.others.leaveOut(second.provider);
+      continue;
+    }
+    if (second.found === null) return true;
+    if (second.found.wrong === "first") throw malformed(second.found.words);
+    await blame(rpc, second.provider, second.found.words, options);
+    proven.push(second.provider);
+  }
+  const found = await compare(rpc, first, first, look, reading, options);
+  if (found !== null) throw malformed(found.words);
+  return proven.length > 0 || rpc.providers().length === 1;
+}
+
+type OtherLook = { readonly provider: number; readonly isTooLarge: boolean; readonly found: Finding };
+
+async function lookByOther(
+  rpc: Rpc,
+  first: PinnedRpc,
+  node: PinnedRpc,
+  look: RangeLook,
+  reading: FirstReading,
+  slow: Set<number>,
+  options: CallOptions,
+): Promise<OtherLook> {
+  const provider = node.providerIndex;
+  try {
+    const found = await compare(rpc, first, node, look, reading, options);
+    return { provider, isTooLarge: false, found };
+  } catch (error) {
+    if (!(error instanceof RpcError) || !asksForLess(error)) throw error;
+    // Once, a node that hangs is unfit like any other; twice, the range is too large for it.
+    if (error.kind === "timeout" && !slow.has(provider)) {
+      slow.add(provider);
+      throw error;
+    }
+    return { provider, isTooLarge: true, found: null };
+  }
+}
+
+/** The node rests for it, like one that sends nonsense. The range itself is settled, so it is not asked again. */
+async function blame(rpc: Rpc, only: number, words: string, options: CallOptions): Promise<void> {
+  const refuse = () => Promise.reject(malformed(words));
+  await rpc.pinned(refuse, { ...options, only, attemptsMax: 1, waitMsMax: 0 }).catch((error: unknown) => {
+    if (!(error instanceof RpcError)) throw error;
+  });
+}
+
+type Seen = {
+  readonly range: readonly NodeLog[];
+  readonly byHash: readonly NodeLog[][];
+  readonly last: Header;
+};
+
+async function compare(
+  rpc: Rpc,
+  first: PinnedRpc,
+  node: PinnedRpc,
+  look: RangeLook,
+  reading: FirstReading,
+  options: CallOptions,
+): Promise<Finding> {
+  const isOther = node.providerIndex !== first.providerIndex;
+  const isWhole = isOther && look.isCompared(reading.logs.length);
+  const silentFrom = Math.max(look.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
+  const fromBlock = isWhole ? look.fromBlock : silentFrom;
+  const isEmpty = fromBlock > look.toBlock;
+  const named = isEmpty ? reading.suspicious : [...new Set([...reading.suspicious, reading.last])];
+  const seen = await readAgain(node, { ...look, fromBlock, wanted: look.wanted, isEmpty }, named, options);
+  if (seen.last.hash !== reading.last.hash) {
+    return { wrong: "first", words: `block ${look.toBlock} has another hash at a second look` };
+  }
+  const block = differingBlock(reading, seen, named, fromBlock);
+  if (block === null) {
+    const omitted = isOther ? null : await omittedByReceipts(node, look, reading, options);
+    return omitted === null ? null : { wrong: "first", words: `the logs of block ${omitted} were left out` };
+  }
+  if (!isOther) return { wrong: "first", words: `the logs of block ${block} were left out` };
+  const shown = [...mergeLogs([seen.range, ...seen.byHash])].filter((log) => log.blockNumber === block);
+  const parties = [
+    { provider: first.providerIndex, logs: logsOf(reading.logs, block) },
+    { provider: node.providerIndex, logs: shown },
+  ] as const;
+  const wrong = await findWrongParty(rpc, block, parties, look, options);
+  const words = `the logs of block ${block} differ from what other nodes have`;
+  return { wrong: wrong === 0 ? "first" : "other", words };
+}
+
+async function readAgain(
+  node: PinnedRpc,
+  look: RangeLook & { readonly isEmpty: boolean },
+  named: readonly Header[],
+  options: CallOptions,
+): Promise<Seen> {
+  const { wanted, bloom } = look;
+  const inRange = look.isEmpty ? [] : wanted.map((each) => rangeCall(look, each));
+  const byHash = named.flatMap((header) => wanted.map((each) => blockLogsCall(header, each, bloom)));
+  // The header first: a node that has the last block has the logs that it is asked for afterwards. The other way round,
+  // one that is behind shows a part of the range, and the header once it has caught up a moment later.
+  const calls: RpcCall<NodeLog[] | Header>[] = [headerCall(look.toBlock), ...inRange, ...byHash];
+  const responses = await node.batch(calls, options);
+  refuseLargeFirst(responses);
+  const [last, ...lists] = valuesOf(responses) as [Header, ...NodeLog[][]];
+  const range = lists.splice(0, inRange.length);
+  return {
+    range: mergeLogs(range),
+    byHash: named.map((_, i) => mergeLogs(lists.slice(i * wanted.length, (i + 1) * wanted.length))),
+    last,
+  };
+}
+
+function differingBlock(
+  reading: FirstReading,
+  seen: Seen,
+  named: readonly Header[],
+  fromBlock: number,
+): number | null {
+  const inRange = reading.logs.filter((log) => log.blockNumber >= fromBlock);
+  const differing = firstDifference(inRange, seen.range);
+  if (differing !== null) return differing;
+  const at = named.findIndex(
+    ({ number }, i) => firstDifference(logsOf(reading.logs, number), seen.byHash[i] ?? []) !== null,
+  );
+  return named[at]?.number ?? null;
+}
+
+/** The first suspicious block whose receipts show more than the node's log index. */
+async function omittedByReceipts(
+  node: PinnedRpc,
+  look: RangeLook,
+  reading: FirstReading,
+  options: CallOptions,
+): Promise<number | null> {
+  const shown = await readLogsOfReceipts(node, reading.suspicious, look, options);
+  for (const [block, logs] of shown) {
+    if (firstDifference(logsOf(reading.logs, block), logs) !== null) return block;
+  }
+  return null;
+}
+
+function logsOf(logs: readonly NodeLog[], block: number): NodeLog[] {
+  return logs.filter((log) => log.blockNumber === block);
+}

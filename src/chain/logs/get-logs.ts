@@ -1,0 +1,35 @@
+// The call that reads the logs of one block by its hash, and the check that they agree with its header.
+import type { Header } from "../../schema/chain-log.ts";
+import { malformed } from "../rpc/invalid-response.ts";
+import type { RpcCall } from "../rpc/types.ts";
+import { bloomKnows, filterParams, parseLogs, type Wanted } from "./filter.ts";
+import type { NodeLog } from "./log.ts";
+
+/** `partial`: the chain also reports logs that its blooms leave out (Polygon's state syncs). */
+export type BloomKind = "complete" | "partial";
+
+/** The call that reads one filter's logs of one block; for callers who put it into a batch of their own. */
+export function blockLogsCall(header: Header, wanted: Wanted, bloom: BloomKind): RpcCall<NodeLog[]> {
+  return {
+    method: "eth_getLogs",
+    params: [{ blockHash: header.hash, ...filterParams(wanted) }],
+    parse: (answer) => {
+      const logs = parseLogs(answer, wanted);
+      for (const log of logs) requireOfBlock(log, header, bloom);
+      return logs;
+    },
+  };
+}
+
+/** A log that claims to be of this block must agree with the block's header in everything. */
+export function requireOfBlock(log: NodeLog, header: Header, bloom: BloomKind): void {
+  if (log.blockNumber !== header.number || log.blockHash !== header.hash) {
+    throw malformed(`a log of block ${log.blockHash} was given for block ${header.hash}`);
+  }
+  if (log.blockTimestamp !== null && log.blockTimestamp !== header.timestamp) {
+    throw malformed(`a log and its block ${header.number} have different times`);
+  }
+  if (bloom === "complete" && !bloomKnows(header.logsBloom, log)) {
+    throw malformed(`the bloom of block ${header.number} does not know log ${log.logIndex}`);
+  }
+}

@@ -1,0 +1,224 @@
+// The logs of one block: complete or a Fault, whatever the node says.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  EMITTERS,
+  type LogChain,
+  OTHER_TOPIC,
+  STRANGER,
+  startLogChain,
+  TOPICS,
+} from "../../../tests/support/chain/log-chain.ts";
+import {
+  type FaultyNode,
+  type FaultyNodeOptions,
+  planOf,
+  startFaultyNode,
+} from "../../../tests/support/nodes/faulty-node.ts";
+import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { ChainLog, Header } from "../../schema/chain-log.ts";
+import { readHeaders } from "../headers.ts";
+import { readComparedLogsOfBlock } from "./cross-checked-block-logs.ts";
+import { readLogsOfBlock } from "./read-block-logs.ts";
+
+const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
+let logs: LogChain;
+let headers: Header[];
+let truth: ChainLog[][];
+let busy: Header;
+const nodes: FaultyNode[] = [];
+
+beforeAll(async () => {
+  logs = await startLogChain({ blocks: 25, seed: 3 });
+  const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+  headers = await readHeaders(
+    rpc,
+    Array.from({ length: 26 }, (_, i) => i),
+  );
+  truth = await Promise.all(headers.map(honestLogs));
+  busy = headers[truth.findIndex((list) => list.length >= 2)] as Header;
+});
+afterAll(() => logs.chain.stop());
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()));
+});
+
+/** Straight from the chain in process, in the plainest way. */
+async function honestLogs(header: Header): Promise<ChainLog[]> {
+  const params = { blockHash: header.hash };
+  const found = (await logs.chain.request("eth_getLogs", [params])) as Record<string, Hex>[];
+  return found
+    .filter(
+      (log) =>
+        EMITTERS.includes(log.address as Hex) && TOPICS.includes((log.topics as unknown as Hex[])[0] as Hex),
+    )
+    .map((log) => ({
+      address: log.address as Hex,
+      topics: log.topics as unknown as Hex[],
+      data: log.data as Hex,
+      blockNumber: header.number,
+      blockHash: header.hash,
+      blockTimestamp: header.timestamp,
+      transactionHash: log.transactionHash as Hex,
+      transactionIndex: Number(log.transactionIndex),
+      logIndex: Number(log.logIndex),
+    }));
+}
+
+async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 2): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerQuestion });
+  nodes.push(started);
+  return started;
+}
+
+describe("the logs of a block", () => {
+  it("are those of the chain, for every block", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    for (const [i, header] of headers.entries())
+      expect(await readLogsOfBlock(rpc, header, FILTERS)).toEqual(truth[i]);
+    expect(truth.flat().length).toBeGreaterThan(20);
+  });
+
+  it("may come from several filters and appear once", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    const both = [...FILTERS, { addresses: null, topics0: TOPICS }];
+    for (const header of headers) {
+      const anyone = await readLogsOfBlock(rpc, header, [{ addresses: null, topics0: TOPICS }]);
+      expect(await readLogsOfBlock(rpc, header, both)).toEqual(anyone);
+    }
+  });
+
+  it("are asked for again when they are empty although the bloom knows them", async () => {
+    const only = await node(() => ({ kind: "empty-logs" }));
+    const { rpc } = createTestRpc([only.url]);
+    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+    expect(only.requests).toHaveLength(3);
+  });
+
+  it("are asked of another provider first", async () => {
+    const [first, second] = [await node(() => ({ kind: "empty-logs" }), 99), await node(() => null)];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ["alone", null],
+    ["beside one that is behind", { kind: "error", code: -32_000, message: "header not found" }],
+    ["beside one that is down", { kind: "status", status: 503 }],
+  ] as const)("are found in the receipts of a node that always omits them, %s", async (_, other) => {
+    const omitting = await node(() => ({ kind: "empty-logs" }), 99);
+    const urls = [omitting.url, ...(other === null ? [] : [(await node(() => other, 99)).url])];
+    const { rpc } = createTestRpc(urls);
+    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+  });
+
+  it("are believed to be empty when the bloom was only a false positive", async () => {
+    // The stranger emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are not.
+    const { chain } = logs;
+    const from = chain.accounts.agent.address;
+    await chain.request("eth_sendTransaction", [{ from, to: STRANGER, data: TOPICS[0], gas: "0xc350" }]);
+    await chain.request("eth_sendTransaction", [{ from, to: EMITTERS[0], data: OTHER_TOPIC, gas: "0xc350" }]);
+    await chain.mine();
+    const only = await node(() => null);
+    const { rpc } = createTestRpc([only.url]);
+    const [header] = await readHeaders(rpc, [logs.head + 1]);
+    expect(await readLogsOfBlock(rpc, header as Header, FILTERS)).toEqual([]);
+    // The header, three reads of the logs, the transactions of the block and their receipts.
+    expect(only.requests).toHaveLength(6);
+  });
+
+  it("need one question when the bloom rules them out", async () => {
+    const silent = headers.find((header) => /^0x0+$/.test(header.logsBloom)) as Header;
+    const only = await node(() => null);
+    const { rpc } = createTestRpc([only.url]);
+    expect(await readLogsOfBlock(rpc, silent, FILTERS)).toEqual([]);
+    expect(only.requests).toHaveLength(1);
+  });
+
+  it.each(["wrong-hash", "other-block", "garbage", "null-result"] as const)(
+    "are not taken with %s",
+    async (kind) => {
+      const only = await node(planOf([{ kind }]));
+      const { rpc, calls } = createTestRpc([only.url]);
+      expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+      expect(calls[0]?.outcome).toBe("malformed");
+    },
+  );
+
+  it("of a block that the chain has left are missing", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    const gone = { ...busy, hash: `0x${"77".repeat(32)}` as Hex };
+    await expect(readLogsOfBlock(rpc, gone, FILTERS)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
+  });
+
+  it("that the bloom does not know are wrong, unless the chain is known for that", async () => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl], { limits: { attemptsMax: 2 } });
+    const blind = { ...busy, logsBloom: `0x${"0".repeat(512)}` as Hex };
+    await expect(readLogsOfBlock(rpc, blind, FILTERS)).rejects.toMatchObject({ kind: "malformed" });
+    expect(await readLogsOfBlock(rpc, blind, FILTERS, { bloom: "partial" })).toEqual(truth[busy.number]);
+  });
+
+  it.each([
+    { addresses: [], topics0: TOPICS },
+    { addresses: EMITTERS, topics0: [] },
+    { addresses: null, topics0: null },
+  ])("can not be asked for with a filter that a node would read as everything: %j", async (filter) => {
+    const { rpc } = createTestRpc([logs.chain.rpcUrl]);
+    await expect(readLogsOfBlock(rpc, busy, [filter])).rejects.toMatchObject({ code: "INTERNAL" });
+  });
+});
+
+describe("the logs of a block, compared with a second node", () => {
+  const twin = () => {
+    const list = truth.find((logs) =>
+      logs.some((log, i) =>
+        logs.some((other, j) => i < j && log.address === other.address && log.topics[0] === other.topics[0]),
+      ),
+    );
+    const log = list?.find((one) =>
+      list.some(
+        (other) => other !== one && other.address === one.address && other.topics[0] === one.topics[0],
+      ),
+    );
+    if (!list || !log) throw new Error("no block has two logs of one contract and event");
+    return { list, log, header: headers[log.blockNumber] as Header };
+  };
+  const omitting = ({ blockNumber, logIndex }: ChainLog, receipts = false) =>
+    node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
+
+  it("are whole although one node always omits one that the bloom cannot show", async () => {
+    const { list, log, header } = twin();
+    const liar = await omitting(log);
+    for (const urls of [
+      [liar.url, logs.chain.rpcUrl],
+      [logs.chain.rpcUrl, liar.url],
+    ]) {
+      const { rpc } = createTestRpc(urls);
+      expect(await readComparedLogsOfBlock(rpc, header, FILTERS)).toEqual(list);
+    }
+  });
+
+  it("are not taken on the word of one node against another", async () => {
+    const { log, header } = twin();
+    const liar = await omitting(log, true);
+    const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
+    await expect(readComparedLogsOfBlock(rpc, header, FILTERS)).rejects.toMatchObject({
+      code: "NODES_DISAGREE",
+    });
+  });
+
+  it("do not wait for a second node that hangs or lacks the block", async () => {
+    const { list, header } = twin();
+    const hanging = await node(() => ({ kind: "hang" }));
+    const lagging = await node(() => ({ kind: "member-error", code: -32_000, message: "unknown block" }));
+    for (const second of [hanging, lagging]) {
+      const { rpc } = createTestRpc([logs.chain.rpcUrl, second.url], {
+        limits: { requestTimeoutMs: 60_000 },
+      });
+      expect(await readComparedLogsOfBlock(rpc, header, FILTERS, { secondMsMax: 50 })).toEqual(list);
+      rpc.close();
+    }
+  });
+});

@@ -1,0 +1,75 @@
+// The logs of one block from the receipts of its transactions: another source inside the same node than its log index.
+import type { Hex } from "../../lib/hex.ts";
+import type { Header } from "../../schema/chain-log.ts";
+import { readHash, readObject } from "../rpc/hex-values.ts";
+import { malformed, missing } from "../rpc/invalid-response.ts";
+import { type CallOptions, type PinnedRpc, type RpcCall, valuesOf } from "../rpc/types.ts";
+import { matches, type Wanted } from "./filter.ts";
+import { type BloomKind, requireOfBlock } from "./get-logs.ts";
+import { byPosition, type NodeLog, parseLog } from "./log.ts";
+
+// A few batches. Receipts settle single suspicious blocks; larger ones have blooms too full to be suspicious.
+const TRANSACTIONS_MAX = 500;
+
+/** The wanted logs of each block, by its number, in order; a block whose receipts the node cannot show is left out. */
+export async function readLogsOfReceipts(
+  node: PinnedRpc,
+  headers: readonly Header[],
+  { wanted, bloom }: { readonly wanted: readonly Wanted[]; readonly bloom: BloomKind },
+  options: CallOptions,
+): Promise<ReadonlyMap<number, readonly NodeLog[]>> {
+  const found = new Map<number, readonly NodeLog[]>();
+  if (headers.length === 0) return found;
+  const blocks = await node.batch(headers.map(transactionsCall), options);
+  const chosen: { readonly header: Header; readonly transactions: readonly Hex[] }[] = [];
+  let total = 0;
+  for (const [i, header] of headers.entries()) {
+    const block = blocks[i];
+    if (!block || "error" in block || total + block.ok.length > TRANSACTIONS_MAX) continue;
+    total += block.ok.length;
+    chosen.push({ header, transactions: block.ok });
+  }
+  const receipts = await node.batch(
+    chosen.flatMap(({ transactions }) => transactions.map(receiptCall)),
+    options,
+  );
+  let at = 0;
+  for (const { header, transactions } of chosen) {
+    const own = receipts.slice(at, at + transactions.length);
+    at += transactions.length;
+    if (own.some((receipt) => "error" in receipt)) continue;
+    const logs = valuesOf(own)
+      .flat()
+      .filter((log) => wanted.some((each) => matches(log, each)))
+      .sort(byPosition);
+    for (const log of logs) requireOfBlock(log, header, bloom);
+    found.set(header.number, logs);
+  }
+  return found;
+}
+
+function transactionsCall({ hash: block }: Header): RpcCall<Hex[]> {
+  return {
+    method: "eth_getBlockByHash",
+    params: [block, false],
+    parse: (response) => {
+      if (response === null) throw missing(`block ${block} is not there`);
+      const { transactions } = readObject(response, "the block");
+      if (!Array.isArray(transactions)) throw malformed("the transactions of a block are not a list");
+      return transactions.map((hash) => readHash(hash, "a transaction hash"));
+    },
+  };
+}
+
+function receiptCall(transaction: Hex): RpcCall<NodeLog[]> {
+  return {
+    method: "eth_getTransactionReceipt",
+    params: [transaction],
+    parse: (response) => {
+      if (response === null) throw missing(`the receipt of ${transaction} is not there`);
+      const { logs } = readObject(response, "the receipt");
+      if (!Array.isArray(logs)) throw malformed("the logs of a receipt are not a list");
+      return logs.map(parseLog);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// Transfer logs as nodes send them: what was not asked for is refused, what is no transfer is left out.
+import { describe, expect, it } from "vitest";
+import type { Hex } from "../../lib/hex.ts";
+import { BadAnswer } from "../rpc/invalid-response.ts";
+import { TRANSFER_TOPIC, transfersCall } from "./transfers.ts";
+
+const WALLET: Hex = "0xAbcdefabcdefabcdefabcdefabcdefabcdefabcd";
+const OTHER: Hex = `0x${"11".repeat(20)}`;
+const topic = (account: Hex): Hex => `0x${"0".repeat(24)}${account.slice(2).toLowerCase()}`;
+const filter = { wallet: WALLET, side: "to", fromBlock: 10, toBlock: 20 } as const;
+
+function log(changes: object = {}) {
+  return {
+    address: OTHER,
+    topics: [TRANSFER_TOPIC, topic(OTHER), topic(WALLET)],
+    data: "0x",
+    blockNumber: "0xf",
+    blockHash: `0x${"22".repeat(32)}`,
+    transactionHash: `0x${"33".repeat(32)}`,
+    transactionIndex: "0x0",
+    logIndex: "0x1",
+    ...changes,
+  };
+}
+
+const parse = (answer: unknown, side: "from" | "to" = "to") =>
+  transfersCall({ ...filter, side }).parse?.(answer);
+
+describe("transfers", () => {
+  it("are asked for by the side of the account", () => {
+    const range = { fromBlock: "0xa", toBlock: "0x14" };
+    expect(transfersCall(filter).params).toEqual([
+      { ...range, topics: [TRANSFER_TOPIC, null, topic(WALLET)] },
+    ]);
+    expect(transfersCall({ ...filter, side: "from" }).params).toEqual([
+      { ...range, topics: [TRANSFER_TOPIC, topic(WALLET)] },
+    ]);
+  });
+
+  it("are put in order, and those with a token id are marked", () => {
+    const unique = log({ logIndex: "0x0", topics: [...log().topics, topic(OTHER)] });
+    const account = WALLET.toLowerCase();
+    expect(parse([log(), unique])).toMatchObject([
+      { from: OTHER, to: account, unique: true, log: { logIndex: 0 } },
+      { from: OTHER, to: account, unique: false, log: { logIndex: 1 } },
+    ]);
+  });
+
+  it("that do not name two accounts are none", () => {
+    const dirty = [TRANSFER_TOPIC, `0x${"11".repeat(32)}`, topic(WALLET)];
+    expect(parse([log({ topics: dirty })])).toEqual([]);
+    expect(parse([log({ topics: [TRANSFER_TOPIC, topic(WALLET)] })], "from")).toEqual([]);
+  });
+
+  it.each([
+    ["another event", [log({ topics: [`0x${"44".repeat(32)}`, topic(OTHER), topic(WALLET)] })]],
+    ["the other side", [log({ topics: [TRANSFER_TOPIC, topic(WALLET), topic(OTHER)] })]],
+    ["a block before the range", [log({ blockNumber: "0x9" })]],
+    ["a block behind the range", [log({ blockNumber: "0x15" })]],
+    ["a log of a reorg", [log({ removed: true })]],
+    ["no list", {}],
+  ])("are refused when the answer has %s", (_, answer) => {
+    expect(() => parse(answer)).toThrow(BadAnswer);
+  });
+});

@@ -1,0 +1,372 @@
+// The client against a real chain behind nodes that fail in every way we know.
+
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type FaultyNode,
+  type FaultyNodeOptions,
+  planOf,
+  startFaultyNode,
+} from "../../../tests/support/nodes/faulty-node.ts";
+import type { Injection } from "../../../tests/support/nodes/node-faults.ts";
+import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
+import { Fault } from "../../lib/fault.ts";
+import { RpcError } from "./errors.ts";
+import { malformed } from "./invalid-response.ts";
+
+let chain: LocalChain;
+const nodes: FaultyNode[] = [];
+
+beforeAll(async () => {
+  chain = await startLocalChain({ chainId: 31337 });
+  await chain.mine(5);
+});
+afterAll(() => chain.stop());
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()));
+});
+
+async function node(plan: FaultyNodeOptions["plan"]): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: chain.rpcUrl, plan });
+  nodes.push(started);
+  return started;
+}
+const honest = () => node(() => null);
+const always = (injection: Injection) => node(() => injection);
+
+const head = { method: "eth_blockNumber", params: [] };
+const chainId = { method: "eth_chainId", params: [] };
+const DOWN: Injection = { kind: "status", status: 503 };
+
+describe("a request", () => {
+  const PASSING: readonly Injection[] = [
+    { kind: "status", status: 429 },
+    { kind: "status", status: 500, body: "oops" },
+    { kind: "status", status: 502, body: "<html>bad gateway</html>" },
+    { kind: "page" },
+    { kind: "truncated" },
+    { kind: "cut-connection" },
+    { kind: "reset" },
+    { kind: "hang" },
+    { kind: "wrong-id" },
+    { kind: "error", code: -32603, message: "Internal error" },
+    { kind: "error", code: -32005, message: "limit exceeded" },
+    { kind: "error", code: -32000, message: "header not found" },
+    { kind: "error", code: -32011, message: "no backend is currently healthy to serve traffic", status: 503 },
+  ];
+
+  it.each(PASSING)("gets over $kind $status $message", async (injection) => {
+    const only = await node(planOf([injection]));
+    const { rpc } = createTestRpc([only.url], {
+      limits: { requestTimeoutMs: injection.kind === "hang" ? 500 : 5_000 },
+    });
+    expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
+    expect(only.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [{ kind: "error", code: 3, message: "execution reverted", data: "0x1234" }, "reverted"],
+    [{ kind: "error", code: -32602, message: "invalid argument 0" }, "invalid-request"],
+    [{ kind: "error", code: -32614, message: "eth_getLogs is limited to a 10,000 range" }, "range-too-large"],
+  ] as const)("does not repeat what is final: %j", async (injection, kind) => {
+    const [first, second] = [await always(injection), await honest()];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    const failed = rpc.request("eth_getLogs", [{}]);
+    await expect(failed).rejects.toMatchObject({ kind, host: first.host });
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+  });
+
+  it("gives up after a bounded number of attempts and says which node failed", async () => {
+    const only = await always(DOWN);
+    const { rpc } = createTestRpc([only.url], { limits: { attemptsMax: 4 } });
+    const error = await rpc.request("eth_chainId", []).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Fault);
+    expect(error).toMatchObject({ code: "NODE_UNAVAILABLE", retry: true, kind: "transient" });
+    expect((error as Error).message).toBe(`The node at ${only.host} failed eth_chainId: HTTP status 503.`);
+    expect(only.requests).toHaveLength(4);
+  });
+
+  it("waits as long as Retry-After asks, but not longer than the bound", async () => {
+    const only = await node(
+      planOf([
+        { kind: "status", status: 429, retryAfter: "7" },
+        { kind: "status", status: 429, retryAfter: "86400" },
+      ]),
+    );
+    const { rpc, clock } = createTestRpc([only.url]);
+    await rpc.request("eth_chainId", []);
+    expect(clock.sleptMs).toEqual([7_000, 60_000]);
+  });
+
+  it("pauses longer after each failure", async () => {
+    const only = await node((number) => (number < 5 ? DOWN : null));
+    const { rpc, clock } = createTestRpc([only.url]);
+    await rpc.request("eth_chainId", []);
+    const pauses = clock.sleptMs;
+    expect(pauses).toHaveLength(5);
+    for (const [i, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(125 * 2 ** i);
+      expect(pause).toBeLessThanOrEqual(250 * 2 ** i);
+    }
+  });
+
+  it("refuses an answer that is longer than the limit", async () => {
+    const only = await honest();
+    const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 300 } });
+    const failed = rpc.request("eth_getBlockByNumber", ["0x1", false]);
+    await expect(failed).rejects.toMatchObject({ kind: "response-too-large", code: "LOGS_TOO_LARGE" });
+  });
+
+  it("asks again when the caller's own reading of the answer fails", async () => {
+    const only = await honest();
+    const { rpc, calls } = createTestRpc([only.url]);
+    let reads = 0;
+    const parse = (answer: unknown) => {
+      reads += 1;
+      if (reads < 3) throw malformed("not what was asked for");
+      return answer;
+    };
+    expect(await rpc.request("eth_chainId", [], { parse })).toBe("0x7a69");
+    expect(calls.map((call) => call.outcome)).toEqual(["malformed", "malformed", "ok"]);
+  });
+
+  it("ends with the caller's reason when the caller gives up, even in the middle", async () => {
+    const only = await always({ kind: "hang" });
+    const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 20_000 } });
+    const controller = new AbortController();
+    const failed = rpc.request("eth_chainId", [], { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error("enough")), 30);
+    await expect(failed).rejects.toThrow("enough");
+  });
+
+  it("ends at once when the client is closed", async () => {
+    const only = await always({ kind: "hang" });
+    const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 20_000 } });
+    const failed = rpc.request("eth_chainId", []);
+    setTimeout(() => rpc.close(), 30);
+    await expect(failed).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+    await expect(rpc.batch([head])).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  });
+
+  it("keeps to the limit of requests in flight", async () => {
+    const only = await honest();
+    const { rpc } = createTestRpc([only.url], { limits: { inFlightMax: 2 } });
+    await Promise.all(Array.from({ length: 30 }, () => rpc.request("eth_chainId", [])));
+    expect(only.requests).toHaveLength(30);
+    expect(only.runningMost).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("several providers", () => {
+  it("prefers the first while it is healthy", async () => {
+    const [first, second] = [await honest(), await honest()];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    for (let i = 0; i < 5; i += 1) await rpc.request("eth_chainId", []);
+    expect([first.requests.length, second.requests.length]).toEqual([5, 0]);
+  });
+
+  it("goes on to the next at once, leaves the failing one alone, and returns when it is well", async () => {
+    let broken = true;
+    const [first, second] = [await node(() => (broken ? DOWN : null)), await honest()];
+    const { rpc, clock } = createTestRpc([first.url, second.url]);
+    await rpc.request("eth_chainId", []);
+    expect(clock.sleptMs).toEqual([]);
+    for (let i = 0; i < 10; i += 1) await rpc.request("eth_chainId", []);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 11]);
+    expect(rpc.providers()[0]).toMatchObject({
+      host: first.host,
+      state: "resting",
+      failures: 1,
+      lastFailure: "transient",
+    });
+
+    await clock.sleep(1_000);
+    await rpc.request("eth_chainId", []);
+    expect(first.requests).toHaveLength(2);
+    expect(rpc.providers()[0]).toMatchObject({ state: "resting", failures: 2 });
+
+    broken = false;
+    await clock.sleep(2_000);
+    await rpc.request("eth_chainId", []);
+    await rpc.request("eth_chainId", []);
+    expect(first.requests).toHaveLength(4);
+    expect(rpc.providers()[0]).toMatchObject({ state: "ready", failures: 0 });
+  });
+
+  it("sends a single probe to a provider that comes back, and the others elsewhere", async () => {
+    const [first, second] = [await node(planOf([DOWN, { kind: "hang" }])), await honest()];
+    const { rpc, clock } = createTestRpc([first.url, second.url], { limits: { requestTimeoutMs: 1_000 } });
+    await rpc.request("eth_chainId", []);
+    await clock.sleep(5_000);
+    await Promise.all(Array.from({ length: 6 }, () => rpc.request("eth_chainId", [])));
+    expect(first.requests).toHaveLength(2);
+  });
+
+  it("counts requests that fail together as one failure", async () => {
+    const [first, second] = [await always(DOWN), await honest()];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    await Promise.all(Array.from({ length: 8 }, () => rpc.request("eth_chainId", [])));
+    expect(rpc.providers()[0]?.failures).toBe(1);
+  });
+
+  it.each([
+    { kind: "error", code: -32601, message: "the method eth_chainId does not exist/is not available" },
+    { kind: "status", status: 401, body: "invalid project id" },
+    { kind: "error", code: -32000, message: "header not found" },
+  ] as const)("asks another one about $kind $message $status", async (injection) => {
+    const [first, second] = [await always(injection), await honest()];
+    const { rpc, clock } = createTestRpc([first.url, second.url]);
+    expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
+    expect(clock.sleptMs).toEqual([]);
+  });
+
+  it("says at once when nobody supports a method", async () => {
+    const [first, second] = [await honest(), await honest()];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    await expect(rpc.request("eth_foo", [])).rejects.toMatchObject({
+      kind: "unsupported",
+      code: "NODE_REFUSED",
+    });
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+  });
+
+  it("never believes a provider on another chain", async () => {
+    const other = await startLocalChain({ chainId: 84532 });
+    try {
+      const right = await honest();
+      const { rpc } = createTestRpc([other.rpcUrl, right.url], { chainId: 31337 });
+      expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
+      expect(rpc.providers()[0]).toMatchObject({ state: "resting", lastFailure: "wrong-chain" });
+
+      const alone = createTestRpc([other.rpcUrl], { chainId: 31337 }).rpc;
+      const error = await alone.request("eth_blockNumber", []).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "CHAIN_MISMATCH" });
+      expect((error as Error).message).toContain("it serves chain 84532, but chain 31337 is expected");
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("asks a provider who it is again after it was away", async () => {
+    const only = await node(planOf([null, null, { kind: "reset" }]));
+    const { rpc } = createTestRpc([only.url], { chainId: 31337 });
+    await rpc.request("eth_blockNumber", []);
+    await rpc.request("eth_blockNumber", []);
+    const methods = only.requests.map((calls) => calls[0]?.method);
+    expect(methods).toEqual([
+      "eth_chainId",
+      "eth_blockNumber",
+      "eth_blockNumber",
+      "eth_chainId",
+      "eth_blockNumber",
+    ]);
+  });
+
+  it("pins related reads to one provider and runs them again elsewhere when it fails", async () => {
+    const [first, second] = [await node(planOf([null, DOWN])), await honest()];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    const seen: string[] = [];
+    const host = await rpc.pinned(async (pinned) => {
+      seen.push(pinned.host);
+      await pinned.request("eth_blockNumber", []);
+      await pinned.request("eth_chainId", []);
+      return pinned.host;
+    });
+    expect(host).toBe(second.host);
+    expect(seen).toEqual([first.host, second.host]);
+    expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
+  });
+
+  it("gives a second opinion where there is a second, and the first again where there is none", async () => {
+    const [first, second] = [await honest(), await honest()];
+    const pair = createTestRpc([first.url, second.url]).rpc;
+    expect(await pair.pinned(async ({ host }) => host, { avoid: [0] })).toBe(second.host);
+    const alone = createTestRpc([first.url]).rpc;
+    expect(await alone.pinned(async ({ host }) => host, { avoid: [0] })).toBe(first.host);
+  });
+});
+
+describe("a batch", () => {
+  const many = Array.from({ length: 25 }, (_, i) => ({
+    method: "eth_getBlockByNumber",
+    params: [`0x${(i % 6).toString(16)}`, false],
+  }));
+  const numbers = (answers: readonly unknown[]) =>
+    answers.map((answer) => Number((answer as { ok: { number: string } }).ok.number));
+  const expected = many.map((_, i) => i % 6);
+
+  it("is split at its limit and answered in the order of the calls", async () => {
+    const only = await always({ kind: "reversed" });
+    const { rpc } = createTestRpc([only.url], { limits: { batchMax: 10 } });
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+    expect(only.requests.map((calls) => calls.length).sort()).toEqual([10, 10, 5]);
+  });
+
+  it.each(["left-out", "doubled"] as const)("asks again for a member that is %s", async (kind) => {
+    const only = await node(planOf([{ kind }]));
+    const { rpc } = createTestRpc([only.url]);
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+    expect(only.requests.map((calls) => calls.length)).toEqual([25, 1]);
+  });
+
+  it("asks alone for what batches keep leaving out", async () => {
+    const only = await node((_, calls) => (calls.length > 1 ? { kind: "left-out" } : null));
+    const { rpc } = createTestRpc([only.url]);
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+  });
+
+  it.each([
+    { kind: "error", code: -32600, message: "Batch requests are not supported" },
+    { kind: "status", status: 400, body: "cannot unmarshal array" },
+    { kind: "error", code: -32700, message: "parse error" },
+    { kind: "error", code: -32000, message: "Batch limit of 10 exceeded", status: 413 },
+    { kind: "error", code: -32005, message: "batch size too large" },
+  ] as const)("becomes smaller where a node refuses it: $message $body", async (injection) => {
+    const only = await node((_, calls) =>
+      calls.length > 10 || ("status" in injection && injection.status === 400 && calls.length > 1)
+        ? injection
+        : null,
+    );
+    const { rpc } = createTestRpc([only.url]);
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+    const before = only.requests.length;
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+    const later = only.requests.slice(before);
+    expect(Math.max(...later.map((calls) => calls.length))).toBeLessThanOrEqual(12);
+  });
+
+  it("is halved when its answer is too long for us", async () => {
+    const only = await honest();
+    const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 4_000 } });
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+  });
+
+  it("tells the failure of a member beside the answers of the others", async () => {
+    const only = await honest();
+    const { rpc } = createTestRpc([only.url]);
+    const [good, bad] = await rpc.batch([
+      chainId,
+      { method: "eth_getBlockByNumber", params: ["zero", false] },
+    ]);
+    expect(good).toEqual({ ok: "0x7a69" });
+    expect(bad).toMatchObject({ error: { kind: "invalid-request" } });
+  });
+
+  it("goes to the next provider with what is still open", async () => {
+    const [first, second] = [
+      await node(() => ({ kind: "member-error", code: -32005, message: "limit exceeded" })),
+      await honest(),
+    ];
+    const { rpc } = createTestRpc([first.url, second.url]);
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+    expect(second.requests.map((calls) => calls.length)).toEqual([1]);
+  });
+
+  it("answers every member with the failure when no provider can", async () => {
+    const only = await always({ kind: "page" });
+    const { rpc } = createTestRpc([only.url]);
+    const answers = await rpc.batch([head, chainId]);
+    expect(answers).toHaveLength(2);
+    for (const answer of answers) expect("error" in answer && answer.error).toBeInstanceOf(RpcError);
+  });
+});

@@ -1,0 +1,163 @@
+// The JSON-RPC client: several providers in order of preference behind one face that only gives usable answers.
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
+import { createEndpoint } from "../../lib/remote-endpoint.ts";
+import type { Secret } from "../../lib/secret.ts";
+import { FAILURES, RpcError } from "./errors.ts";
+import { BadAnswer } from "./invalid-response.ts";
+import { RPC_LIMITS, type RpcLimits } from "./limits.ts";
+import { createProvider, type Provider } from "./provider.ts";
+import { attempt } from "./retry.ts";
+import type { Answer, CallObserver, PinnedRpc, PinOptions, ProviderHealth, Rpc, RpcCall } from "./types.ts";
+
+export type RpcOptions = {
+  /** In order of preference: the first healthy one is asked. */
+  readonly urls: readonly Secret<string>[];
+  readonly log: Log;
+  /** When given, no provider is believed before it has said that it serves this chain. */
+  readonly chainId?: number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly limits?: Partial<RpcLimits>;
+  readonly onCall?: CallObserver;
+};
+
+export function createRpc(options: RpcOptions): Rpc {
+  if (options.urls.length === 0) throw new Fault("CONFIG_INVALID", "At least one node address is needed.");
+  const limits = { ...RPC_LIMITS, ...options.limits };
+  const shared = {
+    limits,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    log: options.log,
+    chainId: options.chainId ?? null,
+    onCall: options.onCall ?? (() => undefined),
+  };
+  const providers = options.urls.map((url) => createProvider({ ...shared, endpoint: createEndpoint(url) }));
+  const closing = new AbortController();
+
+  /** The client over some of the providers: all of them, or the one of a pinned piece of work. */
+  function over(usable: readonly Provider[], bounds: RpcLimits, troublesBefore: number): Rpc {
+    const loop = (signal: AbortSignal | undefined) => ({
+      ...shared,
+      limits: bounds,
+      providers: usable,
+      signals: signal ? [signal, closing.signal] : [closing.signal],
+    });
+
+    async function batchPart<T>(
+      calls: readonly RpcCall<T>[],
+      signal: AbortSignal | undefined,
+    ): Promise<Answer<T>[]> {
+      const answers = new Map<number, Answer<T>>();
+      const open = () => calls.map((_, i) => i).filter((i) => !isSettled(answers.get(i)));
+      const options = loop(signal);
+      let troubles = troublesBefore;
+      try {
+        await attempt(async (provider) => {
+          const left = open();
+          const manner = troubles >= BATCH_TROUBLES_MAX ? "alone" : "batched";
+          const asked = left.map((i) => calls[i] as RpcCall<T>);
+          const got = await provider.callMany(asked, options.signals, manner);
+          for (const [at, i] of left.entries()) answers.set(i, got[at] as Answer<T>);
+          const failed = open()
+            .map((i) => answers.get(i))
+            .find((answer) => answer !== undefined);
+          if (failed && "error" in failed) {
+            troubles += isBatchTrouble(failed.error) ? 1 : 0;
+            throw failed.error;
+          }
+        }, options);
+      } catch (error) {
+        if (!(error instanceof Fault) || closing.signal.aborted) throw error;
+        const failure = error instanceof RpcError ? error : asRpcError(error);
+        return calls.map((_, i) => answers.get(i) ?? { error: failure });
+      }
+      return calls.map((_, i) => answers.get(i) as Answer<T>);
+    }
+
+    return {
+      request: (method, params, { signal, parse } = {}) => {
+        const call = parse ? { method, params, parse } : { method, params };
+        const options = loop(signal);
+        return attempt((provider) => provider.call(call, options.signals), options) as Promise<never>;
+      },
+      async batch(calls, { signal } = {}) {
+        const parts: Promise<Answer<never>[]>[] = [];
+        for (let at = 0; at < calls.length; at += limits.batchMax) {
+          parts.push(batchPart(calls.slice(at, at + limits.batchMax), signal) as Promise<Answer<never>[]>);
+        }
+        return (await Promise.all(parts)).flat();
+      },
+      pinned: (work, pin = {}) => pinned(work, pin, usable, bounds),
+      providers: () => usable.map(healthOf),
+      close: () => closing.abort(new Fault("SHUTTING_DOWN", "The connection to the nodes is closed.")),
+    };
+  }
+
+  async function pinned<T>(
+    work: (node: PinnedRpc) => Promise<T>,
+    pin: PinOptions,
+    usable: readonly Provider[],
+    bounds: RpcLimits,
+  ): Promise<T> {
+    const only = pin.only === undefined ? null : providers[pin.only];
+    if (only === undefined) throw new Fault("INTERNAL", `There is no provider ${pin.only}.`);
+    const limits = { ...bounds, attemptsMax: pin.attemptsMax ?? bounds.attemptsMax };
+    const signals = pin.signal ? [pin.signal, closing.signal] : [closing.signal];
+    const avoid = providers.filter((_, i) => pin.avoid?.includes(i));
+    const allowed = only ? [only] : usable.filter((each) => !pin.except?.includes(providers.indexOf(each)));
+    // One try and no waiting: when this provider can not, the loop out here knows where to go on.
+    const once = { ...bounds, attemptsMax: 1, waitMsMax: 0 };
+    let troubles = 0;
+    return attempt(
+      async (provider) => {
+        const node = {
+          ...over([provider], once, troubles),
+          host: provider.host,
+          providerIndex: providers.indexOf(provider),
+        };
+        try {
+          return await work(node);
+        } catch (error) {
+          if (isBatchTrouble(error)) troubles += 1;
+          if (error instanceof BadAnswer) throw provider.blame(error, "a group of reads");
+          throw error;
+        }
+      },
+      { ...shared, limits, providers: allowed, signals, avoid, waitMsMax: pin.waitMsMax ?? null },
+    );
+  }
+
+  return over(providers, limits, 0);
+}
+
+// What batches have left out or not finished twice is asked for alone: some nodes never manage a heavy batch. Other
+// failures keep it together, because a balancer sends a batch to one machine, but single requests to many.
+const BATCH_TROUBLES_MAX = 2;
+
+function isBatchTrouble(error: unknown): boolean {
+  return error instanceof RpcError && (error.kind === "malformed" || error.kind === "timeout");
+}
+
+function isSettled(answer: Answer<unknown> | undefined): boolean {
+  return answer !== undefined && (!("error" in answer) || FAILURES[answer.error.kind].next === "give-up");
+}
+
+function asRpcError(fault: Fault): RpcError {
+  return new RpcError("transient", fault.message, { host: "any provider", method: "a batch", cause: fault });
+}
+
+function healthOf(provider: Provider): ProviderHealth {
+  const restMs = provider.health.restMs();
+  return {
+    host: provider.host,
+    state: restMs > 0 ? "resting" : "ready",
+    failures: provider.health.failures,
+    restMs,
+    lastFailure: provider.health.lastFailure,
+    inFlight: provider.inFlight,
+    batchMax: provider.batchMax,
+  };
+}

@@ -1,0 +1,77 @@
+// Before anything is indexed: every provider serves the right chain, and the contracts are there.
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import { RpcError } from "./rpc/errors.ts";
+import { readData, readQuantity } from "./rpc/hex-values.ts";
+import { type CallOptions, type PinnedRpc, type Rpc, valuesOf } from "./rpc/types.ts";
+
+export type Deployment = {
+  readonly chainId: number;
+  readonly contracts: Readonly<Record<string, Hex>>;
+};
+
+/**
+ * Throws CHAIN_MISMATCH when any provider that answers is on another chain or lacks a contract, and the provider's
+ * own failure when none answers. Gives back the hosts that could not be asked.
+ */
+export async function verifyDeployment(
+  rpc: Rpc,
+  deployment: Deployment,
+  options: CallOptions = {},
+): Promise<{ readonly verified: readonly string[]; readonly unreachable: readonly string[] }> {
+  const hosts = rpc.providers().map(({ host }) => host);
+  // A fallback that is down must not hold up the start; a single provider may just be starting, too.
+  const patience = hosts.length > 1 ? { attemptsMax: 2 } : {};
+  const failures = await Promise.all(
+    hosts.map(async (_, index): Promise<RpcError | null> => {
+      try {
+        await rpc.pinned((node) => verifyNode(node, deployment, options), {
+          ...options,
+          ...patience,
+          only: index,
+        });
+        return null;
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.kind === "wrong-chain") throw error;
+        return error;
+      }
+    }),
+  );
+  const [failure] = failures;
+  if (failure && !failures.includes(null)) throw failure;
+  return {
+    verified: hosts.filter((_, i) => failures[i] === null),
+    unreachable: hosts.filter((_, i) => failures[i] !== null),
+  };
+}
+
+async function verifyNode(
+  node: PinnedRpc,
+  { chainId, contracts }: Deployment,
+  options: CallOptions,
+): Promise<void> {
+  const found = await node.request("eth_chainId", [], {
+    ...options,
+    parse: (id) => readQuantity(id, "the chain id"),
+  });
+  if (found !== chainId) {
+    const message = `The node at ${node.host} serves chain ${found}, but the deployment is on chain ${chainId}.`;
+    throw new Fault("CHAIN_MISMATCH", message);
+  }
+  const entries = Object.entries(contracts);
+  const codes = await node.batch(
+    entries.map(([, address]) => ({
+      method: "eth_getCode",
+      params: [address, "latest"],
+      parse: (code: unknown) => readData(code, "the code of a contract"),
+    })),
+    options,
+  );
+  for (const [i, code] of valuesOf(codes).entries()) {
+    const [name, address] = entries[i] ?? [];
+    if (code === "0x") {
+      const message = `The node at ${node.host} has no code for ${name} at ${address} on chain ${chainId}.`;
+      throw new Fault("CHAIN_MISMATCH", message);
+    }
+  }
+}

@@ -1,0 +1,239 @@
+// The audit against a real chain, a real index and a real economy: silent when all is well, clear when it is not.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type AuditedIndex,
+  openAuditedIndex,
+  pretenders,
+  urlOf,
+} from "../../../tests/support/index/audited-index.ts";
+import { plainColumns, someRow, tableOf, whileCorrupt } from "../../../tests/support/index/corrupt-rows.ts";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
+import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
+import { differencesOf } from "../../audit/report.ts";
+import { audits } from "../../audit/tables/all-tables.ts";
+import { tables } from "../../protocol/domains.ts";
+import type { Table } from "../../schema/table.ts";
+import { audit } from "./audit.ts";
+
+const FINALITY = 32;
+
+let index: AuditedIndex;
+let folder: string;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  index = await openAuditedIndex(11);
+  const { chain, deployment, database } = index;
+  folder = await mkdtemp(join(tmpdir(), "sextant-audit-"));
+  await writeFile(join(folder, "deployment.json"), JSON.stringify(deployment));
+  environment = {
+    NETWORK: join(folder, "deployment.json"),
+    RPC_URL: chain.rpcUrl,
+    DATABASE_URL: urlOf(database),
+  };
+}, 120_000);
+
+afterAll(async () => {
+  await index?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function run(options: Record<string, string>, more: Record<string, string> = {}) {
+  let out = "";
+  const stop = new AbortController().signal;
+  const say = (text: string) => {
+    out += text;
+  };
+  const code = await audit({ environment: { ...environment, ...more }, options, log: quiet, say, stop });
+  return { code, out };
+}
+
+describe("an index that is right", () => {
+  it("differs nowhere, at the head and at older blocks", async () => {
+    const blocks = [1, 2, 3, 4].map((quarter) => Math.floor((index.head * quarter) / 4));
+    for (const block of [index.deployment.startBlock, ...blocks, index.head - FINALITY, index.head - 1]) {
+      const report = await index.audit({ block });
+      expect(report.results.flatMap(({ first }) => first)).toEqual([]);
+      expect(differencesOf(report)).toBe(0);
+      expect(report.block.number).toBe(block);
+    }
+  }, 60_000);
+
+  it("has rows of every table compared", async () => {
+    const { results } = await index.audit();
+    expect(results.map(({ table }) => table).sort()).toEqual(tables.map(({ name }) => name).sort());
+    expect(results.filter(({ compared }) => compared === 0)).toEqual([]);
+  });
+
+  it("tells from which block on counters of the recent past can be read", async () => {
+    const { results } = await index.audit({ block: index.head - FINALITY - 1 });
+    const untold = results.filter(({ notes }) =>
+      notes.includes(`kept only from block ${index.head - FINALITY}`),
+    );
+    const recent = tables.filter(({ history }) => history === "recent");
+    expect(untold.map(({ table }) => table).sort()).toEqual(recent.map(({ name }) => name).sort());
+  });
+
+  it("can be sampled: evenly, and said so", async () => {
+    const { results } = await index.audit({ sample: 3 });
+    expect(results.flatMap(({ first }) => first)).toEqual([]);
+    const sampled = results.find(({ table }) => table === "agents");
+    expect(sampled?.compared).toBe(3);
+    expect(sampled?.notes.join()).toMatch(/a sample of \d+ rows/);
+    const totals = results.find(({ table }) => table === "commerce_totals");
+    expect(totals?.notes).toEqual(["recounted"]);
+  });
+});
+
+describe("contracts that only pretend to be accounts", () => {
+  it("make rows unverifiable, not wrong", async () => {
+    const { results } = await index.audit({
+      audits: audits.filter(({ table }) => table.name === "session_keys"),
+    });
+    expect(results[0]?.differences).toBe(0);
+    expect(results[0]?.notes).toContain(`${pretenders.length} unverifiable: the account does not confirm it`);
+  });
+});
+
+describe("a node that can not answer for the block", () => {
+  it("is told to be an archive node where it has no old state", async () => {
+    const pruned = await startFaultyNode({
+      upstream: index.chain.rpcUrl,
+      plan: (_number, calls) =>
+        calls.some(({ method }) => method === "eth_call")
+          ? {
+              kind: "error",
+              code: -32_000,
+              message: "missing trie node 1f4a (path ) state 0x1f4a is not available",
+            }
+          : null,
+    });
+    const client = createTestRpc([pruned.url]);
+    try {
+      await expect(index.audit({ rpc: client.rpc, block: 20 })).rejects.toMatchObject({
+        code: "BLOCK_MISSING",
+        message: expect.stringMatching(/does not have the state of block 20 .* archive node/),
+      });
+    } finally {
+      client.rpc.close();
+      await pruned.stop();
+    }
+  });
+
+  it("is refused where it has another block than the one indexed", async () => {
+    await index.database.query(`update blocks set hash = '\\x00' where number = ${index.head}`);
+    try {
+      await expect(index.audit()).rejects.toMatchObject({
+        code: "BLOCK_MISSING",
+        message: expect.stringContaining(`another block ${index.head} than the one that was indexed`),
+      });
+    } finally {
+      await index.database.query(
+        `update blocks set hash = (select block_hash from checkpoint) where number = ${index.head}`,
+      );
+    }
+  });
+});
+
+describe("the command", () => {
+  it("says that there is no difference and ends with 0, by default at the final block", async () => {
+    const { code, out } = await run({});
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      new RegExp(
+        `^Audit of local at block ${index.head - FINALITY} \\(0x[0-9a-f]{64}\\); indexed up to ${index.head}\\.`,
+      ),
+    );
+    expect(out).toMatch(/^agents +\d+ +0 {2}getAgent$/m);
+    expect(out).toMatch(/^fill_proofs +\d+ +0 {2}no getter: compared with its events$/m);
+    expect(out).toMatch(/No difference\.\n$/);
+  });
+
+  it("names the differences of every table and ends with 1", async () => {
+    // Columns that no counter is made from, so that each difference shows once.
+    const column: Record<string, string> = {
+      intents: "deadline",
+      bids: "fee",
+      fills: "amount_in",
+      attestations: "data_hash",
+      merchants: "metadata_uri",
+      services: "metadata_uri",
+      facilitators: "metadata_uri",
+      quotes: "terms_hash",
+      receipts: "result_hash",
+      disputes: "reason_hash",
+      trust_signals: "signal_hash",
+    };
+    const expected: string[] = [];
+    const corruptAll = async (rest: readonly Table[], work: () => Promise<void>): Promise<void> => {
+      const [table, ...others] = rest;
+      if (!table) return work();
+      const row = await someRow(index.database, table);
+      const damaged = column[table.name] ?? plainColumns(table).at(-1) ?? "";
+      await whileCorrupt(index.database, table, row, [damaged], async (key) => {
+        expected.push(`${table.name} ${key} ${damaged}`);
+        await corruptAll(others, work);
+      });
+    };
+    await corruptAll(tables, async () => {
+      const { results } = await index.audit();
+      const found = results.flatMap(({ table, first }) =>
+        first.map(({ key, column: name }) => `${table} ${key} ${name}`),
+      );
+      expect(found.sort()).toEqual(expected.sort());
+      const { code, out } = await run({ block: String(index.head) });
+      expect(code).toBe(1);
+      expect(out).toContain(`${tables.length} differences, of which the first 20:`);
+      expect(out).toMatch(/^table +key +column +in the index +should be +according to$/m);
+      expect(out.split("according to\n")[1]?.trimEnd().split("\n")).toHaveLength(20);
+    });
+    expect((await run({ block: String(index.head) })).code).toBe(0);
+  }, 60_000);
+
+  it("shows what the index has and what the contract says", async () => {
+    const row = await someRow(index.database, tableOf("agents"), "agent_id = 1");
+    await whileCorrupt(index.database, tableOf("agents"), row, ["metadata_uri"], async () => {
+      const { code, out } = await run({ block: String(index.head), sample: "1000" });
+      expect(code).toBe(1);
+      expect(out).toContain("\n1 difference:\n");
+      expect(out).toMatch(/^agents +1 +metadata_uri +\S+! +\S+[^!] {2}AgentRegistry\.getAgent$/m);
+    });
+  });
+
+  it.each([
+    [{ block: "soon" }, "USAGE_INVALID", "--block must be a whole number from 0"],
+    [{ block: "-1" }, "USAGE_INVALID", "--block must be a whole number from 0"],
+    [{ block: "0" }, "USAGE_INVALID", "--block must be from 1, where the deployment begins"],
+    [{ block: "1000000" }, "USAGE_INVALID", "which is the last block indexed; it is 1000000"],
+    [{ sample: "0" }, "USAGE_INVALID", "--sample must be a whole number from 1"],
+  ])("refuses %j", async (options, code, message) => {
+    await expect(run(options as Record<string, string>)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("refuses to begin without a node, and where nothing was indexed", async () => {
+    await expect(run({}, { RPC_URL: "" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    const empty = await openTestDatabase();
+    try {
+      await expect(run({}, { DATABASE_URL: urlOf(empty.database) })).rejects.toMatchObject({
+        code: "INDEX_EMPTY",
+        message: expect.stringContaining("run `sextant indexer` first"),
+      });
+      expect((await empty.database.query("select * from deployment")).rows).toEqual([]);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it("ends when it is told to, without a verdict", async () => {
+    const stop = AbortSignal.abort("SIGTERM");
+    await expect(index.audit({ stop })).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  });
+});

@@ -1,0 +1,124 @@
+// `sextant facilitator` as a process: it serves what the x402 client expects, and refuses to start half configured.
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ask, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
+import { termsOf } from "../../../tests/support/payments/test-facilitator.ts";
+import { sextantHere } from "../../../tests/support/process/run-in-process.ts";
+import { databaseEnvironment, startSextant } from "../../../tests/support/process/sextant-process.ts";
+import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
+
+let stage: PaidStage;
+let database: Awaited<ReturnType<typeof databaseEnvironment>>;
+beforeAll(async () => {
+  [stage, database] = await Promise.all([openPaidStage("in process"), databaseEnvironment()]);
+});
+afterAll(async () => {
+  await stage.close();
+  await database.drop();
+});
+
+const environment = () => ({
+  ...database.environment,
+  FACILITATOR_PORT: "0",
+  FACILITATOR_PRIVATE_KEY: stage.chain.accounts.guardian.privateKey,
+  FACILITATOR_PAYEES: stage.payTo,
+  PAYMENT_NETWORK: "eip155:31337",
+  PAYMENT_RPC_URL: stage.chain.rpcUrl,
+  PAYMENT_ASSET: stage.asset,
+  PAYMENT_ASSET_NAME: "USD Coin",
+  PAYMENT_ASSET_VERSION: "2",
+});
+
+async function startFacilitator() {
+  const door = startSextant(["facilitator"], { environment: environment() });
+  const said = await door.saw(/facilitator on http:\/\/127\.0\.0\.1:\d+/);
+  return { door, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
+}
+
+describe("the facilitator's door", () => {
+  it("carries out payments for a service elsewhere, and never shows its key", async () => {
+    const { door, url } = await startFacilitator();
+    const remote = createRemoteFacilitator({ url, timeoutMs: 5_000 });
+    expect((await remote.getSupported()).kinds).toEqual([
+      { x402Version: 2, scheme: "exact", network: "eip155:31337" },
+    ]);
+    const service = await stage.serve();
+    service.injected.verify = () => (payload, terms) => remote.verify(payload, terms);
+    service.injected.settle = () => (payload, terms) => remote.settle(payload, terms);
+    const payer = await stage.payer();
+    const target = `${service.url}/paid?q=remote`;
+    const { header } = await signedFor(target, payer, stage.asset);
+    expect((await ask(target, header)).status).toBe(200);
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+      'sextant_facilitator_requests_total{operation="settle",outcome="ok"} 1',
+    );
+    const malformed = await fetch(`${url}/settle`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ x402Version: 2, paymentPayload: {}, paymentRequirements: {} }),
+    });
+    expect(malformed.status).toBe(400);
+    door.child.kill("SIGTERM");
+    const { code, out, err } = await door.ended;
+    expect(code).toBe(0);
+    expect(out + err).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
+  });
+
+  it("settles once, also when the response is lost and the process is killed in between", async () => {
+    const service = await stage.serve();
+    const payer = await stage.payer();
+    const { payload } = await signedFor(`${service.url}/paid?q=lost`, payer, stage.asset);
+    const sender = stage.chain.accounts.guardian.address;
+    const sentBefore = await stage.node.getTransactionCount({ address: sender });
+    const body = JSON.stringify({
+      ...{ x402Version: 2, paymentPayload: payload, paymentRequirements: termsOf(stage) },
+    });
+    const headers = { "content-type": "application/json" };
+    const settle = async (url: string) =>
+      (await fetch(`${url}/settle`, { method: "POST", headers, body })).json();
+
+    const first = await startFacilitator();
+    // The response is lost: the connection is gone before there is one.
+    const lost = request(`${first.url}/settle`, { method: "POST", headers });
+    lost.on("error", () => undefined);
+    lost.end(body, () => setTimeout(() => lost.destroy(), 5));
+    await until(async () => (await stage.transfersFrom(payer.address)).length === 1);
+    const [transfer] = await stage.transfersFrom(payer.address);
+    const expected = { success: true, transaction: transfer?.transactionHash };
+    const repeats = await Promise.all(Array.from({ length: 5 }, () => settle(first.url)));
+    for (const repeat of repeats) expect(repeat).toMatchObject(expected);
+    first.door.child.kill("SIGKILL");
+    await first.door.ended;
+
+    const second = await startFacilitator();
+    expect(await settle(second.url)).toMatchObject(expected);
+    expect(await stage.node.getTransactionCount({ address: sender })).toBe(sentBefore + 1);
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+  });
+
+  it.each([
+    ["FACILITATOR_PRIVATE_KEY", {}, /FACILITATOR_PRIVATE_KEY must be the key/],
+    ["PAYMENT_RPC_URL", {}, /PAYMENT_RPC_URL must name at least one node/],
+    ["PAYMENT_ASSET", {}, /PAYMENT_ASSET must name the token/],
+    ["PAYMENT_ASSET_NAME", {}, /PAYMENT_ASSET needs PAYMENT_ASSET_NAME/],
+    [
+      "FACILITATOR_PAYEES",
+      { PAYMENT_NETWORK: "eip155:8453" },
+      /FACILITATOR_PAYEES must name who may be paid/,
+    ],
+    [
+      "FACILITATOR_GAS_PRICE_MAX",
+      { PAYMENT_NETWORK: "eip155:424242" },
+      /FACILITATOR_GAS_PRICE_MAX must set the most paid per gas/,
+    ],
+  ])("does not start without %s", async (left, changed, words) => {
+    const { [left]: _left, ...rest } = environment() as Record<string, string>;
+    const { code, err } = await sextantHere(["facilitator"], { ...rest, ...changed });
+    expect(err).toMatch(words);
+    expect(code).toBe(78);
+  });
+});

@@ -1,0 +1,81 @@
+// `sextant indexer`: follows the chain and writes the rows; a second one stands by until the first is gone.
+
+import { type Config, readConfig } from "../../config/read-config.ts";
+import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
+import { createServer } from "../../http/server.ts";
+import { addStatusRoutes } from "../../http/status-routes.ts";
+import { runIndexer } from "../../indexer/run.ts";
+import { createIndexerStatus, type IndexerStatus } from "../../indexer/status.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
+import { readDeployment } from "../../protocol/read-deployment.ts";
+import { writeIndexerReport } from "../../store/index/indexer-status.ts";
+import { openConfiguredDatabase } from "../../store/open-database.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import type { RunCommand } from "../command.ts";
+
+// Often enough for a readiness probe, seldom enough to cost nothing.
+const REPORT_MS = 1_000;
+
+export const indexer: RunCommand = async ({ environment, log, stop, onListening }) => {
+  const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
+  const config = readConfig(environment, settings);
+  if (config.rpcUrls.length === 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org.",
+    );
+  }
+  const deployment = await readDeployment(config.network);
+  const status = createIndexerStatus(log, systemClock);
+  const { database, close } = await openConfiguredDatabase(config, log, "indexer");
+  const server = statusServer(config, status, log);
+  const reports = reportEvery(database, status, log);
+  try {
+    const url = await server.listen({
+      host: config.host,
+      port: config.indexerPort,
+      variable: "INDEXER_PORT",
+    });
+    log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
+    onListening?.(url);
+    const { logRangeMax, comparedPercent, auditSeconds, rpcUrls: urls } = config;
+    await runIndexer({
+      database,
+      deployment,
+      urls,
+      logRangeMax,
+      comparedPercent,
+      auditMs: auditSeconds * 1_000,
+      log,
+      stop,
+      report: status,
+      onCall: status.onCall,
+    });
+  } finally {
+    clearInterval(reports);
+    await server.close();
+    await close();
+  }
+  return 0;
+};
+
+function statusServer(
+  config: Config<typeof requestSettings>,
+  status: IndexerStatus,
+  log: Log,
+): ReturnType<typeof createServer> {
+  const server = createServer({ ...config, log, ready: async () => status.readiness() });
+  addStatusRoutes(server.app, status.registry);
+  return server;
+}
+
+/** Only the one that writes speaks for the index; a standby would overwrite its report. */
+function reportEvery(database: Database, status: IndexerStatus, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    const report = status.report();
+    if (report.phase === "standby" || report.phase === "starting") return;
+    writeIndexerReport(database, report).catch((err) => log.debug({ err }, "The report could not be stored"));
+  }, REPORT_MS);
+}

@@ -1,0 +1,143 @@
+// `sextant local`: everything on this machine, with a chain, a database and an economy of its own.
+
+import { serveApi } from "../../api/serve.ts";
+import { readConfig } from "../../config/read-config.ts";
+import {
+  apiSettings,
+  databaseSettings,
+  facilitatorSettings,
+  indexerSettings,
+  listenSettings,
+  paymentSettings,
+  portfolioSettings,
+  requestSettings,
+  sellerSettings,
+  writeSettings,
+} from "../../config/settings.ts";
+import { createServer, type ListenAddress, type Server } from "../../http/server.ts";
+import { addStatusRoutes } from "../../http/status-routes.ts";
+import { createIndexerStatus } from "../../indexer/status.ts";
+import { showStatus } from "../../indexer/status-line.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Secret } from "../../lib/secret.ts";
+import { closeSoon } from "../../lib/shutdown.ts";
+import { parseUint } from "../../lib/uint.ts";
+import { readLocalTally } from "../../local/counters.ts";
+import { openLocalDatabase } from "../../local/database.ts";
+import { startLocalIndexing, untilLevel } from "../../local/indexing.ts";
+import { startLocalMarkets } from "../../local/markets.ts";
+import { localPayment, serveLocalPortfolio } from "../../local/portfolio.ts";
+import { startLocalEconomy } from "../../local/simulation.ts";
+import { forgetLocalState, writeLocalState } from "../../local/state-file.ts";
+import { localBanner, localStatusLine } from "../../local/status-view.ts";
+import { aborted, type RunCommand } from "../command.ts";
+import { facilitatorServer } from "./facilitator.ts";
+
+const localSettings = {
+  ...listenSettings,
+  ...requestSettings,
+  ...apiSettings,
+  ...databaseSettings,
+  ...indexerSettings,
+  ...writeSettings,
+  ...portfolioSettings,
+  ...paymentSettings,
+  ...sellerSettings,
+  ...facilitatorSettings,
+};
+
+export const local: RunCommand = async (context) => {
+  const { environment, options, stop, say } = context;
+  const config = readConfig(environment, localSettings);
+  // The screen is for the person who started it; the machinery speaks up only when asked, or when in trouble.
+  const log = environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
+  const seed = Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n));
+  const status = createIndexerStatus(log, systemClock);
+  const newServer = () => createServer({ ...config, log, ready: async () => status.readiness() });
+  const apiAddress = { host: config.host, port: config.apiPort, variable: "API_PORT" };
+  const portfolioAddress = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
+  const payAddress = { host: config.host, port: config.facilitatorPort, variable: "FACILITATOR_PORT" };
+  for (const address of [apiAddress, portfolioAddress, payAddress])
+    await refuseBusyPort(newServer(), address);
+  const closers: (() => Promise<void>)[] = [];
+  try {
+    say("Starting three chains, a database and an economy …\n");
+    // All take seconds and none needs another.
+    const [opened, populated, traded] = await Promise.allSettled([
+      openLocalDatabase(config, options.data as string | undefined, log),
+      startLocalEconomy({ seed, signal: stop }),
+      startLocalMarkets(log),
+    ]);
+    if (opened.status === "fulfilled") closers.push(opened.value.close);
+    if (populated.status === "fulfilled") closers.push(populated.value.stop);
+    if (traded.status === "fulfilled") closers.push(traded.value.stop);
+    const { database } = settled(opened);
+    const economy = settled(populated);
+    const { markets } = settled(traded);
+    const indexing = startLocalIndexing(database, economy, config, status, { ...context, log });
+    closers.push(indexing.close);
+
+    const urls = { api: "", portfolio: "http://127.0.0.1", facilitator: "" };
+    const server = newServer();
+    addStatusRoutes(server.app, status.registry);
+    const nodes = [new Secret(economy.rpcUrl)];
+    const writing = { deployment: economy.deployment, config, urls: nodes, listensAt: () => urls.api };
+    const api = serveApi(server, { database, log, writing });
+    closers.push(api.close, server.close);
+    urls.api = await server.listen(apiAddress);
+
+    const paying = { ...config, ...localPayment(economy) };
+    const { server: payments } = await facilitatorServer(paying, { database, log });
+    closers.push(() => closeSoon(payments.close));
+    urls.facilitator = await payments.listen(payAddress);
+
+    const shop = newServer();
+    const sold = await serveLocalPortfolio(shop.app, {
+      config,
+      economy,
+      markets,
+      facilitator: urls.facilitator,
+      database,
+      log,
+      listensAt: () => urls.portfolio,
+    });
+    closers.push(() => closeSoon(sold.close, shop.close));
+    urls.portfolio = await shop.listen(portfolioAddress);
+
+    const state = { urls, economy, markets, offer: sold.offer };
+    const file = await writeLocalState(config.dataFolder, state);
+    closers.push(() => forgetLocalState(file));
+    await Promise.race([untilLevel(status, stop), indexing.failed]);
+    const playing = options.still === true ? aborted(stop) : economy.play(stop);
+    say(localBanner({ ...state, file }));
+    const screen = showStatus(say, async () =>
+      localStatusLine({
+        ...(await readLocalTally(database)),
+        steps: economy.tally().steps,
+        paid: sold.settled(),
+        report: status.report(),
+      }),
+    );
+    try {
+      await Promise.race([aborted(stop), indexing.failed, playing.then(() => aborted(stop))]);
+    } finally {
+      clearInterval(screen);
+      say("\nStopping …\n");
+    }
+  } finally {
+    // The last thing started is the first to go.
+    for (const close of closers.reverse()) await close();
+  }
+  return 0;
+};
+
+/** A taken port is better told at once than after everything else has started. */
+async function refuseBusyPort(probe: Server, address: ListenAddress): Promise<void> {
+  await probe.listen(address);
+  await probe.close();
+}
+
+function settled<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === "rejected") throw result.reason;
+  return result.value;
+}

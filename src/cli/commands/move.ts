@@ -1,0 +1,103 @@
+// `sextant move`: everything in this database goes to another PostgreSQL, compared before it counts as moved.
+
+import { readConfig } from "../../config/read-config.ts";
+import { databaseSettings } from "../../config/settings.ts";
+import { rebuildProgress } from "../../indexer/rebuild.ts";
+import { INDEXER_LOCK } from "../../indexer/run.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
+import { Secret } from "../../lib/secret.ts";
+import { parseDeployment } from "../../protocol/deployment.ts";
+import { FOLD_VERSION, tables } from "../../protocol/domains.ts";
+import { createProtocol } from "../../protocol/fold.ts";
+import { rebuildRows } from "../../store/index/rebuild.ts";
+import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { acquireLock } from "../../store/postgres/advisory-lock.ts";
+import { copySchema } from "../../store/postgres/copy-schema.ts";
+import { type Database, openDatabase } from "../../store/postgres/database.ts";
+import type { RunCommand } from "../command.ts";
+import { noReads } from "./rebuild.ts";
+
+// One for the copy, one for questions about it.
+const POOL_MAX = 2;
+
+export const move: RunCommand = async ({ environment, options, log, stop, say }) => {
+  const config = readConfig(environment, databaseSettings);
+  const { to } = options;
+  if (typeof to !== "string") {
+    throw new Fault(
+      "USAGE_INVALID",
+      "Say where to: sextant move --to postgres://user:password@host/database.",
+    );
+  }
+  const source = await openConfiguredDatabase(config, log, "move");
+  try {
+    await refuseOthers(source.database);
+    const target = await openDatabase({
+      connection: { url: new Secret(to) },
+      schema: config.databaseSchema,
+      poolMax: POOL_MAX,
+      log,
+      applicationName: "sextant move",
+    });
+    try {
+      const copied = await copySchema({
+        source: source.database,
+        target,
+        log,
+        report: ({ name, rows }) =>
+          say(`  ${name.padEnd(24)} ${rows.toLocaleString("en").padStart(14)} rows\n`),
+      });
+      const logs = await makeRows(target, log, stop);
+      const rows = copied.reduce((sum, table) => sum + table.rows, 0);
+      say(
+        `Moved ${rows.toLocaleString("en")} rows of ${copied.length} tables, each compared with its original, and made the rows of ${logs.toLocaleString("en")} events again.\n` +
+          "Set DATABASE_URL to the new database and start the services. The old one is unchanged: keep it until you are sure.\n",
+      );
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+  return 0;
+};
+
+/** A service that goes on writing to the old database would lose what it writes. */
+async function refuseOthers(database: Database): Promise<void> {
+  const { rows } = await database.query<{ name: string }>(
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'sextant %' AND application_name NOT LIKE 'sextant move%'`,
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(({ name }) => name).join(", ");
+  throw new Fault("DATABASE_BUSY", `Stop the services that use this database first: ${names}.`);
+}
+
+/** Returns the number of logs folded; 0 where nothing was ever indexed. */
+async function makeRows(database: Database, log: Log, signal: AbortSignal): Promise<number> {
+  const { rows } = await database.query<{ chain_id: string; start_block: string; contracts: object }>(
+    "SELECT chain_id, start_block, contracts FROM deployment",
+  );
+  const [indexed] = rows;
+  if (!indexed) return 0;
+  const { chain_id: chainId, start_block: startBlock, contracts } = indexed;
+  const deployment = parseDeployment(
+    { network: "moved", chainId: Number(chainId), startBlock: Number(startBlock), contracts },
+    "the stored deployment",
+  );
+  const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0, signal, writesMuch: true });
+  if (!lock) throw new Fault("DATABASE_BUSY", "An indexer writes to the new database already; stop it.");
+  try {
+    return await rebuildRows(lock, {
+      schema: database.schema,
+      declaration: { tables, foldVersion: FOLD_VERSION },
+      fold: createProtocol(deployment, noReads).fold,
+      signal,
+      report: rebuildProgress(log, systemClock),
+    });
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,108 @@
+// `sextant portfolio`: the wallet snapshot service, paid per request.
+import { Registry } from "prom-client";
+import { type Config, readConfig } from "../../config/read-config.ts";
+import {
+  databaseSettings,
+  gasSettings,
+  listenSettings,
+  paymentSettings,
+  portfolioSettings,
+  requestSettings,
+  sellerSettings,
+} from "../../config/settings.ts";
+import { createServer, type Readiness } from "../../http/server.ts";
+import { Fault } from "../../lib/fault.ts";
+import { closeSoon } from "../../lib/shutdown.ts";
+import { openPortfolioNodes, type PortfolioNodes } from "../../portfolio/chain-nodes.ts";
+import { checkSeller, openSeller } from "../../portfolio/http/open-paywall.ts";
+import { countPayments, servePortfolio } from "../../portfolio/http/serve.ts";
+import { POSITION_READERS } from "../../portfolio/positions/readers.ts";
+import { priceSources } from "../../portfolio/prices/sources.ts";
+import { createAlchemy } from "../../portfolio/providers/alchemy/provider.ts";
+import { rpcProvider } from "../../portfolio/providers/rpc/provider.ts";
+import type { HoldingsProvider } from "../../portfolio/types.ts";
+import { openConfiguredDatabase } from "../../store/open-database.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import { aborted, type RunCommand } from "../command.ts";
+
+const settings = {
+  ...listenSettings,
+  ...requestSettings,
+  ...databaseSettings,
+  ...portfolioSettings,
+  ...paymentSettings,
+  ...sellerSettings,
+  ...gasSettings,
+};
+
+export const portfolio: RunCommand = async ({ environment, log, stop, onListening }) => {
+  const config = readConfig(environment, settings);
+  const registry = new Registry();
+  // What is configured wrongly is told before anything is started for it.
+  checkSeller(config);
+  refuseNowhere(config);
+  const provider = openProvider(config);
+  let url = `http://${config.host}:${config.portfolioPort}`;
+  const closers: (() => Promise<void> | void)[] = [];
+  try {
+    const nodes = await openPortfolioNodes(config, log, stop);
+    closers.push(nodes.close);
+    const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
+    closers.push(close);
+    const count = countPayments(registry);
+    const needs = { database, log, count, listensAt: () => url, signal: stop };
+    const seller = await openSeller(config, needs);
+    closers.push(seller.close);
+    const server = createServer({ ...config, log, registry, ready: () => readiness(database, nodes) });
+    const service = servePortfolio(server.app, {
+      chains: nodes.chains,
+      provider,
+      priceSources: priceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
+      positionReaders: POSITION_READERS,
+      gate: seller.gate,
+      devBypass: seller.devBypass,
+      registry,
+      log,
+    });
+    closers.push(() => closeSoon(service.close, server.close));
+    const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
+    url = await server.listen(address);
+    log.info(`Portfolio service on ${url}`);
+    onListening?.(url);
+    await aborted(stop);
+  } catch (error) {
+    // Told to stop while it waited for a node.
+    if (!stop.aborted) throw error;
+  } finally {
+    for (const end of closers.reverse()) await end();
+  }
+  return 0;
+};
+
+function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvider {
+  if (config.portfolioProvider === "rpc") return rpcProvider;
+  if (config.alchemyApiKey === null) {
+    throw new Fault("CONFIG_INVALID", "PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY.");
+  }
+  return createAlchemy({ key: config.alchemyApiKey, fetch });
+}
+
+/** "Everywhere" is no address that a client could be told to come to. */
+function refuseNowhere({ host, portfolioPublicUrl }: Config<typeof settings>): void {
+  if (portfolioPublicUrl !== null || !["0.0.0.0", "::"].includes(host)) return;
+  throw new Fault(
+    "CONFIG_INVALID",
+    `PORTFOLIO_PUBLIC_URL must say where clients reach the service, because HOST=${host} does not.`,
+  );
+}
+
+async function readiness(database: Database, nodes: PortfolioNodes): Promise<Readiness> {
+  try {
+    await database.query("select 1");
+  } catch {
+    return { ready: false, reason: "The database does not answer." };
+  }
+  const silent = nodes.silent();
+  if (silent.length > 0) return { ready: false, reason: `No node answers for ${silent.join(", ")}.` };
+  return { ready: true };
+}

@@ -1,0 +1,98 @@
+// `sextant rebuild`: makes every row again from the stored logs, without a node unless some of them are read again.
+import { createRpc } from "../../chain/rpc/client.ts";
+import { verifyDeployment } from "../../chain/verify-deployment.ts";
+import { splitUrls } from "../../config/node-urls.ts";
+import { type Config, readConfig } from "../../config/read-config.ts";
+import { databaseSettings, indexerSettings } from "../../config/settings.ts";
+import { rebuildProgress } from "../../indexer/rebuild.ts";
+import { type BlockRange, parseBlockRange, rereadLogs } from "../../indexer/reread-logs.ts";
+import { INDEXER_LOCK } from "../../indexer/run.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Deployment } from "../../protocol/deployment.ts";
+import { FOLD_VERSION, tables } from "../../protocol/domains.ts";
+import { createProtocol } from "../../protocol/fold.ts";
+import { readDeployment } from "../../protocol/read-deployment.ts";
+import { claimSchema } from "../../store/index/prepare.ts";
+import { rebuildRows } from "../../store/index/rebuild.ts";
+import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
+import type { RunCommand } from "../command.ts";
+
+// An indexer that is told to leave does so within ten seconds; waiting a little longer spares the operator a retry.
+const LOCK_MS_MAX = 15_000;
+
+export const rebuild: RunCommand = async ({ environment, options, log, stop, say }) => {
+  const range = typeof options.reread === "string" ? parseBlockRange(options.reread) : null;
+  const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  if (range && config.rpcUrls.length === 0) {
+    throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to read logs again.");
+  }
+  const deployment = await readDeployment(config.network);
+  const { database, close } = await openConfiguredDatabase(config, log, "rebuild");
+  try {
+    const lock = await acquireLock(database, INDEXER_LOCK, {
+      waitMs: LOCK_MS_MAX,
+      signal: stop,
+      writesMuch: true,
+      takeOver: true,
+    });
+    if (!lock)
+      throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");
+    try {
+      await lock.transaction((session) => claimSchema(session, deployment));
+      if (range) {
+        const logs = await reread(lock, { range, deployment, config, log, stop });
+        say(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
+      }
+      const startedMs = systemClock.nowMs();
+      const logs = await rebuildRows(lock, {
+        schema: database.schema,
+        declaration: { tables, foldVersion: FOLD_VERSION },
+        fold: createProtocol(deployment, noReads).fold,
+        signal: stop,
+        report: rebuildProgress(log, systemClock),
+      });
+      const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
+      say(
+        `Rebuilt ${tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
+      );
+    } finally {
+      await lock.release();
+    }
+  } finally {
+    await close();
+  }
+  return 0;
+};
+
+async function reread(
+  lock: Lock,
+  options: {
+    readonly range: BlockRange;
+    readonly deployment: Deployment;
+    readonly config: Config<typeof indexerSettings>;
+    readonly log: Log;
+    readonly stop: AbortSignal;
+  },
+): Promise<number> {
+  const { range, deployment, config, log, stop: signal } = options;
+  const { http: urls } = splitUrls(config.rpcUrls);
+  const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+  try {
+    await verifyDeployment(rpc, deployment, { signal });
+    return await rereadLogs(lock, { rpc, deployment, range, rangeMax: config.logRangeMax, signal });
+  } finally {
+    rpc.close();
+  }
+}
+
+const refuse = () => Promise.reject(new Error("a rebuild reads no node"));
+export const noReads = {
+  transactions: refuse,
+  callsAt: refuse,
+  callsLater: refuse,
+  changes: refuse,
+  traces: refuse,
+};

@@ -1,0 +1,177 @@
+// The command as people meet it: help, refusals in one sentence, exit codes, and leaving on a signal.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { sextantHere } from "../../tests/support/process/run-in-process.ts";
+import { databaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
+const sextant = (
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  cwd = folder,
+  node: string[] = [],
+) => startSextant(args, { environment, cwd, node });
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const COMMANDS = ["local", "indexer", "api", "portfolio", "facilitator", "rebuild", "audit"];
+
+describe("help", () => {
+  it.each([[[]], [["help"]]])("is shown for %j", async (args) => {
+    const { code, out } = await sextant(args).ended;
+    expect(code).toBe(0);
+    for (const name of COMMANDS) expect(out).toContain(`  ${name} `);
+  });
+
+  it.each(COMMANDS)("describes %s", async (name) => {
+    const { code, out } = await sextantHere([name, "--help"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^Usage: sextant ${name} \\[options\\]\n\n[A-Z].*\n`));
+    expect(out).toContain("--debug");
+  });
+
+  it("waits for no door: whoever lists the commands loads none of them", () => {
+    const list = readFileSync(new URL("./commands.ts", import.meta.url), "utf8");
+    expect(list).not.toMatch(/^import (?!type )/m);
+    expect(COMMANDS.filter((name) => !list.includes(`await import("./commands/${name}.ts")`))).toEqual([]);
+  });
+});
+
+describe("a wrong start is refused in one sentence without a stack", () => {
+  const cases: [string, string[], Record<string, string>, number, RegExp][] = [
+    [
+      "an unknown command",
+      ["fly"],
+      {},
+      64,
+      /^sextant: There is no command "fly"; run `sextant --help` .*\n$/,
+    ],
+    [
+      "an unknown option",
+      ["api", "--fly"],
+      {},
+      64,
+      /^sextant: Unknown option '--fly'; run `sextant api --help` .*\n$/,
+    ],
+    [
+      "a stray word",
+      ["api", "fly"],
+      {},
+      64,
+      /^sextant: Unexpected argument 'fly'.*; run `sextant api --help` .*\n$/,
+    ],
+    [
+      "a malformed variable",
+      ["api"],
+      { API_PORT: "many" },
+      78,
+      /^sextant: API_PORT must be a port number from 0 to 65535.*\n$/,
+    ],
+    [
+      "a typo in our prefix",
+      ["api"],
+      { SEXTANT_DATTA: "x" },
+      78,
+      /^sextant: SEXTANT_DATTA is not .*did you mean SEXTANT_DATA\?\n$/,
+    ],
+    ["a missing node address", ["indexer"], {}, 78, /^sextant: RPC_URL must name at least one node.*\n$/],
+    [
+      "an unknown network",
+      ["indexer"],
+      { RPC_URL: "http://127.0.0.1:1", NETWORK: "moon" },
+      78,
+      /^sextant: NETWORK must be one of .*base-sepolia.*"moon".*\n$/,
+    ],
+    [
+      "a database that does not answer",
+      ["api"],
+      { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/db", API_PORT: "0" },
+      69,
+      /^sextant: .*127\.0\.0\.1:1.*\n$/,
+    ],
+  ];
+
+  it.each(cases)("%s", async (_name, args, environment, code, message) => {
+    const result = await sextantHere(args, { SEXTANT_LOG_LEVEL: "silent", ...environment });
+    expect(result.err).toMatch(message);
+    expect(result.err).not.toContain("hunter2");
+    expect(result.err).not.toContain("    at ");
+    expect([result.code, result.out]).toEqual([code, ""]);
+  });
+
+  it("an old Node", async () => {
+    const preload = join(folder, "old-node.cjs");
+    writeFileSync(preload, 'Object.defineProperty(process.versions, "node", { value: "18.20.1" });');
+    const { code, err } = await sextant(["api"], {}, folder, ["--require", preload]).ended;
+    expect(code).toBe(69);
+    expect(err).toMatch(/^sextant: Node 18\.20\.1 is too old; Sextant needs 20\.19 or newer\..*\n$/);
+  });
+
+  it("a busy port", async () => {
+    const { environment, drop } = await databaseEnvironment();
+    const holder = createServer().listen(0, "127.0.0.1");
+    await new Promise((done) => holder.once("listening", done));
+    const address = holder.address();
+    const port = typeof address === "object" && address ? String(address.port) : "";
+    const { code, err } = await sextantHere(["api"], {
+      ...environment,
+      API_PORT: port,
+      SEXTANT_LOG_LEVEL: "silent",
+    });
+    holder.close();
+    await drop();
+    expect(err).toBe(
+      `sextant: Cannot listen: port ${port} is in use; stop what listens there, or set API_PORT to a free port.\n`,
+    );
+    expect(code).toBe(69);
+  });
+
+  it("shows the stack when asked to", async () => {
+    for (const [args, environment] of [
+      [["api", "--debug"], {}],
+      [["api"], { SEXTANT_DEBUG: "true" }],
+    ] as const) {
+      const { code, err } = await sextantHere(args, { ...environment, API_PORT: "many" });
+      expect(code).toBe(78);
+      expect(err).toContain("    at ");
+    }
+  });
+});
+
+describe("configuration", () => {
+  it("also comes from a .env file, which set variables override", async () => {
+    const home = mkdtempSync(join(tmpdir(), "sextant-env-"));
+    writeFileSync(join(home, ".env"), "API_PORT=many\nSEXTANT_LOG_LEVEL=silent\n");
+    expect((await sextant(["api"], {}, home).ended).err).toMatch(/^sextant: API_PORT must be/);
+    const overridden = await sextant(
+      ["api"],
+      { API_PORT: "0", DATABASE_URL: "postgres://x@127.0.0.1:1/y" },
+      home,
+    ).ended;
+    expect(overridden.err).not.toContain("API_PORT");
+    rmSync(home, { recursive: true, force: true });
+  });
+});
+
+describe("a running service", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("leaves on %s with code 0", async (signal) => {
+    const { environment, drop } = await databaseEnvironment();
+    const { child, ended, saw } = sextant(["api"], { ...environment, API_PORT: "0" });
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await saw(/indexing API on http:\/\/127\.0\.0\.1:\d+/))?.[0];
+    const health = await fetch(`${url}/health`);
+    expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);
+    const ready = await fetch(`${url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { error: "No indexer has written to this database yet; start `sextant indexer`." },
+    ]);
+    const started = Date.now();
+    child.kill(signal);
+    expect((await ended).code).toBe(0);
+    expect(Date.now() - started).toBeLessThan(10_000);
+    await drop();
+  });
+});

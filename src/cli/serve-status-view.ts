@@ -1,0 +1,59 @@
+// What a person sees who runs `sextant serve`: what to click and copy, and how far the index is.
+
+import type { IndexerReport } from "../indexer/status.ts";
+import { indexParts } from "../indexer/status-line.ts";
+import type { Deployment } from "../protocol/deployment.ts";
+import { readIndexerReport } from "../store/index/indexer-status.ts";
+import type { Database } from "../store/postgres/database.ts";
+
+export function serveBanner(
+  urls: ReadonlyMap<string, string>,
+  { deployment, dataFolder }: { readonly deployment: Deployment; readonly dataFolder: string | null },
+): string {
+  const api = urls.get("api") ?? "";
+  const portfolio = urls.get("portfolio");
+  const database = dataFolder === null ? "the one in DATABASE_URL" : `embedded, in ${dataFolder}`;
+  return [
+    "",
+    `  Sextant indexes and serves ${deployment.network} (chain ${deployment.chainId}).`,
+    "",
+    `  Indexing API       ${api}/docs`,
+    ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
+    `  Health, metrics    ${urls.get("indexer")}/ready   ${api}/metrics`,
+    `  Database           ${database}`,
+    "",
+    "  Click",
+    `    ${api}/intents?status=open`,
+    `    ${api}/analytics/commerce`,
+    "",
+    "  Copy",
+    `    curl -s '${api}/merchants?limit=3'`,
+    `    curl -s ${api}/ready`,
+    "",
+    ...(portfolio ? [] : ["  To sell wallet snapshots too, set RPC_URL_8453 and PAY_TO: docs/portfolio.md"]),
+    "  Ctrl-C stops it; the next start continues where this one stopped.",
+    "",
+    "",
+  ].join("\n");
+}
+
+export type ServeStatus = {
+  readonly report: IndexerReport | null;
+  /** About how many events are stored: counting a long history every second would cost more than indexing it. */
+  readonly events: string;
+};
+
+export async function readServeStatus(database: Database): Promise<ServeStatus> {
+  const { rows } = await database.query<{ events: string | null }>(
+    "select n_live_tup::text as events from pg_stat_user_tables where relid = to_regclass('logs')",
+  );
+  const stored = await readIndexerReport(database);
+  return { report: (stored?.report as IndexerReport | undefined) ?? null, events: rows[0]?.events ?? "0" };
+}
+
+export function serveStatusLine({ report, events }: ServeStatus): string {
+  if (report === null) return "  waiting for a node";
+  const { reason } = report;
+  const parts = [...indexParts(report), `${Number(events).toLocaleString("en")} events indexed`];
+  return `  ${[...parts, ...(reason === null ? [] : [reason])].join(" · ")}`;
+}

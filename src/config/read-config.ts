@@ -1,0 +1,66 @@
+// Environment → frozen, typed configuration; what is unknown or malformed is refused by name.
+import { Fault } from "../lib/fault.ts";
+import type { Setting } from "./setting-kinds.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+export type Config<S extends Settings> = {
+  readonly [Key in keyof S]: S[Key] extends Setting<infer T> ? T : never;
+};
+
+/** Reads each setting from its variable. All problems are reported at once, one line each. */
+export function readConfig<S extends Settings>(environment: Environment, settings: S): Config<S> {
+  const problems: string[] = [];
+  const entries = Object.entries(settings).map(([key, setting]) => {
+    const given = environment[setting.variable];
+    if (given === undefined) return [key, setting.fallback];
+    try {
+      // Blank would quietly mean "the default" in one place and "nothing" in another, so it is refused.
+      if (given.trim() === "") throw new TypeError("blank");
+      return [key, setting.kind.parse(given)];
+    } catch {
+      problems.push(`${setting.variable} must be ${setting.kind.allowed}, or not be set at all.`);
+      return [key, setting.fallback];
+    }
+  });
+  if (problems.length > 0) throw new Fault("CONFIG_INVALID", problems.join("\n"));
+  return Object.freeze(Object.fromEntries(entries)) as Config<S>;
+}
+
+/** A variable that looks like ours but is none of the known ones is a typo: it must not become a default. */
+export function refuseUnknownVariables(
+  environment: Environment,
+  rules: { prefixes: readonly string[]; known: readonly string[] },
+): void {
+  const known = new Set(rules.known);
+  const problems = Object.keys(environment)
+    .filter((name) => rules.prefixes.some((prefix) => name.startsWith(prefix)))
+    .filter((name) => !known.has(name))
+    .map((name) => `${name} is not a variable Sextant knows; ${suggestion(name, rules.known)}`);
+  if (problems.length > 0) throw new Fault("CONFIG_INVALID", problems.join("\n"));
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .filter(({ distance }) => distance <= 3)
+    .sort((a, b) => a.distance - b.distance);
+  return nearest ? `did you mean ${nearest.candidate}?` : "remove it, or see .env.example for those it does.";
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const change = a[row - 1] === b[column - 1] ? 0 : 1;
+      current[column] = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + change,
+      );
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,72 @@
+// What a failing service writes into its log: a defect with its stack, an outage in one line, and neither thousands of times.
+import { pino } from "pino";
+import { afterEach, describe, expect, it } from "vitest";
+import { Fault } from "../lib/fault.ts";
+import { createServer, type Server } from "./server.ts";
+
+let server: Server | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+type Line = {
+  readonly code: string;
+  readonly level: number;
+  readonly err?: unknown;
+  readonly repeated?: number;
+};
+
+async function start(fail: (path: string) => Error): Promise<{ url: string; lines: Line[] }> {
+  const lines: Line[] = [];
+  const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
+  const ready = async () => ({ ready: true }) as const;
+  const made = createServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, ready });
+  server = made;
+  made.app.get("/:path", async (request) => {
+    throw fail((request.params as { path: string }).path);
+  });
+  return { url: await made.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }), lines };
+}
+
+const WARN = 40;
+const ERROR = 50;
+
+describe("requests that fail on our side", () => {
+  it("write no stack and one line for an outage, however many there are", async () => {
+    const cause = new Error("connect ECONNREFUSED");
+    const { url, lines } = await start((path) =>
+      path === "busy"
+        ? new Fault("OVERLOADED", "Too many reads are waiting.")
+        : new Fault("DATABASE_UNREACHABLE", "PostgreSQL does not answer.", { cause }),
+    );
+    for (let each = 0; each < 50; each += 1) expect((await fetch(`${url}/busy`)).status).toBe(503);
+    for (let each = 0; each < 50; each += 1) expect((await fetch(`${url}/down`)).status).toBe(503);
+    expect(lines.map(({ code, level }) => [code, level])).toEqual([
+      ["OVERLOADED", WARN],
+      ["DATABASE_UNREACHABLE", WARN],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("stack");
+    expect(lines[1]).toMatchObject({ reason: "PostgreSQL does not answer. < Error: connect ECONNREFUSED" });
+    await server?.close();
+    expect(lines.slice(2).map(({ code, repeated }) => [code, repeated])).toEqual([
+      ["OVERLOADED", 49],
+      ["DATABASE_UNREACHABLE", 49],
+    ]);
+  });
+
+  it("write the stack of each defect, once", async () => {
+    const { url, lines } = await start((path) => new TypeError(`${path} is not a function`));
+    for (const path of ["first", "first", "second", "first"]) await fetch(`${url}/${path}`);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).toMatchObject({ code: "INTERNAL", level: ERROR, err: { type: "TypeError" } });
+      expect(JSON.stringify(line.err)).toContain("fault-log.test.ts");
+    }
+  });
+
+  it("write nothing for the mistakes of a client", async () => {
+    const { url, lines } = await start(() => new Fault("INPUT_INVALID", "limit must be a whole number."));
+    expect((await fetch(`${url}/any`)).status).toBe(400);
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+// Schemas with a title, written once and referred to by it: the shape a reader or a code generator wants.
+import type { JsonSchema } from "../../schema/column.ts";
+
+export type SchemaShelf = {
+  /** The schema with every titled part replaced by a reference to the shelf. */
+  put(schema: JsonSchema): JsonSchema;
+  schemas(): Readonly<Record<string, JsonSchema>>;
+};
+
+export function createSchemaShelf(): SchemaShelf {
+  const shelf = new Map<string, JsonSchema>();
+  const put = (schema: JsonSchema): JsonSchema => {
+    const { title, ...rest } = mapParts(schema, put);
+    if (typeof title !== "string") return rest;
+    const name = title.replace(/[^A-Za-z0-9_]+/g, "");
+    const known = shelf.get(name);
+    // Two different shapes may share a name, such as a record alone and within a list; the second stays in its place.
+    if (known && JSON.stringify(known) !== JSON.stringify(rest)) return rest;
+    shelf.set(name, rest);
+    return { $ref: `#/components/schemas/${name}` };
+  };
+  return { put, schemas: () => Object.fromEntries(shelf) };
+}
+
+// Where a schema holds other schemas; anything else in it is data and stays as it is.
+const MAPS = ["properties", "patternProperties", "$defs"];
+const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const SINGLES = ["items", "additionalProperties", "propertyNames", "not"];
+
+function mapParts(schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (MAPS.includes(key) && isObject(value)) {
+        return [
+          key,
+          Object.fromEntries(Object.entries(value).map(([name, part]) => [name, apply(part, change)])),
+        ];
+      }
+      if (LISTS.includes(key) && Array.isArray(value)) return [key, value.map((part) => apply(part, change))];
+      return SINGLES.includes(key) ? [key, apply(value, change)] : [key, value];
+    }),
+  );
+}
+
+function apply(part: unknown, change: (part: JsonSchema) => JsonSchema): unknown {
+  return isObject(part) ? change(part) : part;
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

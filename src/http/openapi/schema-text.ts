@@ -1,0 +1,51 @@
+// JSON Schemas in few words, and a value that shows what one asks for.
+import type { JsonSchema } from "../../schema/column.ts";
+
+/** A type as people write it; `@Name` stands for a record described elsewhere. */
+export function typeText(schema: JsonSchema): string {
+  if (typeof schema.$ref === "string") return `@${schema.$ref.split("/").at(-1)}`;
+  if (Array.isArray(schema.enum)) return schema.enum.map(String).join(" | ");
+  if (schema.const !== undefined) return String(schema.const);
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(choices)) return choices.map((each: JsonSchema) => typeText(each)).join(" | ");
+  if (schema.type === "array") return `${grouped(typeText((schema.items ?? {}) as JsonSchema))}[]`;
+  if (schema.properties) return objectText(schema);
+  return [schema.type ?? "any"].flat().join(" | ");
+}
+
+function objectText(schema: JsonSchema): string {
+  const required = new Set((schema.required ?? []) as readonly string[]);
+  const fields = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).map(
+    ([name, type]) => `${name}${required.has(name) ? "" : "?"}: ${typeText(type)}`,
+  );
+  return `{ ${fields.join("; ")} }`;
+}
+
+function grouped(text: string): string {
+  return text.includes(" | ") ? `(${text})` : text;
+}
+
+/** Filled in with what has the right form and means nothing. */
+export function exampleOf(schema: JsonSchema): unknown {
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (schema.properties) {
+    return Object.fromEntries(
+      Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).map(([name, type]) => [
+        name,
+        exampleOf(type),
+      ]),
+    );
+  }
+  if (schema.type === "object") return {};
+  if (schema.type === "array") return [];
+  if (schema.type === "integer" || schema.type === "number") return 0;
+  if (schema.type === "boolean") return false;
+  return textExample(String(schema.pattern ?? ""));
+}
+
+function textExample(pattern: string): string {
+  const digits = /0x\[0-9a-fA-F\]\{(\d+)\}/.exec(pattern)?.[1];
+  if (digits !== undefined) return `0x${"0".repeat(Number(digits))}`;
+  if (pattern.includes("0x")) return "0x";
+  return pattern.includes("[0-9]") ? "0" : "";
+}

@@ -1,0 +1,49 @@
+// An answer as bytes with all its headers, and how it is sent: straight to the connection, past the framework.
+import { hash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { headHeaders, type IndexHead } from "../schema/reads/index-head.ts";
+import { matches } from "./etag.ts";
+import { SAFE_HEADERS } from "./security/headers.ts";
+
+export type Answer = {
+  /** The route it answers, as declared. */
+  readonly route: string;
+  readonly body: Buffer;
+  readonly etag: string;
+  /** Names and values by turns: all but what differs from one sending to the next. */
+  readonly headers: readonly string[];
+};
+
+export function toAnswer(route: string, body: unknown, head: IndexHead): Answer {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const etag = `"${hash("sha1", bytes, "base64url")}"`;
+  const headers = [...STEADY];
+  for (const [name, value] of Object.entries(headHeaders(head))) headers.push(name, value);
+  headers.push("etag", etag);
+  return { route, body: bytes, etag, headers };
+}
+
+const STEADY: readonly string[] = Object.entries({
+  ...SAFE_HEADERS,
+  "cache-control": "no-cache",
+  "content-type": "application/json; charset=utf-8",
+}).flat();
+
+/** Answers with the status; `leaving` asks the client to come back on another connection. */
+export function sendAnswer(
+  answer: Answer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { id, leaving }: { readonly id: string; readonly leaving: boolean },
+): number {
+  const { body, etag } = answer;
+  const headers = [...answer.headers, "x-request-id", id];
+  if (leaving) headers.push("connection", "close");
+  if (matches(request.headers["if-none-match"], etag)) {
+    response.writeHead(304, headers).end();
+    return 304;
+  }
+  headers.push("content-length", String(body.length));
+  response.writeHead(200, headers).end(body);
+  return 200;
+}

@@ -1,0 +1,227 @@
+// Endpoints over HTTP: bodies are bytes first, JSON second, and refused in sentences that name what is wrong.
+import { afterEach, describe, expect, it } from "vitest";
+import { createLog } from "../../lib/log.ts";
+import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
+import { addressParameter, uintParameter } from "../../schema/parameter.ts";
+import { createServer, type Server } from "../server.ts";
+import { addEndpoints } from "./endpoints.ts";
+
+const log = createLog({ level: "silent", terminal: false, name: "test" });
+const open: Server[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+const base = {
+  operation: "try",
+  summary: "",
+  tag: "",
+  answers: { 200: { type: "object" } },
+};
+
+const body = {
+  type: "object",
+  properties: {
+    account: addressParameter.json,
+    amount: uintParameter().json,
+    note: { type: "string", maxLength: 5 },
+    plan: { type: "object" },
+    rail: { type: "integer", enum: [0, 1] },
+  },
+  required: ["account"],
+};
+
+async function start(endpoint: Partial<Endpoint>): Promise<{ url: string; seen: EndpointRequest[] }> {
+  const server = createServer({
+    log,
+    bodyBytesMax: 1_024,
+    requestMsMax: 5_000,
+    ready: async () => ({ ready: true }),
+  });
+  open.push(server);
+  const seen: EndpointRequest[] = [];
+  addEndpoints(server.app, [
+    {
+      ...base,
+      method: "POST",
+      path: "/things/:id",
+      parameters: [
+        { name: "id", place: "path", required: true, kind: uintParameter(), meaning: "" },
+        { name: "block", place: "query", required: false, kind: uintParameter(), meaning: "" },
+      ],
+      body,
+      handle: async (request) => {
+        seen.push(request);
+        return { status: 201, body: { done: true } };
+      },
+      ...endpoint,
+    },
+  ]);
+  return { url: await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }), seen };
+}
+
+const ACCOUNT = `0x${"ab".repeat(20)}`;
+
+function post(
+  url: string,
+  text: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${url}/things/7`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: text as string,
+  });
+}
+
+describe("a body", () => {
+  const padded = (bytes: number) => {
+    const text = JSON.stringify({ account: ACCOUNT });
+    return text + " ".repeat(bytes - text.length);
+  };
+
+  it.each([
+    ["what the endpoint needs", { bodyBytesMax: 500 }, 500],
+    ["a few kilobytes where it says nothing", {}, 1_024],
+    ["what the server allows, whatever the endpoint needs", { bodyBytesMax: 10_000 }, 1_024],
+  ])("may have %s", async (_name, declared, bytes) => {
+    const { url, seen } = await start(declared);
+    expect((await post(url, padded(bytes))).status).toBe(201);
+    const rejected = await post(url, padded(bytes + 1));
+    expect([rejected.status, rejected.headers.get("x-error-code")]).toEqual([413, "BODY_TOO_LARGE"]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it("that has no route is not read", async () => {
+    const { url } = await start({});
+    for (const [method, path, status] of [
+      ["POST", "/nothing", 404],
+      ["PUT", "/things/7", 405],
+    ] as const) {
+      const headers = { "content-type": "application/json" };
+      expect((await fetch(url + path, { method, headers, body: padded(2_000) })).status).toBe(status);
+    }
+  });
+
+  it("arrives parsed and byte for byte", async () => {
+    const { url, seen } = await start({});
+    const text = `{ "account": "${ACCOUNT}",\n "note": "é", "other": 1.50 }`;
+    const answer = await fetch(`${url}/things/7?block=12&other=1`, {
+      method: "POST",
+      headers: { "content-type": "Application/JSON; charset=UTF-8", "x-write-version": "1" },
+      body: text,
+    });
+    expect([answer.status, await answer.text()]).toEqual([201, '{"done":true}']);
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(seen[0]?.bytes.equals(Buffer.from(text))).toBe(true);
+    expect(seen[0]?.body).toEqual({ account: ACCOUNT, note: "é", other: 1.5 });
+    expect(seen[0]?.values).toEqual({ id: "7", block: "12" });
+    expect(seen[0]?.headers["x-write-version"]).toBe("1");
+  });
+
+  it.each([
+    ["of another type", "{}", { "content-type": "text/plain" }, 415, /application\/json/],
+    ["of almost the right type", "{}", { "content-type": "application/json5" }, 415, /application\/json/],
+    ["of another charset", "{}", { "content-type": "application/json; charset=latin1" }, 415, /UTF-8/],
+    ["too large", JSON.stringify({ account: "x".repeat(2_000) }), {}, 413, /larger than allowed/],
+    ["empty", "", {}, 400, /not valid JSON/],
+    ["malformed", "{", {}, 400, /not valid JSON/],
+    ["not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}, 400, /not valid UTF-8/],
+    ["with a repeated key", `{"account":"${ACCOUNT}","account":"${ACCOUNT}"}`, {}, 400, /twice/],
+    ["that is no object", "[]", {}, 400, /^The body must be an object\.$/],
+    ["without a required field", "{}", {}, 400, /^account is required\.$/],
+    ["with a wrong address", '{"account":"0x12"}', {}, 400, /^account must be an address: 0x followed by 40/],
+    [
+      "with a wrong number",
+      `{"account":"${ACCOUNT}","amount":"1e3"}`,
+      {},
+      400,
+      /^amount must be a whole number/,
+    ],
+    ["with a wrong type", `{"account":"${ACCOUNT}","plan":[]}`, {}, 400, /^plan must be an object\.$/],
+    ["with a long text", `{"account":"${ACCOUNT}","note":"123456"}`, {}, 400, /^note must have at most 5/],
+    ["outside an enumeration", `{"account":"${ACCOUNT}","rail":2}`, {}, 400, /^rail must be one of 0, 1\.$/],
+  ])("%s is refused", async (_name, text, headers, status, sentence) => {
+    const { url, seen } = await start({});
+    const answer = await post(url, text, headers as Record<string, string>);
+    const refusal = (await answer.json()) as { error: string };
+    expect([answer.status, Object.keys(refusal)]).toEqual([status, ["error"]]);
+    expect(refusal.error).toMatch(sentence);
+    expect(seen).toEqual([]);
+  });
+
+  it("is not needed where the endpoint takes none", async () => {
+    const { url, seen } = await start({ body: null });
+    expect((await fetch(`${url}/things/7`, { method: "POST" })).status).toBe(201);
+    expect((await post(url, "anything", { "content-type": "text/plain" })).status).toBe(201);
+    expect(seen.map(({ body: parsed, bytes }) => [parsed, bytes.toString()])).toEqual([
+      [undefined, ""],
+      [undefined, "anything"],
+    ]);
+  });
+});
+
+describe("parameters", () => {
+  it.each([
+    ["/things/x", /^id must be/],
+    ["/things/7?block=-1", /^block must be/],
+    ["/things/7?block=1&block=1", /twice/],
+  ])("are checked: %s", async (path, sentence) => {
+    const { url } = await start({ body: null });
+    const answer = await fetch(`${url}${path}`, { method: "POST" });
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { error: string }).error).toMatch(sentence);
+  });
+});
+
+describe("what an endpoint says before it looks", () => {
+  it("ends the request, whatever else is wrong with it", async () => {
+    const heads: unknown[] = [];
+    const { url, seen } = await start({
+      method: "GET",
+      body: null,
+      before: ({ query, headers }) => {
+        heads.push([query, headers["x-paid"]]);
+        return headers["x-paid"] === undefined ? { status: 402, body: { error: "Pay." } } : null;
+      },
+    });
+    const unpaid = await fetch(`${url}/things/x?block=1&block=1`);
+    expect([unpaid.status, await unpaid.json()]).toEqual([402, { error: "Pay." }]);
+    expect((await fetch(`${url}/things/7`, { method: "HEAD" })).status).toBe(402);
+    const paid = { headers: { "x-paid": "yes" } };
+    expect((await fetch(`${url}/things/x?a=1`, paid)).status).toBe(400);
+    expect(seen).toEqual([]);
+    expect((await fetch(`${url}/things/7?a=1`, paid)).status).toBe(201);
+    expect(heads).toEqual([
+      ["block=1&block=1", undefined],
+      ["", undefined],
+      ["a=1", "yes"],
+      ["a=1", "yes"],
+    ]);
+  });
+});
+
+describe("an answer", () => {
+  it("may be bytes with headers, and is not sent again to who has it", async () => {
+    const bytes = Buffer.from('{"n":9007199254740993}');
+    const headers = { "content-type": "application/json", etag: '"abc"' };
+    const { url } = await start({
+      method: "GET",
+      body: null,
+      handle: async () => ({ status: 200, body: bytes, headers }),
+    });
+    const first = await fetch(`${url}/things/1`);
+    expect([first.status, await first.text()]).toEqual([200, bytes.toString()]);
+    expect(first.headers.get("content-type")).toBe("application/json");
+    const again = await fetch(`${url}/things/1`, { headers: { "if-none-match": 'W/"x", W/"abc"' } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+    expect((await fetch(`${url}/things/1`, { method: "HEAD" })).status).toBe(200);
+  });
+});
+
+describe("a schema that does not compile", () => {
+  it("stops the start", async () => {
+    await expect(start({ body: { type: "objekt" } })).rejects.toThrow(/type/);
+  });
+});

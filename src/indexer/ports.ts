@@ -1,0 +1,88 @@
+// What the indexing loop needs from a chain, a protocol and a store; doors plug them in.
+import type { Hex } from "../lib/hex.ts";
+import type { ChainLog, Header } from "../schema/chain-log.ts";
+import type { Change, Origin } from "../schema/change.ts";
+import type { Need } from "../schema/domain.ts";
+import type { Row, Table } from "../schema/table.ts";
+
+export type BlockRef = Pick<Header, "number" | "hash" | "timestamp">;
+
+/** The chain, as far as the loop is concerned. */
+export type ChainPort = {
+  /** The newest block that can not be undone. */
+  finalized(signal: AbortSignal): Promise<Header>;
+  /** The head again and again, whenever it may have changed. */
+  heads(signal: AbortSignal): AsyncIterable<Header>;
+  /** Blocks by number, in the order asked for, neighbours linked; rejects, retryably, where the node lacks one. */
+  headers(numbers: readonly number[], signal: AbortSignal): Promise<readonly Header[]>;
+  logsOf(header: Header, signal: AbortSignal): Promise<readonly ChainLog[]>;
+  /** The logs of blocks that can not be undone, in order and without gaps. */
+  history(from: number, to: number, signal: AbortSignal): AsyncIterable<LogRange>;
+};
+
+export type LogRange = {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  readonly logs: readonly ChainLog[];
+};
+
+/** A log with what its event leaves out. */
+export type DetailedLog = { readonly log: ChainLog; readonly details: Hex | null };
+
+/** The rows during one batch, as a fold sees and changes them. */
+export type RowsPort = {
+  load(needs: readonly Need[]): Promise<void>;
+  find(table: Table, keyText: string): Row | null;
+  change(change: Change, origin: Origin): void;
+};
+
+/** The protocol: from logs to changes of rows. */
+export type ProtocolPort = {
+  /** Adds what events leave out, asking the chain where it has to. */
+  detail(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly DetailedLog[]>;
+  /** Makes the changes of these logs, in order. Pure but for `rows`. */
+  fold(logs: readonly DetailedLog[], rows: RowsPort): Promise<void>;
+};
+
+export type Position = { readonly block: BlockRef; readonly finalized: number };
+
+/** A run of consecutive blocks, ready to be written at once. */
+export type Batch = {
+  readonly tip: BlockRef;
+  /** Blocks worth remembering: those with logs, and all that may still be undone. */
+  readonly blocks: readonly (BlockRef & { readonly logCount: number })[];
+  readonly logs: readonly DetailedLog[];
+  readonly finalized: number;
+};
+
+/** A batch whose changes are made, and not yet written. */
+export type Folded = {
+  /** The row as the batch leaves it; undefined where the batch has not looked at it. */
+  latest(table: Table, keyText: string): Row | null | undefined;
+  /** All of the batch or nothing; its turn comes when the batch before it is written. */
+  write(): Promise<void>;
+};
+
+/** The store: rows, raw logs, block hashes and checkpoint, changed together or not at all. */
+export type StorePort = {
+  position(): Promise<Position | null>;
+  /** Makes the changes of a batch in memory, upon what `after` leaves: the batch before it, which may still be on its way. */
+  fold(batch: Batch, fold: ProtocolPort["fold"], after: Folded | null): Promise<Folded>;
+  /** Stored blocks from `number` downwards, newest first. */
+  blocksDown(number: number, limit: number): Promise<readonly BlockRef[]>;
+  rollback(to: BlockRef): Promise<void>;
+};
+
+export type IndexParts = {
+  readonly chain: ChainPort;
+  readonly protocol: ProtocolPort;
+  readonly store: StorePort;
+};
+
+/** What was written at once, and how long the database took. */
+export type Written = {
+  readonly tip: BlockRef;
+  readonly logs: number;
+  readonly blocks: number;
+  readonly ms: number;
+};

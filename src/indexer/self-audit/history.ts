@@ -1,0 +1,145 @@
+// One part of the indexer's own audit: the stored logs of some final blocks against what a node shows of them now.
+
+import { firstDifference, type LogFilter, prepareFilters, sameLogs } from "../../chain/logs/filter.ts";
+import {
+  contradictsReceipts,
+  type LogQuery,
+  type Opinion,
+  readOpinions,
+} from "../../chain/logs/resolve-disagreement.ts";
+import type { Rpc } from "../../chain/rpc/types.ts";
+import type { Log } from "../../lib/log.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
+import { readCheckpoint } from "../../store/index/checkpoint.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import type { AuditCheck, AuditDifference } from "./schedule.ts";
+import { createUnconfirmedAudit } from "./unconfirmed.ts";
+import type { UnconfirmedRanges } from "./unconfirmed-ranges.ts";
+import { createWindowSize, readShownWindow, readStoredWindow } from "./window.ts";
+
+export type BlockDifference = AuditDifference & { readonly block: number };
+
+export type HistoryAuditOptions = {
+  readonly rpc: Rpc;
+  readonly database: Database;
+  readonly startBlock: number;
+  readonly filters: readonly LogFilter[];
+  readonly bloom: LogQuery["bloom"];
+  /** The most blocks of one log query. */
+  readonly rangeMax: number;
+  /** Found before this process started. */
+  readonly known: readonly BlockDifference[];
+  readonly unconfirmed: UnconfirmedRanges;
+  readonly random: () => number;
+  readonly log: Log;
+};
+
+// Differing blocks are looked at again each time, until they are repaired; this many show that much is wrong.
+const DIFFERING_MAX = 10;
+
+/**
+ * Windows follow one another from a random block on, so that a pass compares every final block once. Before each of
+ * them, what is not confirmed by a second node has its turn.
+ */
+export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
+  const { rpc, database, startBlock, random } = options;
+  const query: LogQuery = { wanted: prepareFilters(options.filters), bloom: options.bloom };
+  const differing = new Map(options.known.map(({ block, text }) => [block, text]));
+  const size = createWindowSize(options.rangeMax);
+  let next: number | null = null;
+
+  /** False when it cannot be told now. */
+  async function judgeBlock(block: number, signal: AbortSignal): Promise<boolean> {
+    const { stored } = await readStoredWindow(database, { from: block, to: block });
+    const text = await describeDifference(options, query, block, stored, signal);
+    if (text === null) differing.delete(block);
+    else if (text !== UNDECIDED && (differing.has(block) || differing.size < DIFFERING_MAX)) {
+      differing.set(block, text);
+    }
+    return text !== UNDECIDED;
+  }
+
+  const confirm = createUnconfirmedAudit({ ...options, query, judgeBlock });
+
+  return async (signal) => {
+    for (const block of [...differing.keys()]) await judgeBlock(block, signal);
+    const checkpoint = await readCheckpoint(database);
+    const last = checkpoint?.finalized ?? -1;
+    if (last < startBlock) return null;
+    const confirmed = await confirm(last, signal);
+    next ??= startBlock + Math.floor(random() * (last - startBlock + 1));
+    const from = next > last ? startBlock : next;
+    const span = { from, to: Math.min(last, from + size.blocks() - 1) };
+    const { window, stored } = await readStoredWindow(database, span);
+    // A node chosen at random: the one that history was read from may be the wrong one.
+    const only = Math.floor(random() * rpc.providers().length);
+    const shown = await readShownWindow(rpc, only, query, window, signal);
+    if (shown === "too large") {
+      size.shrink(window);
+      return "not compared";
+    }
+    size.grow();
+    const block = firstDifference(stored, shown);
+    if (block !== null) await judgeBlock(block, signal);
+    // What lies behind a difference is compared next time.
+    const compared = block === null ? window.to : block;
+    next = compared + 1;
+    return { checked: confirmed + compared - from + 1, differences: differencesOf(differing) };
+  };
+}
+
+function differencesOf(differing: ReadonlyMap<number, string>): AuditDifference[] {
+  return [...differing].sort(([a], [b]) => a - b).map(([block, text]) => ({ block, text }));
+}
+
+const UNDECIDED = Symbol("undecided");
+
+/**
+ * Null when the index is right. Every configured node is asked for the block by its hash; the index is wrong when
+ * more of them contradict it than agree, and at least two respond where there are two. A node that contradicts its own
+ * receipts proves nothing, neither against the index nor, where as many agree as contradict, for it.
+ */
+async function describeDifference(
+  { rpc, log }: HistoryAuditOptions,
+  query: LogQuery,
+  block: number,
+  stored: readonly ChainLog[],
+  signal: AbortSignal,
+): Promise<string | null | typeof UNDECIDED> {
+  const opinions = await readOpinions(rpc, block, query, { signal });
+  const against = opinions.filter((opinion) => !sameLogs(opinion.logs, stored));
+  const [first] = against;
+  if (!first) return opinions.length > 0 ? null : UNDECIDED;
+  const supporting = opinions.filter((opinion) => !against.includes(opinion));
+  const isTie = supporting.length === against.length;
+  const credible = isTie ? await withoutContradiction(rpc, supporting, query, signal) : supporting;
+  const agreeing = credible.length;
+  const hosts = against.map(({ provider }) => rpc.providers()[provider]?.host);
+  if (agreeing >= against.length) {
+    log.warn({ block, hosts }, "Some nodes show other logs of a block than the index and the other nodes");
+    return agreeing > against.length || opinions.length === rpc.providers().length ? null : UNDECIDED;
+  }
+  if (opinions.length < Math.min(2, rpc.providers().length)) return UNDECIDED;
+  if (!against.every(({ logs }) => sameLogs(logs, first.logs))) return UNDECIDED;
+  if (await contradictsReceipts(rpc, first, query, { signal })) return UNDECIDED;
+  return describe(block, stored, first);
+}
+
+/** Those whose receipts show what their log index shows. */
+async function withoutContradiction(
+  rpc: Rpc,
+  opinions: readonly Opinion[],
+  query: LogQuery,
+  signal: AbortSignal,
+): Promise<readonly Opinion[]> {
+  const contradicts = await Promise.all(
+    opinions.map((opinion) => contradictsReceipts(rpc, opinion, query, { signal })),
+  );
+  return opinions.filter((_, i) => !contradicts[i]);
+}
+
+function describe(block: number, stored: readonly ChainLog[], { logs }: Opinion): string {
+  const missing = logs.filter((log) => !stored.some((each) => sameLogs([each], [log]))).length;
+  const extra = stored.filter((log) => !logs.some((each) => sameLogs([each], [log]))).length;
+  return `block ${block} (logs missing from the index: ${missing}, not on the chain: ${extra})`;
+}

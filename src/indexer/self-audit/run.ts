@@ -1,0 +1,116 @@
+// The indexer's own audit put together: which samples are compared, with what, and when it has to wait.
+import { randomInt } from "node:crypto";
+import { chainById, UNKNOWN_CHAIN } from "../../chain/chains/chains.ts";
+import type { Rpc } from "../../chain/rpc/types.ts";
+import type { Log } from "../../lib/log.ts";
+import type { LogDecoder } from "../../protocol/decode/logs.ts";
+import type { Deployment } from "../../protocol/deployment.ts";
+import { readIndexerReport } from "../../store/index/indexer-status.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import { logFilters } from "../chain-source.ts";
+import type { Reporter } from "../loop.ts";
+import { type BlockDifference, createHistoryAudit } from "./history.ts";
+import { createRowAudit } from "./rows.ts";
+import { type AuditReporter, auditContinuously } from "./schedule.ts";
+import type { AuditReport } from "./status.ts";
+import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
+
+export type SelfAuditOptions = {
+  readonly rpc: Rpc;
+  readonly database: Database;
+  readonly deployment: Deployment;
+  readonly decoder: LogDecoder;
+  readonly logRangeMax: number;
+  readonly unconfirmed: UnconfirmedRanges;
+  /** Time between two samples; 0 turns it off. */
+  readonly auditMs: number;
+  readonly report: Reporter & AuditReporter;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+/** Indexes, and audits beside it until indexing ends. */
+export async function withSelfAudit(
+  options: SelfAuditOptions,
+  index: (report: Reporter) => Promise<void>,
+): Promise<void> {
+  // Before indexing begins: its first report replaces the one that an earlier process has left.
+  const { differences, unconfirmed } = await readStoredAudit(options.database);
+  for (const span of unconfirmed) options.unconfirmed.add(span);
+  if (options.auditMs === 0) return index(options.report);
+  const { report, isSynced } = trackSynced(options.report);
+  const done = new AbortController();
+  const signal = AbortSignal.any([options.signal, done.signal]);
+  // An audit that cannot even start must not end the indexer.
+  const auditing = runSelfAudit({ ...options, signal }, differences, isSynced).catch((error) => {
+    options.report.auditFailed("blocks", error);
+  });
+  try {
+    await index(report);
+  } finally {
+    done.abort();
+    await auditing;
+  }
+}
+
+/** The same reporter, and whether the index is at the head: audits wait while it is not. */
+function trackSynced(report: Reporter): { readonly report: Reporter; isSynced(): boolean } {
+  let synced = false;
+  const marking =
+    <A extends unknown[]>(next: boolean, tell: (...told: A) => void) =>
+    (...told: A) => {
+      synced = next;
+      tell(...told);
+    };
+  return {
+    isSynced: () => synced,
+    report: {
+      ...report,
+      backfilling: marking(false, report.backfilling),
+      level: marking(true, report.level),
+      failed: marking(false, report.failed),
+    },
+  };
+}
+
+async function runSelfAudit(
+  options: SelfAuditOptions,
+  known: readonly BlockDifference[],
+  isSynced: () => boolean,
+): Promise<void> {
+  const { rpc, database, deployment, report, log, signal } = options;
+  // Unpredictable to nodes: which blocks, which rows, and which node is asked about them.
+  const random = () => randomInt(2 ** 32) / 2 ** 32;
+  const { logsBloom } = chainById(deployment.chainId) ?? UNKNOWN_CHAIN;
+  if (known.length > 0) report.audited("blocks", { checked: 0, differences: known });
+  const checks = {
+    blocks: createHistoryAudit({
+      rpc,
+      database,
+      startBlock: deployment.startBlock,
+      filters: logFilters(options.decoder),
+      bloom: logsBloom,
+      rangeMax: options.logRangeMax,
+      known,
+      unconfirmed: options.unconfirmed,
+      random,
+      log,
+    }),
+    rows: createRowAudit({ rpc, database, deployment, random }),
+  };
+  await auditContinuously(checks, { intervalMs: options.auditMs, isSynced, report, signal });
+}
+
+/** What an earlier process has found to differ, and what it could not confirm: a restart must not hide either. */
+async function readStoredAudit(database: Database): Promise<{
+  readonly differences: readonly BlockDifference[];
+  readonly unconfirmed: readonly BlockSpan[];
+}> {
+  const stored = await readIndexerReport(database);
+  const { audit } = (stored?.report ?? {}) as { readonly audit?: Partial<AuditReport> };
+  const differences = audit?.differences ?? [];
+  return {
+    differences: differences.flatMap(({ block, text }) => (block === null ? [] : [{ block, text }])),
+    unconfirmed: audit?.unconfirmed ?? [],
+  };
+}

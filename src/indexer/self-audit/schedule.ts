@@ -1,0 +1,59 @@
+// The indexer's own audit: now and then, while it is synced, a sample of what is stored is compared with the chain.
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { BlockSpan } from "./unconfirmed-ranges.ts";
+
+/** `blocks`: stored logs against the logs of nodes; `rows`: rows against the contracts. */
+export type AuditKind = "blocks" | "rows";
+
+export type AuditDifference = {
+  /** The block whose logs differ; null for a row. */
+  readonly block: number | null;
+  readonly text: string;
+};
+
+export type AuditFinding = {
+  /** How many blocks or rows were compared. */
+  readonly checked: number;
+  /** Everything known to differ now, also what was found earlier and still does. */
+  readonly differences: readonly AuditDifference[];
+};
+
+/** Null when there is nothing to compare yet; "not compared" where no node shows what the sample needs. */
+export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | "not compared" | null>;
+
+export type AuditReporter = {
+  audited(kind: AuditKind, finding: AuditFinding): void;
+  notCompared(kind: AuditKind): void;
+  auditFailed(kind: AuditKind, error: unknown): void;
+  /** All ranges that rest on one node's word now. */
+  unconfirmed(spans: readonly BlockSpan[]): void;
+};
+
+export type AuditOptions = {
+  readonly intervalMs: number;
+  /** Whether the indexer is synced; auditing waits while it is not. */
+  readonly isSynced: () => boolean;
+  readonly report: AuditReporter;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+};
+
+/** Runs until the signal aborts. A check that fails is reported and tried again: an audit never stops the indexer. */
+export async function auditContinuously(
+  checks: Readonly<Record<AuditKind, AuditCheck>>,
+  { intervalMs, isSynced, report, signal, clock = systemClock }: AuditOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(intervalMs, signal).catch(() => undefined);
+    for (const kind of ["blocks", "rows"] as const) {
+      if (signal.aborted || !isSynced()) break;
+      try {
+        const finding = await checks[kind](signal);
+        if (finding === "not compared") report.notCompared(kind);
+        else if (finding) report.audited(kind, finding);
+      } catch (error) {
+        if (!signal.aborted) report.auditFailed(kind, error);
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// What the indexer's own audit has found so far: for metrics, for readiness and for the stored report.
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { AuditDifference, AuditFinding, AuditKind, AuditReporter } from "./schedule.ts";
+import { type BlockSpan, blocksOf } from "./unconfirmed-ranges.ts";
+
+/** As stored for the processes that serve the rows, and as shown by /ready. */
+export type AuditReport = {
+  readonly blocksChecked: number;
+  readonly rowsChecked: number;
+  /** Samples that failed, or that no node showed enough of. */
+  readonly notCompared: number;
+  /** Unix seconds; null before the first comparison. */
+  readonly lastCheckedAt: number | null;
+  readonly differences: readonly AuditDifference[];
+  /** History that one node alone has shown although several are configured, until two were compared. */
+  readonly unconfirmed: readonly BlockSpan[];
+};
+
+export type AuditStatus = AuditReporter & { report(): AuditReport };
+
+export function createAuditStatus(registry: Registry, log: Log, clock: Clock): AuditStatus {
+  const metrics = createMetrics(registry);
+  const checked: Record<AuditKind, number> = { blocks: 0, rows: 0 };
+  const differences: Record<AuditKind, AuditFinding["differences"]> = { blocks: [], rows: [] };
+  let lastCheckedAt: number | null = null;
+  let unconfirmed: readonly BlockSpan[] = [];
+  let notCompared = 0;
+  const countNotCompared = (kind: AuditKind) => {
+    notCompared += 1;
+    metrics.failures.inc({ kind });
+  };
+  return {
+    audited(kind, finding) {
+      lastCheckedAt = Math.floor(clock.nowMs() / 1_000);
+      checked[kind] += finding.checked;
+      metrics.checked.inc({ kind }, finding.checked);
+      metrics.differences.set({ kind }, finding.differences.length);
+      metrics.lastTime.set(lastCheckedAt);
+      const known = new Set(differences[kind].map(({ text }) => text));
+      for (const { text } of finding.differences) {
+        if (!known.has(text)) log.error({ difference: text }, "The index differs from the chain");
+      }
+      differences[kind] = finding.differences;
+    },
+    notCompared(kind) {
+      countNotCompared(kind);
+      log.debug({ kind }, "No node shows what a sample of the index needs to be audited");
+    },
+    auditFailed(kind, error) {
+      countNotCompared(kind);
+      log.warn({ err: error, kind }, "A sample of the index could not be audited");
+    },
+    unconfirmed(spans) {
+      const [blocks, before] = [blocksOf(spans), unconfirmed.length];
+      if (before === 0 && blocks > 0) {
+        log.warn({ blocks: spans }, "History was read from one node only: no other one responded");
+      }
+      if (before > 0 && blocks === 0) log.info("All of history was compared with a second node");
+      unconfirmed = spans;
+      metrics.unconfirmed.set(blocks);
+    },
+    report: () => ({
+      blocksChecked: checked.blocks,
+      rowsChecked: checked.rows,
+      notCompared,
+      lastCheckedAt,
+      differences: [...differences.blocks, ...differences.rows],
+      unconfirmed,
+    }),
+  };
+}
+
+/** Why rows cannot be trusted, and what to run; null while the audit has found nothing. */
+export function auditReason({ differences }: AuditReport): string | null {
+  const [first] = differences;
+  if (!first) return null;
+  const more = differences.length > 1 ? ` (and ${differences.length - 1} more)` : "";
+  const remedy =
+    first.block === null
+      ? "Run `sextant audit` with another node to see all of it."
+      : `Stop the indexer and run \`sextant rebuild --reread ${first.block}\`.`;
+  return `The index differs from the chain: ${first.text}${more}. ${remedy}`;
+}
+
+/** What /ready shows while nothing differs. */
+export function auditDetails(report: AuditReport): Readonly<Record<string, unknown>> {
+  const { blocksChecked, rowsChecked, notCompared, lastCheckedAt, differences, unconfirmed } = report;
+  return {
+    audit: {
+      blocks_checked: blocksChecked,
+      rows_checked: rowsChecked,
+      not_compared: notCompared,
+      differences: differences.length,
+      unconfirmed_ranges: unconfirmed.length,
+      unconfirmed_blocks: blocksOf(unconfirmed),
+      last_checked_at: lastCheckedAt,
+    },
+  };
+}
+
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  const labelNames = ["kind"] as const;
+  return {
+    checked: new Counter({
+      name: "sextant_indexer_audit_checked_total",
+      help: "Blocks and rows that the indexer has compared with the chain again",
+      labelNames,
+      registers,
+    }),
+    differences: new Gauge({
+      name: "sextant_indexer_audit_differences",
+      help: "Blocks and rows known to differ from the chain",
+      labelNames,
+      registers,
+    }),
+    failures: new Counter({
+      name: "sextant_indexer_audit_failures_total",
+      help: "Samples that could not be compared",
+      labelNames,
+      registers,
+    }),
+    unconfirmed: new Gauge({
+      name: "sextant_indexer_unconfirmed_blocks",
+      help: "Blocks of history that one node alone has shown although several are configured",
+      registers,
+    }),
+    lastTime: new Gauge({
+      name: "sextant_indexer_audit_last_timestamp_seconds",
+      help: "When the last sample was compared, in Unix seconds",
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,31 @@
+// A deadline for somebody else's work: told by a signal, and kept even when the signal is not heard.
+import type { Clock } from "./clock.ts";
+
+export class DeadlinePassed extends Error {
+  constructor(what: string, ms: number) {
+    super(`${what} did not finish within ${ms} ms`);
+    this.name = "DeadlinePassed";
+  }
+}
+
+export async function withDeadline<T>(
+  { clock, ms, what }: { readonly clock: Clock; readonly ms: number; readonly what: string },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const done = new AbortController();
+  const passed = clock.sleep(ms, done.signal).then(
+    () => {
+      const reason = new DeadlinePassed(what, ms);
+      late.abort(reason);
+      throw reason;
+    },
+    // The work was quicker; the race is over and nobody looks at this.
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([work(late.signal), passed]);
+  } finally {
+    done.abort();
+  }
+}

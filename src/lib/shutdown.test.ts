@@ -1,0 +1,22 @@
+// Leaving waits for what is in flight, and not for ever.
+import { describe, expect, it } from "vitest";
+import { closeSoon } from "./shutdown.ts";
+
+describe("leaving", () => {
+  it("waits for what is in flight, but not longer than a process may", async () => {
+    const started = Date.now();
+    let closed = 0;
+    const close = async () => {
+      closed += 1;
+    };
+    await closeSoon(close, close);
+    expect([closed, Date.now() - started < 1_000]).toEqual([2, true]);
+    await closeSoon(close, () => new Promise(() => undefined));
+    expect([closed, Date.now() - started < 9_500]).toEqual([3, true]);
+  });
+
+  it("tells of what could not be closed", async () => {
+    const broken = new Error("it is stuck");
+    await expect(closeSoon(() => Promise.reject(broken))).rejects.toBe(broken);
+  });
+});

@@ -1,0 +1,24 @@
+// What a local run is made of beside ourselves: development packages, loaded only when one starts.
+import { Fault } from "../lib/fault.ts";
+
+export type LocalParts = Awaited<ReturnType<typeof loadLocalParts>>;
+
+export async function loadLocalParts() {
+  try {
+    const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { openMarket }, { openWorld }, { playEconomy }] =
+      await Promise.all([
+        import("@sextant/local-chain/local-chain"),
+        import("@sextant/contracts/deploy/deploy"),
+        import("@sextant/simulator/fund-market"),
+        import("@sextant/simulator/world"),
+        import("@sextant/simulator/simulator"),
+      ]);
+    return { startLocalChain, LOCAL_GENESIS_CODE, openMarket, openWorld, playEconomy };
+  } catch (cause) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "A local run needs the development packages; install them with `npm ci` (without --omit=dev).",
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,78 @@
+// What a transaction may pay for gas: bounded by a cap per gas and by what the transfer moves, whatever nodes suggest.
+import { formatAmount } from "../../../lib/amount.ts";
+import type { NativePrice } from "./native-price.ts";
+
+export type FeeQuote = {
+  /** As each node sees it; at least one. */
+  readonly baseFeesPerGas: readonly bigint[];
+  /** The lowest suggestion: a tip is paid in full, whoever suggested it. */
+  readonly priorityFeePerGas: bigint;
+};
+
+export type FeeLimits = {
+  /** Base fee and tip together, in wei per gas. */
+  readonly feePerGasMax: bigint;
+  /** Largest tip, in wei per gas. */
+  readonly priorityFeePerGasMax: bigint;
+};
+
+export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+
+// The base fee grows by an eighth per block at most, so that a transaction stays valid for six full blocks. Only the base
+// fee of its block is paid.
+const BASE_FEE_HEADROOM = 2n;
+const GWEI_DECIMALS = 9;
+const WEI_PER_COIN = 10n ** 18n;
+
+/** Fees are above what this facilitator pays: nothing was sent, and a later attempt may succeed. */
+export class FeesTooHigh extends Error {
+  constructor(baseFeePerGas: bigint, feePerGasMax: bigint) {
+    const gwei = (wei: bigint) => `${formatAmount(wei, GWEI_DECIMALS)} gwei`;
+    super(`The base fee is ${gwei(baseFeePerGas)}; the limit for this transfer is ${gwei(feePerGasMax)}`);
+    this.name = "FeesTooHigh";
+  }
+}
+
+/** `raisePercent` is above 100 where a transaction replaces another one; the cap holds all the same. */
+export function feesWithin(quote: FeeQuote, limits: FeeLimits, raisePercent: bigint): Fees {
+  const { feePerGasMax, priorityFeePerGasMax } = limits;
+  const baseFeePerGas = plausibleBaseFee(quote.baseFeesPerGas, feePerGasMax);
+  const raised = (fee: bigint) => lower((fee * raisePercent) / 100n, feePerGasMax);
+  const tip = lower(quote.priorityFeePerGas, priorityFeePerGasMax);
+  const maxFeePerGas = raised(baseFeePerGas * BASE_FEE_HEADROOM + tip);
+  return { maxFeePerGas, maxPriorityFeePerGas: lower(raised(tip), maxFeePerGas) };
+}
+
+/**
+ * The highest within the limit: the chain charges its own base fee, so that a node which names too much costs nothing,
+ * while one which names too little would leave the transaction waiting.
+ */
+function plausibleBaseFee(baseFees: readonly bigint[], feePerGasMax: bigint): bigint {
+  const ascending = [...baseFees].sort((a, b) => (a < b ? -1 : 1));
+  const [lowest] = ascending;
+  if (lowest === undefined) throw new Error("no node named a base fee");
+  const within = ascending.filter((fee) => fee <= feePerGasMax).at(-1);
+  if (within === undefined) throw new FeesTooHigh(lowest, feePerGasMax);
+  return within;
+}
+
+/** The limits for one transfer: its gas may cost at most `percentMax` of what it moves. */
+export function limitsForPayment(
+  limits: FeeLimits,
+  transfer: {
+    readonly amount: bigint;
+    readonly decimals: number;
+    readonly gas: bigint;
+    readonly percentMax: bigint;
+  },
+  price: NativePrice,
+): FeeLimits {
+  const { amount, decimals, gas, percentMax } = transfer;
+  const wei =
+    (amount * WEI_PER_COIN * 10n ** BigInt(price.scale)) / (10n ** BigInt(decimals) * price.usdPerCoin);
+  return { ...limits, feePerGasMax: lower(limits.feePerGasMax, (wei * percentMax) / (100n * gas)) };
+}
+
+function lower(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,139 @@
+// What the facilitator pays for gas: bounded per gas and per payment, whatever a node suggests.
+import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/price-feed";
+import { createWalletClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { LOCAL_GAS } from "../../../../tests/support/chain/local-gas.ts";
+import { openNodeWire, type WireFaults } from "../../../../tests/support/nodes/response-proxy.ts";
+import { signedFor } from "../../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../../../../tests/support/payments/paid-stage.ts";
+import { openTestFacilitator, termsOf } from "../../../../tests/support/payments/test-facilitator.ts";
+import { settlePayment, verifyPayment } from "../facilitator.ts";
+import type { GasLimits } from "../local.ts";
+
+let stage: PaidStage;
+let paid: string;
+beforeAll(async () => {
+  stage = await openPaidStage("in process");
+  paid = `${(await stage.serve()).url}/paid?q=x`;
+});
+afterAll(() => stage.close());
+
+const GWEI = 10n ** 9n;
+/** 90 ETH for a transfer of 90,000 gas. */
+const ABSURD = { result: `0x${(10n ** 15n).toString(16)}` };
+// A transfer takes about 90,000; the rest is room for a first transfer to a new account.
+const TRANSFER_GAS = 150_000n;
+
+async function settleBehind(faults: WireFaults | readonly WireFaults[], gas: Partial<GasLimits> = {}) {
+  const wires = await Promise.all([faults].flat().map((each) => openNodeWire(stage.chain.rpcUrl, each)));
+  onTestFinished(async () => void (await Promise.all(wires.map((wire) => wire.close()))));
+  const facilitator = openTestFacilitator(stage, {
+    privateKey: stage.chain.accounts.attestor.privateKey,
+    urls: wires.map(({ url }) => url),
+    gas,
+  });
+  const payer = await stage.payer();
+  const { payload } = await signedFor(paid, payer, stage.asset);
+  const before = await facilitator.gasBalance();
+  const verdict = await verifyPayment(facilitator, payload, termsOf(stage));
+  const outcome = await settlePayment(facilitator, payload, termsOf(stage));
+  const spent = before - (await facilitator.gasBalance());
+  return { verdict, outcome, spent, transfers: await stage.transfersFrom(payer.address) };
+}
+
+const baseFee = async () => (await stage.node.getBlock()).baseFeePerGas ?? 0n;
+
+/** The local chain's own is zero. */
+async function setBaseFee(wei: bigint) {
+  await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", [`0x${wei.toString(16)}`]);
+  await stage.chain.mine();
+  expect(await baseFee()).toBe(wei);
+}
+
+describe("a node that names an absurd priority fee", () => {
+  it("is paid no more than the cap: one node", async () => {
+    const base = await baseFee();
+    const { outcome, spent } = await settleBehind({ instead: { eth_maxPriorityFeePerGas: ABSURD } });
+    expect(outcome).toMatchObject({ kind: "settled" });
+    expect(spent).toBeGreaterThan(0n);
+    expect(spent).toBeLessThanOrEqual(TRANSFER_GAS * (base + LOCAL_GAS.priorityFeePerGasMax));
+  });
+
+  it.each([
+    ["first", 0],
+    ["second", 1],
+  ])("is not believed where another node names less: the %s of two", async (_, liar) => {
+    const lie = { instead: { eth_maxPriorityFeePerGas: ABSURD } };
+    const truth = { instead: { eth_maxPriorityFeePerGas: { result: "0x1" } } };
+    const base = await baseFee();
+    const { outcome, spent } = await settleBehind(liar === 0 ? [lie, truth] : [truth, lie]);
+    expect(outcome).toMatchObject({ kind: "settled" });
+    expect(spent).toBeLessThanOrEqual(TRANSFER_GAS * (base + 1n));
+  });
+});
+
+describe("a base fee above the cap", () => {
+  it("is not paid: no verdict, nothing is sent, nothing is charged", async () => {
+    await setBaseFee(20n * GWEI);
+    const { verdict, outcome, spent, transfers } = await settleBehind({}, { feePerGasMax: 5n * GWEI });
+    expect(verdict).toMatchObject({ kind: "trouble" });
+    expect(String((verdict as { cause: unknown }).cause)).toContain("fee");
+    expect(outcome).toMatchObject({ kind: "unknown", transaction: null });
+    expect(spent).toBe(0n);
+    expect(transfers).toEqual([]);
+  });
+
+  it("named by one of two nodes only: the lower one counts", async () => {
+    const block = await stage.chain.request("eth_getBlockByNumber", ["latest", false]);
+    const inflated = { ...(block as object), baseFeePerGas: ABSURD.result };
+    const lie = { instead: { eth_getBlockByNumber: { result: inflated } } };
+    const { outcome, transfers } = await settleBehind([lie, {}]);
+    expect(outcome).toMatchObject({ kind: "settled" });
+    expect(transfers).toHaveLength(1);
+  });
+});
+
+describe("gas in proportion to the payment", () => {
+  async function ofPayment(usd: bigint, percentMax: bigint): Promise<GasLimits["ofPayment"]> {
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(stage.chain.accounts.owner.privateKey),
+      transport: http(stage.chain.rpcUrl),
+    });
+    const args = ["ETH / USD", 8, usd * 10n ** 8n] as const;
+    const hash = await wallet.deployContract({
+      ...{ abi: priceFeedAbi, bytecode: priceFeedBytecode, args, chain: null },
+    });
+    const { contractAddress } = await stage.node.waitForTransactionReceipt({ hash });
+    const feed = { feed: contractAddress as Hex, heartbeatSeconds: 3_600 };
+    return { percentMax, decimals: 6, feed };
+  }
+
+  it("refuses for now what would cost more than it moves", async () => {
+    // A cent is 3 * 10^12 wei: for 140,000 gas, 0.02 gwei each.
+    const gas = { ofPayment: await ofPayment(3_333n, 100n) };
+    await setBaseFee(GWEI);
+    const { verdict, outcome, spent, transfers } = await settleBehind({}, gas);
+    expect(verdict).toMatchObject({ kind: "trouble" });
+    expect(outcome).toMatchObject({ kind: "unknown", transaction: null });
+    expect(spent).toBe(0n);
+    expect(transfers).toEqual([]);
+  });
+
+  it("carries out what costs less, and never pays more than the share", async () => {
+    // A cent is 10^15 wei at 10 dollars a coin.
+    const gas = { ofPayment: await ofPayment(10n, 50n) };
+    await setBaseFee(GWEI);
+    const { outcome, spent } = await settleBehind({ instead: { eth_maxPriorityFeePerGas: ABSURD } }, gas);
+    expect(outcome).toMatchObject({ kind: "settled" });
+    expect(spent).toBeLessThanOrEqual(5n * 10n ** 14n);
+  });
+
+  it("falls back to the cap where the price is not to be had", async () => {
+    const nowhere: Hex = `0x${"0f".repeat(20)}`;
+    const ofNothing = { percentMax: 100n, decimals: 6, feed: { feed: nowhere, heartbeatSeconds: 3_600 } };
+    const { outcome, spent } = await settleBehind({}, { ofPayment: ofNothing });
+    expect(outcome).toMatchObject({ kind: "settled" });
+    expect(spent).toBeLessThanOrEqual(TRANSFER_GAS * 100n * GWEI);
+  });
+});

@@ -1,0 +1,96 @@
+// The facilitator under load: a few verifications at a time, in order, and none that nobody waits for any more.
+import { pino, stdSerializers } from "pino";
+import { getContractError, parseAbi, RpcRequestError } from "viem";
+import { expect, it } from "vitest";
+import { quiet } from "../../../tests/support/quiet-log.ts";
+import { systemClock } from "../../lib/clock.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { EndpointRequest } from "../../schema/endpoint.ts";
+import { facilitatorEndpoints } from "./endpoints.ts";
+import { FacilitatorTrouble } from "./unavailable-error.ts";
+
+const NETWORK = "eip155:31337";
+const asset: Hex = `0x${"01".repeat(20)}`;
+const payTo: Hex = `0x${"02".repeat(20)}`;
+
+const rules = {
+  network: NETWORK,
+  asset,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  amountMin: 1n,
+  payees: null,
+} as const;
+
+function verification(number: number, nowMs: number): EndpointRequest {
+  const terms = { scheme: "exact", network: NETWORK, asset, amount: "1000", payTo, maxTimeoutSeconds: 60 };
+  const authorization = {
+    from: `0x${"03".repeat(20)}`,
+    to: payTo,
+    value: "1000",
+    validAfter: "0",
+    validBefore: String(Math.floor(nowMs / 1_000) + 60),
+    nonce: `0x${number.toString(16).padStart(64, "0")}`,
+  };
+  const payload = { authorization, signature: `0x${"11".repeat(64)}1b` };
+  const body = { paymentPayload: { x402Version: 2, accepted: terms, payload }, paymentRequirements: terms };
+  return { values: {}, headers: {}, body } as unknown as EndpointRequest;
+}
+
+it("begins a few at a time, and answers 503 for those that have waited for too long", async () => {
+  let nowMs = Date.now();
+  const clock = { ...systemClock, nowMs: () => nowMs };
+  const finish: (() => void)[] = [];
+  const facilitator: Parameters<typeof facilitatorEndpoints>[0]["facilitator"] = {
+    verify: () => new Promise((resolve) => finish.push(() => resolve({ isValid: true }))),
+    settle: () => Promise.reject(new Error("nobody asked")),
+    findSettled: () => Promise.reject(new Error("nobody asked")),
+    getSupported: () => Promise.reject(new Error("nobody asked")),
+  };
+  const [verify] = facilitatorEndpoints({ facilitator, rules, log: quiet, clock });
+  if (!verify) throw new Error("there is no verification");
+  const asked = Array.from({ length: 30 }, (_, i) => verify.handle(verification(i, nowMs)));
+  const ended = Promise.allSettled(asked);
+  await systemClock.sleep(1);
+  expect(finish.length).toBe(24);
+  nowMs += 9_000;
+  for (const each of finish.splice(0)) each();
+  const answers = await ended;
+  expect(finish.length).toBe(0);
+  expect(answers.filter(({ status }) => status === "fulfilled").length).toBe(24);
+  for (const late of answers.slice(24)) {
+    expect(late).toMatchObject({ status: "rejected", reason: { code: "FACILITATOR_UNAVAILABLE" } });
+  }
+});
+
+it("logs what failed without the signature that the call was made with", async () => {
+  const lines: string[] = [];
+  const log = pino(
+    { serializers: { err: stdSerializers.errWithCause } },
+    { write: (line) => lines.push(line) },
+  );
+  const signature: Hex = `0x${"5e".repeat(65)}`;
+  const refused = new RpcRequestError({
+    body: { method: "eth_call" },
+    error: { code: -32_005, message: `no ${signature}` },
+    url: "node.example",
+  });
+  const call = { abi: parseAbi(["function pay(bytes)"]), functionName: "pay", args: [signature] };
+  const failed = getContractError(refused, { ...call, address: asset });
+  expect(failed.message).toContain(signature);
+  const fail = () => Promise.reject(new FacilitatorTrouble("a node did not answer", { cause: failed }));
+  const facilitator = { verify: fail, settle: fail, findSettled: fail, getSupported: fail };
+  const endpoints = facilitatorEndpoints({ facilitator, rules, log });
+  for (const { handle } of endpoints.slice(0, 2)) {
+    const fault: unknown = await Promise.resolve(handle(verification(1, Date.now()))).catch((error) => error);
+    expect(fault).toMatchObject({ code: "FACILITATOR_UNAVAILABLE" });
+    // What answers requests may log it once more.
+    log.warn({ err: fault }, "again");
+  }
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    expect(line).not.toContain(signature.slice(2));
+    expect(line).toContain("a node did not answer");
+    expect(line).toContain('"code":-32005');
+  }
+});

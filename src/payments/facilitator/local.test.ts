@@ -1,0 +1,284 @@
+// Our facilitator: trouble is never a verdict, contract accounts may pay, and nobody spends its gas for nothing.
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openNodeWire, type WireFaults } from "../../../tests/support/nodes/response-proxy.ts";
+import { ask, signedFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
+import {
+  AGREEING_ACCOUNT,
+  openContractPayer,
+  openTestFacilitator,
+  termsOf,
+} from "../../../tests/support/payments/test-facilitator.ts";
+import { quiet } from "../../../tests/support/quiet-log.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { facilitatorEndpoints } from "./endpoints.ts";
+import { settlePayment, verifyPayment } from "./facilitator.ts";
+import type { LocalFacilitator } from "./local.ts";
+
+let stage: PaidStage;
+let paid: string;
+beforeAll(async () => {
+  stage = await openPaidStage("in process");
+  paid = `${(await stage.serve()).url}/paid?q=x`;
+});
+afterAll(() => stage.close());
+
+const terms = () => termsOf(stage);
+const TRANSACTION = `0x${"c0".repeat(32)}`;
+
+/** A facilitator whose node is reached over a wire that loses or replaces responses. */
+async function openWire(faults: WireFaults) {
+  const wire = await openNodeWire(stage.chain.rpcUrl, faults);
+  const facilitator = openTestFacilitator(stage, {
+    privateKey: stage.chain.accounts.attestor.privateKey,
+    urls: [wire.url],
+    holeMs: 10_000,
+  });
+  return { facilitator, close: wire.close };
+}
+
+describe("a node that does not answer", () => {
+  it.each(["eth_getCode", "eth_call"])("%s: no verdict about the payment", async (method) => {
+    const { facilitator, close } = await openWire({ before: [method] });
+    // The library remembers which accounts have no code: this one it has never met.
+    const stranger = privateKeyToAccount(generatePrivateKey());
+    const { payload } = await signedFor(paid, stranger, stage.asset);
+    expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    await close();
+  });
+
+  it.each([
+    ["nothing", { result: null }],
+    ["nonsense", { result: "0xnonsense" }],
+    ["that it has not got the block", { error: { code: -32_000, message: "header not found" } }],
+    ["that something went wrong", { error: { code: -32_603, message: "" } }],
+  ])("but says %s: no verdict either", async (_, instead) => {
+    const { facilitator, close } = await openWire({
+      instead: { eth_call: instead, eth_estimateGas: instead },
+    });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.transfersFrom(payer.address)).toEqual([]);
+    await close();
+  });
+
+  it("and one that does not take the transaction: the outcome is unknown, and nothing moved", async () => {
+    const error = { code: -32_000, message: "header not found" };
+    const { facilitator, close } = await openWire({ instead: { eth_sendRawTransaction: { error } } });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.transfersFrom(payer.address)).toEqual([]);
+    await close();
+  });
+
+  it.each([
+    ["nonsense", { result: "0xnonsense" }],
+    ["half a receipt", { result: { transactionHash: TRANSACTION } }],
+  ])("but has %s for a receipt: the transfer is not called reverted", async (_, receipt) => {
+    const { facilitator, close } = await openWire({ instead: { eth_getTransactionReceipt: receipt } });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+    await close();
+  });
+
+  it.each(["eth_estimateGas", "eth_getTransactionCount"])(
+    "%s: the outcome is unknown, and nothing moved",
+    async (method) => {
+      const { facilitator, close } = await openWire({ before: [method] });
+      const payer = await stage.payer();
+      const { payload } = await signedFor(paid, payer, stage.asset);
+      expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+      expect(await stage.transfersFrom(payer.address)).toEqual([]);
+      await close();
+    },
+  );
+
+  it("when it has the transaction already: the receipt tells", async () => {
+    const { facilitator, close } = await openWire({ after: ["eth_sendRawTransaction"] });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const outcome = await settlePayment(facilitator, payload, terms());
+    const [transfer] = await stage.transfersFrom(payer.address);
+    expect(outcome).toEqual({ kind: "settled", transaction: transfer?.transactionHash });
+    await close();
+  });
+
+  it("for the receipt: pending with its hash, and asked again it is not sent twice", async () => {
+    const { facilitator, close } = await openWire({ before: ["eth_getTransactionReceipt"] });
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const first = await settlePayment(facilitator, payload, terms());
+    const [transfer] = await stage.transfersFrom(payer.address);
+    expect(first).toMatchObject({ kind: "unknown", transaction: transfer?.transactionHash });
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    const sender = stage.chain.accounts.attestor.address;
+    const sent = await stage.node.getTransactionCount({ address: sender });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await stage.node.getTransactionCount({ address: sender })).toBe(sent);
+    await close();
+  });
+});
+
+describe("a contract account", () => {
+  // It counts down from 20,000 first, which takes about half a million gas.
+  const BURNING_ACCOUNT = concatHex(["0x614e205b6001900380600357505b", AGREEING_ACCOUNT]);
+
+  async function contractPayer(code: Hex) {
+    const { address, payload } = await openContractPayer(stage, paid, code);
+    return { address, header: Buffer.from(JSON.stringify(await payload())).toString("base64") };
+  }
+
+  it("pays with a signature of its own kind", async () => {
+    const { address, header } = await contractPayer(AGREEING_ACCOUNT);
+    expect((await ask(paid, header)).status).toBe(200);
+    expect(await stage.balance(address)).toBe(1_000_000n - PRICE);
+  });
+
+  it("can not make us pay for its own work", async () => {
+    const { address, header } = await contractPayer(BURNING_ACCOUNT);
+    const before = await stage.inProcess.gasBalance();
+    expect((await ask(paid, header)).status).toBe(402);
+    expect(await stage.inProcess.gasBalance()).toBe(before);
+    expect(await stage.balance(address)).toBe(1_000_000n);
+  });
+});
+
+describe("the endpoints", () => {
+  const endpoint = (
+    path: string,
+    rules: Partial<PaidStage["rules"] & { payees: Hex[] | null }> = {},
+    options: { clock?: Clock; facilitator?: LocalFacilitator } = {},
+  ) => {
+    const all = facilitatorEndpoints({
+      facilitator: stage.inProcess,
+      rules: { ...stage.rules, payees: null, ...rules },
+      log: quiet,
+      ...options,
+    });
+    const found = all.find((each) => each.path === path);
+    if (!found) throw new Error(`there is no ${path}`);
+    return (body: unknown) =>
+      found.handle({ values: {}, bytes: Buffer.alloc(0), body, headers: {}, client: "192.0.2.1" });
+  };
+  const request = (paymentPayload: PaymentPayload, changed: Partial<PaymentRequirements> = {}) => ({
+    x402Version: 2,
+    paymentPayload,
+    paymentRequirements: { ...terms(), ...changed },
+  });
+
+  it("carry nothing out that is not served: other tokens, chains, payees, small change, other terms", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const before = await stage.inProcess.gasBalance();
+    const cases: [PaymentPayload, Partial<PaymentRequirements>, object][] = [
+      [payload, { asset: stage.payTo }, {}],
+      [payload, { network: "eip155:1" }, {}],
+      [{ ...payload, accepted: { ...payload.accepted, network: "eip155:1" } }, {}, {}],
+      [payload, { payTo: payer.address }, {}],
+      [payload, { amount: "9999" }, {}],
+      [payload, {}, { amountMin: PRICE + 1n }],
+      [payload, {}, { payees: [payer.address.toLowerCase()] }],
+    ];
+    for (const [sent, changed, rules] of cases) {
+      const verified = await endpoint("/verify", rules)(request(sent, changed));
+      expect([verified.body, changed, rules]).toMatchObject([
+        { isValid: false, invalidReason: "payment_not_served" },
+        changed,
+        rules,
+      ]);
+      const settled = await endpoint("/settle", rules)(request(sent, changed));
+      expect(settled.body).toMatchObject({
+        success: false,
+        errorReason: "payment_not_served",
+        transaction: "",
+      });
+    }
+    expect(await stage.inProcess.gasBalance()).toBe(before);
+  });
+
+  it("settle the same payment once, however often it is sent at once", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const settle = endpoint("/settle");
+    const before = await stage.node.getTransactionCount({ address: stage.inProcess.address });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => settle(request(payload))));
+    expect(answers.every(({ body }) => (body as { success: boolean }).success)).toBe(true);
+    expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(before + 1);
+  });
+  it("tell the success of a payment also after it has expired", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
+    const repeat = endpoint("/settle", {}, { clock: later });
+    expect((await repeat(request(payload))).body).toMatchObject({ success: false, transaction: "" });
+    const settled = await endpoint("/settle")(request(payload));
+    expect(settled.body).toMatchObject({ success: true });
+    const { transaction } = settled.body as { transaction: string };
+    expect((await repeat(request(payload))).body).toMatchObject({ success: true, transaction });
+    const other = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(65)}` } };
+    expect((await repeat(request(other))).body).toMatchObject({ success: false, transaction: "" });
+  });
+
+  it("do not call an expired payment rejected while its transaction may still be mined", async () => {
+    let facilitatorMs = 0;
+    const facilitator = openTestFacilitator(stage, {
+      privateKey: stage.chain.accounts.attestor.privateKey,
+      confirmationMs: 300,
+      clock: { ...systemClock, nowMs: () => Date.now() + facilitatorMs },
+    });
+    const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
+    const repeat = endpoint("/settle", {}, { clock: later, facilitator });
+    const unavailable = { code: "FACILITATOR_UNAVAILABLE" };
+    const rejected = { success: false, errorReason: "payment_not_served" };
+    const payers = [await stage.payer(), await stage.payer()] as const;
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    const sendWithoutBlock = async (payer: PrivateKeyAccount) => {
+      const { payload } = await signedFor(paid, payer, stage.asset);
+      const { body } = await endpoint("/settle", {}, { facilitator })(request(payload));
+      const { transaction } = body as { transaction: string };
+      expect(transaction).toMatch(/^0x/);
+      return { payload, transaction };
+    };
+
+    const mined = await sendWithoutBlock(payers[0]);
+    await expect(repeat(request(mined.payload))).rejects.toMatchObject(unavailable);
+    await stage.chain.mine();
+    const { transaction } = mined;
+    expect((await repeat(request(mined.payload))).body).toMatchObject({ success: true, transaction });
+
+    const dropped = await sendWithoutBlock(payers[1]);
+    await stage.chain.request("hardhat_dropTransaction", [dropped.transaction]);
+    await expect(repeat(request(dropped.payload))).rejects.toMatchObject(unavailable);
+    facilitatorMs += 61_000;
+    expect((await repeat(request(dropped.payload))).body).toMatchObject(rejected);
+  });
+
+  it("answer 503 while fees are above the limit, and say so", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signedFor(paid, payer, stage.asset);
+    await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
+    await stage.chain.mine();
+    const thrifty = openTestFacilitator(stage, {
+      privateKey: stage.chain.accounts.attestor.privateKey,
+      gas: { feePerGasMax: 1_000n },
+    });
+    for (const path of ["/verify", "/settle"]) {
+      const refused = endpoint(path, {}, { facilitator: thrifty })(request(payload));
+      await expect(refused).rejects.toMatchObject({
+        code: "FACILITATOR_UNAVAILABLE",
+        message: expect.stringContaining("fees are above"),
+      });
+    }
+    expect(await stage.transfersFrom(payer.address)).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+// A facilitator that somebody else runs, or another process of ours.
+import {
+  type PaymentPayload,
+  type PaymentRequirements,
+  SettleError,
+  type SupportedResponse,
+  VerifyError,
+} from "@x402/core/types";
+import { isObject, type JsonObject } from "../../lib/json-object.ts";
+import { createEndpoint } from "../../lib/remote-endpoint.ts";
+import { Secret } from "../../lib/secret.ts";
+import type { Facilitator } from "./facilitator.ts";
+import { exchange, type Reply } from "./http-exchange.ts";
+import { FacilitatorTrouble } from "./unavailable-error.ts";
+
+/** It is given up on before the gate gives up on the settlement, so that the gate hears why. */
+export function createRemoteFacilitator(options: {
+  readonly url: string;
+  readonly timeoutMs: number;
+}): Facilitator {
+  const endpoint = createEndpoint(new Secret(options.url));
+  const ask = async (path: string, body?: JsonObject): Promise<Reply & { readonly payload: JsonObject }> => {
+    const reply = await exchange({ endpoint, path, timeoutMs: options.timeoutMs, ...(body && { body }) });
+    const { status, payload } = reply;
+    if (isObject(payload)) return { status, payload };
+    throw new FacilitatorTrouble(`${endpoint.host} answered ${path} with something else`);
+  };
+  const about = (paymentPayload: PaymentPayload, paymentRequirements: PaymentRequirements) => ({
+    x402Version: paymentPayload.x402Version,
+    paymentPayload,
+    paymentRequirements,
+  });
+  /** Its own words end up in our log, where the key of its address must not. */
+  const word = (text: unknown) => (typeof text === "string" ? endpoint.scrub(text) : undefined);
+  const noWord = ({ status }: Reply, path: string) =>
+    new FacilitatorTrouble(`${endpoint.host} answered ${path} with status ${status} and no verdict`);
+
+  return {
+    async verify(payload, terms) {
+      const reply = await ask("/verify", about(payload, terms));
+      const { isValid, invalidReason } = reply.payload;
+      if (typeof isValid !== "boolean") throw noWord(reply, "/verify");
+      const reason = word(invalidReason);
+      const verdict = { isValid, ...(reason === undefined ? {} : { invalidReason: reason }) };
+      if (isOk(reply)) return verdict;
+      throw new VerifyError(reply.status, verdict);
+    },
+    async settle(payload, terms) {
+      const reply = await ask("/settle", about(payload, terms));
+      const { success, transaction, errorReason } = reply.payload;
+      if (typeof success !== "boolean") throw noWord(reply, "/settle");
+      const reason = word(errorReason);
+      const outcome = {
+        success,
+        transaction: word(transaction) ?? "",
+        network: terms.network,
+        ...(reason === undefined ? {} : { errorReason: reason }),
+      };
+      if (isOk(reply)) return outcome;
+      throw new SettleError(reply.status, outcome);
+    },
+    async getSupported() {
+      const reply = await ask("/supported");
+      if (isOk(reply) && Array.isArray(reply.payload.kinds)) return reply.payload as SupportedResponse;
+      throw noWord(reply, "/supported");
+    },
+  };
+}
+
+function isOk({ status }: Reply): boolean {
+  return status >= 200 && status < 300;
+}

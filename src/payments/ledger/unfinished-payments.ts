@@ -1,0 +1,84 @@
+// The part of the ledger that reconciliation works on: payments of one network and asset that are not final.
+import type { Hex } from "../../lib/hex.ts";
+import type { Rows } from "../../schema/record-store.ts";
+import { name, type SqlText, sql } from "../../schema/sql.ts";
+import { NONCE_USED } from "../facilitator/facilitator.ts";
+import type { BlockId } from "../settlement/lookup.ts";
+import { NONCE_UNTRACED } from "../settlement/settle.ts";
+import { type LedgerRow, type LedgerScope, type PaymentKey, ROW, readRow } from "./row.ts";
+
+/** A block, and how many payments in it wait to become final. */
+export type OpenBlock = BlockId & { readonly rows: number };
+
+export type Proven = Pick<PaymentKey, "payer" | "nonce"> & {
+  readonly transaction: Hex;
+  readonly block: BlockId;
+};
+
+export type OpenPayments = {
+  /** Outcome unknown: the rows after a key, in the order of keys. */
+  unresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  /** Settled, with their block stored: the blocks, oldest first. */
+  blocks(): Promise<readonly OpenBlock[]>;
+  /** Settled, in one of these blocks. */
+  inBlocks(blocks: readonly BlockId[]): Promise<readonly LedgerRow[]>;
+  /** Settled without a stored block, as versions before stored them; the rows after a key. */
+  withoutBlock(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  /** Makes payments final whose transfer is proven to be in a final block; returns how many. */
+  finish(proven: readonly Proven[]): Promise<number>;
+};
+
+// A final block took the nonce, for something else or for what no log shows: nothing can change that. Every other
+// transfer that a facilitator refused can still be carried out.
+const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}
+  and reason is distinct from ${NONCE_UNTRACED}))`;
+const NOT_FINAL = sql`state = 'settled' and not final`;
+const IDLE = name("(owner is null or lease_until <= now())");
+
+export function openPayments(store: Rows, { network, asset }: LedgerScope): OpenPayments {
+  const ours = sql`network = ${network} and asset = ${asset}`;
+  const from = (after: PaymentKey | null) => {
+    const { payer, nonce } = after ?? { payer: "", nonce: "" };
+    return sql`(payer, nonce) > (${payer}, ${nonce})`;
+  };
+  const page = async (which: SqlText, after: PaymentKey | null, limit: number) =>
+    (
+      await store.run(sql`select ${ROW} from payments where ${ours} and ${which} and ${IDLE} and ${from(after)}
+        order by payer, nonce limit ${limit}`)
+    ).map(readRow);
+
+  return {
+    unresolved: (after, limit) => page(UNRESOLVED, after, limit),
+    withoutBlock: (after, limit) =>
+      page(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`, after, limit),
+    async blocks() {
+      const rows = await store.run<{ number: string; hash: Hex; rows: string }>(
+        sql`select block_number::text as number, block_hash as hash, count(*)::text as rows from payments
+          where ${ours} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${IDLE}
+          group by block_number, block_hash order by payments.block_number`,
+      );
+      return rows.map(({ number, hash, rows: count }) => ({
+        number: Number(number),
+        hash,
+        rows: Number(count),
+      }));
+    },
+    inBlocks: async (blocks) =>
+      (
+        await store.run(sql`select ${ROW} from payments where ${ours} and ${NOT_FINAL} and ${IDLE}
+          and block_number = any(${blocks.map(({ number }) => number)}::bigint[])
+          and block_hash = any(${blocks.map(({ hash }) => hash)})`)
+      ).map(readRow),
+    async finish(proven) {
+      const column = (value: (each: Proven) => string) => proven.map(value);
+      const done = await store.run(sql`update payments set final = true, transaction = proven.transaction,
+          owner = null, lease_until = null, updated_at = now()
+        from unnest(${column(({ payer }) => payer)}::text[], ${column(({ nonce }) => nonce)}::text[],
+          ${column(({ transaction }) => transaction)}::text[], ${column(({ block }) => block.hash)}::text[])
+          as proven (payer, nonce, transaction, block_hash)
+        where ${ours} and payments.payer = proven.payer and payments.nonce = proven.nonce
+          and payments.block_hash = proven.block_hash and ${NOT_FINAL} and ${IDLE} returning 1 as done`);
+      return done.length;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// The token that is paid with, compared at the start with what the contract says: decimals, and the domain payers sign.
+import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSelector } from "viem";
+import { type CallResult, callBatch } from "../chain/contract-calls.ts";
+import { readHeader } from "../chain/headers.ts";
+import { RpcError } from "../chain/rpc/errors.ts";
+import type { Rpc } from "../chain/rpc/types.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import type { Log } from "../lib/log.ts";
+import { retry } from "../lib/retry.ts";
+import type { PaymentAsset } from "./known-assets.ts";
+import type { PaymentPlace } from "./payment-asset.ts";
+
+/** The token as configured, with the decimals that its contract reports. */
+export type PaymentToken = PaymentPlace & PaymentAsset;
+
+/** Null for what the contract does not offer. */
+type TokenFacts = {
+  readonly decimals: number | null;
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly domainSeparator: Hex | null;
+};
+
+const SELECTORS = {
+  decimals: toFunctionSelector("decimals()"),
+  name: toFunctionSelector("name()"),
+  version: toFunctionSelector("version()"),
+  domainSeparator: toFunctionSelector("DOMAIN_SEPARATOR()"),
+};
+// Some nodes give up on calls without a limit; no token needs more than a few thousand for these.
+const GAS_MAX = 1_000_000;
+// A dollar amount in more decimals than any token has would not fit what payers sign.
+const DECIMALS_MAX = 36;
+const SHOWN_LENGTH_MAX = 60;
+// A node that restarts is back within seconds; one that is down for longer is asked a few times a minute.
+const WAIT_MS_BASE = 500;
+const WAIT_MS_MAX = 10_000;
+
+/**
+ * The configured token with the decimals that its contract reports. Throws CONFIG_INVALID where the contract differs
+ * from the configuration. Waits for a node that fails: nothing is assumed meanwhile.
+ */
+export async function readPaymentToken(
+  rpc: Rpc,
+  place: PaymentPlace,
+  needs: { readonly log: Log; readonly signal?: AbortSignal | undefined },
+): Promise<PaymentToken> {
+  const found = await readFactsWhenPossible(rpc, place.asset, needs);
+  const where = `The token ${place.asset} on ${place.network}`;
+  const { decimals } = found;
+  if (decimals === null || decimals > DECIMALS_MAX) {
+    const what = decimals === null ? "does not report its decimals()" : `reports ${decimals} decimals`;
+    throw new Fault(
+      "CONFIG_INVALID",
+      `${where} ${what}, so no price can be asked in it; correct PAYMENT_ASSET.`,
+    );
+  }
+  if (place.decimals !== null && place.decimals !== decimals) {
+    throw new Fault("CONFIG_INVALID", `${where} has ${decimals} decimals; ${place.decimals} were expected.`);
+  }
+  if (!isDomainOf(place, found)) {
+    const wanted = `EIP-712 name ${shown(place.name)} and version ${shown(place.version)} were expected`;
+    const { name, version } = found;
+    const differs = name === place.name && version === place.version;
+    const why = differs ? ", and its DOMAIN_SEPARATOR() is that of another domain" : "";
+    throw new Fault(
+      "CONFIG_INVALID",
+      `${where} reports name ${shown(name)} and version ${shown(version)}${why}; ${wanted}. Correct PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION.`,
+    );
+  }
+  return { ...place, decimals };
+}
+
+/** The separator is what signatures are checked against; a token without one must report both texts as configured. */
+function isDomainOf({ asset, chainId, name, version }: PaymentPlace, found: TokenFacts): boolean {
+  if (found.domainSeparator === null) return found.name === name && found.version === version;
+  return (
+    found.domainSeparator ===
+    domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
+  );
+}
+
+/** A node that is down, or confused, as a service starts is often back within seconds. */
+function readFactsWhenPossible(
+  rpc: Rpc,
+  asset: Hex,
+  { log, signal }: { readonly log: Log; readonly signal?: AbortSignal | undefined },
+): Promise<TokenFacts> {
+  const isPassing = (error: unknown) => error instanceof RpcError && error.kind !== "wrong-chain";
+  return retry(
+    () =>
+      readFacts(rpc, asset, signal).catch((err: unknown) => {
+        if (isPassing(err)) log.warn({ err }, "The payment token could not be read, retrying");
+        throw err;
+      }),
+    {
+      attemptsMax: Number.POSITIVE_INFINITY,
+      delayMsBase: WAIT_MS_BASE,
+      delayMsMax: WAIT_MS_MAX,
+      isRetryable: isPassing,
+      ...(signal ? { signal } : {}),
+    },
+  );
+}
+
+/** From one node and at one block, so that the facts belong together. */
+function readFacts(rpc: Rpc, asset: Hex, signal: AbortSignal | undefined): Promise<TokenFacts> {
+  const options = signal ? { signal } : {};
+  return rpc.pinned(async (node) => {
+    const { hash: blockHash } = await readHeader(node, "latest", options);
+    const calls = Object.values(SELECTORS).map((data) => ({
+      to: asset,
+      data,
+      block: { blockHash },
+      gasMax: GAS_MAX,
+    }));
+    const [decimals, name, version, separator] = await callBatch(node, calls, options);
+    return {
+      decimals: numberIn(decimals),
+      name: textIn(name),
+      version: textIn(version),
+      domainSeparator: wordIn(separator),
+    };
+  }, options);
+}
+
+const WORD = /^0x[0-9a-f]{64}$/;
+
+function wordIn(result: CallResult | undefined): Hex | null {
+  return result && "ok" in result && WORD.test(result.ok) ? result.ok : null;
+}
+
+function numberIn(result: CallResult | undefined): number | null {
+  const word = wordIn(result);
+  // Larger than any number of decimals, and than what a number holds exactly.
+  return word === null || BigInt(word) > 255n ? null : Number(BigInt(word));
+}
+
+function textIn(result: CallResult | undefined): string | null {
+  if (!result || !("ok" in result)) return null;
+  try {
+    return decodeAbiParameters(parseAbiParameters("string"), result.ok)[0];
+  } catch {
+    // Whatever the contract returned, it is no text: the same as not offering one.
+    return null;
+  }
+}
+
+function shown(text: string | null): string {
+  if (text === null) return "nothing";
+  return JSON.stringify(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text);
+}

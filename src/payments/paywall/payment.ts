@@ -1,0 +1,151 @@
+// A payment as it arrives: read strictly, held against the terms, before anybody is asked anything.
+import { createHash } from "node:crypto";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { Fault } from "../../lib/fault.ts";
+import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
+import { parseStrictJson } from "../../lib/json.ts";
+import { isObject, type JsonObject } from "../../lib/json-object.ts";
+import { parseUint } from "../../lib/uint.ts";
+import type { Terms } from "./offer.ts";
+import { readPaymentId } from "./payment-identifier.ts";
+
+/** An EIP-3009 transfer, signed by whom it takes from. */
+export type Payment = {
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: Hex;
+  /** 65 bytes of a key, or whatever a contract account understands (ERC-1271, ERC-6492). */
+  readonly signature: Hex;
+  readonly paymentId: string | null;
+  /** Equal for the same authorization with the same signature, and for nothing else. */
+  readonly digest: string;
+};
+
+/** Well-formed, but nothing we could ever take. */
+export type Unacceptable = { readonly unacceptable: string };
+
+// Node takes 16 KB of headers in all; a contract account's signature with its factory call needs about 4.
+const HEADER_LENGTH_MAX = 12_288;
+const SIGNATURE_BYTES_MAX = 4_096;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const HEADER = "The PAYMENT-SIGNATURE header";
+
+export function readPaymentHeader(
+  header: string,
+  terms: Pick<Terms, "network" | "asset">,
+): Payment | Unacceptable {
+  if (header.length > HEADER_LENGTH_MAX) {
+    throw invalid(HEADER, `must have at most ${HEADER_LENGTH_MAX} characters.`);
+  }
+  if (!BASE64.test(header)) throw invalid(HEADER, "must be base64 of a JSON text.");
+  return readPayment(parseStrictJson(Buffer.from(header, "base64"), HEADER), terms, HEADER);
+}
+
+/** Throws INPUT_INVALID for what is no payment at all; `what` begins the sentence. */
+export function readPayment(
+  value: unknown,
+  terms: Pick<Terms, "network" | "asset">,
+  what: string,
+): Payment | Unacceptable {
+  const record = recordIn(what);
+  const word = wordIn(what);
+  const envelope = record(value, "");
+  const { x402Version } = envelope;
+  if (!Number.isInteger(x402Version)) throw invalid(what, "must have an x402Version.");
+  if (x402Version !== 2) return { unacceptable: "Only payments of x402 version 2 are taken." };
+  const accepted = record(envelope.accepted, "accepted");
+  const payload = record(envelope.payload, "payload");
+  if (word(accepted, "scheme") !== "exact") return { unacceptable: 'Only the scheme "exact" is taken.' };
+  if (word(accepted, "network") !== terms.network) {
+    return { unacceptable: `Payments are taken on ${terms.network} only.` };
+  }
+  if (word(accepted, "asset").toLowerCase() !== terms.asset) {
+    return { unacceptable: `Payments are taken in the token ${terms.asset} only.` };
+  }
+  if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
+    return { unacceptable: "Only EIP-3009 authorizations are taken, not Permit2." };
+  }
+  return readAuthorization(payload, envelope.extensions, what);
+}
+
+function readAuthorization(payload: JsonObject, extensions: unknown, what: string): Payment {
+  const given = recordIn(what)(payload.authorization, "payload.authorization");
+  const name = (field: string) => `${what}: payload.authorization.${field}`;
+  const signed = {
+    from: parseAddress(given.from, name("from")),
+    to: parseAddress(given.to, name("to")),
+    value: parseUint(given.value, name("value")),
+    validAfter: parseUint(given.validAfter, name("validAfter")),
+    validBefore: parseUint(given.validBefore, name("validBefore")),
+    nonce: parseHash(given.nonce, name("nonce")),
+    signature: parseBytes(payload.signature, `${what}: payload.signature`, SIGNATURE_BYTES_MAX),
+  };
+  if (signed.signature === "0x") throw invalid(what, "must have a payload.signature.");
+  const digest = createHash("sha256").update(Object.values(signed).join(" ")).digest("hex");
+  return { ...signed, paymentId: readPaymentId(extensions), digest };
+}
+
+/** What anyone who checks or carries out the payment is sent: our own terms, and nothing the client added. */
+export function payloadOf(payment: Payment, terms: PaymentRequirements): PaymentPayload {
+  const { from, to, value, validAfter, validBefore, nonce, signature } = payment;
+  return {
+    x402Version: 2,
+    accepted: terms,
+    payload: {
+      authorization: {
+        from,
+        to,
+        value: value.toString(),
+        validAfter: validAfter.toString(),
+        validBefore: validBefore.toString(),
+        nonce,
+      },
+      signature,
+    },
+  };
+}
+
+// A signature good for longer would hang over its payer's balance long after we have given up on it.
+const VALID_SECONDS_MAX = 86_400n;
+
+/** Why a payment can not be taken on these terms now; null when it can. */
+export function objectionTo(
+  payment: Payment,
+  terms: Terms,
+  { nowMs, settleMs }: { readonly nowMs: number; readonly settleMs: number },
+): string | null {
+  if (payment.to !== terms.payTo) return `The payment goes to ${payment.to}, not to ${terms.payTo}.`;
+  if (payment.value !== terms.amount) {
+    return `The payment is of ${payment.value} units, the price is ${terms.amount}.`;
+  }
+  const now = BigInt(Math.floor(nowMs / 1_000));
+  if (payment.validAfter > now) return "The payment is not valid yet.";
+  if (payment.validBefore <= now) return "The payment has expired.";
+  if (payment.validBefore < now + BigInt(Math.ceil(settleMs / 1_000))) {
+    return "The payment expires too soon to be carried out.";
+  }
+  if (payment.validBefore > now + VALID_SECONDS_MAX) return "The payment is valid for longer than a day.";
+  return null;
+}
+
+const recordIn =
+  (what: string) =>
+  (value: unknown, name: string): JsonObject => {
+    if (isObject(value)) return value;
+    throw invalid(what, name === "" ? "must be a JSON object." : `must have an object "${name}".`);
+  };
+
+const wordIn =
+  (what: string) =>
+  (accepted: JsonObject, field: string): string => {
+    const value = accepted[field];
+    if (typeof value !== "string") throw invalid(what, `must have a text "accepted.${field}".`);
+    return value;
+  };
+
+function invalid(what: string, sentence: string): Fault {
+  return new Fault("INPUT_INVALID", `${what} ${sentence}`);
+}

@@ -1,0 +1,137 @@
+// Many requests with one payment: they share one wait, within limits, and take no place from other payers.
+import type { PrivateKeyAccount } from "viem";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { ask, payingFetch, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import {
+  openPaidStage,
+  type PaidService,
+  type PaidStage,
+} from "../../../tests/support/payments/paid-stage.ts";
+import { GATE_LIMITS } from "./limits.ts";
+
+const COPIES = 500;
+const WATCHED_MS = 1_000;
+// One poll of the ledger every 400 ms and one renewal of the lease every second, with room for a sweep of other things.
+const STATEMENTS_MAX = 20;
+
+let stage: PaidStage;
+let payer: PrivateKeyAccount;
+beforeEach(async () => {
+  stage = await openPaidStage("in process");
+  payer = await stage.payer();
+});
+afterEach(() => stage.close());
+
+/** Work for `q=held` ends when the test says so; everything else ends at once. */
+function holdWork(service: PaidService): () => void {
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  service.sold.work = async () => {
+    if (service.runs.at(-1) === "held") await finished;
+    return { status: 200, body: { sold: true } };
+  };
+  return finish;
+}
+
+function sendAll(url: string, headers: readonly string[]) {
+  const early: Response[] = [];
+  const all = headers.map(async (header) => {
+    const response = await ask(url, header);
+    early.push(response);
+    return response;
+  });
+  return { early, all: Promise.all(all) };
+}
+
+it(`serves another payer at once while ${COPIES} copies of one payment wait`, async () => {
+  // Longer than 500 requests take on a busy machine: the copies must still wait when the work is finished.
+  const service = await stage.serve({ limits: { waitMs: 24_000 } });
+  const other = await stage.payer();
+  const url = `${service.url}/paid?q=held`;
+  const finish = holdWork(service);
+  const { header } = await signedFor(url, payer, stage.asset);
+  const { early, all } = sendAll(url, Array(COPIES).fill(header));
+  await until(() => service.runs.length === 1 && early.length + service.statements() >= COPIES);
+  const served = await payingFetch(other, stage.asset)(`${service.url}/paid?q=other`);
+  expect(served.status).toBe(200);
+
+  await until(() => early.length === COPIES - GATE_LIMITS.waitersPerPaymentMax - 1);
+  for (const response of early) {
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+  const before = service.statements();
+  await new Promise((resolve) => setTimeout(resolve, WATCHED_MS));
+  expect(service.statements() - before).toBeLessThanOrEqual(STATEMENTS_MAX);
+
+  finish();
+  const sold = (await all).filter(({ status }) => status === 200);
+  expect(sold).toHaveLength(GATE_LIMITS.waitersPerPaymentMax + 1);
+  expect(new Set(await Promise.all(sold.map((response) => response.text()))).size).toBe(1);
+  expect(service.runs.filter((q) => q === "held")).toHaveLength(1);
+  expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+});
+
+it("gives waiting requests no place of those that act, whatever they wait for", async () => {
+  const service = await stage.serve({ limits: { servingMax: 3, waitersPerPaymentMax: 4 } });
+  const other = await stage.payer();
+  const url = `${service.url}/paid?q=held`;
+  const finish = holdWork(service);
+  const { header, payload } = await signedFor(url, payer, stage.asset, (required) => {
+    const declared = required.extensions?.["payment-identifier"] as { info: object };
+    const extension = { ...declared, info: { ...declared.info, id: "order-0123456789abcdef" } };
+    return { ...required, extensions: { "payment-identifier": extension } };
+  });
+  const working = sendAll(url, [header]);
+  await until(() => service.runs.length === 1);
+  // Other authorizations under its identifier, which nobody has signed, one after another.
+  const waiting: ReturnType<typeof sendAll>[] = [];
+  for (let i = 0; i < 8; i += 1) {
+    const authorization = { ...Object(payload.payload.authorization), nonce: `0x${`${i}`.repeat(64)}` };
+    const sent = { ...payload, payload: { ...payload.payload, authorization } };
+    const before = service.statements();
+    waiting.push(sendAll(url, [Buffer.from(JSON.stringify(sent)).toString("base64")]));
+    await until(() => service.statements() > before + 2);
+  }
+  const early = () => waiting.flatMap((each) => each.early);
+  await until(() => early().length === 4);
+  expect(early().map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  const served = await payingFetch(other, stage.asset)(`${service.url}/paid?q=other`);
+  expect(served.status).toBe(200);
+  finish();
+  expect((await working.all).map(({ status }) => status)).toEqual([200]);
+  // The identifier alone opens nothing.
+  const late = (await Promise.all(waiting.map(({ all }) => all))).flat().slice(0, 4);
+  expect(late.map(({ status }) => status)).toEqual([402, 402, 402, 402]);
+  expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+});
+
+it("tells a payer who finds no place to send the same signature again", async () => {
+  const service = await stage.serve({ limits: { servingMax: 1 } });
+  const url = `${service.url}/paid?q=held`;
+  const finish = holdWork(service);
+  const { header } = await signedFor(url, payer, stage.asset);
+  const { all } = sendAll(url, [header]);
+  await until(() => service.runs.length === 1);
+  const other = await signedFor(url, await stage.payer(), stage.asset);
+  const full = await ask(url, other.header);
+  expect([full.status, full.headers.get("x-error-code")]).toEqual([503, "OVERLOADED"]);
+  expect(((await full.json()) as { error: string }).error).toContain("send the same signature again");
+  finish();
+  expect((await all).map(({ status }) => status)).toEqual([200]);
+});
+
+it("limits the requests that wait in all", async () => {
+  const service = await stage.serve({ limits: { waitersMax: 5 } });
+  const url = `${service.url}/paid?q=held`;
+  const finish = holdWork(service);
+  const { header } = await signedFor(url, payer, stage.asset);
+  const { early, all } = sendAll(url, Array(10).fill(header));
+  await until(() => early.length === 4);
+  expect(early.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  finish();
+  expect((await all).filter(({ status }) => status === 200)).toHaveLength(6);
+  expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+});

@@ -1,0 +1,112 @@
+// Payments by block: which blocks the chain still has, and which transfers the logs of a block prove.
+
+import { headerCall, readHeader } from "../../chain/headers.ts";
+import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
+import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
+import { malformed, missing } from "../../chain/rpc/invalid-response.ts";
+import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "../../chain/rpc/types.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { BlockId, BlockQuery, ComparedBlocks, TransferWanted } from "./lookup.ts";
+import { isTransfer, USED, word } from "./onchain-receipt.ts";
+
+/** From one node, below one head that it had before and after. */
+export async function compareBlocks(
+  rpc: Rpc,
+  blocks: readonly BlockId[],
+  options: CallOptions,
+): Promise<ComparedBlocks> {
+  return rpc.pinned(async (node) => {
+    const { number, hash, timestamp } = await readHeader(node, "latest", options);
+    const below = blocks.filter((block) => block.number <= number);
+    const numbers = [...new Set(below.map((block) => block.number))];
+    const headers = valuesOf(await node.batch(numbers.map(headerCall), options));
+    const hashes = new Map(headers.map((header) => [header.number, header.hash]));
+    if ((await readHeader(node, number, options)).hash !== hash) {
+      throw missing("the chain changed while its blocks were compared");
+    }
+    const held = new Set<Hex>();
+    const gone = new Set<Hex>();
+    for (const block of below) (hashes.get(block.number) === block.hash ? held : gone).add(block.hash);
+    return { head: { number, hash, timestamp }, held, gone };
+  }, options);
+}
+
+// Long lists of topics are refused by some vendors; a block seldom holds more payments of ours.
+const PAYMENTS_PER_QUERY = 100;
+
+/** The logs of every block in one batch, however many payments are in it. */
+export async function readTransfers(
+  rpc: Rpc,
+  blocks: readonly BlockQuery[],
+  options: CallOptions,
+): Promise<readonly (readonly (Hex | null)[])[]> {
+  const parts = blocks.flatMap(({ block, wanted }, index) =>
+    chunksOf(wanted).map((chunk) => ({ index, block, wanted: chunk })),
+  );
+  const calls = parts.flatMap(({ block, wanted }) => logCalls(block, wanted));
+  const lists = valuesOf(await rpc.batch(calls, options));
+  const found: (Hex | null)[][] = blocks.map(() => []);
+  for (const [i, { index, wanted }] of parts.entries()) {
+    const logs = [...(lists[2 * i] ?? []), ...(lists[2 * i + 1] ?? [])];
+    found[index]?.push(...transactionsOf(logs, wanted));
+  }
+  return found;
+}
+
+function chunksOf(wanted: readonly TransferWanted[]): readonly (readonly TransferWanted[])[] {
+  const count = Math.ceil(wanted.length / PAYMENTS_PER_QUERY);
+  return Array.from({ length: count }, (_, i) =>
+    wanted.slice(i * PAYMENTS_PER_QUERY, (i + 1) * PAYMENTS_PER_QUERY),
+  );
+}
+
+/** Two calls: the uses of these authorizations in this block, and the transfers between these accounts. */
+function logCalls(block: BlockId, wanted: readonly TransferWanted[]): readonly RpcCall<NodeLog[]>[] {
+  const distinct = (values: readonly Hex[]) => [...new Set(values)];
+  const payers = distinct(wanted.map(({ from }) => word(from)));
+  const nonces = distinct(wanted.map(({ nonce }) => nonce));
+  const payees = distinct(wanted.map(({ to }) => word(to)));
+  const address = distinct(wanted.map(({ asset }) => asset));
+  return [
+    [[USED], payers, nonces],
+    [[TRANSFER_TOPIC], payers, payees],
+  ].map((topics) => ({
+    method: "eth_getLogs",
+    params: [{ blockHash: block.hash, address, topics }],
+    parse: (answer) => logsOf(answer, block),
+  }));
+}
+
+function logsOf(answer: unknown, { number, hash }: BlockId): NodeLog[] {
+  if (!Array.isArray(answer)) throw malformed("the logs are not a list");
+  const logs = answer.map(parseLog);
+  if (logs.some(({ blockNumber, blockHash }) => blockNumber !== number || blockHash !== hash)) {
+    throw malformed(`a log of another block was given for block ${hash}`);
+  }
+  return logs;
+}
+
+/**
+ * Not all logs of the token are read, so only the log right after the use counts as its transfer. Where a token logs
+ * in between, the receipt has to be read.
+ */
+function transactionsOf(
+  logs: readonly NodeLog[],
+  wanted: readonly TransferWanted[],
+): readonly (Hex | null)[] {
+  const useKey = (payer: Hex | undefined, nonce: Hex | undefined) => `${payer}:${nonce}`;
+  const uses = new Map<string, NodeLog>();
+  const byIndex = new Map<number, NodeLog>();
+  for (const log of logs) {
+    if (log.topics[0] === USED) uses.set(useKey(log.topics[1], log.topics[2]), log);
+    else byIndex.set(log.logIndex, log);
+  }
+  return wanted.map((each) => {
+    const use = uses.get(useKey(word(each.from), each.nonce));
+    const next = use && byIndex.get(use.logIndex + 1);
+    if (!use || !next || use.address !== each.asset || next.address !== each.asset) return null;
+    return next.transactionHash === use.transactionHash && isTransfer(next, each)
+      ? use.transactionHash
+      : null;
+  });
+}

@@ -1,0 +1,104 @@
+// A chain as the portfolio wants it, over the JSON-RPC client: everything is read at one block, named by its hash.
+
+import { contractCall } from "../chain/contract-calls.ts";
+import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
+import { type Transfer, transfersCall } from "../chain/logs/transfers.ts";
+import { readBigQuantity } from "../chain/rpc/hex-values.ts";
+import { type Rpc, type RpcCall, valuesOf } from "../chain/rpc/types.ts";
+import { createLending } from "../chain/state-override.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Header } from "../schema/chain-log.ts";
+import type { ChainAt, ChainBook, ChainPort, PinnedBlock, TransferQuestion } from "./types.ts";
+
+// Enough for any single read of an honest protocol; a reader that needs more says so.
+const READ_GAS_MAX = 10_000_000;
+
+// Transfers are wanted soon or not at all: their caller can do without.
+const TRANSFER_ATTEMPTS_MAX = 3;
+
+export function portfolioChain(rpc: Rpc, chain: ChainBook): ChainPort {
+  const lending = createLending(rpc);
+  return {
+    chain,
+    async pin(signal) {
+      const { number, hash, timestamp } = await readHeader(rpc, "latest", { signal });
+      const block = { number, hash, timestamp };
+      return { ...readsAt(rpc, chain, block), readLent: (call, abort) => lending.call(block, call, abort) };
+    },
+  };
+}
+
+function readsAt(rpc: Rpc, chain: ChainBook, block: PinnedBlock): Omit<ChainAt, "readLent"> {
+  const at = { blockHash: block.hash };
+  return {
+    chain,
+    block,
+    async read(calls, signal) {
+      if (calls.length === 0) return [];
+      const asked = calls.map(({ to, data, gasMax = READ_GAS_MAX }) =>
+        contractCall({ to, data, gasMax, block: at }),
+      );
+      const answers = await rpc.batch(asked, { signal });
+      return answers.map((answer) => {
+        if ("ok" in answer) return answer.ok;
+        // An answer that alone is over our size limit is the contract's doing: it costs nobody but the contract.
+        if (answer.error.kind === "reverted" || answer.error.kind === "response-too-large") return null;
+        throw answer.error;
+      });
+    },
+    nativeBalance: (wallet, signal) =>
+      rpc.request("eth_getBalance", [wallet, at], {
+        signal,
+        parse: (answer) => readBigQuantity(answer, "the balance"),
+      }),
+    async transfers(question, signal) {
+      requireWithin(block, question.toBlock);
+      const found = await rpc.pinned((node) => readTransfers(node, block, question, signal), {
+        signal,
+        attemptsMax: TRANSFER_ATTEMPTS_MAX,
+      });
+      return found.map(({ log, from, to, unique }) => ({
+        contract: log.address,
+        from,
+        to,
+        transactionHash: log.transactionHash,
+        blockNumber: log.blockNumber,
+        blockTimestamp: log.blockTimestamp,
+        logIndex: log.logIndex,
+        unique,
+      }));
+    },
+    async timestamps(blocks, signal) {
+      for (const number of blocks) requireWithin(block, number);
+      const distinct = [...new Set(blocks)];
+      const headers = valuesOf(await rpc.batch(distinct.map(headerCall), { signal }));
+      const byNumber = new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
+      return blocks.map((number) => byNumber.get(number) as number);
+    },
+  };
+}
+
+async function readTransfers(
+  node: Rpc,
+  block: PinnedBlock,
+  question: TransferQuestion,
+  signal: AbortSignal,
+): Promise<readonly Transfer[]> {
+  // The header in the same batch shows that the node has the range: one that lags would answer with less.
+  const calls: RpcCall<Transfer[] | Header>[] = [
+    transfersCall(question),
+    canonicalHeaderCall(block.number, block.hash),
+  ];
+  const [transfers, header] = await node.batch(calls, { signal });
+  // A slow range and a slow node look the same; a smaller question is right for both.
+  if (transfers && "error" in transfers && transfers.error.kind === "timeout") {
+    throw new Fault("LOGS_TOO_LARGE", transfers.error.message, { cause: transfers.error });
+  }
+  const [found] = valuesOf([transfers, header].filter((answer) => answer !== undefined));
+  return found as Transfer[];
+}
+
+function requireWithin(block: PinnedBlock, number: number): void {
+  if (number <= block.number) return;
+  throw new Fault("INTERNAL", `Block ${number} lies above the pinned block ${block.number}.`);
+}

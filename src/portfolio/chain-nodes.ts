@@ -1,0 +1,82 @@
+// The chains the portfolio service reads: those that nodes are configured for, with what is known of each beforehand.
+import { chainBySlug } from "../chain/chains/chains.ts";
+import { createRpc } from "../chain/rpc/client.ts";
+import type { Rpc } from "../chain/rpc/types.ts";
+import type { Config } from "../config/read-config.ts";
+import type { portfolioSettings } from "../config/settings.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Log } from "../lib/log.ts";
+import { Secret } from "../lib/secret.ts";
+import { portfolioChain } from "./chain-access.ts";
+import { chainBook } from "./chain-config.ts";
+import { ALCHEMY_NETWORKS } from "./providers/alchemy/networks.ts";
+import { readTokenLists } from "./tokens/load-token-lists.ts";
+import { stablecoinsOf } from "./tokens/stablecoins.ts";
+import type { ChainPort } from "./types.ts";
+
+type PortfolioConfig = Config<typeof portfolioSettings>;
+
+export type PortfolioNodes = {
+  readonly chains: readonly ChainPort[];
+  /** Names of chains of which no node answers at the moment. */
+  silent(): readonly string[];
+  close(): void;
+};
+
+/** In the order in which they are listed. */
+const NODES = [
+  ["base", "rpcUrlsBase"],
+  ["ethereum", "rpcUrlsEthereum"],
+  ["arbitrum", "rpcUrlsArbitrum"],
+  ["optimism", "rpcUrlsOptimism"],
+  ["polygon", "rpcUrlsPolygon"],
+] as const satisfies readonly (readonly [string, keyof PortfolioConfig])[];
+
+export async function openPortfolioNodes(
+  config: PortfolioConfig,
+  log: Log,
+  signal: AbortSignal,
+): Promise<PortfolioNodes> {
+  const served = NODES.flatMap(([slug, urlsOf]) => {
+    const facts = chainBySlug(slug);
+    if (!facts) throw new Fault("INTERNAL", `There is no chain ${slug}.`);
+    const urls = config[urlsOf].length > 0 ? config[urlsOf] : alchemyUrls(config, facts.chainId);
+    return urls.length > 0 ? [{ facts, urls }] : [];
+  });
+  if (served.length === 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "The portfolio service needs a node of at least one chain: set RPC_URL_8453 for Base, RPC_URL_1 for Ethereum.",
+    );
+  }
+  const lists = await readTokenLists({
+    sources: config.portfolioTokenLists,
+    chains: served.map(({ facts }) => facts),
+    signal,
+  });
+  const opened = served.map(({ facts, urls }) => {
+    const rpc = createRpc({ urls, chainId: facts.chainId, log });
+    return { rpc, port: portfolioChain(rpc, chainBook(facts, { lists, stablecoinsOf })) };
+  });
+  return {
+    chains: opened.map(({ port }) => port),
+    silent: () => opened.filter(({ rpc }) => isSilent(rpc)).map(({ port }) => port.chain.name),
+    close: () => {
+      for (const { rpc } of opened) rpc.close();
+    },
+  };
+}
+
+/** Whoever has a key of Alchemy's has a node of every chain it serves. */
+function alchemyUrls(
+  { portfolioProvider, alchemyApiKey }: PortfolioConfig,
+  chainId: number,
+): Secret<string>[] {
+  const network = ALCHEMY_NETWORKS.get(chainId);
+  if (portfolioProvider !== "alchemy" || alchemyApiKey === null || !network) return [];
+  return [new Secret(`https://${network.name}.g.alchemy.com/v2/${alchemyApiKey.reveal()}`)];
+}
+
+function isSilent(rpc: Rpc): boolean {
+  return rpc.providers().every(({ state }) => state === "resting");
+}

@@ -1,0 +1,175 @@
+// The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
+import { chainById, UNKNOWN_CHAIN } from "../../chain/chains/chains.ts";
+import { createRpc } from "../../chain/rpc/client.ts";
+import type { Rpc } from "../../chain/rpc/types.ts";
+import type { Config } from "../../config/read-config.ts";
+import type {
+  gasSettings,
+  paymentSettings,
+  portfolioSettings,
+  sellerSettings,
+} from "../../config/settings.ts";
+import { parseAmount } from "../../lib/amount.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Facilitator } from "../../payments/facilitator/facilitator.ts";
+import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/open-local.ts";
+import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
+import { type PaymentPlace, paymentPlace } from "../../payments/payment-asset.ts";
+import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
+import { createGate, openGate } from "../../payments/paywall/gate.ts";
+import type { Offer } from "../../payments/paywall/offer.ts";
+import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
+import { settlementChain } from "../../payments/settlement/onchain.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
+import { PORTFOLIO_DESCRIPTION } from "./offering.ts";
+import type { PortfolioGate } from "./serve.ts";
+
+export type SellerConfig = Config<typeof paymentSettings & typeof sellerSettings & typeof gasSettings> &
+  Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
+
+export type Seller = {
+  readonly gate: PortfolioGate;
+  readonly devBypass: boolean;
+  close(): void;
+};
+
+export type SellerNeeds = {
+  readonly database: Database;
+  readonly log: Log;
+  readonly count: (outcome: PaymentOutcome) => void;
+  /** The address listened on, known once it is. */
+  readonly listensAt: () => string;
+  /** Ends the start while a node does not respond. */
+  readonly signal?: AbortSignal;
+};
+
+// The work takes seconds and the transfer a few blocks; a signature that is good for longer could be carried out when
+// nobody remembers what it was for.
+const TIMEOUT_SECONDS = 60;
+// Somebody else's facilitator waits for the transfer to be mined.
+const REMOTE_MS = 18_000;
+
+/** Refuses what could not sell, before anything is opened for it. */
+export function checkSeller(config: SellerConfig): void {
+  const place = paymentPlace(config);
+  refuseBypass(config, place);
+  payeeOf(config);
+  const { decimals } = place;
+  if (decimals !== null) priceIn(config, decimals);
+  // Only a token whose decimals are known can be given away without a node.
+  if (config.devBypass && decimals !== null) return;
+  if (config.paymentRpcUrls.length === 0) {
+    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
+  }
+  if (config.devBypass || config.facilitatorUrl !== null) return;
+  if (config.facilitatorPrivateKey === null) throw nobodySettles();
+  checkGasSettings(config, place);
+}
+
+/** Throws CONFIG_INVALID for a token that is not the configured one; waits for a node that can tell. */
+export async function openSeller(config: SellerConfig, needs: SellerNeeds): Promise<Seller> {
+  checkSeller(config);
+  const place = paymentPlace(config);
+  const { decimals } = place;
+  if (config.devBypass && decimals !== null) return giveAway(config, { ...place, decimals }, needs);
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log: needs.log });
+  try {
+    const token = await readPaymentToken(rpc, place, needs);
+    if (!config.devBypass) return sell(config, token, needs, rpc);
+    rpc.close();
+    return giveAway(config, token, needs);
+  } catch (error) {
+    rpc.close();
+    throw error;
+  }
+}
+
+function giveAway(config: SellerConfig, token: PaymentToken, { listensAt }: SellerNeeds): Seller {
+  return { gate: openGate(offerOf(config, token, listensAt)), devBypass: true, close: () => undefined };
+}
+
+function sell(config: SellerConfig, place: PaymentToken, needs: SellerNeeds, rpc: Rpc): Seller {
+  const { log, count } = needs;
+  const offer = offerOf(config, place, needs.listensAt);
+  const { finalityDepth, finalityDepthMin } = chainById(place.chainId) ?? UNKNOWN_CHAIN;
+  const gate = createGate({
+    offer,
+    store: openRecordStore(needs.database),
+    facilitator: openFacilitator(config, place, needs),
+    chain: settlementChain(rpc, { finalityDepth, finalityDepthMin }),
+    log,
+    count,
+  });
+  return { gate, devBypass: false, close: () => rpc.close() };
+}
+
+function payeeOf({ payTo }: SellerConfig): Hex {
+  if (payTo !== null) return payTo.toLowerCase() as Hex;
+  throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that is paid for snapshots.");
+}
+
+/** In the token's smallest units. */
+function priceIn({ portfolioPriceUsd }: SellerConfig, decimals: number): bigint {
+  try {
+    return parseAmount(portfolioPriceUsd, decimals, "PORTFOLIO_PRICE_USD");
+  } catch (cause) {
+    const sentence = `PORTFOLIO_PRICE_USD must have at most ${decimals} decimal places, as the token it is paid in.`;
+    throw new Fault("CONFIG_INVALID", sentence, { cause });
+  }
+}
+
+function offerOf(config: SellerConfig, place: PaymentToken, listensAt: () => string): Offer {
+  return {
+    network: place.network,
+    asset: place.asset,
+    assetName: place.name,
+    assetVersion: place.version,
+    decimals: place.decimals,
+    payTo: payeeOf(config),
+    amount: priceIn(config, place.decimals),
+    maxTimeoutSeconds: TIMEOUT_SECONDS,
+    description: PORTFOLIO_DESCRIPTION,
+    mimeType: "application/json",
+    get resourceOrigin() {
+      return config.portfolioPublicUrl ?? listensAt();
+    },
+  };
+}
+
+function openFacilitator(
+  config: SellerConfig,
+  place: PaymentToken,
+  { database, log }: SellerNeeds,
+): Facilitator {
+  const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
+  if (facilitatorUrl !== null) {
+    return createRemoteFacilitator({
+      url: facilitatorUrl.reveal().replace(/\/+$/, ""),
+      timeoutMs: REMOTE_MS,
+    });
+  }
+  if (privateKey === null) throw nobodySettles();
+  return openLocalFacilitator(config, place, { urls, privateKey, database, log });
+}
+
+function nobodySettles(): Fault {
+  return new Fault(
+    "CONFIG_INVALID",
+    "Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY to do it in this process.",
+  );
+}
+
+/** Never by accident where a snapshot could have been sold. */
+function refuseBypass({ devBypass, nodeEnvironment }: SellerConfig, place: PaymentPlace): void {
+  if (!devBypass) return;
+  const mainnet = chainById(place.chainId)?.mainnet !== false;
+  if (!mainnet && nodeEnvironment !== "production") return;
+  const where = mainnet ? `payments on ${place.network} are worth money` : "NODE_ENV is production";
+  throw new Fault(
+    "CONFIG_INVALID",
+    `X402_DEV_BYPASS gives snapshots away, but ${where}; remove one of the two.`,
+  );
+}

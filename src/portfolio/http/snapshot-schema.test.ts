@@ -1,0 +1,144 @@
+// The schema accepts real answers, demands every specified key, and tolerates nothing undocumented.
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import {
+  bookOf,
+  contractOf,
+  ether,
+  held,
+  listed,
+  partsOf,
+  positionOf,
+  WALLET,
+} from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { valueSnapshot } from "../valuation/value-snapshot.ts";
+import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
+
+const ajv = new Ajv2020({
+  strict: true,
+  allowUnionTypes: true,
+  allErrors: true,
+  formats: { "date-time": isTime },
+});
+const valid = ajv.compile(portfolioSnapshotSchema);
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text);
+}
+
+const usdc = listed(1, "USDC", 6);
+const odd = {
+  ...listed(2, "ODD"),
+  symbol: null,
+  name: null,
+  decimals: null,
+  logo: "https://logo.example/odd.png",
+};
+const hash = `0x${"cd".repeat(32)}` as const;
+const full = valueSnapshot({
+  ...{ wallet: WALLET, takenAtMs: 1, provider: "rpc" },
+  chains: [
+    partsOf(bookOf("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
+      holdings: [held(ether, 15n * 10n ** 17n), held(usdc, 1_234_567n), held(odd, 2n ** 200n)],
+      prices: new Map([
+        ["native", { price: { units: 200012n, scale: 2 }, source: "feed" }],
+        [usdc.contract, { price: { units: 1n, scale: 0 }, source: "feed" }],
+      ]),
+      positions: [
+        positionOf({ kind: "borrowed", contract: contractOf(7), assets: [held(usdc, 1n)] }),
+        positionOf({ name: "none", assets: [held(odd, 1n)] }),
+      ],
+      activity: [
+        { hash, from: WALLET, to: null, blockNumber: 3, timestamp: 4 },
+        { hash, from: null, to: WALLET, blockNumber: null, timestamp: null },
+      ],
+    }),
+    partsOf(bookOf("ethereum", 1)),
+  ],
+});
+
+// As the specification lists them.
+const SPECIFIED = {
+  snapshot: [
+    "address",
+    "timestamp",
+    "chains",
+    "summary",
+    "tokens",
+    "positions",
+    "recentActivity",
+    "provider",
+  ],
+  summary: [
+    ...["totalValueUsd", "pricedTokenCount", "unpricedTokenCount", "tokenCount", "stablecoinValueUsd"],
+    ...["chains", "topHoldings", "warnings"],
+  ],
+  chain: ["chain", "tokenCount", "pricedTokenCount", "unpricedTokenCount", "totalValueUsd"],
+  top: ["chain", "contract", "symbol", "name", "valueUsd"],
+  token: [
+    ...["chain", "chainId", "contract", "symbol", "name", "decimals", "logo", "rawBalance", "balance"],
+    ...["priceUsd", "valueUsd", "spam", "priceSource"],
+  ],
+  position: ["chain", "chainId", "protocol", "kind", "name", "contract", "assets", "valueUsd"],
+  asset: ["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],
+  activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp"],
+};
+
+/** The part of an answer that a row of SPECIFIED describes. */
+function partOf(answer: typeof full, name: string): object | undefined {
+  const parts: Record<string, object | undefined> = {
+    snapshot: answer,
+    summary: answer.summary,
+    chain: answer.summary.chains[0],
+    top: answer.summary.topHoldings[0],
+    token: answer.tokens[0],
+    position: answer.positions[0],
+    asset: answer.positions[0]?.assets[0],
+    activity: answer.recentActivity[0],
+  };
+  return parts[name];
+}
+
+describe("the schema of a snapshot", () => {
+  it("accepts a full answer and an empty one", () => {
+    expect(valid(full), JSON.stringify(valid.errors)).toBe(true);
+    const empty = valueSnapshot({
+      ...{ wallet: WALLET, takenAtMs: 0, provider: "rpc", chains: [partsOf(bookOf("base", 8453))] },
+    });
+    expect(valid(empty), JSON.stringify(valid.errors)).toBe(true);
+  });
+
+  it.each(Object.entries(SPECIFIED))(
+    "%s has exactly the specified keys, and each is demanded",
+    (name, keys) => {
+      expect(Object.keys(partOf(full, name) ?? {}).sort()).toEqual([...keys].sort());
+      for (const key of keys) {
+        const lacking = structuredClone(full);
+        Reflect.deleteProperty(partOf(lacking, name) ?? {}, key);
+        expect(valid(lacking), key).toBe(false);
+      }
+      const more = structuredClone(full);
+      Object.assign(partOf(more, name) ?? {}, { surprise: 1 });
+      expect(valid(more)).toBe(false);
+    },
+  );
+
+  it.each([
+    ["token", { valueUsd: 1 }],
+    ["token", { valueUsd: "1e3" }],
+    ["token", { valueUsd: "1.0" }],
+    ["token", { valueUsd: "1.1234567" }],
+    ["token", { balance: "-1" }],
+    ["token", { rawBalance: "0x1" }],
+    ["token", { chainId: "8453" }],
+    ["token", { contract: WALLET.toUpperCase() }],
+    ["top", { valueUsd: null }],
+    ["position", { kind: "lent" }],
+    ["activity", { timestamp: 4 }],
+    ["snapshot", { chains: [] }],
+  ])("refuses a %s with %j", (name, wrong) => {
+    const answer = structuredClone(full);
+    Object.assign(partOf(answer, name) ?? {}, wrong);
+    expect(valid(answer)).toBe(false);
+  });
+});

@@ -1,0 +1,120 @@
+// What a portfolio request answers, as JSON Schema 2020-12.
+import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { ACTIVITY_MAX } from "../types.ts";
+
+const text = { type: "string" };
+const count = { type: "integer", minimum: 0 };
+const listOf = (items: JsonSchema, more: JsonSchema = {}) => ({ type: "array", items, ...more });
+const textOrNull = { type: ["string", "null"] };
+
+const record = (title: string, properties: Readonly<Record<string, JsonSchema>>) => ({
+  title,
+  ...closedObject(properties),
+});
+
+const address = { type: "string", pattern: "^0x[0-9a-f]{40}$" };
+const hash = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
+const time = { type: "string", format: "date-time" };
+const amount = { type: "string", pattern: "^(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$" };
+const usd = { type: "string", pattern: "^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$" };
+const raw = { type: "string", pattern: "^(0|[1-9][0-9]*)$" };
+
+const chain = { ...text, description: "The chain's slug.", examples: ["base"] };
+const chainId = { type: "string", pattern: "^eip155:[1-9][0-9]*$", description: "CAIP-2." };
+const contract = { ...nullable(address), description: "Null for the native coin." };
+const totalValueUsd = {
+  ...nullable(usd),
+  description:
+    'The sum of valueUsd over the tokens that are not spam and the positions. "0" when nothing is held, null when something is held and nothing of it has a price.',
+};
+
+const assetKeys = {
+  contract,
+  symbol: textOrNull,
+  name: textOrNull,
+  decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
+};
+
+const amountKeys = {
+  rawBalance: { ...raw, description: "In the smallest unit." },
+  balance: { ...nullable(amount), description: "Exact; null when the decimals are not known." },
+  priceUsd: { ...nullable(amount), description: "Of one whole unit; null when not known." },
+  valueUsd: {
+    ...nullable(usd),
+    description: "balance × priceUsd, rounded half up to 6 decimals; below zero for what is owed.",
+  },
+};
+
+const portfolioToken = record("PortfolioToken", {
+  chain,
+  chainId,
+  ...assetKeys,
+  logo: textOrNull,
+  ...amountKeys,
+  priceSource: { ...textOrNull, description: "Who vouches for the price." },
+  spam: {
+    type: "boolean",
+    description: "Counted in no total, count or top holding when true; summary.warnings says why.",
+  },
+});
+
+const portfolioPosition = record("PortfolioPosition", {
+  chain,
+  chainId,
+  protocol: text,
+  kind: { type: "string", enum: ["supplied", "borrowed", "vault", "liquidity", "staked"] },
+  name: text,
+  contract: nullable(address),
+  assets: listOf(record("PositionAsset", { ...assetKeys, ...amountKeys })),
+  valueUsd: {
+    ...nullable(usd),
+    description: "The sum of its assets; null when one of them has no price, below zero for debt.",
+  },
+});
+
+const recentActivity = record("RecentActivity", {
+  chain: nullable(chain),
+  hash: nullable(hash),
+  from: nullable(address),
+  to: nullable(address),
+  blockNumber: { type: ["integer", "string", "null"] },
+  timestamp: nullable(time),
+});
+
+const counts = {
+  tokenCount: { ...count, description: "Spam and what positions stand for is not counted." },
+  pricedTokenCount: { ...count, description: "Those with a valueUsd." },
+  unpricedTokenCount: count,
+};
+
+const portfolioSummary = record("PortfolioSummary", {
+  totalValueUsd,
+  ...counts,
+  stablecoinValueUsd: {
+    ...nullable(usd),
+    description:
+      "The part of the total that is in dollar stablecoins, known by address: in the wallet and in positions, less what is owed in them.",
+  },
+  chains: listOf(record("ChainSummary", { chain, ...counts, totalValueUsd }), {
+    description: "One per requested chain, in the order of the request.",
+  }),
+  topHoldings: listOf(
+    record("TopHolding", { chain, contract, symbol: textOrNull, name: textOrNull, valueUsd: usd }),
+    { maxItems: 10 },
+  ),
+  warnings: listOf(text, {
+    description: "The block each chain was read at, and what is missing, not counted or not sure.",
+  }),
+});
+
+export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
+  address,
+  timestamp: { ...time, description: "When the snapshot was taken." },
+  chains: listOf(chain, { minItems: 1 }),
+  summary: portfolioSummary,
+  tokens: listOf(portfolioToken, { description: "The largest value first, those without a value last." }),
+  positions: listOf(portfolioPosition),
+  recentActivity: listOf(recentActivity, { maxItems: ACTIVITY_MAX, description: "Newest first." }),
+  provider: { ...text, description: "Where the balances come from." },
+});

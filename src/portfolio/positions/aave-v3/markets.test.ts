@@ -1,0 +1,66 @@
+// The Aave data files say what the address book says.
+import * as book from "@bgd-labs/aave-address-book";
+import { describe, expect, it } from "vitest";
+import { AAVE_MARKETS } from "./markets.ts";
+
+type Entry = {
+  readonly CHAIN_ID: number;
+  readonly POOL: string;
+  readonly ORACLE: string;
+  readonly ASSETS: Readonly<
+    Record<string, { readonly UNDERLYING: string; readonly A_TOKEN: string; readonly V_TOKEN: string }>
+  >;
+};
+
+const SUPPORTED = [1, 10, 137, 8453, 42161];
+
+describe("Aave markets", () => {
+  it("are all v3 markets of the five chains, with every reserve", () => {
+    const published = Object.entries(book)
+      .filter(([name]) => name.startsWith("AaveV3"))
+      .map(([, market]) => market as unknown as Entry)
+      .filter(({ CHAIN_ID }) => SUPPORTED.includes(CHAIN_ID))
+      .map(({ CHAIN_ID, POOL, ORACLE, ASSETS }) => [
+        CHAIN_ID,
+        POOL.toLowerCase(),
+        ORACLE.toLowerCase(),
+        Object.values(ASSETS).map(({ UNDERLYING, A_TOKEN, V_TOKEN }) => ({
+          underlying: UNDERLYING.toLowerCase(),
+          aToken: A_TOKEN.toLowerCase(),
+          debtToken: V_TOKEN.toLowerCase(),
+        })),
+      ]);
+    const ours = [...AAVE_MARKETS].flatMap(([chainId, markets]) =>
+      markets.map(({ pool, oracle, reserves }) => [chainId, pool, oracle, reserves]),
+    );
+    const byPool = (a: readonly unknown[], b: readonly unknown[]) =>
+      `${a[0]} ${a[1]}`.localeCompare(`${b[0]} ${b[1]}`);
+    expect([...ours].sort(byPool)).toEqual([...published].sort(byPool));
+  });
+
+  it("begin with the main market of the chain, whose oracle is asked", () => {
+    const main = [...AAVE_MARKETS.values()].map(([market]) => market?.pool);
+    const { AaveV3Ethereum, AaveV3Optimism, AaveV3Polygon, AaveV3Base, AaveV3Arbitrum } = book;
+    expect(main).toEqual(
+      [AaveV3Ethereum, AaveV3Optimism, AaveV3Polygon, AaveV3Base, AaveV3Arbitrum].map(({ POOL }) =>
+        POOL.toLowerCase(),
+      ),
+    );
+  });
+
+  it("list each asset once", () => {
+    for (const { name, reserves } of [...AAVE_MARKETS.values()].flat()) {
+      expect(new Set(reserves.map(({ underlying }) => underlying)).size, name).toBe(reserves.length);
+    }
+  });
+
+  it("let no token stand for two positions", () => {
+    for (const [chainId, markets] of AAVE_MARKETS) {
+      const tokens = markets.flatMap(({ reserves }) =>
+        reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
+      );
+      expect(new Set(tokens).size, `chain ${chainId}`).toBe(tokens.length);
+      expect(tokens.every((token) => /^0x[0-9a-f]{40}$/.test(token))).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+// Aave v3: the shared suite, and reserves newer than the data files.
+import { describe, expect, it } from "vitest";
+import { recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import * as fixture from "./fixture.ts";
+import { AAVE_MARKETS } from "./markets.ts";
+import { aaveV3Reader } from "./reader.ts";
+
+const { A_USDC, A_WETH, BASE_USDC, BASE_WETH, DEBT_USDC, NEW_A_TOKEN, NEW_UNDERLYING, WALLET } = fixture;
+const ZERO = `0x${"00".repeat(32)}` as const;
+const signal = new AbortController().signal;
+const reader = aaveV3Reader(AAVE_MARKETS);
+const chain = fixture.aaveBook;
+const common = { protocol: "aave-v3" } as const;
+const known = [
+  {
+    ...common,
+    kind: "supplied",
+    name: "Aave v3 Base: WETH",
+    contract: A_WETH,
+    assets: [{ ...BASE_WETH, rawBalance: 2_500000000000001234n }],
+    replaces: [A_WETH],
+  },
+  {
+    ...common,
+    kind: "supplied",
+    name: "Aave v3 Base: USDC",
+    contract: A_USDC,
+    assets: [{ ...BASE_USDC, rawBalance: 1_000_000001n }],
+    replaces: [A_USDC],
+  },
+  {
+    ...common,
+    kind: "borrowed",
+    name: "Aave v3 Base: USDC",
+    contract: DEBT_USDC,
+    assets: [{ ...BASE_USDC, rawBalance: 3_141_592653n }],
+    replaces: [DEBT_USDC],
+  },
+] as const;
+const added = {
+  ...common,
+  kind: "supplied",
+  name: "Aave v3 Base: NEW",
+  contract: NEW_A_TOKEN,
+  assets: [
+    {
+      contract: NEW_UNDERLYING,
+      symbol: "NEW",
+      name: "New Reserve",
+      decimals: 8,
+      logo: null,
+      rawBalance: 777n,
+    },
+  ],
+  replaces: [NEW_A_TOKEN],
+} as const;
+
+describe("Aave v3", () => {
+  describePositionReader({
+    reader,
+    chain,
+    wallet: WALLET,
+    holdings: [],
+    calls: fixture.aaveCalls,
+    otherwise: ZERO,
+    expected: [...known, added],
+    emptyCalls: [fixture.knownReservesCall],
+    roundsMax: 3,
+    requestsMax: 6,
+  });
+
+  it("needs one round trip where the pool has no new reserve", async () => {
+    const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
+    const at = recordedChain({ chain, calls, otherwise: ZERO });
+    expect(await reader.read({ at, wallet: WALLET, holdings: [] }, signal)).toEqual({
+      positions: known,
+      warnings: [],
+    });
+    expect(at.rounds.length).toBe(1);
+  });
+
+  it("prefers what a held token said of itself to the lists", async () => {
+    const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
+    const at = recordedChain({ chain, calls, otherwise: ZERO });
+    const holdings = [{ ...BASE_WETH, name: "Wrapped Ether of the chain", rawBalance: 1n }];
+    const { positions } = await reader.read({ at, wallet: WALLET, holdings }, signal);
+    expect(positions[0]?.assets[0]?.name).toBe("Wrapped Ether of the chain");
+  });
+
+  it("shows what could be read when one balance could not, and counts the rest", async () => {
+    const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
+    const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
+      call.to === A_WETH ? null : answer;
+    const at = recordedChain({ chain, calls, otherwise: ZERO, spoil });
+    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    expect(positions).toEqual(known.slice(1));
+    expect(warnings).toEqual(["Aave v3 balances on Base that could not be read and are missing: 1."]);
+  });
+});

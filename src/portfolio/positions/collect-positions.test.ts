@@ -1,0 +1,80 @@
+// Positions: readers at once, a failing one is a warning, and no receipt token stands for two positions.
+import { describe, expect, it } from "vitest";
+import {
+  bookOf,
+  contractOf,
+  portOf,
+  positionOf,
+  WALLET,
+} from "../../../tests/support/portfolio/portfolio-parts.ts";
+import type { FoundPosition, PositionReader } from "../types.ts";
+import { gatherPositions } from "./collect-positions.ts";
+
+const signal = new AbortController().signal;
+const at = await portOf(bookOf("base", 8453)).pin(signal);
+const question = { at, wallet: WALLET, holdings: [] };
+
+function reader(protocol: string, ...found: readonly Partial<FoundPosition>[]): PositionReader {
+  const positions = found.map((position) => positionOf({ ...position, protocol }));
+  return { protocol, read: async () => ({ positions, warnings: [`${protocol} was read.`] }) };
+}
+
+describe("positions", () => {
+  it("of all readers, with their warnings, in the order of the readers", async () => {
+    const { positions, warnings } = await gatherPositions(
+      [reader("A", {}, {}), reader("B", {})],
+      question,
+      signal,
+    );
+    expect(positions.map(({ protocol }) => protocol)).toEqual(["A", "A", "B"]);
+    expect(warnings).toEqual(["A was read.", "B was read."]);
+  });
+
+  it("of the others when one reader fails", async () => {
+    const failing: PositionReader = { protocol: "F", read: () => Promise.reject(new Error("secret")) };
+    const { positions, warnings } = await gatherPositions([failing, reader("B", {})], question, signal);
+    expect(positions.map(({ protocol }) => protocol)).toEqual(["B"]);
+    expect(warnings).toEqual(["Positions in F are missing on Base: they could not be read.", "B was read."]);
+  });
+
+  it("once for each receipt token: the earlier reader's, who may use it for several", async () => {
+    const replaces = [contractOf(1)];
+    const readers = [
+      reader("A", { replaces }, { replaces }),
+      reader("B", { replaces: [contractOf(2), ...replaces] }, {}),
+    ];
+    const { positions, warnings } = await gatherPositions(readers, question, signal);
+    expect(positions.map(({ protocol, replaces }) => [protocol, replaces.length])).toEqual([
+      ["A", 1],
+      ["A", 1],
+      ["B", 0],
+    ]);
+    expect(warnings).toContain(
+      "A token on Base stands for positions in both A and B: only the former is shown.",
+    );
+  });
+
+  it("of a reader that hangs are missing in time", async () => {
+    const hanging: PositionReader = {
+      protocol: "Hanging",
+      read: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    };
+    const { warnings } = await gatherPositions([hanging], question, new AbortController().signal, 20);
+    expect(warnings).toEqual(["Positions in Hanging are missing on Base: they could not be read."]);
+  });
+
+  it("end with the request, not with a warning", async () => {
+    const stop = new AbortController();
+    const failing: PositionReader = {
+      protocol: "F",
+      read: async () => {
+        stop.abort(new Error("gone"));
+        throw new Error("aborted");
+      },
+    };
+    await expect(gatherPositions([failing], question, stop.signal)).rejects.toThrow("gone");
+  });
+});

@@ -1,0 +1,77 @@
+// A wallet in two Compound v3 markets of Base: base asset supplied in one, a loan against two collaterals in another.
+import type { Hex } from "../../../lib/hex.ts";
+import { chainBook, listed } from "../fixture-chain.ts";
+import { COMET_MARKETS } from "./markets.ts";
+
+export const WALLET: Hex = "0x1111111111111111111111111111111111111111";
+export const USDC = listed("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
+export const WETH = listed("0x4200000000000000000000000000000000000006", "WETH", 18, "Wrapped Ether");
+export const CB_ETH: Hex = "0x2ae3f1ec7f1f5012cfeab0185bfc7aa3cf0dec22";
+export const USDC_COMET: Hex = "0xb125e6687d4313864e53df431d5425969c15eb2f";
+export const WETH_COMET: Hex = "0x46e6b214b524310239732d51387075e0e70970bf";
+
+export const cometBook = chainBook(8453, "Base", [USDC, WETH]);
+
+const BALANCE = "balanceOf(address) view returns (uint256)";
+const BORROW = "borrowBalanceOf(address) view returns (uint256)";
+const BASIC = "userBasic(address) view returns (int104, uint64, uint64, uint16, uint8)";
+const BASE_TOKEN = "baseToken() view returns (address)";
+const ASSET_INFO =
+  "getAssetInfo(uint8) view returns ((uint8, address, address, uint64, uint64, uint64, uint64, uint128))";
+const COLLATERAL = "userCollateral(address, address) view returns (uint128, uint128)";
+const FEED: Hex = "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70";
+
+/** The account of somebody who never used a market. */
+export function untouched(comet: Hex, wallet: Hex) {
+  return account(comet, wallet, { supplied: 0n, borrowed: 0n, principal: 0n, assetsIn: 0, more: 0 });
+}
+
+type Basic = { supplied: bigint; borrowed: bigint; principal: bigint; assetsIn: number; more: number };
+
+function account(comet: Hex, wallet: Hex, basic: Basic) {
+  const { supplied, borrowed, principal, assetsIn, more } = basic;
+  return [
+    { to: comet, function: BALANCE, args: [wallet], result: supplied },
+    { to: comet, function: BORROW, args: [wallet], result: borrowed },
+    { to: comet, function: BASIC, args: [wallet], result: [principal, 1_234n, 56n, assetsIn, more] },
+  ];
+}
+
+function collateral(index: number, asset: Hex, balance: bigint) {
+  const scale = 10n ** 18n;
+  const factors = [scale, (scale * 8n) / 10n, (scale * 85n) / 100n, (scale * 95n) / 100n, 10n ** 24n];
+  return [
+    { to: USDC_COMET, function: ASSET_INFO, args: [index], result: [index, asset, FEED, ...factors] },
+    { to: USDC_COMET, function: COLLATERAL, args: [WALLET, asset], result: [balance, 0n] },
+  ];
+}
+
+export const otherComets = (COMET_MARKETS.get(8453) ?? [])
+  .map(({ comet }) => comet)
+  .filter((comet) => comet !== USDC_COMET && comet !== WETH_COMET);
+
+export const cometCalls = [
+  ...otherComets.flatMap((comet) => untouched(comet, WALLET)),
+  ...account(WETH_COMET, WALLET, {
+    supplied: 4_000000000000000007n,
+    borrowed: 0n,
+    principal: 3_900000000000000000n,
+    assetsIn: 0,
+    more: 0,
+  }),
+  // Collateral 0 stands in the first bits, collateral 17 in the byte that markets with many collaterals use.
+  ...account(USDC_COMET, WALLET, {
+    supplied: 0n,
+    borrowed: 2_000_123456n,
+    principal: -1_950_000000n,
+    assetsIn: 0b1,
+    more: 0b10,
+  }),
+  { to: WETH_COMET, function: BASE_TOKEN, args: [], result: WETH.contract },
+  { to: USDC_COMET, function: BASE_TOKEN, args: [], result: USDC.contract },
+  ...collateral(0, WETH.contract, 1_500000000000000000n),
+  ...collateral(17, CB_ETH, 250000000000000001n),
+  { to: CB_ETH, function: "symbol() view returns (string)", args: [], result: "cbETH" },
+  { to: CB_ETH, function: "name() view returns (string)", args: [], result: "Coinbase Wrapped Staked ETH" },
+  { to: CB_ETH, function: "decimals() view returns (uint8)", args: [], result: 18 },
+];

@@ -1,0 +1,84 @@
+// Compound v3: the shared suite, and markets in use beside markets that are not.
+import { describe, expect, it } from "vitest";
+import { recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import * as fixture from "./fixture.ts";
+import { COMET_MARKETS } from "./markets.ts";
+import { compoundV3Reader } from "./reader.ts";
+
+const { CB_ETH, USDC, USDC_COMET, WALLET, WETH, WETH_COMET } = fixture;
+const reader = compoundV3Reader(COMET_MARKETS);
+const signal = new AbortController().signal;
+const STRANGER = `0x${"5e".repeat(20)}` as const;
+const markets = [...fixture.otherComets, USDC_COMET, WETH_COMET];
+const common = { protocol: "compound-v3", replaces: [] } as const;
+
+describe("Compound v3", () => {
+  describePositionReader({
+    reader,
+    chain: fixture.cometBook,
+    wallet: WALLET,
+    holdings: [],
+    calls: fixture.cometCalls,
+    expected: [
+      {
+        ...common,
+        kind: "borrowed",
+        name: "Compound v3 USDC: USDC",
+        contract: USDC_COMET,
+        assets: [{ ...USDC, rawBalance: 2_000_123456n }],
+      },
+      {
+        ...common,
+        kind: "supplied",
+        name: "Compound v3 WETH: WETH",
+        contract: WETH_COMET,
+        assets: [{ ...WETH, rawBalance: 4_000000000000000007n }],
+        replaces: [WETH_COMET],
+      },
+      {
+        ...common,
+        kind: "supplied",
+        name: "Compound v3 USDC: WETH",
+        contract: USDC_COMET,
+        assets: [{ ...WETH, rawBalance: 1_500000000000000000n }],
+      },
+      {
+        ...common,
+        kind: "supplied",
+        name: "Compound v3 USDC: cbETH",
+        contract: USDC_COMET,
+        assets: [
+          {
+            contract: CB_ETH,
+            symbol: "cbETH",
+            name: "Coinbase Wrapped Staked ETH",
+            decimals: 18,
+            logo: null,
+            rawBalance: 250000000000000001n,
+          },
+        ],
+      },
+    ],
+    emptyCalls: markets.flatMap((comet) => fixture.untouched(comet, STRANGER)),
+    roundsMax: 3,
+    requestsMax: 6,
+  });
+
+  it("says which market could not be read and shows the others", async () => {
+    const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
+      call.to === USDC_COMET ? null : answer;
+    const at = recordedChain({ chain: fixture.cometBook, calls: fixture.cometCalls, spoil });
+    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    expect(positions.map(({ contract }) => contract)).toEqual([WETH_COMET]);
+    expect(warnings).toEqual(["Balances in the Compound v3 market USDC on Base could not be read."]);
+  });
+
+  it("knows each market once", () => {
+    for (const [, comets] of COMET_MARKETS) {
+      const addresses = comets.map(({ comet }) => comet);
+      expect(new Set(addresses).size).toBe(addresses.length);
+      expect(addresses.every((address) => /^0x[0-9a-f]{40}$/.test(address))).toBe(true);
+    }
+  });
+});

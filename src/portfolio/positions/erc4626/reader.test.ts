@@ -1,0 +1,150 @@
+// ERC-4626 vaults: the shared suite, liars, and a real vault on a real EVM.
+import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
+import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
+import { startEvm } from "@sextant/contracts/test/evm";
+import { describe, expect, it } from "vitest";
+import { type RecordedCall, recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import type { ChainAt, ContractRead, Holding } from "../../types.ts";
+import { chainBook, listed } from "../fixture-chain.ts";
+import * as fixture from "./fixture.ts";
+import { erc4626 } from "./reader.ts";
+
+const { DAI, SAVINGS_DAI, WETH, UNLISTED, SHARES, ASSETS, ASSET, CONVERT, vaultBook } = fixture;
+const wallet: Hex = "0x1111111111111111111111111111111111111111";
+const signal = new AbortController().signal;
+const shares: Holding = { ...SAVINGS_DAI, rawBalance: SHARES };
+const holdings: readonly Holding[] = [
+  { contract: null, symbol: "ETH", name: "Ether", decimals: 18, logo: null, rawBalance: 1n },
+  { ...WETH, rawBalance: 5n },
+  shares,
+  { ...DAI, rawBalance: 9n },
+];
+
+describe("ERC-4626", () => {
+  describePositionReader({
+    reader: erc4626,
+    chain: vaultBook,
+    wallet,
+    holdings,
+    calls: fixture.vaultCalls,
+    expected: [
+      {
+        protocol: "erc-4626",
+        kind: "vault",
+        name: "Savings Dai",
+        contract: SAVINGS_DAI.contract,
+        assets: [{ ...DAI, rawBalance: ASSETS }],
+        replaces: [SAVINGS_DAI.contract],
+      },
+    ],
+    silence: "absence",
+    roundsMax: 2,
+    requestsMax: 5,
+  });
+
+  const read = (calls: readonly RecordedCall[], held: readonly Holding[] = [shares]) => {
+    const at = recordedChain({ chain: vaultBook, calls });
+    return { at, answer: erc4626.read({ at, wallet, holdings: held }, signal) };
+  };
+  const having = (call: string, result: unknown) =>
+    fixture.vaultCalls.map((recorded) => (recorded.function === call ? { ...recorded, result } : recorded));
+
+  it("asks only half of it where no held token is a vault", async () => {
+    const { at, answer } = read([], holdings);
+    expect(await answer).toEqual({ positions: [], warnings: [] });
+    expect(at.rounds.length).toBe(1);
+  });
+
+  it("never asks a token that no list knows, whatever it claims to be worth", async () => {
+    const claims = [
+      { to: UNLISTED, function: ASSET, args: [], result: DAI.contract },
+      { to: UNLISTED, function: CONVERT, args: [1n], result: 10n ** 26n },
+    ];
+    const spam = { contract: UNLISTED, symbol: "USDC", name: null, decimals: 6, logo: null, rawBalance: 1n };
+    const { at, answer } = read(claims, [spam]);
+    expect(await answer).toEqual({ positions: [], warnings: [] });
+    expect(at.rounds).toEqual([]);
+  });
+
+  it.each([
+    ["is not listed", UNLISTED],
+    ["is the vault itself", SAVINGS_DAI.contract],
+  ])("leaves shares a plain token when the asset %s", async (_, asset) => {
+    const { at, answer } = read(having(ASSET, asset));
+    expect(await answer).toEqual({ positions: [], warnings: [] });
+    expect(at.rounds.length).toBe(1);
+  });
+
+  it("does not believe a vault that owes more than the asset's supply", async () => {
+    const { positions, warnings } = await read(having(fixture.SUPPLY, ASSETS - 1n)).answer;
+    expect(positions).toEqual([]);
+    expect(warnings).toEqual([
+      `The vault ${SAVINGS_DAI.contract} on Ethereum gave no believable answer; its shares are shown as a token.`,
+    ]);
+  });
+
+  it("shows shares that are worth nothing as a token", async () => {
+    expect(await read(having(CONVERT, 0n)).answer).toEqual({ positions: [], warnings: [] });
+  });
+
+  it("bounds its questions and says what was left out", async () => {
+    const many = Array.from({ length: 1_001 }, (_, index) =>
+      listed(`0x${(index + 1).toString(16).padStart(40, "0")}`, `T${index}`, 18),
+    );
+    const at = recordedChain({ chain: chainBook(1, "Ethereum", many), calls: [] });
+    const held = many.map((token) => ({ ...token, rawBalance: 1n }));
+    const { warnings } = await erc4626.read({ at, wallet, holdings: held }, signal);
+    expect(at.rounds.map(({ length }) => length)).toEqual([1_000]);
+    expect(warnings).toEqual(["Only 1000 of 1001 listed tokens on Ethereum were checked for being vaults."]);
+  });
+
+  it("puts a limit of gas on everything it asks", async () => {
+    const { at, answer } = read(fixture.vaultCalls, holdings);
+    await answer;
+    expect(at.rounds.flat().every(({ gasMax }) => gasMax !== undefined && gasMax <= 3_000_000)).toBe(true);
+  });
+});
+
+describe("ERC-4626 on a real EVM", async () => {
+  const evm = await startEvm();
+  const { owner } = evm.chain.accounts;
+
+  it("shows what a real vault's shares are worth, yield included", async () => {
+    const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Coin", "COIN", 6]);
+    const vault = await evm.deploy(vault4626Abi, vault4626Bytecode, [token.address, "Coin Vault", "vCOIN"]);
+    await token.send(owner.address, "mint", [owner.address, 2_000_000_000n]);
+    await token.send(owner.address, "approve", [vault.address, 1_000_000_000n]);
+    await vault.send(owner.address, "deposit", [1_000_000_000n, owner.address]);
+    await token.send(owner.address, "transfer", [vault.address, 234_567_891n]);
+
+    const coin = listed(token.address.toLowerCase() as Hex, "COIN", 6, "Coin");
+    const share = listed(vault.address.toLowerCase() as Hex, "vCOIN", 6, "Coin Vault");
+    const rawBalance = await vault.read("balanceOf", [owner.address]);
+    const chain = chainBook(evm.chain.chainId, "Local", [coin, share]);
+    const held = [
+      { ...coin, rawBalance: 5n },
+      { ...share, rawBalance },
+    ];
+    const recorded = recordedChain({ chain, calls: [] });
+    const at: ChainAt = { ...recorded, read: (calls) => Promise.all(calls.map(ask)) };
+
+    const { positions, warnings } = await erc4626.read({ at, wallet: owner.address, holdings: held }, signal);
+    expect(warnings).toEqual([]);
+    expect(positions.length).toBe(1);
+    expect(positions[0]).toMatchObject({ kind: "vault", name: "Coin Vault", replaces: [share.contract] });
+    const amount = positions[0]?.assets[0]?.rawBalance;
+    expect(amount).toBe(await vault.read("convertToAssets", [rawBalance]));
+    // The vault rounds in its own favour, by one unit here.
+    expect(amount).toBe(1_234_567_890n);
+  });
+
+  async function ask({ to, data, gasMax }: ContractRead): Promise<Hex | null> {
+    const gas = `0x${(gasMax ?? 1_000_000).toString(16)}`;
+    return evm.chain
+      .request("eth_call", [{ to, data, gas }, "latest"])
+      .then((answer) => answer as Hex)
+      .catch(() => null);
+  }
+});

@@ -1,0 +1,19 @@
+// A chain's facts for tests, with the few tokens a test lists.
+import type { Hex } from "../../lib/hex.ts";
+import type { ChainBook, ListedToken } from "../types.ts";
+
+export function listed(contract: Hex, symbol: string, decimals: number, name = symbol): ListedToken {
+  return { contract, symbol, name, decimals, logo: null };
+}
+
+export function chainBook(chainId: number, name: string, tokens: readonly ListedToken[]): ChainBook {
+  return {
+    slug: name.toLowerCase(),
+    chainId,
+    name,
+    native: { symbol: "ETH", name: "Ether", decimals: 18 },
+    blockTimeMs: 12_000,
+    tokens: new Map(tokens.map((token) => [token.contract, token])),
+    stablecoins: new Set(),
+  };
+}

@@ -1,0 +1,68 @@
+// wstETH as staked ether: the shared suite, and what is left alone.
+import { describe, expect, it } from "vitest";
+import { recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import type { Holding } from "../../types.ts";
+import { chainBook, listed } from "../fixture-chain.ts";
+import { ST_ETH_ADDRESS, ST_ETH_AMOUNT, WST_ETH_ADDRESS, WST_ETH_BALANCE, wstEthCalls } from "./fixture.ts";
+import { WST_ETH } from "./markets.ts";
+import { wstEthReader } from "./reader.ts";
+
+const wstEth = listed(WST_ETH_ADDRESS, "wstETH", 18, "Wrapped liquid staked Ether 2.0");
+const chain = chainBook(1, "Ethereum", [wstEth]);
+const wallet = "0x1111111111111111111111111111111111111111";
+const held: Holding = { ...wstEth, rawBalance: WST_ETH_BALANCE };
+const signal = new AbortController().signal;
+const reader = wstEthReader(WST_ETH);
+
+describe("wstETH", () => {
+  describePositionReader({
+    reader,
+    chain,
+    wallet,
+    holdings: [held],
+    calls: wstEthCalls,
+    expected: [
+      {
+        protocol: "lido",
+        kind: "staked",
+        name: "Wrapped staked ether",
+        contract: WST_ETH_ADDRESS,
+        assets: [
+          {
+            contract: ST_ETH_ADDRESS,
+            symbol: "stETH",
+            name: "Liquid staked Ether 2.0",
+            decimals: 18,
+            logo: null,
+            rawBalance: ST_ETH_AMOUNT,
+          },
+        ],
+        replaces: [WST_ETH_ADDRESS],
+      },
+    ],
+    roundsMax: 1,
+    requestsMax: 4,
+  });
+
+  it("asks nothing when none is held", async () => {
+    const at = recordedChain({ chain, calls: wstEthCalls });
+    await reader.read({ at, wallet, holdings: [] }, signal);
+    expect(at.rounds).toEqual([]);
+  });
+
+  it("does not believe more stETH than there is", async () => {
+    const supply = "totalSupply() view returns (uint256)";
+    const calls = wstEthCalls.map((call) =>
+      call.function === supply ? { ...call, result: ST_ETH_AMOUNT - 1n } : call,
+    );
+    const answer = await reader.read(
+      { at: recordedChain({ chain, calls }), wallet, holdings: [held] },
+      signal,
+    );
+    expect(answer.positions).toEqual([]);
+    expect(answer.warnings).toEqual([
+      "The rate of wstETH on Ethereum could not be read; it is shown as a token.",
+    ]);
+  });
+});

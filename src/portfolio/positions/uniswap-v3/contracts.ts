@@ -1,0 +1,102 @@
+// What the Uniswap v3 position manager and pools answer, decoded and checked for what a pool can not say.
+import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
+import { AMOUNT_MAX, wordAddress, wordSigned, wordsOf } from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { callEncoder } from "../../contract-reads.ts";
+import type { UniswapV3Deployment } from "./deployments.ts";
+import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
+
+export const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
+export const tokenOfOwnerByIndex = callEncoder(
+  "function tokenOfOwnerByIndex(address, uint256) view returns (uint256)",
+);
+export const positions = callEncoder("function positions(uint256)");
+export const slot0 = callEncoder("function slot0()");
+export const feeGrowthGlobal0 = callEncoder("function feeGrowthGlobal0X128() view returns (uint256)");
+export const feeGrowthGlobal1 = callEncoder("function feeGrowthGlobal1X128() view returns (uint256)");
+export const ticks = callEncoder("function ticks(int24)");
+
+const POSITION_WORDS = 12;
+const SLOT0_WORDS = 7;
+const TICK_WORDS = 8;
+const FEE_BITS = 24n;
+
+export type NftPosition = {
+  readonly token0: Hex;
+  readonly token1: Hex;
+  /** In millionths. */
+  readonly fee: number;
+  readonly tickLower: number;
+  readonly tickUpper: number;
+  readonly liquidity: bigint;
+  readonly feeGrowthInside0Last: bigint;
+  readonly feeGrowthInside1Last: bigint;
+  readonly tokensOwed0: bigint;
+  readonly tokensOwed1: bigint;
+};
+
+/** Null for anything that the manager could not have answered. */
+export function nftPositionOf(answer: Hex | null | undefined): NftPosition | null {
+  const words = wordsOf(answer, POSITION_WORDS);
+  const [, , word0, word1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1] = words ?? [];
+  const token0 = wordAddress(word0);
+  const token1 = wordAddress(word1);
+  const tickLower = tickOf(lower);
+  const tickUpper = tickOf(upper);
+  if (token0 === null || token1 === null || tickLower === null || tickUpper === null) return null;
+  if (fee === undefined || inside0 === undefined || inside1 === undefined) return null;
+  if (fee >> FEE_BITS !== 0n || tickLower >= tickUpper) return null;
+  if (!isAmount(liquidity) || !isAmount(owed0) || !isAmount(owed1)) return null;
+  return {
+    token0,
+    token1,
+    fee: Number(fee),
+    tickLower,
+    tickUpper,
+    liquidity,
+    feeGrowthInside0Last: inside0,
+    feeGrowthInside1Last: inside1,
+    tokensOwed0: owed0,
+    tokensOwed1: owed1,
+  };
+}
+
+type PoolPrice = { readonly sqrtPrice: bigint; readonly tick: number };
+
+export function poolPriceOf(answer: Hex | null | undefined): PoolPrice | null {
+  const [sqrtPrice, word] = wordsOf(answer, SLOT0_WORDS) ?? [];
+  const tick = tickOf(word);
+  if (sqrtPrice === undefined || tick === null) return null;
+  return sqrtPrice >= SQRT_PRICE_MIN && sqrtPrice < SQRT_PRICE_MAX ? { sqrtPrice, tick } : null;
+}
+
+export function tickFeesOf(answer: Hex | null | undefined): TickFees | null {
+  const [, , outside0, outside1] = wordsOf(answer, TICK_WORDS) ?? [];
+  return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
+}
+
+/** The address that the factory gives a pool, so that it need not be asked. */
+export function poolAddress(
+  { factory, poolCodeHash }: UniswapV3Deployment,
+  { token0, token1, fee }: Pick<NftPosition, "token0" | "token1" | "fee">,
+): Hex {
+  const salt = keccak256(
+    concatHex([
+      encodeAbiParameters(
+        [{ type: "address" }, { type: "address" }, { type: "uint24" }],
+        [token0, token1, fee],
+      ),
+    ]),
+  );
+  const address = getContractAddress({ opcode: "CREATE2", from: factory, salt, bytecodeHash: poolCodeHash });
+  return address.toLowerCase() as Hex;
+}
+
+function tickOf(word: bigint | undefined): number | null {
+  const tick = wordSigned(word, 24);
+  return tick !== null && tick >= TICK_MIN && tick <= TICK_MAX ? Number(tick) : null;
+}
+
+function isAmount(value: bigint | undefined): value is bigint {
+  return value !== undefined && value <= AMOUNT_MAX;
+}

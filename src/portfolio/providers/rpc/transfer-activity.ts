@@ -1,0 +1,50 @@
+// Recent activity from transfer logs: one entry per transaction, newest first, each with the time of its block.
+import { ACTIVITY_MAX, type Activity, type ChainAt, type TransferLog } from "../../types.ts";
+
+export type RecentActivity = { readonly activity: readonly Activity[]; readonly warnings: readonly string[] };
+
+export async function readActivity(
+  at: ChainAt,
+  logs: readonly TransferLog[],
+  signal: AbortSignal,
+): Promise<RecentActivity> {
+  const newest = newestTransactions(logs);
+  const untimed = [...new Set(newest.filter(lacksTime).map(({ blockNumber }) => blockNumber))];
+  const times = new Map<number, number>();
+  const warnings: string[] = [];
+  if (untimed.length > 0) {
+    try {
+      const found = await at.timestamps(untimed, signal);
+      for (const [i, time] of found.entries()) times.set(untimed[i] as number, time);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      warnings.push(`${at.chain.name}: the times of some recent activity could not be read.`);
+    }
+  }
+  const activity = newest.map(({ transactionHash, from, to, blockNumber, blockTimestamp }) => ({
+    hash: transactionHash,
+    from,
+    to,
+    blockNumber,
+    timestamp: blockTimestamp ?? times.get(blockNumber) ?? null,
+  }));
+  return { activity, warnings };
+}
+
+/** A transaction is shown as its first transfer that concerns the wallet. */
+function newestTransactions(logs: readonly TransferLog[]): readonly TransferLog[] {
+  const first = new Map<string, TransferLog>();
+  for (const log of logs) {
+    const known = first.get(log.transactionHash);
+    if (!known || newestFirst(log, known) > 0) first.set(log.transactionHash, log);
+  }
+  return [...first.values()].sort(newestFirst).slice(0, ACTIVITY_MAX);
+}
+
+export function newestFirst(a: TransferLog, b: TransferLog): number {
+  return b.blockNumber - a.blockNumber || b.logIndex - a.logIndex;
+}
+
+function lacksTime(log: TransferLog): boolean {
+  return log.blockTimestamp === null;
+}

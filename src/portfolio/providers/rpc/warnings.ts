@@ -1,0 +1,54 @@
+// The sentences in which the provider says what it could not see.
+import type { Hex } from "../../../lib/hex.ts";
+import type { ChainBook } from "../../types.ts";
+import type { TransferHistory } from "./recent-transfers.ts";
+
+// Enough to look into it; a hundred names would bury every other warning.
+const NAMED_MAX = 3;
+
+export function failedTokens(chain: ChainBook, failed: readonly Hex[]): readonly string[] {
+  if (failed.length === 0) return [];
+  const names = failed.slice(0, NAMED_MAX).map((contract) => {
+    const symbol = chain.tokens.get(contract)?.symbol;
+    return symbol ? `${symbol} (${contract})` : contract;
+  });
+  const rest = failed.length - names.length;
+  const list = rest > 0 ? `${names.join(", ")} and ${rest} more` : names.join(", ");
+  const [first] = failed;
+  const kind = first !== undefined && chain.tokens.has(first) ? "listed" : "unlisted";
+  const count = failed.length === 1 ? `1 ${kind} token` : `${failed.length} ${kind} tokens`;
+  return [
+    `${chain.name}: ${count} gave no balance and ${failed.length === 1 ? "is" : "are"} left out: ${list}.`,
+  ];
+}
+
+export function tooManyUnlisted(chain: ChainBook, found: number, asked: number): readonly string[] {
+  if (found <= asked) return [];
+  return [
+    `${chain.name}: ${found} tokens that are on no list arrived recently; only the newest ${asked} were looked at.`,
+  ];
+}
+
+/** Says how far back the transfers go, and what can not be seen in them at all. */
+export function historyGaps(
+  chain: ChainBook,
+  sent: TransferHistory | null,
+  received: TransferHistory | null,
+): readonly string[] {
+  const warnings: string[] = [];
+  if (sent === null) {
+    warnings.push(`${chain.name}: outgoing token transfers could not be read; recent activity lacks them.`);
+  }
+  if (received === null) {
+    warnings.push(
+      `${chain.name}: incoming token transfers could not be read; recent activity lacks them, and tokens that are on no list may be missing.`,
+    );
+  }
+  const reached = [sent, received].flatMap((history) => (history ? [history.fromBlock] : []));
+  if (reached.length > 0) {
+    warnings.push(
+      `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${Math.max(...reached)}; transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
+    );
+  }
+  return warnings;
+}

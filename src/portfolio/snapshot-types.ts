@@ -1,0 +1,75 @@
+// The answer to a portfolio request, key by key; every amount is plain decimal text.
+import type { PositionKind } from "./types.ts";
+
+export type ShownAsset = {
+  readonly contract: string | null;
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
+  readonly rawBalance: string;
+  readonly balance: string | null;
+  readonly priceUsd: string | null;
+  readonly valueUsd: string | null;
+};
+
+export type PortfolioToken = ShownAsset & {
+  readonly chain: string;
+  readonly chainId: string;
+  readonly logo: string | null;
+  readonly priceSource: string | null;
+  readonly spam: boolean;
+};
+
+export type PortfolioPosition = {
+  readonly chain: string;
+  readonly chainId: string;
+  readonly protocol: string;
+  readonly kind: PositionKind;
+  readonly name: string;
+  readonly contract: string | null;
+  readonly assets: readonly ShownAsset[];
+  readonly valueUsd: string | null;
+};
+
+export type RecentActivity = {
+  readonly chain: string;
+  readonly hash: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly blockNumber: number | null;
+  readonly timestamp: string | null;
+};
+
+export type ChainSummary = {
+  readonly chain: string;
+  readonly tokenCount: number;
+  readonly pricedTokenCount: number;
+  readonly unpricedTokenCount: number;
+  readonly totalValueUsd: string | null;
+};
+
+export type TopHolding = {
+  readonly chain: string;
+  readonly contract: string | null;
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly valueUsd: string;
+};
+
+export type PortfolioSummary = Omit<ChainSummary, "chain"> & {
+  readonly stablecoinValueUsd: string | null;
+  readonly chains: readonly ChainSummary[];
+  readonly topHoldings: readonly TopHolding[];
+  readonly warnings: readonly string[];
+};
+
+export type PortfolioSnapshot = {
+  readonly address: string;
+  readonly timestamp: string;
+  readonly chains: readonly string[];
+  readonly summary: PortfolioSummary;
+  readonly tokens: readonly PortfolioToken[];
+  readonly positions: readonly PortfolioPosition[];
+  readonly recentActivity: readonly RecentActivity[];
+  readonly provider: string;
+};

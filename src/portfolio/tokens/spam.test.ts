@@ -1,0 +1,122 @@
+// Each mark of spam on its own, what always wins against them, and names made to waste our time.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bookOf, ether, held, listed } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import type { Holding } from "../types.ts";
+import { spamReasons } from "./spam.ts";
+
+const usdc = listed(1, "USDC", 6);
+const trap = listed(2, "Claim USDC at https://trap.example");
+const chain = bookOf("base", 8453, [usdc, listed(3, "cbBTC", 8), trap, { ...listed(4, "X"), symbol: null }]);
+
+function reasonsOf(more: Partial<Holding>, unpriced = false): string {
+  return spamReasons({ ...held(listed(99, "FINE"), 1n), ...more }, { chain, unpriced }).join(" ");
+}
+
+describe("spam", () => {
+  it.each([
+    ["https://a.example"],
+    ["Go to www.prize"],
+    ["usd-gift.com"],
+    ["! t.me/coins"],
+    ["BASE.FINANCE bonus"],
+    ["ｗｗｗ．example"],
+    ["$1000 at ether.xуz"],
+  ])("a web address: %s", (name) => {
+    expect(reasonsOf({ name })).toBe("The name or symbol contains a web address.");
+    expect(reasonsOf({ symbol: name })).toBe("The name or symbol contains a web address.");
+  });
+
+  it.each([["Claim 500 now"], ["VISIT us"], ["Rewards"], ["сlаim it"], ["cla\u200bim it"], ["Airdrop"]])(
+    "a lure: %s",
+    (name) => {
+      expect(reasonsOf({ name })).toBe("The name or symbol invites to claim, visit or redeem something.");
+    },
+  );
+
+  it.each([
+    ["USDC"],
+    ["usdc"],
+    ["USDС"],
+    ["ＵＳＤＣ"],
+    ["U\u200dSDC"],
+    ["ÚSDC"],
+    ["U$DC"],
+    [" USDC."],
+    ["CBBTC"],
+    ["ETH"],
+    ["ΕΤΗ"],
+  ])("a borrowed symbol: %s", (symbol) => {
+    expect(reasonsOf({ symbol })).toBe("The symbol reads like that of another, listed asset.");
+  });
+
+  it("an absurd balance, and none that is only large", () => {
+    expect(reasonsOf({ rawBalance: 2n ** 128n })).toBe("The balance is larger than any real token's supply.");
+    expect(reasonsOf({ rawBalance: 2n ** 128n - 1n })).toBe("");
+  });
+
+  it("nobody lists it and nobody has a price", () => {
+    expect(reasonsOf({}, true)).toBe("It is in no token list and nobody has a price for it.");
+    expect(reasonsOf({}, false)).toBe("");
+  });
+
+  it.each([
+    ["Reclaim Protocol"],
+    ["Proclaimer"],
+    ["v1.0"],
+    ["USDC.e"],
+    ["Wrapped stETH 2.0"],
+    ["Node.js"],
+    ["..."],
+    [""],
+  ])("no mark: %s", (name) => {
+    expect(reasonsOf({ name })).toBe("");
+    expect(reasonsOf({ symbol: name })).toBe("");
+  });
+
+  it("nothing without a name or symbol", () => {
+    expect(reasonsOf({ name: null, symbol: null })).toBe("");
+  });
+
+  it("never the native coin, what is listed, or a pinned stablecoin", () => {
+    const absurd = 2n ** 200n;
+    const pinned = bookOf("base", 8453, [usdc], { stablecoins: new Set([trap.contract]) });
+    expect(spamReasons(held(ether, absurd), { chain, unpriced: true })).toEqual([]);
+    expect(spamReasons(held(trap, absurd), { chain, unpriced: true })).toEqual([]);
+    expect(spamReasons(held(trap, absurd), { chain: pinned, unpriced: true })).toEqual([]);
+  });
+
+  it("tells all it finds", () => {
+    expect(
+      spamReasons(
+        { ...held(listed(99, "USDC"), 2n ** 255n), name: "claim at a.com" },
+        { chain, unpriced: true },
+      ),
+    ).toHaveLength(5);
+  });
+
+  it.each([
+    ["a".repeat(5_000_000)],
+    ["a.".repeat(2_000_000)],
+    ["ﷺ".repeat(1_000_000)],
+    ["\u0301".repeat(3_000_000)],
+  ])("takes no longer for a name of megabytes", (name) => {
+    const started = performance.now();
+    reasonsOf({ name, symbol: name });
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it("never throws, and says nothing but sentences", () => {
+    const text = fc.option(fc.string({ unit: "grapheme", maxLength: 40 }));
+    fc.assert(
+      fc.property(text, text, fc.boolean(), (name, symbol, unpriced) => {
+        for (const reason of spamReasons(
+          { ...held(listed(99, ""), 1n), name, symbol },
+          { chain, unpriced },
+        )) {
+          expect(reason).toMatch(/^[A-Z].*\.$/);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,41 @@
+// US dollars: balance × price rounded once, and sums of the rounded values, so that anyone can add them again.
+import {
+  addDecimals,
+  compareDecimals,
+  type Decimal,
+  formatDecimal,
+  multiplyDecimals,
+  roundDecimal,
+} from "../../lib/decimal.ts";
+
+/** A dollar value; null when it is not known. */
+export type Usd = Decimal | null;
+
+// A ten-thousandth of a cent: finer than any price is true, coarse enough to read.
+const USD_SCALE = 6;
+const ZERO: Decimal = { units: 0n, scale: USD_SCALE };
+
+export function usdValue(balance: Decimal, price: Decimal): Decimal {
+  return roundDecimal(multiplyDecimals(balance, price), USD_SCALE, "half-up");
+}
+
+/** The sum of what is known. Nothing at all is worth 0; something of which nothing has a value is worth null. */
+export function sumKnown(values: readonly Usd[]): Usd {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 && values.length > 0 ? null : known.reduce(addDecimals, ZERO);
+}
+
+/** The sum of the parts of one thing: not known while one of them is not. */
+export function sumWhole(values: readonly Usd[]): Usd {
+  return values.includes(null) ? null : sumKnown(values);
+}
+
+export function usdText(value: Usd): string | null {
+  return value && formatDecimal(value);
+}
+
+/** Sorts the largest first and the unknown last. */
+export function byValue(a: { readonly value: Usd }, b: { readonly value: Usd }): number {
+  if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+  return compareDecimals(b.value, a.value);
+}

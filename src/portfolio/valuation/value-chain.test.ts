@@ -1,0 +1,108 @@
+// Positions as they are shown: instead of their receipt tokens, with debt below zero, whole or without a value.
+import { describe, expect, it } from "vitest";
+import {
+  bookOf,
+  held,
+  listed,
+  partsOf,
+  positionOf,
+  priced,
+  snapshotOf,
+} from "../../../tests/support/portfolio/portfolio-parts.ts";
+import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { ChainParts } from "./snapshot-data.ts";
+
+const usdc = listed(1, "USDC", 6);
+const well = listed(2, "WELL");
+const vault = listed(3, "vUSDC");
+const base = bookOf("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
+
+function onBase(more: Partial<ChainParts>): PortfolioSnapshot {
+  return snapshotOf(partsOf(base, more));
+}
+
+describe("positions", () => {
+  const prices = priced({ [usdc.contract]: "1", [well.contract]: "2", [vault.contract]: "1" });
+  const inVault = positionOf({
+    contract: vault.contract,
+    assets: [held(usdc, 10_000_000n)],
+    replaces: [vault.contract],
+  });
+
+  it("stand for their receipt tokens, in every total", () => {
+    const { tokens, positions, summary } = onBase({
+      holdings: [held(vault, 9n * 10n ** 18n), held(usdc, 1_000_000n)],
+      positions: [inVault],
+      prices,
+    });
+    expect(tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
+    expect(positions).toEqual([
+      {
+        ...{ chain: "base", chainId: "eip155:8453", protocol: "Test", kind: "vault", name: "Test" },
+        contract: vault.contract,
+        assets: [
+          {
+            ...{ contract: usdc.contract, symbol: "USDC", name: "USDC token", decimals: 6 },
+            ...{ rawBalance: "10000000", balance: "10", priceUsd: "1", valueUsd: "10" },
+          },
+        ],
+        valueUsd: "10",
+      },
+    ]);
+    expect(summary).toMatchObject({ totalValueUsd: "11", stablecoinValueUsd: "11", tokenCount: 1 });
+    expect(summary.chains).toMatchObject([{ totalValueUsd: "11" }]);
+  });
+
+  it("that are debts are worth less than nothing, in stablecoins too", () => {
+    const debt = positionOf({ kind: "borrowed", assets: [held(usdc, 12_345_678n)] });
+    const { positions, summary } = onBase({ holdings: [held(usdc, 1_000_000n)], positions: [debt], prices });
+    expect(positions).toMatchObject([
+      {
+        valueUsd: "-12.345678",
+        assets: [{ rawBalance: "12345678", balance: "12.345678", valueUsd: "-12.345678" }],
+      },
+    ]);
+    expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "-11.345678" });
+  });
+
+  it("have no value while one of their assets has none; nothing of them counts then", () => {
+    const pair = positionOf({ kind: "liquidity", assets: [held(usdc, 5_000_000n), held(well, 1n)] });
+    const { positions, summary } = onBase({
+      holdings: [held(usdc, 1_000_000n)],
+      positions: [pair],
+      prices: priced({ [usdc.contract]: "1" }),
+    });
+    expect(positions).toMatchObject([{ valueUsd: null, assets: [{ valueUsd: "5" }, { valueUsd: null }] }]);
+    expect(summary).toMatchObject({ totalValueUsd: "1", stablecoinValueUsd: "1" });
+    expect(summary.warnings.join()).toContain(
+      "A position in Test on Base holds an asset without a known price",
+    );
+  });
+
+  it("drop assets of which there is nothing, and vanish with the last of them", () => {
+    const { positions } = onBase({
+      positions: [
+        positionOf({ name: "half", assets: [held(usdc, 1n), held(well, 0n)] }),
+        positionOf({ name: "none", assets: [held(well, 0n)] }),
+      ],
+      prices: priced({ [usdc.contract]: "1" }),
+    });
+    expect(positions).toMatchObject([{ name: "half", valueUsd: "0.000001", assets: [{ symbol: "USDC" }] }]);
+  });
+
+  it("without a value give way to receipt tokens that have one, except debts and what is held only in part", () => {
+    const unpriced = { assets: [held(listed(9, "NEW"), 5n)], replaces: [vault.contract] };
+    const shown = (more: Parameters<typeof positionOf>[0], holdings = [held(vault, 3n * 10n ** 18n)]) => {
+      const { tokens, positions, summary } = onBase({
+        holdings,
+        positions: [positionOf({ ...unpriced, ...more })],
+        prices,
+      });
+      return [tokens.map(({ symbol }) => symbol), positions.length, summary.totalValueUsd];
+    };
+    expect(shown({})).toEqual([["vUSDC"], 0, "3"]);
+    expect(shown({ kind: "borrowed" })).toEqual([[], 1, null]);
+    expect(shown({ replaces: [vault.contract, well.contract] })).toEqual([[], 1, null]);
+    expect(shown({}, [])).toEqual([[], 1, null]);
+  });
+});

@@ -1,0 +1,217 @@
+// Every decision about the answer, one row each.
+import { describe, expect, it } from "vitest";
+import {
+  bookOf,
+  contractOf,
+  ether,
+  held,
+  listed,
+  partsOf,
+  priced,
+  snapshotOf,
+  WALLET,
+} from "../../../tests/support/portfolio/portfolio-parts.ts";
+import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { ChainBook } from "../types.ts";
+import { withoutSpam } from "./exclude-spam.ts";
+import type { ChainParts } from "./snapshot-data.ts";
+
+const usdc = listed(1, "USDC", 6);
+const well = listed(2, "WELL");
+const vault = listed(3, "vUSDC");
+const base = bookOf("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
+const ethereum = bookOf("ethereum", 1, [usdc]);
+
+function onBase(more: Partial<ChainParts>): PortfolioSnapshot {
+  return snapshotOf(partsOf(base, more));
+}
+
+describe("a snapshot", () => {
+  it("of an empty wallet has zeros and every requested chain, in the order of the request", () => {
+    const snapshot = snapshotOf(partsOf(ethereum), partsOf(base));
+    expect(snapshot).toMatchObject({
+      address: WALLET,
+      timestamp: "2023-11-14T22:13:20.123Z",
+      chains: ["ethereum", "base"],
+      tokens: [],
+      positions: [],
+      recentActivity: [],
+      provider: "rpc",
+    });
+    const empty = { tokenCount: 0, pricedTokenCount: 0, unpricedTokenCount: 0, totalValueUsd: "0" };
+    expect(snapshot.summary).toMatchObject({
+      ...empty,
+      stablecoinValueUsd: "0",
+      chains: [
+        { chain: "ethereum", ...empty },
+        { chain: "base", ...empty },
+      ],
+      topHoldings: [],
+    });
+  });
+
+  it("shows a token with exact amounts, its price and where that comes from", () => {
+    const holdings = [held(ether, 1_234_567_890_123_456_789n)];
+    const { tokens } = onBase({ holdings, prices: priced({ native: "2000.50" }) });
+    expect(tokens).toEqual([
+      {
+        chain: "base",
+        chainId: "eip155:8453",
+        ...ether,
+        rawBalance: "1234567890123456789",
+        balance: "1.234567890123456789",
+        priceUsd: "2000.5",
+        valueUsd: "2469.753064",
+        priceSource: "feed",
+        spam: false,
+      },
+    ]);
+  });
+
+  it.each([
+    ["1", "0.0000005", "0.000001"],
+    ["1", "0.00000049999", "0"],
+    ["3", "0.333333333333", "1"],
+    ["1", "0", "0"],
+  ])("rounds %s × %s half up to %s", (units, price, value) => {
+    const holdings = [held(well, BigInt(units) * 10n ** 18n)];
+    expect(onBase({ holdings, prices: priced({ [well.contract]: price }) }).tokens[0]?.valueUsd).toBe(value);
+  });
+
+  it("has no total while nothing held has a price, and says what has none", () => {
+    const { summary, tokens } = onBase({ holdings: [held(well, 5n), held(usdc, 5n)] });
+    expect(tokens.map(({ valueUsd, priceSource }) => [valueUsd, priceSource])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    expect(summary).toMatchObject({
+      totalValueUsd: null,
+      stablecoinValueUsd: null,
+      unpricedTokenCount: 2,
+      chains: [{ totalValueUsd: null }],
+    });
+    expect(summary.warnings.join()).toContain(
+      `have no known price on Base and are missing in its totals: ${usdc.contract}, ${well.contract}.`,
+    );
+  });
+
+  it("leaves zero balances out and lets zero decimals be real", () => {
+    const whole = listed(4, "WHOLE", 0);
+    const { tokens } = onBase({ holdings: [held(well, 0n), held(whole, 12n)], pricesComplete: false });
+    expect(tokens).toMatchObject([{ contract: whole.contract, balance: "12", decimals: 0 }]);
+  });
+
+  it.each([[null], [256], [-1], [1.5]])(
+    "shows the raw balance only where the decimals are %s",
+    (decimals) => {
+      const { tokens, summary } = onBase({
+        holdings: [{ ...held(well, 5n), decimals }],
+        prices: priced({ [well.contract]: "3" }),
+      });
+      expect(tokens).toMatchObject([
+        { rawBalance: "5", balance: null, decimals: null, priceUsd: "3", valueUsd: null },
+      ]);
+      expect(summary).toMatchObject({ totalValueUsd: null, unpricedTokenCount: 1 });
+      expect(summary.warnings.join()).toContain("do not state their decimals on Base");
+    },
+  );
+
+  it("orders by value, the unpriced last, then by chain and contract", () => {
+    const [a, b, c] = [listed(10, "A", 0), listed(11, "B", 0), listed(12, "C", 0)];
+    const book = (slug: string, chainId: number): ChainBook => bookOf(slug, chainId, [a, b, c]);
+    const prices = priced({ native: "1", [a.contract]: "2", [b.contract]: "2" });
+    const holdings = [held(c, 1n), held(b, 1n), held({ ...ether, decimals: 0 }, 2n), held(a, 1n)];
+    const { tokens } = snapshotOf(
+      partsOf(book("two", 2), { holdings, prices }),
+      partsOf(book("one", 1), { holdings, prices }),
+    );
+    expect(tokens.map(({ chain, symbol }) => `${chain} ${symbol}`)).toEqual([
+      ...["two ETH", "two A", "two B", "one ETH", "one A", "one B"],
+      ...["two C", "one C"],
+    ]);
+  });
+
+  it("names the ten largest priced holdings", () => {
+    const many = Array.from({ length: 12 }, (_, index) => listed(100 + index, `T${index}`, 0));
+    const prices = priced(Object.fromEntries(many.map(({ contract }, index) => [contract, String(index)])));
+    const { summary } = snapshotOf(
+      partsOf(bookOf("base", 8453, many), { holdings: many.map((token) => held(token, 1n)), prices }),
+    );
+    expect(summary.topHoldings.map(({ valueUsd }) => valueUsd)).toEqual([
+      "11",
+      "10",
+      "9",
+      "8",
+      "7",
+      "6",
+      "5",
+      "4",
+      "3",
+      "2",
+    ]);
+    expect(summary.topHoldings[0]).toEqual({
+      ...{ chain: "base", contract: contractOf(111), symbol: "T11", name: "T11 token", valueUsd: "11" },
+    });
+  });
+});
+
+describe("spam", () => {
+  const lure = { ...listed(66, "GIFT"), name: "Visit https://gift.example" };
+  const parts = {
+    holdings: [held(lure, 10n ** 18n), held(usdc, 1_000_000n)],
+    prices: priced({ [lure.contract]: "1000000", [usdc.contract]: "1" }),
+  };
+
+  it("is listed and marked, and counts nowhere", () => {
+    const { tokens, summary } = onBase(parts);
+    expect(tokens).toMatchObject([
+      { contract: lure.contract, spam: true, valueUsd: "1000000", priceSource: "feed" },
+      { contract: usdc.contract, spam: false },
+    ]);
+    expect(summary).toMatchObject({ totalValueUsd: "1", tokenCount: 1, pricedTokenCount: 1 });
+    expect(summary.chains).toMatchObject([{ totalValueUsd: "1", tokenCount: 1 }]);
+    expect(summary.topHoldings.map(({ symbol }) => symbol)).toEqual(["USDC"]);
+    expect(summary.warnings).toContain(
+      `Taken for spam on Base and not counted: ${lure.contract}. The name or symbol contains a web address.`,
+    );
+    // Whoever reads the warnings, perhaps a language model, is not handed the bait.
+    expect(summary.warnings.join()).not.toContain("gift.example");
+  });
+
+  it("alone leaves an empty wallet", () => {
+    const { summary } = onBase({ holdings: [held(lure, 1n)] });
+    expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 0 });
+  });
+
+  it("can be left out of the list, which changes nothing else", () => {
+    const snapshot = onBase(parts);
+    const view = withoutSpam(snapshot);
+    expect(view.tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
+    expect({ ...view, tokens: snapshot.tokens }).toEqual(snapshot);
+  });
+});
+
+describe("warnings", () => {
+  it("begin with the block, name nothing twice and are capped", () => {
+    const warnings = Array.from({ length: 40 }, (_, index) => `Warning ${index % 30}.`);
+    const found = snapshotOf(partsOf(base, { warnings }), partsOf(ethereum, { warnings: ["Warning 0."] }))
+      .summary.warnings;
+    expect(found[0]).toBe(`Base was read at block 7 (0x${"ab".repeat(32)}).`);
+    expect(found.filter((warning) => warning === "Warning 0.")).toHaveLength(1);
+    expect(found).toContain("5 more warnings about Base are left out here.");
+    expect(found).toHaveLength(1 + 25 + 1 + 1);
+  });
+});
+
+describe("a warning", () => {
+  it("names fifty tokens and counts the rest", () => {
+    const many = Array.from({ length: 60 }, (_, index) => listed(1_000 + index, `Claim ${index}`));
+    const { summary, tokens } = onBase({
+      holdings: many.map((token) => held(token, 1n)),
+      pricesComplete: false,
+    });
+    expect(tokens.filter(({ spam }) => spam)).toHaveLength(60);
+    expect(summary.warnings[1]).toContain(`${contractOf(1_049)} and 10 more. The name or symbol invites`);
+    expect(summary.warnings).toHaveLength(2);
+  });
+});

@@ -1,0 +1,140 @@
+// Which logs are events of the protocol, and what happens to those that only look like it.
+import { describe, expect, it } from "vitest";
+import {
+  ACCOUNT,
+  addressOf,
+  DEPLOYMENT,
+  hashOf,
+  logOf,
+  Story,
+} from "../../../tests/support/index/memory-index.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
+import { sessionKeys } from "../domains/session-keys.ts";
+import { domains } from "../domains.ts";
+import { createLogDecoder } from "./logs.ts";
+
+const decoder = createLogDecoder(DEPLOYMENT);
+const decode = (log: ChainLog) => decoder.decode(log, 5n);
+const STRANGER = addressOf("66");
+
+const revoked = logOf("AgentRegistry", "AgentRevoked", { agentId: 3n }, { block: 7, index: 2 });
+const keyArgs = { sessionKey: addressOf("4e"), expiresAt: 9, active: true };
+const keyUpdated = logOf("PolicyAccount", "SessionKeyUpdated", keyArgs);
+
+describe("a log", () => {
+  it("of a contract of the deployment is its event", () => {
+    expect(decode(revoked)).toMatchObject({
+      contract: "AgentRegistry",
+      name: "AgentRevoked",
+      args: { agentId: 3n },
+      address: DEPLOYMENT.contracts.AgentRegistry,
+      blockNumber: 7n,
+      timestamp: 5n,
+      txHash: revoked.transactionHash,
+      logIndex: 2,
+    });
+  });
+
+  it("of a stranger that looks like a registry's is none", () => {
+    expect(decode({ ...revoked, address: STRANGER })).toBeNull();
+  });
+
+  it("of another contract of the deployment than the one that has the event is none", () => {
+    expect(decode({ ...revoked, address: DEPLOYMENT.contracts.IntentBook })).toBeNull();
+  });
+
+  it("with a topic we do not know, or with none, is none", () => {
+    expect(decode({ ...revoked, topics: [hashOf("12")] })).toBeNull();
+    expect(decode({ ...revoked, topics: [] })).toBeNull();
+  });
+
+  it("of an account counts whoever the account is", () => {
+    expect(decode(keyUpdated)).toMatchObject({ contract: "PolicyAccount", address: ACCOUNT, args: keyArgs });
+    expect(decode({ ...keyUpdated, address: STRANGER })).toMatchObject({ address: STRANGER });
+  });
+});
+
+describe("a log that breaks the event's form", () => {
+  const [topic0 = "0x", topic1 = "0x"] = keyUpdated.topics;
+  const word = (digits: string) => digits.padStart(64, "0");
+  const broken: readonly [string, Partial<ChainLog>][] = [
+    ["no data", { data: "0x" }],
+    ["half of the data", { data: `0x${word("9")}` }],
+    ["a boolean of 2", { data: `0x${word("9")}${word("2")}` }],
+    ["a time beyond 48 bits", { data: `0x${word("1000000000000")}${word("1")}` }],
+    ["a topic too few", { topics: [topic0] }],
+    ["a topic too many", { topics: [topic0, topic1, topic1] }],
+    ["an address with dirty bytes", { topics: [topic0, `0x01${topic1.slice(4)}` as Hex] }],
+  ];
+
+  it.each(broken)("and only looks like an account's is none: %s", (_, change) => {
+    expect(decode({ ...keyUpdated, ...change })).toBeNull();
+  });
+
+  it("of an account is not even stored, and others are not disturbed", async () => {
+    const story = new Story().say("PolicyAccount", "SessionKeyUpdated", keyArgs, { data: "0x01" });
+    story.say("PolicyAccount", "SessionKeyUpdated", keyArgs);
+    expect((await story.rows()).one(sessionKeys)).toMatchObject({ block_number: 2n });
+  });
+
+  it.each<[string, Partial<ChainLog>]>([
+    ["no topics", { topics: revoked.topics.slice(0, 1) }],
+    ["too many topics", { topics: [...revoked.topics, hashOf("01")] }],
+  ])("stops the index where it is a registry's: %s", (_, change) => {
+    expect(() => decode({ ...revoked, ...change })).toThrow("log 2 of block 7 is not a valid AgentRevoked");
+  });
+
+  it("stops the fold too, so that nothing is skipped", async () => {
+    const args = { agentId: 1n, metadataURI: "x", capabilitiesHash: hashOf("01") };
+    const story = new Story().say("AgentRegistry", "AgentUpdated", args, { data: "0x1234" });
+    await expect(story.rows()).rejects.toThrow("is not a valid AgentUpdated");
+  });
+});
+
+describe("hostile text", () => {
+  const register = (metadataURI: string, data?: Hex) => {
+    const args = {
+      merchantId: 1n,
+      owner: ACCOUNT,
+      payoutAddress: ACCOUNT,
+      metadataURI,
+      metadataHash: hashOf("0d"),
+    };
+    return logOf("CommerceRegistry", "MerchantRegistered", args, data === undefined ? {} : { data });
+  };
+  const uriOf = (log: ChainLog) => (decode(log)?.args as { metadataURI: string } | undefined)?.metadataURI;
+
+  it("of a megabyte is read whole", () => {
+    const large = "🧭".repeat(2 ** 18);
+    expect(uriOf(register(large))).toBe(large);
+  });
+
+  it("with NUL or broken UTF-8 becomes text that can be stored", () => {
+    const { data } = register("ab");
+    const bytes = Buffer.from("00ff", "hex").toString("hex");
+    const hostile = data.replace(Buffer.from("ab").toString("hex"), bytes) as Hex;
+    expect(uriOf(register("", hostile))).toBe("\ufffd\ufffd");
+  });
+
+  it("that ends in the middle of a character, or holds half a pair, is well-formed afterwards", () => {
+    for (const bytes of ["f09fa7", "eda080", "c0af", "fffe41"]) {
+      const { data } = register("x".repeat(bytes.length / 2));
+      const plain = Buffer.from("x".repeat(bytes.length / 2)).toString("hex");
+      const text = uriOf(register("", data.replace(plain, bytes) as Hex)) ?? "";
+      expect(Buffer.from(text, "utf8").toString("utf8")).toBe(text);
+      expect(text).toContain("\ufffd");
+    }
+  });
+});
+
+describe("what is asked of the chain", () => {
+  it("is every event of the deployment by contract, and those of accounts from anywhere", () => {
+    expect([...decoder.addresses].sort()).toEqual(Object.values(DEPLOYMENT.contracts).sort());
+    expect(new Set(decoder.anyEmitterTopics0).size).toBe(2);
+    expect(decoder.anyEmitterTopics0).toContain(keyUpdated.topics[0]);
+    expect(decoder.topics0).not.toContain(keyUpdated.topics[0]);
+    const ruled = domains.filter((each) => !each.anyEmitter).flatMap((each) => Object.keys(each.events));
+    expect(decoder.topics0).toHaveLength(ruled.length);
+  });
+});

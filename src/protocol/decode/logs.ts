@@ -1,0 +1,90 @@
+// Logs of a deployment to events of the protocol: which rule each log falls under and what it says.
+import type { AbiEvent } from "viem";
+import type { Hex } from "../../lib/hex.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
+import type { EventRule } from "../../schema/domain.ts";
+import type { EventRecord } from "../../schema/event.ts";
+import type { Deployment } from "../deployment.ts";
+import { domains } from "../domains.ts";
+import { type EventDecoder, eventDecoder } from "./event.ts";
+import { MalformedWord } from "./words.ts";
+
+export type DecodedEvent = EventRecord<never> & {
+  readonly contract: string;
+  readonly name: string;
+  readonly rule: EventRule<never>;
+};
+
+export type LogDecoder = {
+  /** The event a log stands for; null where it is none of the protocol's. */
+  readonly decode: (log: ChainLog, timestamp: bigint) => DecodedEvent | null;
+  /** The contracts whose logs are wanted. */
+  readonly addresses: readonly Hex[];
+  readonly topics0: readonly Hex[];
+  /** The events that each of these contracts declares. */
+  readonly emits: Readonly<Record<Hex, readonly Hex[]>>;
+  /** Events that count whoever emits them. */
+  readonly anyEmitterTopics0: readonly Hex[];
+};
+
+type Entry = { contract: string; address: Hex | null; decoder: EventDecoder; rule: EventRule<never> };
+
+type Contracts = Pick<Deployment, "contracts">;
+
+export function createLogDecoder(deployment: Contracts): LogDecoder {
+  const entries = entriesOf(deployment);
+  const byTopic = new Map<Hex, readonly Entry[]>();
+  for (const entry of entries)
+    byTopic.set(entry.decoder.topic0, [...(byTopic.get(entry.decoder.topic0) ?? []), entry]);
+  const topicsOf = (chosen: readonly Entry[]) => [...new Set(chosen.map(({ decoder }) => decoder.topic0))];
+  const addresses = [...new Set(entries.flatMap(({ address }) => (address ? [address] : [])))];
+  const eventsOf = (emitter: Hex) => topicsOf(entries.filter(({ address }) => address === emitter));
+  return {
+    addresses,
+    topics0: topicsOf(entries.filter(({ address }) => address !== null)),
+    emits: Object.fromEntries(addresses.map((address) => [address, eventsOf(address)])),
+    anyEmitterTopics0: topicsOf(entries.filter(({ address }) => address === null)),
+    decode(log, timestamp) {
+      const candidates = byTopic.get(log.topics[0] ?? "0x");
+      const entry = candidates?.find(({ address }) => address === log.address || address === null);
+      return entry ? eventOf(entry, log, timestamp) : null;
+    },
+  };
+}
+
+function entriesOf(deployment: Contracts): Entry[] {
+  const addresses: Readonly<Record<string, Hex>> = deployment.contracts;
+  return domains.flatMap((domain) =>
+    domain.abi
+      .filter((item): item is AbiEvent => item.type === "event" && item.name in domain.events)
+      .map((item) => ({
+        contract: domain.contract,
+        address: domain.anyEmitter ? null : (addresses[domain.contract] ?? null),
+        decoder: eventDecoder(item),
+        rule: domain.events[item.name] as EventRule<never>,
+      })),
+  );
+}
+
+function eventOf(entry: Entry, log: ChainLog, timestamp: bigint): DecodedEvent | null {
+  try {
+    return {
+      contract: entry.contract,
+      name: entry.decoder.name,
+      rule: entry.rule,
+      args: entry.decoder.decode(log.topics, log.data) as never,
+      address: log.address,
+      blockNumber: BigInt(log.blockNumber),
+      timestamp,
+      txHash: log.transactionHash,
+      logIndex: log.logIndex,
+    };
+  } catch (cause) {
+    // Anyone can emit something that only looks like an account's event: then it is none. A contract of the
+    // deployment never breaks its own ABI, so there it is a defect of ours and must stop the index.
+    if (cause instanceof MalformedWord && entry.address === null) return null;
+    throw new Error(`log ${log.logIndex} of block ${log.blockNumber} is not a valid ${entry.decoder.name}`, {
+      cause,
+    });
+  }
+}

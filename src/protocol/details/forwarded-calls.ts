@@ -1,0 +1,75 @@
+// Calls that other contracts were told to forward: found inside a transaction's input, and matched with its events.
+import type { Hex } from "../../lib/hex.ts";
+
+// Eight times what public mempools accept as one transaction.
+const INPUT_BYTES_MAX = 1024 * 1024;
+// A registration costs 100,000 gas, so even a block of 100 million has no more of them.
+const CALLS_MAX = 1_000;
+// Calls may overlap, and each may claim the rest of the input, so what is decoded is counted in bytes and not in calls.
+// A quarter of a second at most: a long call takes 4 ns per byte.
+const DECODED_BYTES_MAX = 4 * 1024 * 1024;
+// A short call takes 16 µs, however short it is.
+const CALL_BYTES_MIN = 256;
+
+const WORD_DIGITS = 64;
+const SELECTOR_DIGITS = 8;
+// A length of more digits than this is larger than any input.
+const LENGTH_DIGITS = 8;
+
+/**
+ * The calls of a function inside an input, in order. Every wrapper (an account's execute, handleOps, a multicall, a
+ * Safe's multiSend) hands a call on as bytes with their length in the word before: that is looked for, at any offset
+ * and in any nesting, instead of a list of wrappers. None where the input is too large to be searched.
+ */
+export function forwardedCalls(input: Hex, selector: Hex): Hex[] {
+  const calls: Hex[] = [];
+  if (input.length > 2 + INPUT_BYTES_MAX * 2) return calls;
+  const digits = selector.slice(2);
+  for (let at = input.indexOf(digits, 2); at !== -1; at = input.indexOf(digits, at + 1)) {
+    const call = at % 2 === 0 ? callAt(input, at) : null;
+    if (call === null) continue;
+    if (calls.length === CALLS_MAX) return [];
+    calls.push(call);
+  }
+  return calls;
+}
+
+function callAt(input: Hex, at: number): Hex | null {
+  const lengthAt = at - WORD_DIGITS;
+  if (lengthAt < 2) return null;
+  const zeros = input.slice(lengthAt, at - LENGTH_DIGITS);
+  if (/[^0]/.test(zeros)) return null;
+  const digits = Number.parseInt(input.slice(at - LENGTH_DIGITS, at), 16) * 2;
+  if (digits < SELECTOR_DIGITS || at + digits > input.length) return null;
+  return `0x${input.slice(at, at + digits)}`;
+}
+
+/**
+ * Which call caused which event, one to one: in their order where each fits, and otherwise only where a single call fits
+ * an event and was forwarded at least as often as there are such events. An event with a choice has no call here, and
+ * none has one where finding out would mean decoding too much.
+ */
+export function matchCalls<E>(
+  events: readonly E[],
+  calls: readonly Hex[],
+  fits: (call: Hex, event: E) => boolean,
+): ReadonlyMap<E, Hex> {
+  const bytes = calls.reduce((sum, call) => sum + Math.max(CALL_BYTES_MIN, call.length / 2), 0);
+  if (bytes > DECODED_BYTES_MAX) return new Map();
+  if (calls.length === events.length) {
+    const inOrder = new Map(events.map((event, index) => [event, calls[index] as Hex] as const));
+    if ([...inOrder].every(([event, call]) => fits(call, event))) return inOrder;
+  }
+  if (bytes * events.length > DECODED_BYTES_MAX) return new Map();
+  const choices = new Map(
+    events.map((event) => [event, new Set(calls.filter((call) => fits(call, event)))] as const),
+  );
+  const matched = new Map<E, Hex>();
+  for (const [event, choice] of choices) {
+    const [call, another] = choice;
+    if (call === undefined || another !== undefined) continue;
+    const wanted = [...choices.values()].filter((each) => each.has(call)).length;
+    if (calls.filter((each) => each === call).length >= wanted) matched.set(event, call);
+  }
+  return matched;
+}

@@ -1,0 +1,378 @@
+// What events leave out comes from the first source that has it for certain; calldata alone is the last one.
+import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
+import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
+import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
+import { encodeFunctionData, encodeFunctionResult } from "viem";
+import { describe, expect, it } from "vitest";
+import {
+  addressOf,
+  DEPLOYMENT,
+  hashOf,
+  type MemoryChain,
+  readsOf,
+  Story,
+} from "../../../tests/support/index/memory-index.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { agents, agentsDomain } from "../domains/agents.ts";
+import { attestationsDomain } from "../domains/attestations.ts";
+import { createProtocol } from "../fold.ts";
+import type { DetailCall, DetailReads } from "./chain-reads.ts";
+import { readerOf } from "./read-details.ts";
+
+const OWNER = addressOf("01");
+const REGISTRY = DEPLOYMENT.contracts.AgentRegistry;
+const MULTICALL = addressOf("ca");
+const signal = new AbortController().signal;
+
+const profile = (name: string) =>
+  ({ metadataURI: `ipfs://${name}`, pubkey: "0x0401", capabilitiesHash: hashOf("ca") }) as const;
+const registerCall = (name: string): Hex => {
+  const { metadataURI, pubkey, capabilitiesHash } = profile(name);
+  const args = [metadataURI, pubkey, capabilitiesHash] as const;
+  return encodeFunctionData({ abi: agentRegistryAbi, functionName: "registerAgent", args });
+};
+const stateOf = (
+  id: bigint,
+  record: Partial<{ owner: Hex; capabilitiesHash: Hex; pubkey: Hex }> = {},
+): Record<Hex, Hex> => {
+  const question = encodeFunctionData({ abi: agentRegistryAbi, functionName: "getAgent", args: [id] });
+  const result = {
+    owner: OWNER,
+    metadataURI: "",
+    pubkey: "0x0402",
+    capabilitiesHash: hashOf("5e"),
+    revoked: false,
+    ...record,
+  } as const;
+  return {
+    [question]: encodeFunctionResult({ abi: agentRegistryAbi, functionName: "getAgent", result }),
+  };
+};
+/** A record that the call of the same name can have made. */
+const recordOf = (id: bigint, name: string, changed: { owner?: Hex; capabilitiesHash?: Hex } = {}) => {
+  const { pubkey, capabilitiesHash } = profile(name);
+  return stateOf(id, { pubkey, capabilitiesHash, ...changed });
+};
+
+const forwardedTogether = (...names: string[]): Hex =>
+  encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    args: [names.map((name) => ({ target: REGISTRY, allowFailure: false, callData: registerCall(name) }))],
+  });
+
+const TX = hashOf("e1");
+const registered = (story: Story, agentId: bigint, tx = TX) =>
+  story.say(
+    "AgentRegistry",
+    "AgentRegistered",
+    { agentId, owner: OWNER, metadataURI: "ipfs://a" },
+    { tx, block: 9 },
+  );
+
+/** The stored details, and what was asked for them. */
+async function detail(story: Story, chain: MemoryChain) {
+  const reads = readsOf(chain);
+  const detailed = await createProtocol(DEPLOYMENT, reads).detail(story.logs, signal);
+  return { details: detailed.map((each) => each.details), asked: reads.asked };
+}
+
+describe("details of a direct call", () => {
+  const chain = { transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } };
+
+  it("are its calldata, and the contract is not asked", async () => {
+    const { details, asked } = await detail(registered(new Story(), 1n), chain);
+    expect(details).toEqual([`0x00${registerCall("a").slice(2)}`]);
+    expect(asked).toEqual({ transactions: [TX], calls: [], laterCalls: [], traces: [] });
+  });
+
+  it("are what the fold reads", async () => {
+    const rows = await registered(new Story(), 1n).rows(chain);
+    expect(rows.one(agents)).toMatchObject({ pubkey: "0x0401", capabilities_hash: hashOf("ca") });
+  });
+});
+
+describe("calldata that is not in canonical form", () => {
+  const word = (value: number) => value.toString(16).padStart(64, "0");
+  const selector = registerCall("a").slice(0, 10);
+  const inputs: readonly [string, string, Hex][] = [
+    ["without padding", `${word(96)}${word(96)}${hashOf("ca").slice(2)}${word(2)}abcd`, "0xabcd"],
+    ["with offsets that point at themselves", `${word(0)}${word(0)}${hashOf("ca").slice(2)}`, "0x"],
+    ["with more behind it", `${word(96)}${word(96)}${hashOf("ca").slice(2)}${word(0)}beef`, "0x"],
+  ];
+
+  it.each(inputs)("is read as the contract reads it: %s", async (_, args, pubkey) => {
+    const chain = { transactions: { [TX]: { to: REGISTRY, input: `${selector}${args}` as Hex } } };
+    const rows = await registered(new Story(), 1n).rows(chain);
+    expect(rows.one(agents)).toMatchObject({ pubkey, capabilities_hash: hashOf("ca") });
+  });
+});
+
+describe("details are read from the state at the block", () => {
+  const fromState = async (chain: MemoryChain, story = registered(new Story(), 1n)) => {
+    const { details, asked } = await detail(story, { ...chain, state: { ...stateOf(1n), ...stateOf(2n) } });
+    expect(details.every((each) => each?.startsWith("0x01"))).toBe(true);
+    return asked.calls.length;
+  };
+
+  it("when another contract forwarded a call that the record contradicts", async () => {
+    expect(
+      await fromState({ transactions: { [TX]: { to: MULTICALL, input: forwardedTogether("a") } } }),
+    ).toBe(1);
+  });
+
+  it("when a contract was called with the very same input", async () => {
+    expect(await fromState({ transactions: { [TX]: { to: MULTICALL, input: registerCall("a") } } })).toBe(1);
+  });
+
+  it("when one transaction has several such events, even of a direct call", async () => {
+    const story = registered(registered(new Story(), 1n), 2n);
+    expect(
+      await fromState({ transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } }, story),
+    ).toBe(2);
+  });
+
+  it("when the selector is one we do not know, as of a newer contract", async () => {
+    expect(await fromState({ transactions: { [TX]: { to: REGISTRY, input: "0xdeadbeef" } } })).toBe(1);
+    expect(await fromState({ transactions: { [TX]: { to: REGISTRY, input: "0x" } } })).toBe(1);
+  });
+
+  it("when the transaction made a contract, or the node does not have it", async () => {
+    expect(await fromState({ transactions: { [TX]: { to: null, input: registerCall("a") } } })).toBe(1);
+    expect(await fromState({})).toBe(1);
+  });
+
+  it("and the fold reads those", async () => {
+    const rows = await registered(new Story(), 1n).rows({ state: stateOf(1n) });
+    expect(rows.one(agents)).toMatchObject({ pubkey: "0x0402", capabilities_hash: hashOf("5e") });
+  });
+
+  it("which has what an update later in the block left: the row is the same after both", async () => {
+    const story = registered(new Story(), 1n).say(
+      "AgentRegistry",
+      "AgentUpdated",
+      { agentId: 1n, metadataURI: "ipfs://b", capabilitiesHash: hashOf("5f") },
+      { tx: TX, block: 9 },
+    );
+    const rows = await story.rows({ state: stateOf(1n, { capabilitiesHash: hashOf("5f") }) });
+    expect(rows.one(agents)).toMatchObject({ capabilities_hash: hashOf("5f"), metadata_uri: "ipfs://b" });
+  });
+
+  it("by the hash of the block, at the contract that emitted the event", async () => {
+    const asked: DetailCall[] = [];
+    const reads: DetailReads = {
+      ...readsOf({}),
+      callsAt: async (calls) => {
+        asked.push(...calls);
+        return calls.map(({ data }) => stateOf(1n)[data] ?? null);
+      },
+    };
+    const story = registered(new Story(), 1n);
+    await createProtocol(DEPLOYMENT, reads).detail(story.logs, signal);
+    expect(asked.map(({ to, blockHash }) => [to, blockHash])).toEqual([[REGISTRY, story.logs[0]?.blockHash]]);
+  });
+});
+
+describe("details of a forwarded call", () => {
+  const story = () => registered(new Story(), 1n);
+  const forwarded = (...names: string[]): MemoryChain => ({
+    transactions: { [TX]: { to: MULTICALL, input: forwardedTogether(...names) } },
+  });
+  const call = `0x00${registerCall("a").slice(2)}`;
+  const updated = { capabilitiesHash: hashOf("5f") };
+
+  it("are that call where the state at the block confirms it", async () => {
+    const { details, asked } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a") });
+    expect(details).toEqual([call]);
+    expect([asked.laterCalls, asked.traces]).toEqual([[], []]);
+  });
+
+  it("are not that call where the state at the block contradicts it", async () => {
+    const { details } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a", updated) });
+    expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01"]);
+  });
+
+  it("are that call where an update in the same block changed the state", async () => {
+    const changed = story().say(
+      "AgentRegistry",
+      "AgentUpdated",
+      { agentId: 1n, metadataURI: "ipfs://b", capabilitiesHash: hashOf("5f") },
+      { tx: TX, block: 9 },
+    );
+    const { details } = await detail(changed, { ...forwarded("a"), state: recordOf(1n, "a", updated) });
+    expect(details).toEqual([call, null]);
+  });
+
+  it("are that call where nodes dropped the state, and what never changes confirms it", async () => {
+    const { details, asked } = await detail(story(), {
+      ...forwarded("a"),
+      state: {},
+      laterState: recordOf(1n, "a", updated),
+    });
+    expect(details).toEqual([call]);
+    expect(asked.traces).toEqual([TX]);
+  });
+
+  it("are not that call while a node fails that may have the state", async () => {
+    const chain = { ...forwarded("a"), laterState: recordOf(1n, "a") };
+    const whileDown = async (known: MemoryChain) => {
+      const down = new Fault("NODE_UNAVAILABLE", "The archive node is down.");
+      const reads: DetailReads = { ...readsOf({ ...chain, ...known }), callsAt: () => Promise.reject(down) };
+      const detailed = await createProtocol(DEPLOYMENT, reads).detail(story().logs, signal);
+      return detailed.map(({ details }) => details?.slice(0, 4));
+    };
+    await expect(whileDown({})).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    await expect(whileDown({ changed: true })).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    // The other certain sources do not need that node.
+    expect(await whileDown({ changed: false })).toEqual(["0x00"]);
+    expect(await whileDown({ traces: { [TX]: [{ to: REGISTRY, input: registerCall("a") }] } })).toEqual([
+      "0x00",
+    ]);
+  });
+
+  it("are the later record where nothing changed it since, whatever the input shows", async () => {
+    const laterState = recordOf(1n, "a", updated);
+    const pruned = { ...forwarded("a"), state: {}, laterState };
+    const { details, asked } = await detail(story(), { ...pruned, changed: false });
+    expect(details).toEqual([`0x01${Object.values(laterState)[0]?.slice(2)}`]);
+    expect(asked.traces).toEqual([]);
+    expect((await detail(story(), { ...pruned, changed: true })).details).toEqual([call]);
+  });
+
+  it("are each their own call where a transaction has several", async () => {
+    const several = registered(registered(story(), 2n), 3n);
+    const { details } = await detail(several, {
+      ...forwarded("a", "a", "a"),
+      state: {},
+      laterState: { ...recordOf(1n, "a"), ...recordOf(2n, "a"), ...recordOf(3n, "a") },
+    });
+    expect(details).toEqual([call, call, call]);
+  });
+
+  it.each<[string, MemoryChain]>([
+    ["another key", { ...forwarded("a"), laterState: stateOf(1n) }],
+    ["a record of another owner", { ...forwarded("a"), laterState: recordOf(1n, "a", { owner: MULTICALL }) }],
+    ["no call in the input", { ...forwarded(), laterState: recordOf(1n, "a") }],
+    ["another agent's call in the input", { ...forwarded("b"), laterState: recordOf(1n, "a") }],
+    ["no record at all", forwarded("a")],
+    [
+      "a trace with more calls than events",
+      {
+        traces: { [TX]: [registerCall("a"), registerCall("a")].map((input) => ({ to: REGISTRY, input })) },
+        laterState: recordOf(1n, "a"),
+      },
+    ],
+    [
+      "a trace of a call to another contract",
+      { traces: { [TX]: [{ to: MULTICALL, input: registerCall("a") }] }, laterState: recordOf(1n, "a") },
+    ],
+  ])("stop the index where nodes dropped the state and there is %s", async (_, chain) => {
+    const failed = detail(story(), { ...chain, state: {} });
+    await expect(failed).rejects.toMatchObject({ code: "NODE_STATE_MISSING" });
+    await expect(failed).rejects.toThrow(
+      `AgentRegistry.AgentRegistered leaves out in transaction ${TX} of block 9`,
+    );
+  });
+
+  it("are the traced call, whatever the input shows", async () => {
+    const traces = { [TX]: [{ to: REGISTRY, input: registerCall("a") }] };
+    const { details } = await detail(story(), { ...forwarded("b"), state: {}, traces });
+    expect(details).toEqual([call]);
+  });
+});
+
+describe("details that never change", () => {
+  const attested = (story: Story, id: bigint) =>
+    story.say(
+      "AttestationRegistry",
+      "AttestationSubmitted",
+      { id, attester: OWNER, schema: hashOf("11"), subject: hashOf("22") },
+      { tx: TX, block: 9 },
+    );
+  const attestation = (id: bigint, revoked: boolean): Record<Hex, Hex> => ({
+    [encodeFunctionData({ abi: attestationRegistryAbi, functionName: "getAttestation", args: [id] })]:
+      encodeFunctionResult({
+        abi: attestationRegistryAbi,
+        functionName: "getAttestation",
+        result: {
+          attester: OWNER,
+          schema: hashOf("11"),
+          subject: hashOf("22"),
+          dataHash: hashOf("da"),
+          timestamp: 1n,
+          revoked,
+        },
+      }),
+  });
+
+  it("are read at a later block, and are the same from all of them", async () => {
+    const early = await detail(attested(new Story(), 1n), { state: {}, laterState: attestation(1n, false) });
+    const late = await detail(attested(new Story(), 1n), { state: {}, laterState: attestation(1n, true) });
+    expect(late.details).toEqual(early.details);
+    expect(late.asked).toMatchObject({ calls: [], traces: [] });
+  });
+
+  it("are read at the block where the later record is not the event's", async () => {
+    const chain = { state: attestation(1n, false), laterState: {} };
+    const { details } = await detail(attested(new Story(), 1n), chain);
+    expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01"]);
+  });
+});
+
+describe("details", () => {
+  it("are not asked for where events leave out nothing", async () => {
+    const story = new Story().say("AgentRegistry", "AgentRevoked", { agentId: 1n });
+    const { details, asked } = await detail(story, {});
+    expect(details).toEqual([null]);
+    expect(asked).toEqual({ transactions: [], calls: [], laterCalls: [], traces: [] });
+  });
+
+  it("of different kinds in one transaction are each found", async () => {
+    const submit = encodeFunctionData({
+      abi: attestationRegistryAbi,
+      functionName: "submitAttestation",
+      args: [hashOf("11"), hashOf("22"), hashOf("da")],
+    });
+    const story = registered(new Story(), 1n).say(
+      "AttestationRegistry",
+      "AttestationSubmitted",
+      { id: 1n, attester: OWNER, schema: hashOf("11"), subject: hashOf("22") },
+      { tx: TX, block: 9 },
+    );
+    const chain = {
+      transactions: { [TX]: { to: DEPLOYMENT.contracts.AttestationRegistry, input: submit } },
+      state: stateOf(1n),
+    };
+    const { details } = await detail(story, chain);
+    expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01", "0x00"]);
+  });
+
+  it("that earlier versions stored are still read: the record as the contract returned it", () => {
+    const reader = attestationsDomain.events.AttestationSubmitted?.details;
+    if (!reader) throw new Error("attestations have details");
+    const result = {
+      attester: OWNER,
+      schema: hashOf("11"),
+      subject: hashOf("22"),
+      dataHash: hashOf("da"),
+      timestamp: 1n,
+      revoked: true,
+    };
+    const output = encodeFunctionResult({
+      abi: attestationRegistryAbi,
+      functionName: "getAttestation",
+      result,
+    });
+    expect(readerOf(`0x01${output.slice(2)}`)(reader)).toBe(hashOf("da"));
+  });
+
+  it("that are not stored, or not of the event, are noticed when they are read", () => {
+    const reader = agentsDomain.events.AgentRegistered?.details;
+    if (!reader) throw new Error("registrations have details");
+    expect(() => readerOf(null)(reader)).toThrow("were not stored");
+    expect(() => readerOf("0x00deadbeef")(reader)).toThrow("were not stored");
+    expect(() => readerOf("0x")(reader)).toThrow("were not stored");
+    expect(() => readerOf("0x02")(reader)).toThrow("were not stored");
+  });
+});

@@ -1,0 +1,115 @@
+// POST /preflight: the account's indexed rules for one planned transaction, read in one statement and evaluated.
+import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
+import { parseUint } from "../../lib/uint.ts";
+import type { Endpoint } from "../../schema/endpoint.ts";
+import { addressParameter, uintParameter } from "../../schema/parameter.ts";
+import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../../schema/reads/index-head.ts";
+import type { AsOf } from "../../schema/reads/read.ts";
+import { timeAt, valid } from "../../schema/reads/record.ts";
+import { type AnswerRow, firstRecord } from "../../schema/reads/result-rows.ts";
+import { name, type SqlText, sql } from "../../schema/sql.ts";
+import { policies, spendWindows } from "../domains/policies.ts";
+import { sessionKeys } from "../domains/session-keys.ts";
+import { NATIVE, preflight } from "./evaluate.ts";
+import { preflightSchema } from "./response-schema.ts";
+import type { AccountRules, PlannedTransaction } from "./rules.ts";
+import { paddedSelectorOf } from "./token-call.ts";
+
+// The largest transaction that nodes take into their pool; a body of the largest size carries almost as much in hex.
+const DATA_BYTES_MAX = 128 * 1024;
+const BODY_BYTES_MAX = 2 * DATA_BYTES_MAX;
+
+const BODY = {
+  type: "object",
+  properties: {
+    account: { ...addressParameter.json, description: "Whose rules apply: the account that would send it." },
+    target: { ...addressParameter.json, description: "Where the transaction goes." },
+    value: { ...uintParameter().json, description: "Native coin sent along, in wei." },
+    data: { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$", description: "Calldata; 0x for none." },
+    session_key: {
+      ...addressParameter.json,
+      description:
+        "The session key that would sign the call. With it, the rules of a PolicyAccount for session keys apply as well.",
+    },
+  },
+  required: ["account", "target", "value", "data"],
+};
+
+export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint {
+  return {
+    method: "POST",
+    path: "/preflight",
+    operation: "preflight",
+    summary: "Whether an account's policies allow a transaction, and which calls would change that",
+    tag: "Policies",
+    parameters: [
+      {
+        name: "block",
+        place: "query",
+        required: false,
+        kind: uintParameter(BLOCK_MAX),
+        meaning: "Answer as of this block instead of the newest indexed one.",
+      },
+    ],
+    body: BODY,
+    bodyBytesMax: BODY_BYTES_MAX,
+    answers: { 200: preflightSchema },
+    async handle({ values, body, client }) {
+      const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
+      const asOf = values.block === undefined ? null : BigInt(values.block as string);
+      return await options.run(
+        { sql: rulesStatement(transaction, asOf), cost: "quick", client },
+        (head, answered) => {
+          refuseUnreadable(asOf, head, { recent: false });
+          const rules = toRules(firstRecord(answered) ?? {});
+          return { status: 200, body: preflight(transaction, rules), headers: headHeaders(head) };
+        },
+      );
+    },
+  };
+}
+
+function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTransaction {
+  return {
+    account: parseAddress(body.account, "account"),
+    target: parseAddress(body.target, "target"),
+    value: parseUint(body.value, "value"),
+    data: parseBytes(body.data, "data", DATA_BYTES_MAX),
+    sessionKey: body.session_key === undefined ? null : parseAddress(body.session_key, "session_key"),
+  };
+}
+
+/** One row with everything the contract would look up. */
+function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
+  const { account, target, data, sessionKey } = transaction;
+  const policy = (column: string, type: string, subject: string) =>
+    sql`(select p.${name(column)} from ${name(policies.name)} p where p.account = ${account} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${valid("p", asOf)})`;
+  const window = (column: string, token: string) =>
+    sql`(select w.${name(column)} from ${name(spendWindows.name)} w where w.account = ${account} and w.token = ${token} and ${valid("w", asOf)})`;
+  const session = (column: string) =>
+    sessionKey === null
+      ? sql`null`
+      : sql`(select k.${name(column)} from ${name(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${valid("k", asOf)})`;
+  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${timeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${paddedSelectorOf(data)}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE)} as native_max, ${window("spent", NATIVE)} as native_spent, ${window("window_start", NATIVE)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start, ${session("active")} as session_active, ${session("expires_at")} as session_expires`;
+}
+
+// What has no row was never set, which is false, zero and no limit in the contract too.
+function toRules(row: AnswerRow): AccountRules {
+  const number = (key: string) => BigInt((row[key] as string | null | undefined) ?? 0);
+  const allowance = (kind: string) => ({
+    maxPerDay: number(`${kind}_max`),
+    spent: number(`${kind}_spent`),
+    windowStart: number(`${kind}_start`),
+  });
+  return {
+    policyModule: row.policy_module as Hex,
+    time: number("time"),
+    frozen: row.frozen === true,
+    targetAllowed: row.target_allowed === true,
+    functionMode: row.function_mode === true,
+    functionAllowed: row.function_allowed === true,
+    native: allowance("native"),
+    token: allowance("token"),
+    session: { active: row.session_active === true, expiresAt: number("session_expires") },
+  };
+}

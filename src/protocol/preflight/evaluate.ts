@@ -1,0 +1,116 @@
+// Preflight: would the policy module, and the account for a session key, let a transaction pass; if not, what would help?
+import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
+import { encodeFunctionData } from "viem";
+import type { Hex } from "../../lib/hex.ts";
+import { UINT256_MAX } from "../../lib/uint.ts";
+import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
+import { describeAction } from "./describe-action.ts";
+import {
+  type AccountRules,
+  type Allowance,
+  type Objection,
+  type PlannedTransaction,
+  type PolicyUpdate,
+  ruleObjections,
+} from "./rules.ts";
+import { sessionCallObjections, sessionKeyObjections } from "./session-rules.ts";
+import { tokenCallOf } from "./token-call.ts";
+
+export type SpendCheck = {
+  readonly token: Hex;
+  readonly attempted: string;
+  readonly spent: string;
+  readonly max_per_day: string | null;
+  readonly remaining: string | null;
+  readonly ok: boolean;
+};
+
+export type PreflightResult = {
+  readonly allowed: boolean;
+  readonly action: string;
+  readonly reasons: readonly string[];
+  readonly missing_policies: readonly string[];
+  readonly spend_checks: readonly SpendCheck[];
+  readonly required_policy_updates: readonly PolicyUpdate[];
+};
+
+export const NATIVE: Hex = "0x0000000000000000000000000000000000000000";
+
+/** All rules that say no, in the contract's order: the first is the one it would revert with. */
+export function preflight(transaction: PlannedTransaction, rules: AccountRules): PreflightResult {
+  const checks = spendChecks(transaction, rules);
+  const objections = [
+    ...sessionKeyObjections(transaction, rules),
+    ...ruleObjections(transaction, rules),
+    ...spendObjections(checks, rules.policyModule),
+    ...sessionCallObjections(transaction, rules),
+  ];
+  return {
+    allowed: objections.length === 0,
+    action: describeAction(transaction),
+    reasons: objections.map(({ reason }) => reason),
+    missing_policies: [...new Set(objections.flatMap(({ missing }) => missing ?? []))],
+    spend_checks: checks,
+    required_policy_updates: eachOnce(objections.flatMap(({ update }) => update ?? [])),
+  };
+}
+
+function spendChecks(transaction: PlannedTransaction, rules: AccountRules): SpendCheck[] {
+  const { target, value, data, sessionKey } = transaction;
+  const spend = tokenCallOf(data)?.spend ?? null;
+  const native = value > 0n ? [spendCheck(NATIVE, value, rules.native, rules.time)] : [];
+  if (spend === null) return native;
+  // The module checks both spends on their own; an account records the first before the second. Both are of the same
+  // limit only where the zero address is the target.
+  const recorded = sessionKey !== null && target === NATIVE ? value : 0n;
+  return [...native, spendCheck(target, spend.amount, rules.token, rules.time, recorded)];
+}
+
+function spendCheck(
+  token: Hex,
+  attempted: bigint,
+  allowance: Allowance,
+  time: bigint,
+  recorded = 0n,
+): SpendCheck {
+  const { maxPerDay, windowStart } = allowance;
+  const spent = recorded + (time >= windowStart + SPEND_WINDOW_SECONDS ? 0n : allowance.spent);
+  // A limit may have been lowered below what is already spent; then nothing is left, and nothing may still be spent.
+  const remaining = maxPerDay > spent ? maxPerDay - spent : 0n;
+  const limited = maxPerDay > 0n;
+  return {
+    token,
+    attempted: attempted.toString(),
+    spent: spent.toString(),
+    max_per_day: limited ? maxPerDay.toString() : null,
+    remaining: limited ? remaining.toString() : null,
+    ok: !limited || attempted <= remaining,
+  };
+}
+
+function spendObjections(checks: readonly SpendCheck[], to: Hex): Objection[] {
+  const failed = checks.filter(({ ok }) => !ok);
+  return failed.map(({ token, attempted, spent, max_per_day, remaining }) => {
+    // The zero address as a target asks the native limit twice, each time on its own: one new limit must do for both.
+    const needed = failed
+      .filter((other) => other.token === token)
+      .map((other) => BigInt(other.spent) + BigInt(other.attempted))
+      .reduce((highest, next) => (next > highest ? next : highest));
+    // No limit is high enough for a total that does not fit into one; 0 takes the limit away.
+    const suggested = needed > UINT256_MAX ? 0n : needed;
+    const data = encodeFunctionData({
+      abi: policyModuleAbi,
+      functionName: "setSpendLimit",
+      args: [token, suggested],
+    });
+    const what = token === NATIVE ? "the native coin" : token;
+    return {
+      reason: `Spending ${attempted} of ${what} exceeds the daily limit of ${max_per_day}: ${spent} is spent, ${remaining} remains.`,
+      update: { policy_type: "SPEND_LIMIT", token, suggested_value: suggested.toString(), to, data },
+    };
+  });
+}
+
+function eachOnce(updates: readonly PolicyUpdate[]): PolicyUpdate[] {
+  return updates.filter((update, index) => updates.findIndex(({ data }) => data === update.data) === index);
+}

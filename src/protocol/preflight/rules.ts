@@ -1,0 +1,108 @@
+// What preflight knows of an account, and the rules of its policy module that come before spending.
+import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
+import { encodeFunctionData } from "viem";
+import type { Hex } from "../../lib/hex.ts";
+import { selectorOf } from "./token-call.ts";
+
+export type PlannedTransaction = {
+  readonly account: Hex;
+  readonly target: Hex;
+  readonly value: bigint;
+  readonly data: Hex;
+  /** The session key that would sign the call; null when the owner of the account sends it. */
+  readonly sessionKey: Hex | null;
+};
+
+/** What the account allows itself per window and has spent in the last one; a limit of 0 is none. */
+export type Allowance = {
+  readonly maxPerDay: bigint;
+  readonly spent: bigint;
+  readonly windowStart: bigint;
+};
+
+/** Everything the contract would look up for one transaction, at one block. */
+export type AccountRules = {
+  readonly policyModule: Hex;
+  readonly time: bigint;
+  readonly frozen: boolean;
+  readonly targetAllowed: boolean;
+  readonly functionMode: boolean;
+  /** Of the call's selector; missing bytes of shorter calldata are zero. */
+  readonly functionAllowed: boolean;
+  readonly native: Allowance;
+  /** Of the target as a token. */
+  readonly token: Allowance;
+  /** Of the session key, where the transaction names one. */
+  readonly session: { readonly active: boolean; readonly expiresAt: bigint };
+};
+
+export type PolicyUpdate = {
+  readonly policy_type: string;
+  readonly target?: Hex;
+  readonly selector?: Hex;
+  readonly token?: Hex;
+  readonly suggested_value: string | boolean;
+  readonly to: Hex;
+  readonly data: Hex;
+};
+
+/** One rule that rejects the transaction; without an update where no policy could change that. */
+export type Objection = {
+  readonly reason: string;
+  readonly missing?: string;
+  readonly update?: PolicyUpdate;
+};
+
+/** The rules of the policy module that come before spending, in its order. */
+export function ruleObjections(
+  { account, target, data }: PlannedTransaction,
+  rules: AccountRules,
+): Objection[] {
+  const to = rules.policyModule;
+  const objections: Objection[] = [];
+  if (rules.frozen) {
+    const call = encodeFunctionData({
+      abi: policyModuleAbi,
+      functionName: "setAccountFrozen",
+      args: [account, false],
+    });
+    objections.push({
+      reason: `Account ${account} is frozen.`,
+      update: { policy_type: "ACCOUNT_FROZEN", suggested_value: false, to, data: call },
+    });
+  }
+  if (!rules.targetAllowed) {
+    const call = encodeFunctionData({
+      abi: policyModuleAbi,
+      functionName: "setTargetAllowed",
+      args: [target, true],
+    });
+    objections.push({
+      reason: `Target ${target} is not allowed for this account.`,
+      missing: "TARGET_ALLOWLIST",
+      update: { policy_type: "TARGET_ALLOWLIST", target, suggested_value: true, to, data: call },
+    });
+  }
+  const selector = selectorOf(data);
+  if (rules.functionMode && selector !== null && !rules.functionAllowed) {
+    objections.push({
+      reason: `Function ${selector} of ${target} is not allowed for this account.`,
+      ...allowFunction(to, target, selector),
+    });
+  }
+  return objections;
+}
+
+/** The entry of the function allowlist that is missing, and the call that adds it. */
+export function allowFunction(to: Hex, target: Hex, selector: Hex): Pick<Objection, "missing" | "update"> {
+  const data = encodeFunctionData({
+    abi: policyModuleAbi,
+    functionName: "setFunctionAllowed",
+    args: [target, selector, true],
+  });
+  const policy_type = "FUNCTION_ALLOWLIST";
+  return {
+    missing: policy_type,
+    update: { policy_type, target, selector, suggested_value: true, to, data },
+  };
+}

@@ -1,0 +1,53 @@
+// What a read of the index is: a path, its parameters, one statement, and the answer made of its rows.
+
+import type { JsonSchema } from "../column.ts";
+import type { Parameter } from "../parameter.ts";
+import type { WrittenTable } from "../record-store.ts";
+import type { SqlText } from "../sql.ts";
+import type { AnswerRows } from "./result-rows.ts";
+
+/** The block a read looks at; null is the newest indexed one. */
+export type AsOf = bigint | null;
+
+export type ReadInput = {
+  /** Parsed parameters by name; those not given are absent. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly asOf: AsOf;
+  readonly provenance: boolean;
+};
+
+/**
+ * What a statement costs the database. `quick` looks at hardly more rows than it returns, however large the tables are:
+ * tests/api/read-costs.test.ts holds every quick plan to that. `slow` is everything else; it runs on connections of its
+ * own, so that no quick read waits behind it.
+ */
+export type ReadCost = "quick" | "slow";
+
+export type ReadPlan = {
+  readonly sql: SqlText;
+  readonly cost: ReadCost;
+  /** The body; null means there is nothing of that name. */
+  readonly assemble: (answered: AnswerRows) => unknown;
+  /** The same with as many records as fit into so many bytes, but at least one; not there where nothing can be left out. */
+  readonly assembleWithin?: (answered: AnswerRows, bytesMax: number) => unknown;
+};
+
+export type Read = {
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly parameters: readonly Parameter[];
+  /** Whether every record comes from a log of the chain, so that `include` has a meaning. */
+  readonly provenance: boolean;
+  /** Whether its rows belong to no block: it has no parameter `block`, and ignores one like any unknown key. */
+  readonly unversioned?: boolean;
+  /** Whether it reads rollups that remember only back to the finalized block. */
+  readonly recent?: boolean;
+  /** The tables people write that it reads beside those of the index: a change of one makes its responses old. */
+  readonly written?: readonly WrittenTable[];
+  readonly answer: JsonSchema;
+  /** The sentence of a 404; null where the answer always exists. */
+  readonly missing: string | null;
+  readonly plan: (input: ReadInput) => ReadPlan;
+};

@@ -1,0 +1,140 @@
+// Many reads over few connections: each gets its own answer, and a failing one harms no other.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
+import { createLog } from "../../lib/log.ts";
+import type { AnswerRows } from "../../schema/reads/result-rows.ts";
+import { type Database, openDatabase } from "../postgres/database.ts";
+import type { NamedStatement } from "../postgres/session.ts";
+import { openReader, QUICK_READS, type Reader } from "./pipelined-reader.ts";
+
+const log = createLog({ level: "silent", terminal: false, name: "test" });
+let server: TestDatabase;
+let database: Database;
+let reader: Reader;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  database = await openDatabase({
+    connection: server.connection,
+    schema: "sextant",
+    poolMax: 2,
+    log,
+    applicationName: "test",
+  });
+  await database.query("CREATE TABLE things (n integer PRIMARY KEY, name text NOT NULL)");
+  await database.query("INSERT INTO things SELECT n, 'thing ' || n FROM generate_series(1, 1000) n");
+  reader = openReader(database, { ...QUICK_READS, connections: 2, statementMsMax: 5_000 });
+});
+
+afterAll(async () => {
+  await reader.close();
+  await database.close();
+  await server.drop();
+});
+
+const same = (answered: AnswerRows) => answered;
+const rowsOf = (statement: NamedStatement) => reader.read(statement, ({ rows }) => rows);
+const byNumber = (n: number) => ({
+  name: "thing_by_number",
+  text: "SELECT n, name FROM things WHERE n = $1",
+  values: [n],
+});
+const quotient = (n: number) => ({ name: "quotient", text: "SELECT 6 / $1::int AS q", values: [n] });
+
+describe("a reader", () => {
+  it("answers each of a thousand reads at once with its own row", async () => {
+    const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);
+    const answers = await Promise.all(numbers.map((n) => reader.read(byNumber(n), same)));
+    const columns = ["n", "name"];
+    expect(answers).toEqual(numbers.map((n) => ({ columns, rows: [[n, `thing ${n}`]] })));
+  });
+
+  it("fails only the read that fails, among hundreds in flight", async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 300 }, (_, index) => rowsOf(quotient(index % 3))),
+    );
+    outcomes.forEach((outcome, index) => {
+      expect(outcome.status).toBe(index % 3 === 0 ? "rejected" : "fulfilled");
+      if (outcome.status === "fulfilled") expect(outcome.value).toEqual([[index % 3 === 1 ? 6 : 3]]);
+    });
+    const broken = { name: "broken", text: "SELECT nothing FROM nowhere", values: [] };
+    const mixed = await Promise.allSettled([rowsOf(broken), rowsOf(broken), rowsOf(byNumber(1))]);
+    expect(mixed.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    await expect(rowsOf(broken)).rejects.toMatchObject({ code: "42P01" });
+  });
+
+  it("fails only the read whose rows are refused by whoever uses them", async () => {
+    const refusing = () => {
+      throw new RangeError("not these");
+    };
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3, 4].map((n) => reader.read(byNumber(n), n % 2 === 0 ? refusing : ({ rows }) => rows.length)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
+    expect(outcomes[1]).toMatchObject({ reason: new RangeError("not these") });
+    expect(await rowsOf(byNumber(5))).toEqual([[5, "thing 5"]]);
+  });
+
+  it("lets quick reads pass a slow one", async () => {
+    const ended: string[] = [];
+    const told = (name: string) => () => ended.push(name);
+    const text = "SELECT pg_sleep($1::float8)";
+    const slow = reader.read({ name: "sleep", text, values: [3] }, told("slow"));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), told("quick"))));
+    await slow;
+    expect(ended).toEqual([...Array.from({ length: 50 }, () => "quick"), "slow"]);
+  });
+
+  it("repeats what was in flight on a connection that was cut", async () => {
+    const slow = rowsOf({ name: "slow", text: "SELECT 1 AS answer FROM pg_sleep(0.5)", values: [] });
+    const behind = Promise.all(Array.from({ length: 20 }, (_, index) => rowsOf(byNumber(index + 1))));
+    let cut = 0;
+    while (cut === 0) {
+      const { rows } = await database.query<{ cut: number }>(
+        `SELECT count(pg_terminate_backend(pid))::int AS cut FROM pg_stat_activity
+         WHERE application_name = 'test reader' AND datname = current_database() AND query LIKE '%pg_sleep%'`,
+      );
+      cut = rows[0]?.cut ?? 0;
+    }
+    expect(await slow).toEqual([[1]]);
+    expect((await behind).flat()).toHaveLength(20);
+  });
+
+  it("gives up on a read that breaks its connection twice, and only on that one", async () => {
+    const text = "SELECT pg_terminate_backend(pg_backend_pid())";
+    const deadly = expect(rowsOf({ name: "deadly", text, values: [] })).rejects.toMatchObject({
+      code: "DATABASE_UNREACHABLE",
+      retry: true,
+    });
+    await deadly;
+    const answers = await Promise.all([1, 2, 3, 4].map((n) => rowsOf(byNumber(n))));
+    expect(answers.flat()).toHaveLength(4);
+  });
+
+  it("prepares its statements anew when the schema changed under them", async () => {
+    const all = { name: "all_of_changing", text: "SELECT * FROM changing", values: [] };
+    await database.query("CREATE TABLE changing (a integer)");
+    expect(await Promise.all([rowsOf(all), rowsOf(all)])).toEqual([[], []]);
+    await database.query("ALTER TABLE changing ADD b text; INSERT INTO changing VALUES (1, 'b')");
+    const answers = await Promise.all([1, 2, 3, 4].map(() => rowsOf(all)));
+    for (const rows of answers) expect(rows).toEqual([[1, "b"]]);
+  });
+
+  it("only reads, and only for a short time", async () => {
+    const write = { name: "write", text: "DELETE FROM things", values: [] };
+    await expect(rowsOf(write)).rejects.toMatchObject({ code: "25006" });
+    expect(await rowsOf({ name: "limit", text: "SHOW statement_timeout", values: [] })).toEqual([["5s"]]);
+  });
+
+  it("refuses when too many wait, and after it was closed", async () => {
+    const small = openReader(database, { ...QUICK_READS, connections: 1, statementMsMax: 5_000 });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 1_200 }, () => small.read(byNumber(1), same)),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1_000);
+    expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
+    await small.close();
+    await expect(small.read(byNumber(1), same)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  });
+});

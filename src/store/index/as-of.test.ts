@@ -1,0 +1,106 @@
+// Rows as of a block: against a plain model of versions, whole, in pages, and as an even sample.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { text, uint63, uint256 } from "../../schema/column.ts";
+import { type Row, rollup } from "../../schema/table.ts";
+import type { Database } from "../postgres/database.ts";
+import { countAsOf, rowsAsOf } from "./as-of.ts";
+import { createIndexesSql, createTableSql } from "./table-sql.ts";
+
+const sample = rollup("sample_rows", { id: uint256, name: text, value: uint63 }, { key: ["id", "name"] });
+const table = sample as unknown as Parameters<typeof rowsAsOf>[1];
+
+let database: Database;
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ database, drop } = await openTestDatabase());
+  for (const sql of [createTableSql(table), ...createIndexesSql(table)]) await database.query(sql);
+});
+
+afterAll(() => drop());
+
+async function fill(versions: readonly (readonly [number, number, number | null])[]): Promise<void> {
+  await database.query("truncate sample_rows");
+  await database.query({
+    text: `insert into sample_rows select id, 'row ' || id, from_block, from_block, to_block
+      from unnest($1::numeric[], $2::bigint[], $3::bigint[]) as v(id, from_block, to_block)`,
+    values: [0, 1, 2].map((place) => versions.map((version) => version[place] ?? null)),
+  });
+}
+
+async function read(block: number, size: number | null): Promise<{ pages: number[]; rows: Row[] }> {
+  return database.transaction(
+    async (session) => {
+      const count = await countAsOf(session, table, block);
+      const pages: number[] = [];
+      const rows: Row[] = [];
+      for await (const page of rowsAsOf(session, table, { block, count, sample: size })) {
+        pages.push(page.length);
+        rows.push(...page);
+      }
+      return { pages, rows };
+    },
+    { isolation: "repeatable read", access: "read only" },
+  );
+}
+
+describe("rows as of a block", () => {
+  it("are the versions that held then, by the order of their keys", async () => {
+    // For each id the blocks at which a version began; the last one goes on.
+    const histories = fc.uniqueArray(
+      fc.record({
+        id: fc.integer({ min: 1, max: 40 }),
+        begins: fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 4 }),
+      }),
+      { selector: ({ id }) => id, maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(histories, fc.integer({ min: 0, max: 22 }), async (all, block) => {
+        const sorted = all.map(({ id, begins }) => ({ id, begins: [...begins].sort((a, b) => a - b) }));
+        await fill(
+          sorted.flatMap(({ id, begins }) =>
+            begins.map((from, at) => [id, from, begins[at + 1] ?? null] as const),
+          ),
+        );
+        const expected = sorted
+          .flatMap(({ id, begins }) => {
+            const value = begins.filter((from) => from <= block).at(-1);
+            return value === undefined ? [] : [{ id: BigInt(id), name: `row ${id}`, value: BigInt(value) }];
+          })
+          .sort((a, b) => Number(a.id - b.id));
+        expect((await read(block, null)).rows).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("come in pages", async () => {
+    await fill(Array.from({ length: 1_203 }, (_, index) => [index + 1, 1, null] as const));
+    const { pages, rows } = await read(1, null);
+    expect(pages).toEqual([500, 500, 203]);
+    expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 1_203 }, (_, index) => BigInt(index + 1)));
+  });
+
+  it.each([1, 2, 7, 499, 500, 501, 999, 1_000, 5_000])("spread a sample of %i evenly", async (size) => {
+    await fill(Array.from({ length: 1_000 }, (_, index) => [index + 1, 1, null] as const));
+    const { rows } = await read(1, size);
+    expect(rows).toHaveLength(Math.min(size, 1_000));
+    const ids = [0, ...rows.map(({ id }) => Number(id))];
+    const steps = ids.slice(1).map((id, index) => id - (ids[index] ?? 0));
+    expect(Math.max(...steps) - Math.min(...steps)).toBeLessThanOrEqual(1);
+  });
+
+  it("leave nothing open when a reader stops early", async () => {
+    await fill(Array.from({ length: 1_000 }, (_, index) => [index + 1, 1, null] as const));
+    await database.transaction(async (session) => {
+      for (let again = 0; again < 2; again += 1) {
+        for await (const page of rowsAsOf(session, table, { block: 1, count: 1_000, sample: null })) {
+          expect(page).toHaveLength(500);
+          break;
+        }
+      }
+    });
+  });
+});

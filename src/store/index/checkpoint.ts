@@ -1,0 +1,90 @@
+// Where the index stands on the chain: block hashes and the checkpoint.
+import type { Hex } from "../../lib/hex.ts";
+import type { Header } from "../../schema/chain-log.ts";
+import { copyLine, copyMessages } from "../fast/copy-encoder.ts";
+import type { Step } from "../fast/pipeline.ts";
+import type { Session } from "../postgres/session.ts";
+import { bytea, hexOf } from "./raw-logs.ts";
+
+type Queries = Pick<Session, "query">;
+
+/** The last block whose events are in the rows, and the last one known to be final. */
+export type Checkpoint = {
+  readonly block: Pick<Header, "number" | "hash" | "timestamp">;
+  readonly finalized: number;
+};
+
+export type StoredBlock = Pick<Header, "number" | "hash" | "timestamp"> & {
+  readonly logCount: number;
+};
+
+export async function readCheckpoint(session: Queries): Promise<Checkpoint | null> {
+  const { rows } = await session.query<{
+    block_number: string;
+    block_hash: Uint8Array;
+    block_timestamp: string;
+    finalized_block: string;
+  }>("select * from checkpoint");
+  const [row] = rows;
+  if (!row) return null;
+  return {
+    block: {
+      number: Number(row.block_number),
+      hash: hexOf(row.block_hash),
+      timestamp: Number(row.block_timestamp),
+    },
+    finalized: Number(row.finalized_block),
+  };
+}
+
+export function writeCheckpoint({ block, finalized }: Checkpoint): Step {
+  return {
+    text: `
+      insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values ($1, $2, $3, $4)
+      on conflict (only_row) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
+        block_timestamp = excluded.block_timestamp,
+        finalized_block = greatest(checkpoint.finalized_block, excluded.finalized_block)`,
+    values: [block.number, bytea(block.hash), block.timestamp, finalized],
+  };
+}
+
+export function writeBlocks(blocks: readonly StoredBlock[]): Step {
+  return {
+    copy: "copy blocks (number, hash, timestamp, log_count) from stdin",
+    messages: copyMessages(
+      blocks.map((block) =>
+        copyLine([String(block.number), bytea(block.hash), String(block.timestamp), String(block.logCount)]),
+      ),
+    ),
+  };
+}
+
+/** The newest stored blocks from `number` downwards, newest first. */
+export async function readBlocksDown(
+  session: Queries,
+  number: number,
+  limit: number,
+): Promise<{ number: number; hash: Hex; timestamp: number }[]> {
+  const { rows } = await session.query<{ number: string; hash: Uint8Array; timestamp: string }>({
+    text: "select number, hash, timestamp from blocks where number <= $1 order by number desc limit $2",
+    values: [number, limit],
+  });
+  return rows.map((row) => ({
+    number: Number(row.number),
+    hash: hexOf(row.hash),
+    timestamp: Number(row.timestamp),
+  }));
+}
+
+/** Takes away blocks and logs after a block; the rows are undone by whoever owns them. */
+export function removeChainAfter(block: number): Step[] {
+  return [
+    { text: "delete from logs where block_number > $1", values: [block] },
+    { text: "delete from blocks where number > $1", values: [block] },
+  ];
+}
+
+/** Blocks that are final and empty tell nothing any more, except the one the checkpoint may return to. */
+export function pruneBlocks(finalized: number): Step {
+  return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
+}

@@ -1,0 +1,128 @@
+// Raw logs come back byte for byte, page by page, and never half a block.
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Database } from "../postgres/database.ts";
+import { writeBlocks } from "./checkpoint.ts";
+import { type DetailedLog, readLogs, writeLogs } from "./raw-logs.ts";
+
+let database: Database;
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ database, drop } = await openTestDatabase());
+});
+afterEach(async () => {
+  await database.query("truncate logs, blocks");
+});
+afterAll(() => drop());
+
+const bytes = (length: number): fc.Arbitrary<Hex> =>
+  fc
+    .uint8Array({ minLength: length, maxLength: length })
+    .map((value): Hex => `0x${Buffer.from(value).toString("hex")}`);
+const anyBytes = fc.nat(100).chain(bytes);
+
+const logs = fc.record({
+  address: bytes(20),
+  topics: fc.array(bytes(32), { maxLength: 4 }),
+  data: anyBytes,
+  transactionHash: bytes(32),
+  transactionIndex: fc.nat(2 ** 31 - 1),
+  details: fc.option(anyBytes),
+});
+/** Logs per block; many blocks have none. */
+const chains = fc.array(fc.array(logs, { maxLength: 4 }), { minLength: 1, maxLength: 12 });
+
+type Sketch = { readonly details: Hex | null } & Pick<
+  DetailedLog["log"],
+  "address" | "topics" | "data" | "transactionHash" | "transactionIndex"
+>;
+
+async function store(blocks: readonly (readonly Sketch[])[]): Promise<DetailedLog[]> {
+  const hashOf = (number: number): Hex => `0x${(number + 1).toString(16).padStart(64, "a")}`;
+  const detailed = blocks.flatMap((sketches, blockNumber) =>
+    sketches.map(({ details, ...log }, logIndex) => ({
+      details,
+      log: {
+        ...log,
+        blockNumber,
+        blockHash: hashOf(blockNumber),
+        blockTimestamp: 1_700_000_000 + blockNumber,
+        logIndex,
+      },
+    })),
+  );
+  await database.transaction(async (session) => {
+    const stored = blocks.map((sketches, number) => ({
+      number,
+      hash: hashOf(number),
+      timestamp: 1_700_000_000 + number,
+      logCount: sketches.length,
+    }));
+    await session.send([writeLogs(detailed), writeBlocks(stored)]);
+  });
+  return detailed;
+}
+
+describe("stored logs", () => {
+  it("come back exactly, whole blocks at a time, whatever the size of a page", async () => {
+    await fc.assert(
+      fc
+        .asyncProperty(
+          chains,
+          fc.integer({ min: 1, max: 9 }),
+          fc.nat(12),
+          async (blocks, logsMax, toBlock) => {
+            const expected = (await store(blocks)).filter(({ log }) => log.blockNumber <= toBlock);
+            const found: DetailedLog[] = [];
+            for (let afterBlock = -1; ; ) {
+              const page = await readLogs(database, { afterBlock, toBlock, logsMax });
+              const last = page.at(-1)?.log.blockNumber;
+              if (last === undefined) break;
+              // At least as many as asked for unless the end is near; beyond that, only the rest of the last block.
+              expect(page.filter(({ log }) => log.blockNumber < last).length).toBeLessThan(logsMax);
+              if (last < (expected.at(-1)?.log.blockNumber ?? 0))
+                expect(page.length).toBeGreaterThanOrEqual(logsMax);
+              found.push(...page);
+              afterBlock = last;
+            }
+            expect(found).toEqual(expected);
+          },
+        )
+        .afterEach(async () => {
+          await database.query("truncate logs, blocks");
+        }),
+      { numRuns: 40, interruptAfterTimeLimit: 15_000 },
+    );
+  }, 60_000);
+
+  it("are as exact when they fill many messages", async () => {
+    const many = fc.sample(logs, { numRuns: 1_500, seed: 7 });
+    const expected = await store([many.slice(0, 700), [], many.slice(700)]);
+    expect(await readLogs(database, { afterBlock: -1, toBlock: 9, logsMax: 10_000 })).toEqual(expected);
+  });
+
+  it("are refused when something in them is no hex: half of it must not be stored", () => {
+    const [sketch] = fc.sample(logs, 1);
+    if (!sketch) throw new Error("there is no log");
+    const place = { blockNumber: 1, blockHash: sketch.transactionHash, blockTimestamp: 1, logIndex: 0 };
+    const log = { ...sketch, ...place, data: "0x12zz34" as Hex };
+    expect(() => writeLogs([{ log, details: null }])).toThrow("not hex");
+  });
+
+  it("keep a megabyte of data, no topics, and the difference between no details and empty ones", async () => {
+    const hash: Hex = `0x${"1f".repeat(32)}`;
+    const plain = { address: `0x${"ab".repeat(20)}` as Hex, transactionHash: hash, transactionIndex: 0 };
+    const large: Hex = `0x${Buffer.alloc(2 ** 20, "\\\t\n\0").toString("hex")}`;
+    const expected = await store([
+      [
+        { ...plain, topics: [], data: "0x", details: null },
+        { ...plain, topics: [hash, hash, hash, hash], data: large, details: "0x" },
+        { ...plain, topics: [hash], data: "0x00", details: large },
+      ],
+    ]);
+    expect(await readLogs(database, { afterBlock: -1, toBlock: 0, logsMax: 1 })).toEqual(expected);
+  });
+});

@@ -1,0 +1,52 @@
+// A rebuild beside readers: they wait while the tables are swapped, and neither side undoes the other.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openSampleIndex, type SampleIndex } from "../../../tests/reference-model/store/sample-index.ts";
+import { type Act, SAMPLE_TABLES } from "../../../tests/reference-model/store/sample-tables.ts";
+
+let index: SampleIndex;
+beforeAll(async () => {
+  index = await openSampleIndex();
+});
+afterAll(() => index.close());
+
+const count: Act = { table: 3, verb: "add", key: 1, value: 1, looks: false };
+
+/** Resolves when a session of this database waits for another one's lock. */
+async function someoneWaits(): Promise<void> {
+  const waiting = `select 1 from pg_locks join pg_database on pg_database.oid = database
+    where datname = current_database() and locktype = 'relation' and not granted`;
+  while ((await index.database.query(waiting)).rows.length === 0) await sleep(10);
+}
+
+it("survives a reader that goes through the tables in the other direction", async () => {
+  await index.write([[count], [count]], 1);
+  const before = await index.digest();
+  const [first, last] = [SAMPLE_TABLES.at(0)?.name, SAMPLE_TABLES.at(-1)?.name];
+  let rebuilt: Promise<void> = Promise.resolve();
+  // Every read of the index names the checkpoint before the tables of its rows.
+  await index.database.transaction(async (session) => {
+    await session.query(`select 1 from checkpoint cross join ${last} limit 1`);
+    rebuilt = index.rebuild();
+    await someoneWaits();
+    await session.query(`select 1 from ${first} limit 1`);
+  });
+  await rebuilt;
+  expect(await index.digest()).toEqual(before);
+});
+
+it("lets readers read while a backup keeps it from swapping", async () => {
+  await index.write([[count]], 1);
+  const before = await index.digest();
+  const name = SAMPLE_TABLES.at(0)?.name;
+  let rebuilt: Promise<void> = Promise.resolve();
+  // A dump reads everything in one transaction, which may take hours.
+  await index.database.transaction(async (session) => {
+    await session.query(`select 1 from checkpoint cross join ${name} limit 1`);
+    rebuilt = index.rebuild();
+    await someoneWaits();
+    await index.database.query(`select 1 from checkpoint cross join ${name} limit 1`);
+  });
+  await rebuilt;
+  expect(await index.digest()).toEqual(before);
+});

@@ -1,0 +1,113 @@
+// Row tables made again from the stored logs, without a node, beside the old ones until the moment they are swapped.
+import type { Table } from "../../schema/table.ts";
+import type { Lock } from "../postgres/advisory-lock.ts";
+import { tellChange } from "../postgres/change-notifications.ts";
+import { changeExclusively } from "../postgres/lock-timeout.ts";
+import type { Session } from "../postgres/session.ts";
+import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
+import { readLogs } from "./raw-logs.ts";
+import {
+  createRowIndexes,
+  createRowTables,
+  madeRowTables,
+  type RowDeclaration,
+  recordRowTables,
+} from "./row-tables.ts";
+import { type Fold, foldInto } from "./store.ts";
+
+export type RebuildOptions = {
+  readonly schema: string;
+  readonly declaration: RowDeclaration;
+  readonly fold: Fold;
+  readonly signal: AbortSignal;
+  /** Called after each part with how far it is. */
+  readonly report: (progress: {
+    readonly block: number;
+    readonly toBlock: number;
+    readonly logs: number;
+  }) => void;
+};
+
+// Memory stays flat however long the history is; larger parts gain nothing more.
+const LOGS_PER_PART = 10_000;
+const STATEMENT_MS_MAX = 3_600_000;
+
+/** Readers see the old rows until everything is ready, then the new ones. Returns the number of logs folded. */
+export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<number> {
+  const { schema, declaration } = options;
+  const shadow = `${schema}_rebuild`;
+  const shadowed =
+    <T>(work: (session: Session) => Promise<T>) =>
+    async (session: Session) => {
+      await session.query(`set local search_path to ${shadow}, ${schema}`);
+      return work(session);
+    };
+  const limits = { statementTimeoutMs: STATEMENT_MS_MAX };
+  const inShadow = <T>(work: (session: Session) => Promise<T>) => lock.transaction(shadowed(work), limits);
+
+  await lock.transaction(async (session) => {
+    // A rebuild that was interrupted leaves its shadow; it is of no use to anyone.
+    await session.query(`drop schema if exists ${shadow} cascade`);
+    await session.query(`create schema ${shadow}`);
+  });
+  await inShadow((session) => createRowTables(session, declaration.tables));
+  await inShadow((session) => createRowIndexes(session, declaration.tables));
+  const checkpoint = await inShadow(readCheckpoint);
+  const logs = checkpoint ? await refold(checkpoint, options, inShadow) : 0;
+  const replace = shadowed(async (session) => {
+    await swap(session, declaration.tables, schema, shadow);
+    await recordRowTables(session, declaration);
+    await session.query(tellChange(schema));
+  });
+  // However long it takes: what has been made would otherwise be thrown away.
+  const patience = { attemptsMax: Number.POSITIVE_INFINITY, signal: options.signal };
+  await changeExclusively(lock, replace, { ...limits, ...patience });
+  return logs;
+}
+
+async function refold(
+  checkpoint: Checkpoint,
+  options: RebuildOptions,
+  inShadow: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+): Promise<number> {
+  const toBlock = checkpoint.block.number;
+  // Final blocks first, on their own: tables that keep only the recent past keep no versions of those.
+  const parts = [
+    { after: -1, to: checkpoint.finalized },
+    { after: checkpoint.finalized, to: toBlock },
+  ];
+  let folded = 0;
+  for (const { after, to } of parts) {
+    for (let afterBlock = after; ; ) {
+      options.signal.throwIfAborted();
+      const part = await inShadow(async (session) => {
+        const logs = await readLogs(session, { afterBlock, toBlock: to, logsMax: LOGS_PER_PART });
+        const last = logs.at(-1)?.log;
+        if (!last) return null;
+        const tip = { number: last.blockNumber, hash: last.blockHash, timestamp: last.blockTimestamp };
+        await foldInto(session, { logs, tip, finalized: checkpoint.finalized }, options.fold);
+        return { block: last.blockNumber, logs: logs.length };
+      });
+      if (part === null) break;
+      afterBlock = part.block;
+      folded += part.logs;
+      options.report({ block: part.block, toBlock, logs: folded });
+    }
+  }
+  return folded;
+}
+
+async function swap(
+  session: Session,
+  tables: readonly Table[],
+  schema: string,
+  shadow: string,
+): Promise<void> {
+  // Every read locks the checkpoint first, then its tables in an order of its own. Taken table by table, the locks of the
+  // swap and of a read would wait for one another, and PostgreSQL would cancel one of the two.
+  await session.query(`lock table ${schema}.checkpoint in access exclusive mode`);
+  for (const name of await madeRowTables(session))
+    await session.query(`drop table if exists ${schema}.${name}`);
+  for (const { name } of tables) await session.query(`alter table ${shadow}.${name} set schema ${schema}`);
+  await session.query(`drop schema ${shadow}`);
+}

@@ -1,0 +1,56 @@
+// The row tables as a whole: made from their declarations, and made again when those change.
+import { createHash } from "node:crypto";
+import type { Table } from "../../schema/table.ts";
+import type { Session } from "../postgres/session.ts";
+import { createIndexesSql, createTableSql } from "./table-sql.ts";
+
+/** What the rows are made from: the tables, and the version of the folds that fill them. */
+export type RowDeclaration = { readonly tables: readonly Table[]; readonly foldVersion: number };
+
+export function declarationHash({ tables, foldVersion }: RowDeclaration): string {
+  const statements = tables.flatMap((table) => [
+    createTableSql(table),
+    table.history,
+    ...createIndexesSql(table),
+  ]);
+  return createHash("sha256")
+    .update(JSON.stringify([foldVersion, statements]))
+    .digest("hex");
+}
+
+/** `absent`: never made. `stale`: made from other declarations. `current`: as declared. */
+export type RowTablesState = "absent" | "stale" | "current";
+
+export async function readRowTablesState(
+  session: Pick<Session, "query">,
+  declaration: RowDeclaration,
+): Promise<RowTablesState> {
+  const { rows } = await session.query<{ declaration_hash: string }>(
+    "select declaration_hash from row_tables",
+  );
+  const [made] = rows;
+  if (!made) return "absent";
+  return made.declaration_hash === declarationHash(declaration) ? "current" : "stale";
+}
+
+export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {
+  for (const table of tables) await session.query(createTableSql(table));
+}
+
+export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  for (const table of tables) for (const sql of createIndexesSql(table)) await session.query(sql);
+}
+
+export async function recordRowTables(session: Session, declaration: RowDeclaration): Promise<void> {
+  await session.query({
+    text: `insert into row_tables (declaration_hash, names) values ($1, $2)
+           on conflict (only_row) do update set declaration_hash = excluded.declaration_hash, names = excluded.names`,
+    values: [declarationHash(declaration), declaration.tables.map(({ name }) => name)],
+  });
+}
+
+/** Names of the row tables as they were last made, which may differ from what is declared now. */
+export async function madeRowTables(session: Pick<Session, "query">): Promise<readonly string[]> {
+  const { rows } = await session.query<{ names: string[] }>("select names from row_tables");
+  return rows[0]?.names ?? [];
+}

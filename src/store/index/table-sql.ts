@@ -1,0 +1,105 @@
+// The SQL of a versioned table, made from its declaration.
+import type { Column } from "../../schema/column.ts";
+import type { Table } from "../../schema/table.ts";
+
+/** A version holds from `valid_from` up to, but not including, `valid_to`; the current one has no end. */
+const VALIDITY = ["valid_from", "valid_to"] as const;
+
+export function createTableSql(table: Table): string {
+  const columns = Object.entries(table.columns).map(
+    ([name, column]) => `${name} ${column.sql}${column.nullable ? "" : " not null"}`,
+  );
+  const key = table.key.join(", ");
+  return [
+    `create table ${table.name} (${[...columns, "valid_from bigint not null", "valid_to bigint"].join(", ")},`,
+    `  primary key (${key}, valid_from))`,
+  ].join("\n");
+}
+
+/** Indexes beside the primary key. They are partial on the current rows, which is what almost every reader wants. */
+export function createIndexesSql(table: Table): string[] {
+  const current = `create unique index ${table.name}_current on ${table.name} (${table.key.join(", ")}) where valid_to is null`;
+  const lists = table.indexes.map(
+    (columns) =>
+      `create index ${table.name}_by_${columns.join("_")} on ${table.name} (${columns.join(", ")}) where valid_to is null`,
+  );
+  // Rows arrive in block order, so a few bytes per range of pages find the ones that a rollback takes away.
+  const born = `create index ${table.name}_born on ${table.name} using brin (valid_from) with (pages_per_range = 32)`;
+  // Versions of a `recent` table are deleted soon after they end.
+  const ended =
+    table.history === "recent"
+      ? [`create index ${table.name}_ended on ${table.name} (valid_to) where valid_to is not null`]
+      : [];
+  return [current, ...lists, born, ...ended];
+}
+
+export function copySql(table: Table): string {
+  return `copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`;
+}
+
+/** The current rows for a list of keys, one array parameter per key column. */
+export function loadSql(table: Table): string {
+  return `select t.* from ${keyList(table)} cross join lateral (${currentSql(table, "*")}) t`;
+}
+
+/** Ends the current version of each key at the block given for it. */
+export function closeSql(table: Table): string {
+  const parameter = table.key.length + 1;
+  const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
+  return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${placesSql(table)}) and ${keyMatch(table, "t")}`;
+}
+
+/** Removes the current version of each key, where no past is kept. */
+export function removeSql(table: Table): string {
+  return `delete from ${table.name} t where t.ctid = any(${placesSql(table)})`;
+}
+
+/** Where the current rows of the keys lie. */
+function placesSql(table: Table): string {
+  return `array(select c.ctid from ${keyList(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
+}
+
+/**
+ * The current row of one key `k`. The limit says what the unique index knows, and keeps the planner from turning the
+ * whole into a join: knowing nothing yet about a table that grows by thousands a second, it would read all current
+ * rows for each batch.
+ */
+function currentSql(table: Table, columns: string): string {
+  return `select c.${columns} from ${table.name} c where ${keyMatch(table, "c")} and c.valid_to is null limit 1`;
+}
+
+/** Takes away the versions born after a block and tells which keys had them. */
+export function unbornSql(table: Table): string {
+  const keys = table.key.join(", ");
+  return `with gone as (delete from ${table.name} where valid_from > $1 returning ${keys}, valid_from) select ${keys}, min(valid_from) as born from gone group by ${keys}`;
+}
+
+/** Gives back their future to the versions that ended when the removed ones began. */
+export function reopenSql(table: Table): string {
+  const parameter = table.key.length + 1;
+  const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;
+  return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table, "t")} and t.valid_to = k.born`;
+}
+
+export function keyList(table: Table): string {
+  return `unnest(${keyParameters(table)}) as k(${table.key.join(", ")})`;
+}
+
+function keyParameters(table: Table): string {
+  return table.key.map((name, index) => `$${index + 1}::${arrayType(columnOf(table, name))}`).join(", ");
+}
+
+function keyMatch(table: Table, row: string): string {
+  return table.key.map((name) => `${row}.${name} = k.${name}`).join(" and ");
+}
+
+// The bare type: neither a precision nor a collation belongs in the cast of a parameter.
+function arrayType(column: Column<unknown>): string {
+  return `${column.sql.replace(/[ (].*$/, "")}[]`;
+}
+
+export function columnOf(table: Table, name: string): Column<unknown> {
+  const column = table.columns[name];
+  if (!column) throw new Error(`${table.name} has no column ${name}`);
+  return column;
+}

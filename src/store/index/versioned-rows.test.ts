@@ -1,0 +1,328 @@
+// Versioned rows in a real database agree with a plain copy per block, whatever is written, undone and made again.
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Block,
+  openSampleIndex,
+  plainRows,
+  rowsAt,
+  type SampleIndex,
+  type Version,
+} from "../../../tests/reference-model/store/sample-index.ts";
+import {
+  type Act,
+  SAMPLE_TABLES,
+  SAMPLES,
+  type Verb,
+} from "../../../tests/reference-model/store/sample-tables.ts";
+import { keyText, type Row, type Table } from "../../schema/table.ts";
+
+let index: SampleIndex;
+
+beforeAll(async () => {
+  index = await openSampleIndex();
+});
+afterEach(() => index.reset());
+afterAll(() => index.close());
+
+// A busy machine gets through fewer cases rather than running out of time.
+const PROPERTY_MS_MAX = 15_000;
+
+const ACCOUNTS = 0;
+const SIGHTINGS = 2;
+const TALLIES = 3;
+const RECENT_TALLIES = 4;
+
+const act = (verb: Verb, table: number, key: number, value = 1): Act => ({
+  table,
+  verb,
+  key,
+  value,
+  looks: false,
+});
+
+const acts: fc.Arbitrary<Act> = fc.record({
+  table: fc.nat(SAMPLES.length - 1),
+  verb: fc.constantFrom<Verb>("insert", "put", "update", "add"),
+  key: fc.nat(3),
+  value: fc.integer({ min: -50, max: 50 }),
+  looks: fc.boolean(),
+});
+
+type Step =
+  | { readonly kind: "write"; readonly blocks: readonly Block[]; readonly unsettled: number }
+  | { readonly kind: "rollback"; readonly depth: number }
+  | { readonly kind: "rebuild" };
+
+const write: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant("write" as const),
+  blocks: fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+  // Below one: everything is final. Large: a node that lags behind what it said before.
+  unsettled: fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 1, max: 6 }) },
+    { weight: 1, arbitrary: fc.constantFrom(-2, 0, 30) },
+  ),
+});
+const rollback: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant("rollback" as const),
+  depth: fc.nat(8),
+});
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: write },
+  { weight: 3, arbitrary: rollback },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: "rebuild" }) },
+);
+
+async function take(step: Step): Promise<void> {
+  if (step.kind === "write") await index.write(step.blocks, step.unsettled);
+  if (step.kind === "rollback")
+    await index.rollback(Math.max(index.finalized, index.history.head - step.depth));
+  if (step.kind === "rebuild") await index.rebuild();
+}
+
+/** Everything that must hold after every step. */
+async function expectAgreement(step: Step): Promise<void> {
+  const { history, finalized } = index;
+  const settled = step.kind === "write" && step.unsettled > 0 ? history.head - step.unsettled : null;
+  for (const table of SAMPLE_TABLES) {
+    const versions = await index.versions(table);
+    const from = table.history === "full" ? 0 : finalized;
+    for (let block = from; block <= history.head; block += 1) {
+      const [found, expected] = [rowsAt(table, versions, block), plainRows(table, history.at(block))];
+      // Telling a difference is slow, and there are many blocks: it is only done where there is one.
+      if (asText(table, found) !== asText(table, expected))
+        expect(found, `${table.name} at ${block}`).toEqual(expected);
+    }
+    expectChains(table, versions, finalized);
+    // A batch that reaches beyond what is final drops what nobody can return to.
+    if (table.history === "recent" && settled !== null)
+      expect(versions.filter(({ to }) => to !== null && to <= settled)).toEqual([]);
+  }
+  const position = await index.store.position();
+  expect(position).toMatchObject({ block: { number: history.head }, finalized });
+  const { rows } = await index.database.query<{ count: number }>({
+    text: "select count(*)::int as count from logs where block_number > $1",
+    values: [history.head],
+  });
+  expect(rows).toEqual([{ count: 0 }]);
+}
+
+function asText(table: Table, rows: ReadonlyMap<string, Row>): string {
+  const names = Object.keys(table.columns);
+  const lines = [...rows].map(([key, row]) => JSON.stringify([key, names.map((name) => row[name])]));
+  return lines.sort().join("\n");
+}
+
+/** Versions of a key follow each other: none overlap, only the last is open, and where all is kept there is no gap. */
+function expectChains(table: Table, versions: readonly Version[], finalized: number): void {
+  const keys = new Set(versions.map(({ row }) => keyText(table.key, row)));
+  for (const key of keys) {
+    const chain = versions.filter(({ row }) => keyText(table.key, row) === key);
+    chain.forEach(({ from, to }, place) => {
+      const next = chain[place + 1];
+      if (to === null) expect(next, `${table.name} ${key} ends open`).toBeUndefined();
+      else expect(to).toBeGreaterThan(from);
+      if (!next || to === null) return;
+      if (table.history === "full" || next.from > finalized) expect(next.from).toBe(to);
+      else expect(next.from).toBeGreaterThanOrEqual(to);
+    });
+    expect(chain.at(-1)?.to, `${table.name} ${key} is there`).toBeNull();
+  }
+}
+
+describe("random batches and rollbacks", () => {
+  it("leave at every block exactly the rows that were there", async () => {
+    await fc.assert(
+      fc
+        .asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), async (sequence) => {
+          for (const step of sequence) {
+            await take(step);
+            await expectAgreement(step);
+          }
+        })
+        .afterEach(() => index.reset()),
+      { numRuns: 30, interruptAfterTimeLimit: PROPERTY_MS_MAX },
+    );
+  }, 60_000);
+
+  it("make the same tables whether blocks come one by one or all at once", async () => {
+    const blocks = fc.array(fc.array(acts, { maxLength: 4 }), { minLength: 2, maxLength: 8 });
+    await fc.assert(
+      fc
+        .asyncProperty(blocks, async (history) => {
+          for (const block of history) await index.write([block], 30);
+          await index.write([[]], 0);
+          const oneByOne = await tableDigests();
+          await index.reset();
+          await index.write([...history, []], 0);
+          expect(await tableDigests()).toEqual(oneByOne);
+        })
+        .afterEach(() => index.reset()),
+      { numRuns: 10, interruptAfterTimeLimit: PROPERTY_MS_MAX },
+    );
+  }, 60_000);
+});
+
+/** Without the logs, whose hashes differ from branch to branch. */
+async function tableDigests(): Promise<Record<string, string>> {
+  const { logs: _, ...digests } = await index.digest();
+  return digests;
+}
+
+const tableOf = (number: number): Table => {
+  const table = SAMPLE_TABLES[number];
+  if (!table) throw new Error(`there is no table ${number}`);
+  return table;
+};
+const versionsOf = (number: number) => index.versions(tableOf(number));
+const spans = async (number: number) => (await versionsOf(number)).map(({ from, to }) => [from, to]);
+
+describe("a rollback", () => {
+  it("after insert and update leaves no trace", async () => {
+    const before = await index.digest();
+    await index.write([[act("insert", ACCOUNTS, 1)], [act("update", ACCOUNTS, 1, 3)]], 5);
+    expect(await spans(ACCOUNTS)).toEqual([
+      [1, 2],
+      [2, null],
+    ]);
+    await index.rollback(0);
+    expect(await versionsOf(ACCOUNTS)).toEqual([]);
+    expect(await index.digest()).toEqual(before);
+    expect((await index.store.blocksDown(10, 10)).map(({ number }) => number)).toEqual([0]);
+  });
+
+  it("to n after updates in n and n+1 leaves the row as it was in n", async () => {
+    await index.write([[act("insert", ACCOUNTS, 1, 2)], [act("update", ACCOUNTS, 1, 1)]], 5);
+    const inTwo = (await versionsOf(ACCOUNTS)).at(-1)?.row;
+    await index.write([[act("update", ACCOUNTS, 1, 5)]], 5);
+    await index.rollback(2);
+    expect(await spans(ACCOUNTS)).toEqual([
+      [1, 2],
+      [2, null],
+    ]);
+    expect((await versionsOf(ACCOUNTS)).at(-1)?.row).toEqual(inTwo);
+  });
+
+  it("of blocks that did not touch a row leaves its past alone", async () => {
+    await index.write([[act("insert", ACCOUNTS, 1)], [act("update", ACCOUNTS, 1, 3)], [], []], 5);
+    const before = await versionsOf(ACCOUNTS);
+    await index.rollback(3);
+    expect(await versionsOf(ACCOUNTS)).toEqual(before);
+  });
+
+  it("twice over the same counters never makes one negative", async () => {
+    await index.write([[act("add", TALLIES, 1, 2), act("add", RECENT_TALLIES, 1, 2)]], 9);
+    for (const value of [3, 1]) {
+      await index.write([[act("add", TALLIES, 1, value), act("add", RECENT_TALLIES, 1, value)]], 9);
+      await index.rollback(1);
+      await index.rollback(1);
+      for (const table of [TALLIES, RECENT_TALLIES]) {
+        expect((await versionsOf(table)).map(({ row }) => row.times)).toEqual(["2"]);
+      }
+    }
+    await index.rollback(0);
+    for (const table of [TALLIES, RECENT_TALLIES]) expect(await versionsOf(table)).toEqual([]);
+  });
+
+  it("for two forks back to back leaves only the latest branch", async () => {
+    await index.write([[act("insert", ACCOUNTS, 1, 2)]], 9);
+    await index.write([[act("insert", ACCOUNTS, 2, 4)], [act("update", ACCOUNTS, 1, 3)]], 9);
+    await index.rollback(1);
+    await index.write([[act("insert", ACCOUNTS, 3, 4)], [act("put", ACCOUNTS, 1, 7)]], 9);
+    await index.rollback(1);
+    await index.write([[act("insert", ACCOUNTS, 2, 8)]], 9);
+    const found = (await versionsOf(ACCOUNTS)).map(({ row, from, to }) => [row.id, row.balance, from, to]);
+    expect(found).toEqual([
+      ["1", "2", 1, null],
+      ["2", "8", 2, null],
+    ]);
+    const { rows } = await index.database.query("select block_number from logs order by block_number");
+    expect(rows).toEqual([{ block_number: "1" }, { block_number: "2" }]);
+  });
+});
+
+describe("a block", () => {
+  it("that changes a row several times makes one version, the last", async () => {
+    await index.write(
+      [[act("insert", ACCOUNTS, 1, 2), act("put", ACCOUNTS, 1, 4), act("update", ACCOUNTS, 1, 3)]],
+      5,
+    );
+    expect((await versionsOf(ACCOUNTS)).map(({ row, to }) => [row.balance, row.name, to])).toEqual([
+      ["4", "back\\slash \\N \\.", null],
+    ]);
+  });
+});
+
+describe("tables of the recent past", () => {
+  it("keep every version that a rollback may need and drop the others", async () => {
+    const grow = [act("put", SIGHTINGS, 1), act("add", RECENT_TALLIES, 1)];
+    await index.write([grow, grow, grow, grow, grow, grow], 3);
+    for (const table of [SIGHTINGS, RECENT_TALLIES]) {
+      expect(await spans(table)).toEqual([
+        [3, 4],
+        [4, 5],
+        [5, 6],
+        [6, null],
+      ]);
+    }
+    await index.write([[]], 2);
+    for (const table of [SIGHTINGS, RECENT_TALLIES]) {
+      expect(await spans(table)).toEqual([
+        [5, 6],
+        [6, null],
+      ]);
+    }
+    await index.rollback(5);
+    expect((await versionsOf(RECENT_TALLIES)).map(({ row, to }) => [row.times, to])).toEqual([["5", null]]);
+  });
+
+  it("keep one version of final blocks", async () => {
+    const grow = [act("put", SIGHTINGS, 1), act("add", RECENT_TALLIES, 1), act("add", TALLIES, 1)];
+    await index.write([grow, grow], 0);
+    await index.write([grow, grow], 0);
+    for (const table of [SIGHTINGS, RECENT_TALLIES]) expect(await spans(table)).toEqual([[4, null]]);
+    expect(await spans(TALLIES)).toHaveLength(4);
+  });
+});
+
+describe("a change that contradicts the rows stops the batch and leaves nothing written:", () => {
+  const tablesOfRows = [ACCOUNTS, 1, SIGHTINGS];
+  const lies: readonly { name: string; blocks: (table: number) => Block[] }[] = [
+    { name: "an update that hits no row", blocks: (table) => [[act("update", table, 2)]] },
+    { name: "an insert of a row that is there", blocks: (table) => [[act("insert", table, 1)]] },
+    {
+      name: "an insert of a row that is there and was looked at",
+      blocks: (table) => [[{ ...act("insert", table, 1), looks: true }]],
+    },
+    {
+      name: "a second insert in the same block",
+      blocks: (table) => [[act("insert", table, 2), act("insert", table, 2)]],
+    },
+    {
+      name: "a second insert in the next block",
+      blocks: (table) => [[act("insert", table, 2)], [act("insert", table, 2)]],
+    },
+    {
+      name: "an update of what another row has",
+      blocks: (table) => [[act("insert", table, 2), act("update", table, 3)]],
+    },
+    {
+      name: "an insert of what was updated before",
+      blocks: (table) => [[act("update", table, 1)], [act("insert", table, 1)]],
+    },
+  ];
+
+  it.each(lies.flatMap(({ name, blocks }) => [5, 0].map((unsettled) => ({ name, blocks, unsettled }))))(
+    "$name ($unsettled unsettled)",
+    async ({ blocks, unsettled }) => {
+      for (const table of tablesOfRows) await index.write([[act("insert", table, 1)]], 9);
+      const before = [await index.digest(), await index.store.position()];
+      for (const table of tablesOfRows) {
+        // Whatever else the batch brings must not stay behind either.
+        const batch: Block[] = [[act("add", TALLIES, 1), act("put", ACCOUNTS, 0)], ...blocks(table)];
+        await expect(index.attempt(batch, unsettled)).rejects.toThrow();
+        expect([await index.digest(), await index.store.position()]).toEqual(before);
+      }
+    },
+  );
+});

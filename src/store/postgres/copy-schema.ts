@@ -1,0 +1,131 @@
+// Copies everything that cannot be made again from one database into an empty schema of another, and compares the two.
+import { pipeline } from "node:stream/promises";
+import type { Client } from "pg";
+import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Database } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+
+export type CopiedTable = { readonly name: string; readonly rows: number };
+
+export type CopySchemaOptions = {
+  readonly source: Database;
+  readonly target: Database;
+  readonly log: Log;
+  /** Called after each table. */
+  readonly report: (copied: CopiedTable) => void;
+};
+
+// What belongs to the database itself: the migrations that made it, and the sessions that hold its locks.
+const OWN_TABLES = ["migrations", "lock_holders"];
+// Migrations write a row into these.
+const FRESH_ROWS: Readonly<Record<string, string>> = {
+  attestation_schemas: "not built_in",
+  stored_total: "false",
+};
+// A table of many million logs over a slow network.
+const STATEMENT_MS_MAX = 0;
+
+/**
+ * All tables of the source but the rows, which are made again from the logs, in one transaction on either side. The
+ * target holds all of it afterwards, or nothing.
+ */
+export async function copySchema(options: CopySchemaOptions): Promise<readonly CopiedTable[]> {
+  const { source, target, log } = options;
+  await refuseFilled(target);
+  await migrate(target, migrations, log);
+  const reading = await source.connect("move", { statementTimeoutMs: STATEMENT_MS_MAX });
+  const writing = await target.connect("move", { statementTimeoutMs: STATEMENT_MS_MAX });
+  try {
+    // One side waits in its transaction while the other digests a large table.
+    for (const client of [reading, writing])
+      await client.query("SET idle_in_transaction_session_timeout TO 0");
+    const names = await tablesOf(reading, source.schema);
+    const all = names.map((name) => `"${name}"`).join(", ");
+    await reading.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await writing.query("BEGIN");
+    // First of all: the snapshot is taken by the first statement after it, so that it has everything that was committed
+    // before the lock, and writers wait from then on.
+    await reading.query(`LOCK TABLE ${all} IN SHARE MODE`);
+    // Migrations fill some tables; the source has the same rows.
+    await writing.query(`TRUNCATE ${all}`);
+    const copied: CopiedTable[] = [];
+    for (const name of names) copied.push(await copyTable(name, reading, writing, options));
+    await copySequences(source.schema, reading, writing);
+    // Marks the rows as made by another version: the next step makes them again.
+    await writing.query("UPDATE row_tables SET declaration_hash = 'moved', names = '{}'");
+    await writing.query("COMMIT");
+    return copied;
+  } finally {
+    await reading.end();
+    await writing.end();
+  }
+}
+
+/** Refuses a schema with rows in it: a move never overwrites. One that only was migrated may be of a move that failed. */
+async function refuseFilled(target: Database): Promise<void> {
+  const { rows } = await target.query<{ name: string }>({
+    text: "SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2)",
+    values: [target.schema, OWN_TABLES],
+  });
+  const filled = rows.map(({ name }) => `EXISTS (SELECT FROM "${name}" WHERE ${FRESH_ROWS[name] ?? "true"})`);
+  if (filled.length === 0) return;
+  const { rows: found } = await target.query<{ filled: boolean }>(`SELECT ${filled.join(" OR ")} AS filled`);
+  if (found[0]?.filled === false) return;
+  throw new Fault(
+    "DATABASE_INCOMPATIBLE",
+    `The schema "${target.schema}" of the database "${target.place.database}" is not empty; drop it, or set DATABASE_SCHEMA to another name.`,
+  );
+}
+
+async function tablesOf(client: Client, schema: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2)
+       AND tablename <> ALL (coalesce((SELECT names FROM row_tables), '{}')) ORDER BY tablename`,
+    [schema, OWN_TABLES],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function copyTable(
+  name: string,
+  reading: Client,
+  writing: Client,
+  { report }: CopySchemaOptions,
+): Promise<CopiedTable> {
+  await pipeline(
+    reading.query(copyTo(`COPY "${name}" TO STDOUT`)),
+    writing.query(copyFrom(`COPY "${name}" FROM STDIN`)),
+  );
+  const [before, after] = [await contentOf(reading, name), await contentOf(writing, name)];
+  if (before.rows !== after.rows || before.digest !== after.digest) {
+    throw new Fault(
+      "INTERNAL",
+      `The copy of the table ${name} differs from the original; nothing was moved.`,
+    );
+  }
+  const copied = { name, rows: Number(after.rows) };
+  report(copied);
+  return copied;
+}
+
+/** The number of rows, and a sum of digests that does not depend on their order. */
+async function contentOf(client: Client, name: string): Promise<{ rows: string; digest: string }> {
+  const { rows } = await client.query<{ rows: string; digest: string }>(
+    `SELECT count(*)::text AS rows,
+       coalesce(sum(('x' || left(md5(t::text), 15))::bit(60)::bigint), 0)::text AS digest FROM "${name}" t`,
+  );
+  return rows[0] ?? { rows: "0", digest: "0" };
+}
+
+async function copySequences(schema: string, reading: Client, writing: Client): Promise<void> {
+  const { rows } = await reading.query<{ name: string; last: string | null }>(
+    "SELECT sequencename AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = $1",
+    [schema],
+  );
+  for (const { name, last } of rows) {
+    if (last !== null) await writing.query("SELECT setval($1::regclass, $2::bigint)", [`"${name}"`, last]);
+  }
+}

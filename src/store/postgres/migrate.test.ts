@@ -1,0 +1,117 @@
+// Migrations are applied once, in order, by one process at a time, or the database is refused.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
+import { createLog } from "../../lib/log.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { type Migration, migrate } from "./migrate.ts";
+
+const log = createLog({ level: "silent", terminal: false, name: "test" });
+const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "agents", sql: "CREATE TABLE agents (id integer);\nINSERT INTO agents VALUES (1);" },
+  { version: 2, name: "owner", sql: "ALTER TABLE agents ADD owner text; SELECT pg_sleep(0.1)" },
+  { version: 3, name: "index", sql: "CREATE INDEX ON agents (owner)" },
+];
+let server: TestDatabase;
+const open: Database[] = [];
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await Promise.all(open.map((database) => database.close()));
+  await server.drop();
+});
+
+async function schema(name: string): Promise<Database> {
+  const database = await openDatabase({
+    connection: server.connection,
+    schema: name,
+    poolMax: 2,
+    log,
+    applicationName: "test",
+  });
+  open.push(database);
+  return database;
+}
+
+async function versions(database: Database): Promise<number[]> {
+  const { rows } = await database.query<{ version: number }>(
+    "SELECT version FROM migrations ORDER BY version",
+  );
+  return rows.map(({ version }) => version);
+}
+
+describe("migrations", () => {
+  it("let readers read while a backup keeps them from changing a table", async () => {
+    const database = await schema("beside_a_backup");
+    await migrate(database, MIGRATIONS.slice(0, 1), log);
+    const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'agents'::regclass AND NOT granted`;
+    let migrated: Promise<number> = Promise.resolve(0);
+    // A dump reads everything in one transaction, which may take hours.
+    await database.transaction(async (session) => {
+      await session.query("SELECT 1 FROM agents");
+      migrated = migrate(database, MIGRATIONS, log);
+      while ((await database.query(waiting)).rows.length === 0) await sleep(10);
+      expect((await database.query("SELECT id FROM agents")).rows).toHaveLength(1);
+    });
+    expect(await migrated).toBe(2);
+  });
+
+  it("are applied once, the new ones later, each schema by itself", async () => {
+    const database = await schema("once");
+    expect(await migrate(database, MIGRATIONS.slice(0, 1), log)).toBe(1);
+    expect(await migrate(database, MIGRATIONS, log)).toBe(2);
+    expect(await migrate(database, MIGRATIONS, log)).toBe(0);
+    expect(await versions(database)).toEqual([1, 2, 3]);
+    expect(await migrate(await schema("beside"), MIGRATIONS, log)).toBe(3);
+  });
+
+  it("are applied by exactly one of several processes that start together", async () => {
+    const databases = await Promise.all([1, 2, 3, 4].map(() => schema("together")));
+    const counts = await Promise.all(databases.map((database) => migrate(database, MIGRATIONS, log)));
+    expect(counts.sort()).toEqual([0, 0, 0, 3]);
+    const [database] = databases;
+    expect(database && (await database.query("SELECT id FROM agents")).count).toBe(1);
+  });
+
+  it("leave nothing of one that fails, and keep those before it", async () => {
+    const database = await schema("failing");
+    const wrong = { version: 2, name: "wrong", sql: "CREATE TABLE half (id integer); SELECT 1 / 0" };
+    await expect(migrate(database, [...MIGRATIONS.slice(0, 1), wrong], log)).rejects.toMatchObject({
+      code: "22012",
+    });
+    expect(await versions(database)).toEqual([1]);
+    const { rows } = await database.query("SELECT to_regclass('half') AS half");
+    expect(rows).toEqual([{ half: null }]);
+    expect(await migrate(database, MIGRATIONS, log)).toBe(2);
+  });
+
+  it("refuse a database that a newer version made", async () => {
+    const database = await schema("newer");
+    await migrate(database, MIGRATIONS, log);
+    await expect(migrate(database, MIGRATIONS.slice(0, 2), log)).rejects.toMatchObject({
+      code: "DATABASE_INCOMPATIBLE",
+      message: expect.stringContaining("migration 3 (index), which this version of Sextant does not know"),
+    });
+  });
+
+  it("refuse a database made with another text, but not with other line ends", async () => {
+    const database = await schema("changed");
+    await migrate(database, MIGRATIONS, log);
+    const [first, second, third] = MIGRATIONS as [Migration, Migration, Migration];
+    const windows = { ...first, sql: first.sql.replaceAll("\n", "\r\n") };
+    expect(await migrate(database, [windows, second, third], log)).toBe(0);
+    const changed = { ...second, sql: `${second.sql} ` };
+    await expect(migrate(database, [first, changed, third], log)).rejects.toMatchObject({
+      code: "DATABASE_INCOMPATIBLE",
+      message: expect.stringContaining("Migration 2 (owner) is not the one this database was made with"),
+    });
+  });
+
+  it("must be numbered from one without a gap", async () => {
+    const database = await schema("disorder");
+    await expect(migrate(database, MIGRATIONS.slice(1), log)).rejects.toThrow("migration 1 has version 2");
+  });
+});

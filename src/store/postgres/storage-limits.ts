@@ -1,0 +1,55 @@
+// How much people may store: bytes per client and day, and bytes altogether, both exact across processes.
+import { Fault } from "../../lib/fault.ts";
+import type { Session } from "./session.ts";
+
+export type StorageLimits = {
+  /** Bytes that one client may write in a day of UTC; 0 is no limit. */
+  readonly clientBytesPerDayMax: number;
+  /** Bytes that all records may take up; 0 is no limit. */
+  readonly totalBytesMax: number;
+};
+
+export const NO_STORAGE_LIMITS: StorageLimits = { clientBytesPerDayMax: 0, totalBytesMax: 0 };
+
+type Queries = Pick<Session, "query">;
+
+/** Must come first in every transaction that writes or deletes records: they wait here, and nowhere else. */
+export async function lockStoredTotal(session: Queries): Promise<bigint> {
+  const { rows } = await session.query<{ bytes: string }>("select bytes from stored_total for update");
+  return BigInt(rows[0]?.bytes ?? 0);
+}
+
+/** Counts bytes for a client, in a transaction that has locked the total and is about to store them. */
+export async function chargeClient(
+  session: Queries,
+  { client, bytes, total }: { readonly client: string; readonly bytes: number; readonly total: bigint },
+  limits: StorageLimits,
+): Promise<void> {
+  const { clientBytesPerDayMax: clientMax, totalBytesMax: totalMax } = limits;
+  if (totalMax > 0 && total + BigInt(bytes) > BigInt(totalMax)) {
+    throw new Fault(
+      "STORAGE_FULL",
+      "The storage of this server is full; nothing was stored. Everything can still be read.",
+    );
+  }
+  const { count } = await session.query({
+    text: `insert into client_writes as w (day, client, bytes)
+           select (now() at time zone 'UTC')::date, $1, $2::bigint where $3::bigint = 0 or $2::bigint <= $3::bigint
+           on conflict (day, client) do update set bytes = w.bytes + excluded.bytes
+           where $3::bigint = 0 or w.bytes + excluded.bytes <= $3::bigint`,
+    values: [client, bytes, clientMax],
+  });
+  if (count === 1) return;
+  throw new Fault("RATE_LIMITED", `There is a limit of ${clientMax} stored bytes per client and day (UTC).`, {
+    retryAfterSeconds: await secondsUntilTomorrow(session),
+  });
+}
+
+// By the database's clock, as the day is: several processes agree on it.
+async function secondsUntilTomorrow(session: Queries): Promise<number> {
+  const { rows } = await session.query<{ seconds: number }>(
+    `select ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'
+       - (now() at time zone 'UTC')))::int as seconds`,
+  );
+  return rows[0]?.seconds ?? 1;
+}

@@ -1,0 +1,109 @@
+// /llms-full.txt: everything a program needs to pay for an answer and to read it, in one document.
+import { FAULTS, type FaultCode } from "../lib/fault.ts";
+import type { JsonSchema } from "../schema/column.ts";
+import type { Parameter } from "../schema/parameter.ts";
+import { markdownJson, markdownTable } from "./markdown.ts";
+import type { Offering, PaidRoute } from "./offering.ts";
+import { paymentGuide } from "./payment-guide.ts";
+
+/** A record of the answers, as its schema describes it. */
+export type RecordFields = {
+  readonly name: string;
+  readonly fields: readonly { readonly name: string; readonly type: string; readonly meaning: string }[];
+};
+
+export type FullText = {
+  readonly offering: Offering;
+  readonly route: PaidRoute;
+  readonly parameters: readonly Parameter[];
+  /** A query that works, without the question mark. */
+  readonly exampleQuery: string;
+  readonly exampleAnswer: unknown;
+  readonly records: readonly RecordFields[];
+  readonly faults: readonly FaultCode[];
+  /** The other paths, free of charge. */
+  readonly documents: readonly { readonly path: string; readonly meaning: string }[];
+  /** Sentences a careful reader of the answer wants to know. */
+  readonly notes: readonly string[];
+};
+
+export function llmsFullText(full: FullText): string {
+  const { offering, route, exampleQuery, exampleAnswer, notes, documents } = full;
+  return `# ${offering.name}
+
+> ${offering.about}
+
+Base address: ${offering.origin}. Everything is JSON in UTF-8 unless said otherwise. Any origin may call it from a browser.
+
+## ${route.method} ${route.path}
+
+${route.description} Each request costs $${route.priceUsd}.
+
+${parameterTable(full.parameters)}
+
+Unknown query keys are ignored; a key given twice is refused with 400.
+
+## How to pay (x402, version 2)
+
+${paymentGuide(offering, route, exampleQuery)}
+
+## The answer
+
+${notes.map((note) => `- ${note}`).join("\n")}
+
+${full.records.map(recordText).join("\n\n")}
+
+### Example
+
+${markdownJson(exampleAnswer)}
+
+## Errors
+
+Every error is \`{"error": "<one clear sentence>"}\` with its code in the header \`x-error-code\` and the id of the request in \`x-request-id\`. *Retry* tells whether the same request, with the same payment, can succeed later.
+
+${faultTable(full.faults)}
+
+## Other paths, free of charge
+
+${markdownTable(
+  ["path", "what it is"],
+  documents.map(({ path, meaning }) => [`\`GET ${path}\``, meaning]),
+)}
+`;
+}
+
+function parameterTable(parameters: readonly Parameter[]): string {
+  const rows = parameters.map(({ name, place, required, kind, meaning }) => [
+    `\`${name}\``,
+    place,
+    required ? "yes" : "no",
+    formOf(kind.json),
+    meaning,
+  ]);
+  return markdownTable(["parameter", "in", "required", "form", "meaning"], rows);
+}
+
+function formOf(schema: JsonSchema): string {
+  const { pattern, enum: words, default: fallback } = schema;
+  const choices = Array.isArray(words) ? words.map((word) => `\`${word}\``).join(" or ") : null;
+  const form = choices ?? (typeof pattern === "string" ? `\`${pattern}\`` : "text");
+  return fallback === undefined ? form : `${form}; \`${fallback}\` when not given`;
+}
+
+function recordText({ name, fields }: RecordFields): string {
+  const rows = fields.map((field) => [`\`${field.name}\``, field.type, field.meaning]);
+  return `### ${name}\n\n${markdownTable(["field", "type", "meaning"], rows)}`;
+}
+
+function faultTable(codes: readonly FaultCode[]): string {
+  const rows = codes
+    .map((code) => ({ code, ...FAULTS[code] }))
+    .sort((a, b) => a.status - b.status)
+    .map(({ code, status, retry, meaning }) => [
+      String(status),
+      `\`${code}\``,
+      retry ? "yes" : "no",
+      meaning,
+    ]);
+  return markdownTable(["status", "x-error-code", "retry", "meaning"], rows);
+}

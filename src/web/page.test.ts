@@ -1,0 +1,38 @@
+// The page's own sources: every file is part of it, the parts fit together, and the types in their comments are true.
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { pageScript, pageStyle } from "./page-sources.ts";
+
+const FOLDER = fileURLToPath(new URL("../faces/pay-page/", import.meta.url));
+
+describe("the page's script", () => {
+  it("is one module that needs no other, with every file in it", () => {
+    const script = pageScript();
+    const { diagnostics } = ts.transpileModule(script, { reportDiagnostics: true });
+    expect(diagnostics).toEqual([]);
+    expect(script).not.toMatch(/^(?:import|export)\b/m);
+    const purposes = readdirSync(FOLDER)
+      .filter((name) => name.endsWith(".js"))
+      .map((name) => ts.sys.readFile(FOLDER + name)?.split("\n", 1)[0] ?? "");
+    expect(purposes.length).toBeGreaterThan(5);
+    for (const purpose of purposes) expect(script).toContain(purpose);
+  });
+
+  it("can not end the element it stands in", () => {
+    expect(pageScript()).not.toMatch(/<\/script|<!--/i);
+    expect(pageStyle()).not.toMatch(/<\/style/i);
+  });
+
+  it("has true types", () => {
+    const { config } = ts.readConfigFile(`${FOLDER}tsconfig.json`, ts.sys.readFile);
+    const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, FOLDER);
+    const program = ts.createProgram(fileNames, options);
+    const problems = ts
+      .getPreEmitDiagnostics(program)
+      .map(({ file, messageText }) => [file?.fileName, messageText]);
+    expect(fileNames.length).toBeGreaterThan(5);
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+// The rules of the repository hold, and each rule finds what is planted against it.
+import { describe, expect, it } from "vitest";
+import { checkRepository } from "./check-repository.ts";
+import { openRepository, repositoryFrom } from "./repository.ts";
+
+const cli = { "bin/sextant.mjs": '// Starts.\nimport "../src/cli/main.ts";\n' };
+
+/** Violations found in a small repository that is otherwise in order. */
+function violations(texts: Record<string, string>): string[] {
+  const base = { "package.json": '{"scripts":{"start":"tsx src/cli/main.ts"}}', ...cli };
+  return checkRepository(repositoryFrom({ ...base, ...texts }));
+}
+
+const commandUsing = (...paths: string[]) => ({
+  "src/cli/main.ts": `// The command.\n${paths.map((path) => `import "${path}";`).join("\n")}\n`,
+});
+
+describe("this repository", () => {
+  it("follows its rules", () => {
+    expect(checkRepository(openRepository("."))).toEqual([]);
+  });
+});
+
+describe("planted", () => {
+  it("accepts a small repository in order", () => {
+    expect(
+      violations({
+        ...commandUsing("../store/a.ts"),
+        "src/store/a.ts": '// A.\nimport "../lib/b.ts";\n',
+        "src/lib/b.ts": "// B.\n",
+      }),
+    ).toEqual([]);
+  });
+
+  it("an import against the graph", () => {
+    expect(
+      violations({
+        ...commandUsing("../lib/a.ts"),
+        "src/lib/a.ts": '// A.\nimport { b } from "../store/b.ts";\n',
+        "src/store/b.ts": "// B.\n",
+      }),
+    ).toEqual([
+      "src/lib/a.ts:2 src/lib must not import src/store (src/store/b.ts); it may import nothing [importGraph]",
+    ]);
+  });
+
+  it("an import against the graph, also of a type and also by import()", () => {
+    const found = violations({
+      ...commandUsing("../protocol/a.ts"),
+      "src/protocol/a.ts": '// A.\nimport type { B } from "../store/b.ts";\nawait import("../http/c.ts");\n',
+      "src/store/b.ts": "// B.\n",
+      "src/http/c.ts": "// C.\n",
+    });
+    expect(found.map((line) => line.split(" ")[0])).toEqual(["src/protocol/a.ts:2", "src/protocol/a.ts:3"]);
+  });
+
+  it("a folder that the graph does not declare", () => {
+    expect(
+      violations({
+        ...commandUsing("../utils/a.ts"),
+        "src/utils/a.ts": '// A.\nimport "../lib/b.ts";\n',
+        "src/lib/b.ts": "// B.\n",
+      }),
+    ).toEqual([
+      "src/utils/a.ts:2 src/utils is not in the import graph; declare it in tests/architecture/rules/import-graph.ts [importGraph]",
+    ]);
+  });
+
+  it("product code that imports tests, and contracts that import the product", () => {
+    const found = violations({
+      ...commandUsing("../lib/a.ts"),
+      "src/lib/a.ts": '// A.\nimport "../../tests/b.ts";\nimport "@sextant/contracts/deploy/c";\n',
+      "tests/b.ts": "// B.\n",
+      "contracts/deploy/c.ts": '// C.\nimport "../../src/lib/d.ts";\n',
+      "src/lib/d.ts": "// D.\n",
+    });
+    expect(found.filter((line) => line.endsWith("[importGraph]"))).toHaveLength(3);
+  });
+
+  it("a cycle", () => {
+    const found = violations({
+      ...commandUsing("../lib/a.ts"),
+      "src/lib/a.ts": '// A.\nimport "./b.ts";\n',
+      "src/lib/b.ts": '// B.\nimport type { A } from "./a.ts";\n',
+    });
+    expect(found).toEqual([
+      "src/lib/a.ts:1 imports itself: src/lib/a.ts → src/lib/b.ts → src/lib/a.ts [cycles]",
+    ]);
+  });
+
+  it("a read of the environment outside cli and config", () => {
+    expect(
+      violations({
+        ...commandUsing("../lib/a.ts"),
+        "src/lib/a.ts": "// A.\nexport const a = process.env.HOME;\n",
+      }),
+    ).toEqual(["src/lib/a.ts:2 reads the environment; only src/cli and src/config may [environmentReads]"]);
+  });
+
+  it("a variable that is not documented, and one that is documented but not read", () => {
+    const found = violations({
+      ...commandUsing("../config/settings.ts"),
+      "src/config/settings.ts": '// S.\nexport const a = setting("API_PORT", port, 1, "x");\n',
+      ".env.example": "# GONE=1\n",
+      "docs/configuration.md": "nothing here\n",
+    });
+    expect(found).toEqual([
+      "src/config/settings.ts:2 API_PORT is not described in .env.example [environmentVariables]",
+      "src/config/settings.ts:2 API_PORT is not described in docs/configuration.md [environmentVariables]",
+      ".env.example:1 GONE is read nowhere [environmentVariables]",
+    ]);
+  });
+
+  it("a file without a purpose, and one that nothing runs", () => {
+    expect(violations({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": "export const a = 1;\n" })).toEqual([
+      "src/lib/a.ts:1 does not open with a sentence that says what it is for [purpose]",
+    ]);
+    expect(
+      violations({
+        ...commandUsing(),
+        "src/lib/a.ts": "// A.\n",
+        "src/lib/a.test.ts": '// T.\nimport "./a.ts";\n',
+      }),
+    ).toEqual(["src/lib/a.ts:1 is imported by nothing that runs; delete it or use it [unreferenced]"]);
+  });
+
+  it("a document that names a file which is not there", () => {
+    expect(
+      violations({ ...commandUsing(), "README.md": "See [this](docs/gone.md) and `src/gone.ts`.\n" }),
+    ).toEqual([
+      "README.md:1 names docs/gone.md, which does not exist [documents]",
+      "README.md:1 names src/gone.ts, which does not exist [documents]",
+    ]);
+  });
+
+  it("a lockfile with addresses or without a platform, and a loose version", () => {
+    const packages = {
+      "node_modules/esbuild": { optionalDependencies: { "@esbuild/linux-arm64": "1.0.0" } },
+    };
+    const lock = JSON.stringify({ packages }).replace(
+      '{"packages"',
+      '{"resolved": "https://x/y", "packages"',
+    );
+    const found = violations({
+      ...commandUsing(),
+      "package-lock.json": lock,
+      "contracts/package.json": '{"dependencies":{"viem":"^2.0.0"}}',
+    });
+    expect(found).toEqual([
+      "package-lock.json:1 records download addresses [lockfile]",
+      "package-lock.json:1 lacks @esbuild/linux-arm64; write it again with no node_modules folder present [lockfile]",
+      "contracts/package.json:1 viem must be pinned exactly, not ^2.0.0 [lockfile]",
+    ]);
+  });
+
+  it("a fault that the page does not know, and one that it should forget", () => {
+    const found = violations({
+      ...commandUsing("../lib/fault.ts"),
+      "src/lib/fault.ts": "// F.\nexport const FAULTS = {\n  NEW_ONE: { status: 500 },\n};\n",
+      "docs/faults.md": "| `OLD_ONE` | 500 |\n",
+    });
+    expect(found).toEqual([
+      "src/lib/fault.ts:1 NEW_ONE is not described in docs/faults.md [faults]",
+      "docs/faults.md:1 OLD_ONE is no longer a fault [faults]",
+    ]);
+  });
+});

@@ -1,0 +1,22 @@
+// The table of failures and the page about them tell the same story.
+import type { Rule } from "../repository.ts";
+
+const TABLE = "src/lib/fault.ts";
+const PAGE = "docs/faults.md";
+
+export const faults: Rule = (repository) => {
+  if (!repository.has(TABLE)) return [];
+  const codes = [...repository.text(TABLE).matchAll(/^ {2}([A-Z][A-Z_]+): \{/gm)].map(
+    (match) => match[1] ?? "",
+  );
+  const page = repository.has(PAGE) ? repository.text(PAGE) : "";
+  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1] ?? "");
+  return [
+    ...codes
+      .filter((code) => !rows.includes(code))
+      .map((code) => ({ file: TABLE, line: 1, message: `${code} is not described in ${PAGE}` })),
+    ...rows
+      .filter((row) => !codes.includes(row))
+      .map((row) => ({ file: PAGE, line: 1, message: `${row} is no longer a fault` })),
+  ];
+};

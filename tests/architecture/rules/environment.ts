@@ -1,0 +1,45 @@
+// Only cli and config read the environment, and every variable is documented.
+import { isCode, type Repository, type Rule, type Violation } from "../repository.ts";
+
+const EXAMPLE = ".env.example";
+const PAGE = "docs/configuration.md";
+const SETTINGS = "src/config/settings.ts";
+
+export const environmentReads: Rule = (repository) =>
+  repository.files
+    .filter((file) => isCode(file) && /^(src|contracts|packages)\//.test(file))
+    .filter((file) => !/^src\/(cli|config)\//.test(file) && !file.endsWith(".test.ts"))
+    .flatMap((file) => linesMatching(repository, file, /\bprocess\s*\.\s*env\b|\bhost\.env\b/))
+    .map((where) => ({ ...where, message: "reads the environment; only src/cli and src/config may" }));
+
+export const environmentVariables: Rule = (repository) => {
+  if (!repository.has(SETTINGS)) return [];
+  const declared = variablesIn(repository.text(SETTINGS), /setting\(\s*"([A-Z0-9_]+)"/g);
+  const shown = (page: string) =>
+    repository.has(page) ? variablesIn(repository.text(page), /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\b/g) : [];
+  const missing = [EXAMPLE, PAGE].flatMap((page) => {
+    const names = new Set(shown(page).map(({ name }) => name));
+    return declared
+      .filter(({ name }) => !names.has(name))
+      .map(({ name, line }) => ({ file: SETTINGS, line, message: `${name} is not described in ${page}` }));
+  });
+  const known = new Set(declared.map(({ name }) => name));
+  const stale = variablesIn(repository.has(EXAMPLE) ? repository.text(EXAMPLE) : "", /^#?\s?([A-Z0-9_]+)=/gm)
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, line }) => ({ file: EXAMPLE, line, message: `${name} is read nowhere` }));
+  return [...missing, ...stale];
+};
+
+function variablesIn(text: string, pattern: RegExp): { name: string; line: number }[] {
+  return [...text.matchAll(pattern)].map((match) => ({
+    name: match[1] ?? "",
+    line: text.slice(0, match.index).split("\n").length,
+  }));
+}
+
+function linesMatching(repository: Repository, file: string, pattern: RegExp): Omit<Violation, "message">[] {
+  return repository
+    .text(file)
+    .split("\n")
+    .flatMap((text, index) => (pattern.test(text) ? [{ file, line: index + 1 }] : []));
+}

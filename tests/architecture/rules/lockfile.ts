@@ -1,0 +1,36 @@
+// The lockfile installs everywhere: no download addresses, exact versions, and native packages for both Linux kinds.
+import type { Rule, Violation } from "../repository.ts";
+
+const LOCKFILE = "package-lock.json";
+const MANIFEST = /^(?:(?:contracts|packages\/[^/]+)\/)?package\.json$/;
+
+type Locked = {
+  packages: Record<string, { os?: string[]; cpu?: string[]; optionalDependencies?: Record<string, string> }>;
+};
+type Manifest = Record<string, Record<string, string> | undefined>;
+
+export const lockfile: Rule = (repository) => {
+  if (!repository.has(LOCKFILE)) return [];
+  const text = repository.text(LOCKFILE);
+  const problem = (file: string, message: string): Violation => ({ file, line: 1, message });
+  const addresses = /"resolved": "https?:/.test(text)
+    ? [problem(LOCKFILE, "records download addresses")]
+    : [];
+  const locked = Object.entries((JSON.parse(text) as Locked).packages);
+  const platforms = locked.flatMap(([, entry]) =>
+    Object.keys(entry.optionalDependencies ?? {})
+      .filter((name) => /linux.*(x64|arm64)/.test(name) && !/musl|android/.test(name))
+      .filter((name) => !locked.some(([path]) => path.endsWith(`node_modules/${name}`)))
+      .map((name) => problem(LOCKFILE, `lacks ${name}; write it again with no node_modules folder present`)),
+  );
+  const loose = repository.files
+    .filter((file) => MANIFEST.test(file))
+    .flatMap((file) => {
+      const manifest = JSON.parse(repository.text(file)) as Manifest;
+      return ["dependencies", "devDependencies", "optionalDependencies"]
+        .flatMap((section) => Object.entries(manifest[section] ?? {}))
+        .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        .map(([name, version]) => problem(file, `${name} must be pinned exactly, not ${version}`));
+    });
+  return [...addresses, ...platforms, ...loose];
+};

@@ -1,0 +1,13 @@
+// A stranger carries out payments before the facilitator's transaction is mined, which then reverts.
+import { spells } from "./intermittent-fault.ts";
+
+const SHARE = 0.5;
+
+export const frontRunner = spells({
+  name: "front-runner",
+  lasts: ({ pace }) => pace.moneyTrouble,
+  begin({ nodes: { frontRunner } }) {
+    frontRunner.run(SHARE);
+    return () => frontRunner.run(0);
+  },
+});

@@ -1,0 +1,51 @@
+// Processes are ended, politely or not, and started again after a while.
+import { between } from "../soak-profile.ts";
+import type { River } from "../system.ts";
+import { pause } from "../wait.ts";
+import type { Actor } from "./actor.ts";
+
+const AWAY_MS_MAX = 2_000;
+// Kills are what must be survived; a deployment ends processes politely.
+const POLITE_SHARE = 0.3;
+
+export const kills: Actor = async (river, stop) => {
+  const { services, pace, random: randomOf } = river;
+  const random = randomOf("kills");
+  let waiting: string[] = [];
+  for (;;) {
+    await pause(between(pace.kills, random), stop);
+    if (stop.aborted) return;
+    // In rounds, so that a short run ends every kind once.
+    if (waiting.length === 0)
+      waiting = shuffled(
+        services.all.map(({ name }) => name),
+        random,
+      );
+    const name = waiting.pop();
+    const victim = services.all.find((each) => each.name === name);
+    if (!victim) throw new Error(`there is no ${name}`);
+    if (random() < POLITE_SHARE) await endPolitely(river, victim);
+    else {
+      await victim.end("SIGKILL");
+      river.observations.count("kills");
+    }
+    await pause(random() * AWAY_MS_MAX, stop);
+    await victim.start();
+  }
+};
+
+async function endPolitely({ observations }: River, victim: River["services"]["all"][number]): Promise<void> {
+  const wasRunning = victim.running;
+  const code = await victim.end("SIGTERM");
+  observations.count("polite ends");
+  if (wasRunning && code !== 0) {
+    observations.wrong(`${victim.name} left with ${code} when asked to: ${victim.said.slice(-1_500)}`);
+  }
+}
+
+function shuffled<T>(list: readonly T[], random: () => number): T[] {
+  return list
+    .map((value) => ({ value, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value);
+}

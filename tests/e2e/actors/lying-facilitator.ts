@@ -1,0 +1,13 @@
+// The facilitator tells of transfers that never happened, and denies some that did.
+import { spells } from "./intermittent-fault.ts";
+
+const SHARE = 0.5;
+
+export const lyingFacilitator = spells({
+  name: "lying facilitator",
+  lasts: ({ pace }) => pace.moneyTrouble,
+  begin({ facilitator }) {
+    facilitator.lie(SHARE);
+    return () => facilitator.lie(0);
+  },
+});

@@ -1,0 +1,82 @@
+// Writers: documents and reservations of metadata; what was acknowledged is there, at once here and soon elsewhere.
+import { keccak256, stringToBytes } from "viem";
+import type { ApiSession, Sessions } from "../clients/api-session.ts";
+import type { River } from "../system.ts";
+import { pause } from "../wait.ts";
+import type { Actor } from "./actor.ts";
+
+/** What was acknowledged: where it is read, and the text that the answer must hold. */
+export type Written = { readonly path: string; readonly holds: string };
+
+export type Writing = { readonly sessions: Sessions; readonly written: Written[] };
+
+const WRITES_PER_CONNECTION = 30;
+const BETWEEN_MS = 60;
+
+export const writer =
+  (name: string, writing: Writing): Actor =>
+  async (river, stop) => {
+    const random = river.random(name);
+    const { apis } = river.services;
+    let number = 0;
+    while (!stop.aborted) {
+      const slot = apis[Math.floor(random() * apis.length)];
+      if (!slot?.running) {
+        await pause(BETWEEN_MS, stop);
+        continue;
+      }
+      const session = writing.sessions.open(slot);
+      for (let writes = 0; writes < WRITES_PER_CONNECTION && !session.lost && !stop.aborted; writes += 1) {
+        number += 1;
+        const label = `${name} ${number} of ${river.seed}`;
+        const written = await (random() < 0.5 ? publish(session, label) : reserve(session, label, random));
+        if (written !== null) await acknowledged(river, session, written, writing.written);
+        await pause(random() * 2 * BETWEEN_MS, stop);
+      }
+      session.close();
+    }
+  };
+
+/** The path and text of what was written, or the answer that refused it; null when nobody can say. */
+type Outcome = Written | { readonly refused: string };
+
+async function publish(session: ApiSession, label: string): Promise<Outcome | null> {
+  const text = JSON.stringify({ services: [], label });
+  const reply = await session.ask("documents written", "/catalogs", {
+    method: "POST",
+    body: JSON.stringify({ catalog_json: text }),
+  });
+  if (reply === null) return null;
+  if (reply.status !== 201) return { refused: reply.text };
+  return { path: `/catalogs/${keccak256(stringToBytes(text))}`, holds: text };
+}
+
+async function reserve(session: ApiSession, label: string, random: () => number): Promise<Outcome | null> {
+  const intent_hash = keccak256(stringToBytes(label));
+  const owner = `0x${intent_hash.slice(26)}`;
+  const execution_data = `0x${Buffer.from(label).toString("hex")}${random() < 0.5 ? "00" : ""}`;
+  const reply = await session.ask("metadata written", "/intents/metadata", {
+    method: "POST",
+    body: JSON.stringify({ intent_hash, owner, execution_data }),
+  });
+  if (reply === null) return null;
+  if (reply.status >= 300) return { refused: reply.text };
+  return { path: `/intents/metadata/${intent_hash}?owner=${owner}`, holds: `"${execution_data}"` };
+}
+
+async function acknowledged(
+  { observations }: River,
+  session: ApiSession,
+  outcome: Outcome,
+  written: Written[],
+): Promise<void> {
+  if ("refused" in outcome) {
+    observations.wrong(`a write was refused: ${outcome.refused}`);
+    return;
+  }
+  written.push(outcome);
+  const reply = await session.ask("writes read", outcome.path);
+  if (reply !== null && (reply.status !== 200 || !reply.text.includes(outcome.holds))) {
+    observations.wrong(`${outcome.path} was acknowledged and is not there: ${reply.status} ${reply.text}`);
+  }
+}

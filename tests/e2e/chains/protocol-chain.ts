@@ -1,0 +1,120 @@
+// The chain with the protocol on it: an economy in acts, reorgs between them, and dollars for those who pay.
+
+import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
+import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { type LocalAccount, localAccount } from "@sextant/local-chain/accounts";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { playEconomy } from "@sextant/simulator/simulator";
+import { openWorld } from "@sextant/simulator/world";
+import { encodeFunctionData, type Hex } from "viem";
+import { createLimit } from "../../../src/lib/concurrency-limit.ts";
+import type { Branches, Head } from "./branches.ts";
+
+export type ProtocolChain = {
+  readonly chain: LocalChain;
+  readonly deployment: LocalDeployment;
+  /** The dollar that is paid with. */
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly facilitator: LocalAccount;
+  /** People with dollars; the one behind them has none. */
+  readonly payers: readonly LocalAccount[];
+  readonly poor: LocalAccount;
+  /** A stranger with gas to spend. */
+  readonly stranger: LocalAccount;
+  /** Plays some steps with people who have seen nothing yet: what a reorg took from others does not matter. */
+  act(steps: number, options: { stepsPerSecond?: number; signal?: AbortSignal }): Promise<number>;
+  /** Replaces as many of the last blocks, or fewer where more would not be within finality. */
+  reorg(depth: number, keep: "none" | "all"): Promise<void>;
+  head(): Promise<Head>;
+  /** The last block that no reorg here will ever replace. */
+  finalized(): Promise<number>;
+};
+
+export const FINALITY = 32;
+// Within finality, with room for the blocks that payments add while the depth is decided.
+const DEPTH_MAX = 24;
+
+// The economy's cast is forty people; a hundred keeps the acts apart.
+const CAST_SIZE = 100;
+const FIRST_CAST = 1_000;
+// Prefunded accounts that play no part in the economy.
+const FACILITATOR = 20;
+const PAY_TO = 21;
+const POOR = 22;
+const FIRST_PAYER = 23;
+const STRANGER = 31;
+const PLENTY = `0x${(10n ** 24n).toString(16)}`;
+const DOLLARS = 1_000n * 1_000_000n;
+
+export async function openProtocolChain(options: {
+  readonly seed: number;
+  readonly payers: number;
+  readonly branches: Branches;
+}): Promise<ProtocolChain> {
+  const { seed, branches } = options;
+  const chain = await startLocalChain({
+    chainId: 31_337,
+    code: LOCAL_GENESIS_CODE,
+    finalityDepth: FINALITY,
+    reorgDepthMax: DEPTH_MAX,
+  });
+  try {
+    const { request } = chain;
+    const deployment = await deploy({ request, owner: chain.accounts.owner });
+    const asset = deployment.local.UsdCoin.toLowerCase() as Hex;
+    const payers = Array.from({ length: options.payers }, (_, index) => localAccount(FIRST_PAYER + index));
+    for (const { address } of payers) await mint(chain, asset, address);
+    // Nobody may ever be without the contracts or his dollars again.
+    await chain.mine(FINALITY);
+    const firm = await headOf(chain);
+    const turn = createLimit({ runningMax: 1, waitingMax: 100 });
+    let acts = 0;
+    return {
+      chain,
+      deployment,
+      asset,
+      payTo: localAccount(PAY_TO).address.toLowerCase() as Hex,
+      facilitator: localAccount(FACILITATOR),
+      payers,
+      poor: localAccount(POOR),
+      stranger: localAccount(STRANGER),
+      act: (steps, pace) =>
+        turn.run(async () => {
+          acts += 1;
+          // Each cast is given forty thousand coins, and nobody knows how many casts there will be.
+          await request("hardhat_setBalance", [chain.accounts.owner.address, PLENTY]);
+          // A world of its own each time: it reads the accounts' nonces anew.
+          const world = await openWorld({ request, deployment, seed: seed + acts });
+          const firstCastIndex = FIRST_CAST + acts * CAST_SIZE;
+          return playEconomy({ world, seed: seed + acts, steps, firstCastIndex, ...pace });
+        }),
+      reorg: (depth, keep) =>
+        turn.run(async () => {
+          const { number } = await headOf(chain);
+          const possible = Math.min(depth, DEPTH_MAX, number - firm.number);
+          if (possible < 1) return;
+          branches.reorganised(await chain.reorg(possible, { keep }));
+        }),
+      head: () => headOf(chain),
+      finalized: async () => (await headOf(chain)).number - FINALITY,
+    };
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+async function headOf({ request }: LocalChain): Promise<Head> {
+  const block = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
+  return { number: Number(block.number), hash: String(block.hash) };
+}
+
+async function mint({ request, accounts }: LocalChain, asset: Hex, to: Hex): Promise<void> {
+  const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "mint", args: [to, DOLLARS] });
+  const call = { from: accounts.owner.address, to: asset, data };
+  const { status } = await awaitReceipt(request, (await request("eth_sendTransaction", [call])) as Hex);
+  if (status !== "0x1") throw new Error(`the payer ${to} could not be given dollars`);
+}

@@ -1,0 +1,92 @@
+// The tables are, to the byte, those of an index that was made afterwards, in peace, by a process of its own.
+import { createLog } from "../../../src/lib/log.ts";
+import { Secret } from "../../../src/lib/secret.ts";
+import { tables } from "../../../src/protocol/domains.ts";
+import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
+import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
+import { digestTables } from "../../support/digest-tables.ts";
+import { FINALITY } from "../chains/protocol-chain.ts";
+import { createSlot } from "../services/managed-process.ts";
+import type { River } from "../system.ts";
+import { until } from "../wait.ts";
+import type { Check } from "./check.ts";
+
+const SCHEMA = "clean";
+const INDEX_MS_MAX = 240_000;
+// The first few tell what kind of log it is.
+const LOGS_TOLD_MAX = 5;
+
+export const cleanIndex: Check = {
+  name: "tables equal a clean index",
+  async run(river) {
+    const { protocol, observations } = river;
+    const head = await protocol.head();
+    const [lived, clean] = await Promise.all([look(river, "sextant"), look(river, SCHEMA)]);
+    const slot = createSlot({
+      ...river,
+      name: "clean indexer",
+      command: "indexer",
+      environment: {
+        DATABASE_URL: river.databaseUrl,
+        DATABASE_SCHEMA: SCHEMA,
+        NETWORK: river.network,
+        RPC_URL: protocol.chain.rpcUrl,
+        INDEXER_PORT: "0",
+      },
+    });
+    try {
+      await slot.start();
+      await until(async () => (await indexed(clean)) === head.hash, {
+        msMax: INDEX_MS_MAX,
+        late: () => `the clean index did not reach block ${head.number}: ${slot.said.slice(-1_000)}`,
+      });
+      const finalized = head.number - FINALITY;
+      const expected = await digestTables(clean, tables, finalized);
+      const found = await digestTables(lived, tables, finalized);
+      const different = Object.keys(expected).filter((name) => expected[name] !== found[name]);
+      if (different.length > 0) {
+        throw new Error(`these differ: ${different.join(", ")}; ${await differingLogs(lived, clean)}`);
+      }
+      observations.count("events indexed", Number.parseInt(found.logs ?? "0", 10));
+      return `${Object.keys(expected).length} tables, ${found.logs?.split(" ")[0]} events`;
+    } finally {
+      await slot.end("SIGTERM");
+      await Promise.all([lived.close(), clean.close()]);
+    }
+  },
+};
+
+function look({ databaseUrl }: River, schema: string): Promise<Database> {
+  return openDatabase({
+    connection: { url: new Secret(databaseUrl) },
+    schema,
+    poolMax: 2,
+    log: createLog({ level: "silent", terminal: false, name: "river" }),
+    applicationName: "look",
+  });
+}
+
+/** Where a missing log led to other rows, it is the log that tells what happened. */
+async function differingLogs(lived: Database, clean: Database): Promise<string> {
+  const [found, expected] = await Promise.all([lived, clean].map(readLogs));
+  const lacking = (all: readonly string[] = [], some: readonly string[] = []) => {
+    const known = new Set(some);
+    return all.filter((log) => !known.has(log)).slice(0, LOGS_TOLD_MAX);
+  };
+  const [missing, surplus] = [lacking(expected, found), lacking(found, expected)];
+  return `logs missing: ${missing.join(", ") || "none"}; logs too many: ${surplus.join(", ") || "none"}`;
+}
+
+async function readLogs(database: Database): Promise<readonly string[]> {
+  const { rows } = await database.query<{ log: string }>(
+    `select format('%s/%s of %s, topic %s', block_number, log_index, encode(address, 'hex'),
+      encode(substring(topics for 32), 'hex')) as log from logs order by block_number, log_index`,
+  );
+  return rows.map(({ log }) => log);
+}
+
+/** Null until there are tables at all. */
+async function indexed(database: Database): Promise<string | null> {
+  const position = await readCheckpoint(database).catch(() => null);
+  return position?.block.hash ?? null;
+}

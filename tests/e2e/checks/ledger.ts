@@ -1,0 +1,124 @@
+// The ledger says what the chain says, and whoever was charged has, or can get, what he paid for.
+
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { Client } from "pg";
+import { createPublicClient, custom, type Hex, parseEventLogs } from "viem";
+import { NONCE_USED } from "../../../src/payments/facilitator/facilitator.ts";
+import { FINALITY } from "../chains/protocol-chain.ts";
+import { type Purchase, present } from "../clients/purchase.ts";
+import type { River } from "../system.ts";
+import { until } from "../wait.ts";
+import type { Check } from "./check.ts";
+
+type Row = {
+  readonly payer: string;
+  readonly nonce: string;
+  readonly state: string;
+  readonly amount: string;
+};
+
+// Two sweeps, a lease that has to run out before them, and a busy machine.
+const SWEPT_MS_MAX = 90_000;
+const OPEN = `select count(*)::int as open from payments where state = 'settling'
+  or (state = 'settled' and not final) or (state = 'refused' and reason is distinct from '${NONCE_USED}')`;
+// As long as a settlement is waited for; what is open then expires, and that is looked at too.
+const SETTLE_MS_MAX = 15_000;
+const BETWEEN_MS = 500;
+// Longer than a signature is good for.
+const EXPIRY_SECONDS = 600n;
+
+export const ledger = (purchases: readonly Purchase[]): Check => ({
+  name: "ledger equals chain",
+  async run(river) {
+    const { protocol, services, observations } = river;
+    const rows = await withDatabase(river, async (query) => {
+      let open: Row[] = [];
+      await until(
+        async () => {
+          const [{ open: left } = { open: 0 }] = await query<{ open: number }>(OPEN);
+          if (left > 0) open = await query<Row>("select payer, nonce, state, reason from payments");
+          return left === 0;
+        },
+        { msMax: SWEPT_MS_MAX, late: () => `payments stay undecided: ${JSON.stringify(open)}` },
+      );
+      return query<Row>("select payer, nonce, state, amount::text as amount from payments");
+    });
+    const settled = rows.filter(({ state }) => state === "settled");
+    const { transfers, used } = await readToken(river, protocol.payTo);
+    const sum = settled.reduce((total, { amount }) => total + BigInt(amount), 0n);
+    const moved = transfers.reduce((total, value) => total + value, 0n);
+    if (sum !== moved || settled.length !== transfers.length) {
+      observations.wrong(
+        `the ledger has ${settled.length} payments of ${sum}, the chain ${transfers.length} of ${moved}`,
+      );
+    }
+    const [shop] = services.portfolios;
+    if (!shop) throw new Error("there is no portfolio service");
+    const states = new Map(rows.map((row) => [`${row.payer} ${row.nonce}`, row.state]));
+    for (const purchase of purchases) {
+      const key = `${purchase.payer} ${purchase.nonce}`;
+      const state = states.get(key) ?? "unknown";
+      if (purchase.decided?.status === 402 && used.has(key)) {
+        observations.wrong(`a payer was charged after being told to sign again: ${purchase.decided.text}`);
+      }
+      if (state === "lost") observations.count("payments lost to reorgs");
+      if (purchase.decided?.status === 200 && !["settled", "lost"].includes(state)) {
+        observations.wrong(`an answer was given for a payment that is ${state}`);
+      }
+      if (state !== "settled" || purchase.decided?.status === 200) continue;
+      const reply = await present(shop, purchase);
+      if (reply?.status === 200) observations.count("answers fetched later");
+      else observations.wrong(`a charged payer can not get his answer: ${reply?.status} ${reply?.text}`);
+    }
+    return `${settled.length} payments, ${sum} units`;
+  },
+});
+
+/** Blocks go on until payments are final; then time passes until no signature is good any more. */
+export async function letPaymentsEnd(river: River): Promise<void> {
+  const { chain } = river.protocol;
+  await withDatabase(river, async (query) => {
+    // What the last reorg took away is carried out again meanwhile.
+    for (const end = Date.now() + SETTLE_MS_MAX; Date.now() < end; ) {
+      await chain.mine(FINALITY);
+      const [{ open } = { open: 0 }] = await query<{ open: number }>(OPEN);
+      if (open === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
+    }
+  });
+  await chain.increaseTime(EXPIRY_SECONDS);
+  await chain.mine(2 * FINALITY);
+}
+
+/** The amounts that were transferred, and the authorizations that were used, by payer and nonce. */
+async function readToken(
+  { protocol }: River,
+  payTo: Hex,
+): Promise<{ readonly transfers: readonly bigint[]; readonly used: ReadonlySet<string> }> {
+  const { request } = protocol.chain;
+  const client = createPublicClient({
+    transport: custom({ request: ({ method, params }) => request(method, params) }, { retryCount: 0 }),
+  });
+  const logs = await client.getLogs({ address: protocol.asset, fromBlock: 0n });
+  const used = parseEventLogs({ abi: usdCoinAbi, eventName: "AuthorizationUsed", logs });
+  return {
+    transfers: parseEventLogs({ abi: usdCoinAbi, eventName: "Transfer", logs })
+      .filter(({ args }) => args.to.toLowerCase() === payTo)
+      .map(({ args }) => args.value),
+    used: new Set(used.map(({ args }) => `${args.authorizer.toLowerCase()} ${args.nonce}`)),
+  };
+}
+
+async function withDatabase<T>(
+  { databaseUrl }: River,
+  work: (query: <R>(text: string) => Promise<R[]>) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query("set search_path to sextant");
+    return await work(async <R>(text: string) => (await client.query(text)).rows as R[]);
+  } finally {
+    await client.end();
+  }
+}

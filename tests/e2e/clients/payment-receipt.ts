@@ -1,0 +1,25 @@
+// Whether the transaction that a paid response names really carried out its payment.
+
+import type { River } from "../system.ts";
+import type { Reply } from "./connection.ts";
+import type { Purchase } from "./purchase.ts";
+
+/** What is wrong with the receipt of a paid response at the moment it arrives; null when nothing is. */
+export async function receiptObjection(
+  { protocol, nodes, branches }: River,
+  purchase: Purchase,
+  { headers }: Reply,
+): Promise<string | null> {
+  const receipt = Buffer.from(headers["payment-response"] ?? "", "base64").toString("utf8");
+  const { transaction } = JSON.parse(receipt) as { transaction: string };
+  const told = `a response was delivered for the payment ${purchase.nonce} with the transaction ${transaction}`;
+  const carried = nodes.carried.nonceIn(transaction);
+  if (carried === undefined) return `${told}, which was never sent`;
+  if (carried !== purchase.nonce) return `${told}, which carried out ${carried}`;
+  const found = (await protocol.chain.request("eth_getTransactionReceipt", [transaction])) as {
+    status: string;
+  } | null;
+  // What was mined may be gone, or mined again in other company.
+  if (found?.status === "0x1" || branches.reorgs > purchase.reorgsBefore) return null;
+  return `${told}, which ${found === null ? "is not mined" : "reverted"}`;
+}

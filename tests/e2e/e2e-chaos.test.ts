@@ -1,0 +1,31 @@
+// End to end, everything in processes of its own, and everything that can go wrong going wrong for half a minute.
+import { expect, it } from "vitest";
+import { EXPECTED, runRiver } from "./run-soak.ts";
+import { SHORT } from "./soak-profile.ts";
+import { noPaint, summary } from "./summary.ts";
+
+const MINUTE = 60_000;
+
+it(
+  "the river runs through kills, reorgs, restarts, faulty nodes and lies about money, and tells nothing but the truth",
+  async () => {
+    const seed = 1 + Math.floor(Math.random() * 1_000_000);
+    const result = await runRiver({ seed, pace: SHORT });
+    const { observations } = result;
+    const told = summary(result, noPaint);
+    expect(result.ok, told).toBe(true);
+    // Half a minute of a busy machine may be too short for every kind of lie; the soak hears each of them.
+    const isLie = (kind: string) => kind.startsWith("lies: ");
+    const lies = EXPECTED.filter(isLie).map((kind) => observations.counted(kind));
+    expect(
+      lies.reduce((sum, count) => sum + count, 0),
+      told,
+    ).toBeGreaterThan(0);
+    for (const kind of EXPECTED.filter((each) => !isLie(each))) {
+      expect(observations.counted(kind), `${kind}\n${told}`).toBeGreaterThan(0);
+    }
+    expect(observations.counted("events indexed"), told).toBeGreaterThan(0);
+    expect(result.reorgs, told).toBeGreaterThan(0);
+  },
+  5 * MINUTE,
+);

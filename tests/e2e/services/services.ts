@@ -1,0 +1,99 @@
+// The services of the production shape, each in its slot, with the environment an operator would give it.
+import type { MarketChain } from "../chains/market-chain.ts";
+import type { ProtocolChain } from "../chains/protocol-chain.ts";
+import { createSlot, type Slot, type SlotOptions } from "./managed-process.ts";
+import { untilReady } from "./readiness.ts";
+
+export type Services = {
+  readonly indexers: readonly Slot[];
+  readonly apis: readonly Slot[];
+  readonly portfolios: readonly Slot[];
+  readonly facilitator: Slot;
+  readonly all: readonly Slot[];
+  /** Those that people ask; of the indexers one stands by and is never ready. */
+  readonly answering: readonly Slot[];
+  /** Resolves once all listen and those that people ask are ready: nobody is sent to one that is not. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type ServiceOptions = Pick<SlotOptions, "observations" | "outages" | "folder"> & {
+  readonly databaseUrl: string;
+  readonly network: string;
+  readonly protocol: ProtocolChain;
+  readonly market: MarketChain;
+  /** In the order in which most ask them; the facilitator asks them the other way round, as another operator would. */
+  readonly protocolNodes: readonly string[];
+  readonly wsUrl: string;
+  readonly marketNodes: readonly string[];
+  readonly facilitatorUrl: string;
+};
+
+/** What clients are told to pay for, whichever process they reach. */
+const PUBLIC_URL = "https://portfolio.example";
+
+export function openServices(options: ServiceOptions): Services {
+  const { protocol, market, databaseUrl, network } = options;
+  const nodes = options.protocolNodes.join(",");
+  const slot = (command: string, number: number, environment: Readonly<Record<string, string>>): Slot =>
+    createSlot({
+      name: `${command} ${number}`,
+      command,
+      environment: { SEXTANT_REQUESTS_PER_MINUTE: "0", ...environment },
+      folder: options.folder,
+      observations: options.observations,
+      outages: options.outages,
+    });
+  const payment = {
+    PAYMENT_NETWORK: `eip155:${protocol.chain.chainId}`,
+    PAYMENT_RPC_URL: nodes,
+    PAYMENT_ASSET: protocol.asset,
+    PAYMENT_ASSET_NAME: "USD Coin",
+    PAYMENT_ASSET_VERSION: "2",
+  };
+  const indexer = {
+    DATABASE_URL: databaseUrl,
+    NETWORK: network,
+    RPC_URL: `${nodes},${options.wsUrl}`,
+    INDEXER_PORT: "0",
+  };
+  const api = { DATABASE_URL: databaseUrl, NETWORK: network, RPC_URL: nodes, API_PORT: "0" };
+  const portfolio = {
+    ...payment,
+    DATABASE_URL: databaseUrl,
+    PORTFOLIO_PORT: "0",
+    PORTFOLIO_PUBLIC_URL: PUBLIC_URL,
+    PORTFOLIO_TOKEN_LISTS: market.tokenList,
+    [`RPC_URL_${market.chainId}`]: options.marketNodes.join(","),
+    PAY_TO: protocol.payTo,
+    FACILITATOR_URL: options.facilitatorUrl,
+  };
+  const indexers = [1, 2].map((number) => slot("indexer", number, indexer));
+  const apis = [1, 2].map((number) => slot("api", number, api));
+  const portfolios = [1, 2].map((number) => slot("portfolio", number, portfolio));
+  const facilitator = slot("facilitator", 1, {
+    ...payment,
+    DATABASE_URL: databaseUrl,
+    PAYMENT_RPC_URL: options.protocolNodes.toReversed().join(","),
+    FACILITATOR_PORT: "0",
+    FACILITATOR_PRIVATE_KEY: protocol.facilitator.privateKey,
+    FACILITATOR_PAYEES: protocol.payTo,
+  });
+  const answering = [...apis, ...portfolios, facilitator];
+  const all = [...indexers, ...answering];
+  return {
+    indexers,
+    apis,
+    portfolios,
+    facilitator,
+    all,
+    answering,
+    async start() {
+      await Promise.all(all.map((each) => each.start()));
+      await Promise.all(answering.map(untilReady));
+    },
+    async close() {
+      await Promise.all(all.map((each) => each.end("SIGKILL")));
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// The end of a run in one table: what happened how often, what was checked, and what was wrong.
+
+import type { RiverResult } from "./run-soak.ts";
+import { LIES } from "./services/lying-facilitator.ts";
+
+/** In this order, also when something did not happen at all. */
+const COUNTS = [
+  "events indexed",
+  "economy steps",
+  "lists read",
+  "records read",
+  "past read",
+  "pages read",
+  "analytics read",
+  "quick reads",
+  "documents written",
+  "metadata written",
+  "writes read",
+  "payments",
+  "payments refused",
+  "payers without an answer",
+  "answers again",
+  "answers fetched later",
+  "payments lost to reorgs",
+  "kills",
+  "polite ends",
+  "freezes",
+  "starts refused",
+  "database restarts",
+  "RPC faults",
+  "responses from behind",
+  "responses with logs omitted",
+  "absurd fees named",
+  "payments front-run",
+  "transfers reverted",
+  ...LIES.map((lie) => `lies: ${lie}`),
+  "connections lost",
+  "answers 503 in an outage",
+];
+
+export type Paint = (colour: "green" | "red", text: string) => string;
+
+export const noPaint: Paint = (_, text) => text;
+
+export function summary(result: RiverResult, paint: Paint): string {
+  const { observations, checks, seed, seconds, ok } = result;
+  const others = [...observations.counts.keys()].filter((kind) => !COUNTS.includes(kind));
+  const counted = [...COUNTS, ...others].map((kind): [string, string] => [
+    kind,
+    String(observations.counted(kind)),
+  ]);
+  const rows: [string, string][] = [
+    ...counted,
+    ["reorgs", String(result.reorgs)],
+    ["differences", String(observations.wrongCount)],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length), ...checks.map(({ name }) => name.length));
+  const lines = [
+    ...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value.padStart(9)}`),
+    "",
+    ...checks.map(
+      (each) =>
+        `  ${each.name.padEnd(width)}  ${each.ok ? paint("green", "ok") : paint("red", "WRONG")}  ${each.said}`,
+    ),
+    ...observations.wrongs.map((what) => paint("red", `  ${what}`)),
+  ];
+  const verdict = ok ? paint("green", "all is well") : paint("red", "something is wrong");
+  return `${lines.join("\n")}\n\nseed ${seed}, ${seconds} s: ${verdict}\n`;
+}

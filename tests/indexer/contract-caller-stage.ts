@@ -1,0 +1,167 @@
+// A local chain on which contracts act for people: an account, its session key, bundles, a multicall, and a hidden call.
+
+import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import type { Call } from "@sextant/contracts/deploy/transaction";
+import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
+import { ENTRY_POINT } from "@sextant/contracts/test/account-world";
+import { actorBytecode, puppetAbi } from "@sextant/contracts/test/actor-contracts";
+import { localAccount } from "@sextant/local-chain/accounts";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { throughMulticall } from "@sextant/simulator/transactions/multicall";
+import { accountPolicies, setTargetAllowed } from "@sextant/simulator/transactions/policies";
+import {
+  executeBySessionKey,
+  openPolicyAccount,
+  setSessionKey,
+  throughAccount,
+} from "@sextant/simulator/transactions/policy-accounts";
+import { type Actor, openWorld, type World } from "@sextant/simulator/world";
+import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, zeroHash } from "viem";
+import { entryPoint09Abi } from "viem/account-abstraction";
+import { sign } from "viem/accounts";
+import type { Deployment } from "../../src/protocol/deployment.ts";
+import { deploymentOf } from "../support/index/test-index.ts";
+
+export type ForwardedStage = {
+  readonly chain: LocalChain;
+  readonly world: World;
+  readonly deployment: Deployment;
+  /** Who acts through what; each forwards one call per transaction. */
+  readonly routes: Readonly<Record<Route, Actor>>;
+  /** Makes the contract send one call in a transaction whose input shows another. */
+  showing(shown: Hex): Actor;
+  /** Several calls of the policy account in one bundle. */
+  bundle(calls: readonly Call[]): ReturnType<Actor["send"]>;
+  head(): Promise<{ readonly number: number; readonly hash: string }>;
+};
+
+export type Route = "execute" | "executeWithSessionKey" | "handleOps" | "multicall" | "hidden";
+
+const SIGNER = 3;
+const SESSION_KEY = 4;
+const DEADLINE = 4_000_000_000n;
+/** More than any call here needs; an estimate would not see what a bundle swallows. */
+const GAS = 3_000_000n;
+
+export async function openForwardedStage(): Promise<ForwardedStage> {
+  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
+  const { request } = chain;
+  const local = await deploy({ request, owner: chain.accounts.owner });
+  const world = await openWorld({ request, deployment: local, seed: 7 });
+  const signer = world.wallet(SIGNER);
+  const key = world.wallet(SESSION_KEY);
+  const relayer = world.actors.owner;
+
+  const account = await openPolicyAccount(world, signer);
+  await setSessionKey(signer, account, key.address, DEADLINE, true);
+  const { AgentRegistry, IntentBook, AttestationRegistry } = world.contracts;
+  for (const target of [AgentRegistry, IntentBook, AttestationRegistry]) {
+    await setTargetAllowed(accountPolicies(signer, account), target, true);
+  }
+  const entryPoint = await create(relayer, await actorBytecode("SmallEntryPoint"));
+  await chain.setCode(ENTRY_POINT, (await request("eth_getCode", [entryPoint, "latest"])) as Hex);
+  const puppet = await create(relayer, await actorBytecode("Puppet"));
+
+  let nonce = 0n;
+  const operations = async (calls: readonly Call[]): Promise<Call> => {
+    const ops = await Promise.all(calls.map((call) => operation(account, call, nonce++, world.chainId)));
+    const args = [ops, relayer.address] as const;
+    const data = encodeFunctionData({ abi: entryPoint09Abi, functionName: "handleOps", args });
+    return { to: ENTRY_POINT, data, gas: GAS };
+  };
+  const bundle = async (calls: readonly Call[]) => relayer.send(await operations(calls));
+
+  const prepare = ({ to = puppet, data = "0x" }: Call) => {
+    const args = [to, 0n, data, true] as const;
+    return relayer.send({
+      to: puppet,
+      data: encodeFunctionData({ abi: puppetAbi, functionName: "rehearse", args }),
+    });
+  };
+
+  return {
+    chain,
+    world,
+    deployment: deploymentOf(local),
+    bundle,
+    showing: (shown) => ({
+      address: puppet,
+      send: async (call) => {
+        await prepare(call);
+        const args = [call.to ?? puppet, 0n, shown] as const;
+        const data = encodeFunctionData({ abi: policyAccountAbi, functionName: "execute", args });
+        return relayer.send({ to: puppet, data, gas: GAS });
+      },
+    }),
+    routes: {
+      execute: throughAccount(signer, account),
+      executeWithSessionKey: {
+        address: account,
+        send: (call) => {
+          let receipt: Awaited<ReturnType<Actor["send"]>> | undefined;
+          const sending: Actor = {
+            address: relayer.address,
+            send: async (outer) => {
+              receipt = await relayer.send(outer);
+              return receipt;
+            },
+          };
+          const session = {
+            account,
+            key,
+            call: call as Call & { to: Address },
+            deadline: DEADLINE,
+            nonce: nonce++,
+          };
+          return executeBySessionKey(world, sending, session).then(() => {
+            if (!receipt) throw new Error("nothing was sent");
+            return receipt;
+          });
+        },
+      },
+      handleOps: { address: account, send: (call) => bundle([call]) },
+      multicall: throughMulticall(world, relayer),
+      hidden: {
+        address: puppet,
+        send: async (call) => {
+          await prepare(call);
+          return relayer.send({ to: puppet, gas: GAS });
+        },
+      },
+    },
+    async head() {
+      const block = (await request("eth_getBlockByNumber", ["latest", false])) as {
+        number: string;
+        hash: string;
+      };
+      return { number: Number(block.number), hash: block.hash };
+    },
+  };
+}
+
+async function create(sender: Actor, data: Hex): Promise<Address> {
+  const { contractAddress } = await sender.send({ data, gas: GAS });
+  if (contractAddress === null) throw new Error("no contract was created");
+  return contractAddress;
+}
+
+/** A user operation that makes the account execute a call, signed as the entry point of the stage wants it. */
+async function operation(account: Address, call: Call, nonce: bigint, chainId: number) {
+  const args = [call.to ?? account, call.value ?? 0n, call.data ?? "0x"] as const;
+  const callData = encodeFunctionData({ abi: policyAccountAbi, functionName: "execute", args });
+  const types = ["address", "uint256", "bytes32", "address", "uint256"].map((type) => ({ type }));
+  const hash = keccak256(
+    encodeAbiParameters(types, [account, nonce, keccak256(callData), ENTRY_POINT, BigInt(chainId)]),
+  );
+  return {
+    sender: account,
+    nonce,
+    initCode: "0x",
+    callData,
+    accountGasLimits: zeroHash,
+    preVerificationGas: 0n,
+    gasFees: zeroHash,
+    paymasterAndData: "0x",
+    signature: await sign({ hash, privateKey: localAccount(SIGNER).privateKey, to: "hex" }),
+  } as const;
+}

@@ -1,0 +1,291 @@
+// Whatever is done to the indexer, its database or its node: afterwards the tables are those of a clean index.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createLog } from "../../src/lib/log.ts";
+import { tables } from "../../src/protocol/domains.ts";
+import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
+import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
+import { digestTables } from "../support/digest-tables.ts";
+import { seededRandom } from "../support/fast-clock.ts";
+import { startTestIndex } from "../support/index/test-index.ts";
+import { startFaultyNode } from "../support/nodes/faulty-node.ts";
+import { type Injection, LIAR_FAULTS } from "../support/nodes/node-faults.ts";
+import {
+  databaseEnvironment,
+  type SextantProcess,
+  startSextant,
+} from "../support/process/sextant-process.ts";
+import { openStage, type Stage } from "./indexer-stage.ts";
+
+const MINUTE = 60_000;
+const FINALITY = 32;
+
+async function cleanDigest(
+  stage: Stage,
+): Promise<{ finalized: number; digest: Readonly<Record<string, string>> }> {
+  const head = await stage.head();
+  const finalized = head.number - FINALITY;
+  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+  await index.reach(head);
+  const digest = await index.digest(finalized);
+  await index.close();
+  return { finalized, digest };
+}
+
+type Site = { readonly database: Database; start(): SextantProcess; reached(number: number): Promise<void> };
+
+/** A database that `sextant indexer` processes write to, and a look into it. */
+async function openSite(stage: Stage): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), "sextant-faults-"));
+  const network = join(folder, "deployment.json");
+  await writeFile(network, JSON.stringify(stage.deployment));
+  const { environment, connection, drop } = await databaseEnvironment();
+  const log = createLog({ level: "silent", terminal: false, name: "test" });
+  const database = await openDatabase({
+    connection,
+    schema: "sextant",
+    poolMax: 2,
+    log,
+    applicationName: "look",
+  });
+  onTestFinished(async () => {
+    await database.close();
+    await drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    database,
+    start: () =>
+      startSextant(["indexer"], {
+        environment: { ...environment, NETWORK: network, RPC_URL: stage.chain.rpcUrl, INDEXER_PORT: "0" },
+        cwd: folder,
+      }),
+    async reached(number) {
+      for (const until = Date.now() + MINUTE; Date.now() < until; ) {
+        const position = await readCheckpoint(database).catch(() => null);
+        if (position && position.block.number >= number) return;
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      throw new Error(`block ${number} was not indexed within a minute`);
+    },
+  };
+}
+
+describe("kill -9", () => {
+  it(
+    "at random moments of history and of the head leaves the tables of a clean index",
+    async () => {
+      const stage = await openStage(21);
+      await stage.act(250);
+      const site = await openSite(stage);
+      const random = seededRandom(21);
+      for (let kills = 0; kills < 6; kills += 1) {
+        const victim = site.start();
+        // Sometimes before it has the lock, sometimes in the middle of its history, sometimes at the head.
+        await new Promise((resolve) => setTimeout(resolve, 1_200 + random() * 1_500));
+        victim.child.kill("SIGKILL");
+        await victim.ended;
+        await stage.act(10);
+      }
+      const last = site.start();
+      const head = await stage.head();
+      await site.reached(head.number);
+      last.child.kill("SIGTERM");
+      expect((await last.ended).code).toBe(0);
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await digestTables(site.database, tables, finalized)).toEqual(digest);
+      await stage.chain.stop();
+    },
+    3 * MINUTE,
+  );
+});
+
+describe("two indexers", () => {
+  it(
+    "never both write, and the second takes over within seconds when the first is killed",
+    async () => {
+      const stage = await openStage(22);
+      await stage.act(60);
+      const site = await openSite(stage);
+      const first = site.start();
+      await first.saw(/This process writes the index/);
+      const second = site.start();
+      await second.saw(/Waiting for the lock/);
+      await stage.act(40);
+      await site.reached((await stage.head()).number);
+      first.child.kill("SIGKILL");
+      const killedMs = Date.now();
+      await second.saw(/This process writes the index/);
+      expect(Date.now() - killedMs).toBeLessThan(10_000);
+      await stage.act(40);
+      await site.reached((await stage.head()).number);
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await digestTables(site.database, tables, finalized)).toEqual(digest);
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});
+
+describe("a node that can not be trusted", () => {
+  const FAULTS: readonly Injection[] = [...LIAR_FAULTS, { kind: "hang" }];
+
+  it.each([31, 32])(
+    "costs time, never a row (seed %i)",
+    async (seed) => {
+      const stage = await openStage(seed);
+      await stage.act(150);
+      const random = seededRandom(seed);
+      const node = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        // The first answers are honest, so that the start is not what is tested.
+        plan: (number) =>
+          number > 4 && random() < 0.25 ? (FAULTS[Math.floor(random() * FAULTS.length)] ?? null) : null,
+        liesPerQuestion: 1,
+      });
+      const index = await startTestIndex({
+        urls: [node.url],
+        deployment: stage.deployment,
+        logRangeMax: 40,
+        rpcLimits: { pauseMsBase: 2, pauseMsMax: 20, requestTimeoutMs: 300, attemptsMax: 8 },
+      });
+      for (let act = 0; act < 3; act += 1) {
+        await stage.act(30);
+        await stage.chain.reorg(1 + Math.floor(random() * 12), { keep: "none" });
+      }
+      await stage.act(20);
+      await index.reach(await stage.head());
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
+      expect(node.requests.length).toBeGreaterThan(50);
+      await index.close();
+      await node.stop();
+      await stage.chain.stop();
+    },
+    6 * MINUTE,
+  );
+});
+
+describe("a made-up hash", () => {
+  it(
+    "of the block that history ends at is not taken for a checkpoint",
+    async () => {
+      const stage = await openStage(51);
+      await stage.act(60);
+      const node = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        // Every question for single blocks is answered with a lie once, and honestly when it is asked again.
+        plan: (number, calls) =>
+          number > 4 && calls.some(({ method }) => method === "eth_getBlockByNumber")
+            ? { kind: "wrong-hash" }
+            : null,
+        liesPerQuestion: 1,
+      });
+      const index = await startTestIndex({
+        urls: [node.url],
+        deployment: stage.deployment,
+        rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 },
+      });
+      await index.reach(await stage.head());
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
+      await index.close();
+      await node.stop();
+      await stage.chain.stop();
+    },
+    4 * MINUTE,
+  );
+});
+
+describe("a reorg deeper than finality", () => {
+  it(
+    "stops the indexer with an explanation and deletes nothing",
+    async () => {
+      const stage = await openStage(41, { finalityDepth: 5 });
+      await stage.act(60);
+      const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+      await index.reach(await stage.head());
+      const before = await index.database.query("select count(*) from logs");
+      await stage.chain.reorg(30, { keep: "none", blocks: 40 });
+      await expect
+        .poll(() => String(index.failure()), { timeout: 30_000 })
+        .toMatch(/The chain differs from the index at block \d+, which was final; nothing was deleted/);
+      expect(await index.database.query("select count(*) from logs")).toEqual(before);
+      await index.close();
+      await stage.chain.stop();
+    },
+    3 * MINUTE,
+  );
+});
+
+describe("a node that calls its head final", () => {
+  it(
+    "cannot make the index forget what an honest second node may still undo",
+    async () => {
+      const stage = await openStage(61);
+      await stage.act(60);
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "final-at", block: "latest" }),
+      });
+      const index = await startTestIndex({
+        urls: [liar.url, stage.chain.rpcUrl],
+        deployment: stage.deployment,
+      });
+      await index.reach(await stage.head());
+      await stage.chain.reorg(10, { keep: "none", blocks: 12 });
+      await index.reach(await stage.head());
+      expect(index.status.report().reorgs).toBeGreaterThan(0);
+      const { finalized, digest } = await cleanDigest(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
+      await index.close();
+      await liar.stop();
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});
+
+describe("a node that always omits one log", () => {
+  it(
+    "costs no row while an honest second node is configured",
+    async () => {
+      const stage = await openStage(71);
+      await stage.act(120);
+      const clean = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+      const head = await stage.head();
+      await clean.reach(head);
+      const digest = await clean.digest();
+      const { rows } = await clean.database.query<{ block_number: string; log_index: number }>(
+        "select block_number, log_index from logs where block_number <= (select finalized_block from checkpoint)",
+      );
+      const omitted = rows[Math.floor(rows.length / 2)];
+      if (!omitted) throw new Error("nothing was indexed");
+      await clean.close();
+
+      const block = Number(omitted.block_number);
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "omit-log", block, logIndex: omitted.log_index }),
+        liesPerQuestion: Number.POSITIVE_INFINITY,
+      });
+      const index = await startTestIndex({
+        urls: [liar.url, stage.chain.rpcUrl],
+        deployment: stage.deployment,
+      });
+      await index.reach(head);
+      const { rows: found } = await index.database.query<{ count: string }>({
+        text: "select count(*) from logs where block_number = $1 and log_index = $2",
+        values: [block, omitted.log_index],
+      });
+      expect(found[0]?.count).toBe("1");
+      expect(await index.digest()).toEqual(digest);
+      await index.close();
+      await liar.stop();
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});

@@ -1,0 +1,116 @@
+// However the index came about, its tables are the same to the byte: live, backfilled, rebuilt, through any reorg.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
+import { createProtocol } from "../../src/protocol/fold.ts";
+import { rebuildRows } from "../../src/store/index/rebuild.ts";
+import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
+import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { openStage, type Stage } from "./indexer-stage.ts";
+
+const MINUTE = 60_000;
+
+async function freshDigest(stage: Stage, finalized: number): Promise<Readonly<Record<string, string>>> {
+  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+  await index.reach(await stage.head());
+  const digest = await index.digest(finalized);
+  await index.close();
+  return digest;
+}
+
+async function rebuild({ database }: TestIndex, stage: Stage): Promise<number> {
+  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
+  if (!lock) throw new Error("the indexer still holds its lock");
+  try {
+    const never = () => Promise.reject(new Error("a rebuild asks no node"));
+    return await rebuildRows(lock, {
+      schema: database.schema,
+      declaration: { tables, foldVersion: FOLD_VERSION },
+      fold: createProtocol(stage.deployment, {
+        transactions: never,
+        callsAt: never,
+        callsLater: never,
+        changes: never,
+        traces: never,
+      }).fold,
+      signal: new AbortController().signal,
+      report: () => undefined,
+    });
+  } finally {
+    await lock.release();
+  }
+}
+
+describe("live, backfill and rebuild", () => {
+  it.each([11, 12, 13])(
+    "give byte-identical tables (seed %i)",
+    async (seed) => {
+      const stage = await openStage(seed);
+      const live = await startTestIndex({
+        urls: [stage.chain.rpcUrl, stage.chain.wsUrl],
+        deployment: stage.deployment,
+      });
+      await stage.act(220);
+      const head = await stage.head();
+      await live.reach(head);
+      const finalized = head.number - 32;
+      const digest = await live.digest(finalized);
+      expect(Object.values(digest).filter((text) => !text.startsWith("0 rows")).length).toBeGreaterThan(25);
+
+      expect(await freshDigest(stage, finalized)).toEqual(digest);
+
+      await live.stopIndexing();
+      expect(await rebuild(live, stage)).toBeGreaterThan(200);
+      expect(await live.digest(finalized)).toEqual(digest);
+
+      await live.close();
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});
+
+describe("random reorgs", () => {
+  it(
+    "end in the tables of the final chain",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 1_000_000 }),
+          fc.array(
+            fc.record({
+              steps: fc.integer({ min: 5, max: 40 }),
+              depth: fc.integer({ min: 1, max: 24 }),
+              keep: fc.constantFrom("none" as const, "all" as const),
+              more: fc.integer({ min: 0, max: 6 }),
+            }),
+            { minLength: 2, maxLength: 4 },
+          ),
+          async (seed, acts) => {
+            const stage = await openStage(seed);
+            const index = await startTestIndex({
+              urls: [stage.chain.rpcUrl, stage.chain.wsUrl],
+              deployment: stage.deployment,
+            });
+            await stage.act(40);
+            for (const { steps, depth, keep, more } of acts) {
+              await stage.act(steps);
+              // Sometimes the index is level when the chain forks, sometimes it is in the middle of something.
+              if (more % 2 === 0) await index.reach(await stage.head());
+              await stage.chain.reorg(depth, { keep, blocks: depth + more });
+            }
+            await stage.act(10);
+            const head = await stage.head();
+            await index.reach(head);
+            const finalized = head.number - 32;
+            expect(await index.digest(finalized)).toEqual(await freshDigest(stage, finalized));
+            await index.close();
+            await stage.chain.stop();
+          },
+        ),
+        { numRuns: 4, endOnFailure: true },
+      );
+    },
+    3 * MINUTE,
+  );
+});

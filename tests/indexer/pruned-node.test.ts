@@ -1,0 +1,290 @@
+// A node that keeps 128 blocks of state is enough to index what came through accounts, bundles and other contracts.
+
+import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
+import { RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
+import { eventsIn } from "@sextant/simulator/receipt-events";
+import { registerAgent, registerAgentData, updateAgent } from "@sextant/simulator/transactions/agents";
+import { revokeAttestation, submitAttestation } from "@sextant/simulator/transactions/attestations";
+import { signIntent, submitIntent, submitIntentData } from "@sextant/simulator/transactions/intents";
+import { registerAgentsTogether, registerAndUpdateAgent } from "@sextant/simulator/transactions/multicall";
+import type { World } from "@sextant/simulator/world";
+import { keccak256, toHex } from "viem";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
+import { createProtocol } from "../../src/protocol/fold.ts";
+import { rebuildRows } from "../../src/store/index/rebuild.ts";
+import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
+import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
+import { type ForwardedStage, openForwardedStage, type Route } from "./contract-caller-stage.ts";
+import { openStage } from "./indexer-stage.ts";
+
+const MINUTE = 60_000;
+const FINALITY = 32;
+/** Past what the node keeps, whatever stands at the head. */
+const BLOCKS_LATER = 200;
+const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
+
+type Stage = Pick<ForwardedStage, "chain" | "deployment" | "head">;
+
+const VISIBLE: readonly Route[] = ["execute", "executeWithSessionKey", "handleOps", "multicall"];
+const hashOf = (text: string) => keccak256(toHex(text));
+const profileOf = (name: string) => ({
+  metadataURI: `ipfs://${name}`,
+  pubkey: toHex(`key of ${name}`),
+  capabilitiesHash: hashOf(`capabilities of ${name}`),
+});
+
+const wishOf = ({ local }: World, amountOutMin: bigint) => ({
+  inputToken: local.UsdCoin,
+  outputToken: local.WrappedEther,
+  constraints: { amountInMax: 1_000n, amountOutMin, deadline: 4_000_000_000n, slippageBps: 50 },
+});
+
+/** One of each kind through the route; the agent and the attestation do not stay as they were. */
+async function actThrough(stage: ForwardedStage, route: Route): Promise<void> {
+  const { world, routes } = stage;
+  const actor = routes[route];
+  const agentId = await registerAgent(world, actor, profileOf(route));
+  await submitIntent(world, actor, await signIntent(world, world.wallet(60), wishOf(world, 900n)));
+  const statement = {
+    schema: hashOf("schema"),
+    subject: hashOf(route),
+    dataHash: hashOf(`data of ${route}`),
+  };
+  const attestationId = await submitAttestation(world, actor, statement);
+  await updateAgent(world, actor, agentId, {
+    metadataURI: `ipfs://${route}-2`,
+    capabilitiesHash: hashOf("changed"),
+  });
+  await revokeAttestation(world, actor, attestationId);
+}
+
+async function prunedIndex(
+  stage: Stage,
+  options: Omit<PrunedNodeOptions, "request">,
+): Promise<{ index: TestIndex; counts: ReadonlyMap<string, number> }> {
+  const node = await startPrunedNode({ request: stage.chain.request, ...options });
+  const index = await startTestIndex({ urls: [node.url], deployment: stage.deployment, rpcLimits: QUICK });
+  onTestFinished(async () => {
+    await index.close();
+    await node.stop();
+  });
+  return { index, counts: node.counts };
+}
+
+async function archiveDigest(stage: Stage): Promise<Readonly<Record<string, string>>> {
+  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+  const head = await stage.head();
+  await index.reach(head);
+  const digest = await index.digest(head.number - FINALITY);
+  await index.close();
+  return digest;
+}
+
+describe("a history that is old and came through contracts", () => {
+  let stage: ForwardedStage;
+  let expected: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    stage = await openForwardedStage();
+    for (const route of VISIBLE) await actThrough(stage, route);
+    const { world, bundle } = stage;
+    const to = world.contracts.AgentRegistry;
+    const together = ["first", "second", "second"].map((name) => ({
+      to,
+      data: registerAgentData(profileOf(name)),
+    }));
+    const receipt = await bundle(together);
+    expect(eventsIn(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(together.length);
+    await registerAgentsTogether(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
+    await registerAndUpdateAgent(world, world.actors.owner, profileOf("fifth"), profileOf("sixth"));
+    // No transaction shows this call, but the record is still what it was.
+    await registerAgent(world, stage.routes.hidden, profileOf("seventh"));
+    await stage.chain.mine(BLOCKS_LATER);
+    expected = await archiveDigest(stage);
+  }, MINUTE);
+  afterAll(() => stage?.chain.stop());
+
+  it.each([true, false])(
+    "gives the tables of an archive node (debug_traceTransaction offered: %s)",
+    async (traces) => {
+      const { index, counts } = await prunedIndex(stage, { traces });
+      const head = await stage.head();
+      await index.reach(head);
+      expect(await index.digest(head.number - FINALITY)).toEqual(expected);
+      const traced = counts.get("debug_traceTransaction") ?? 0;
+      // Where a node offers none, the first attempt says so and is the last.
+      if (traces) expect(traced).toBeGreaterThan(VISIBLE.length);
+      else expect(traced).toBe(1);
+    },
+    MINUTE,
+  );
+
+  it.each([
+    ["an empty result", () => "0x"],
+    [
+      "a revert",
+      () => {
+        throw new RpcFault(3, "execution reverted", "0x");
+      },
+    ],
+  ])(
+    "is not read from a node that returns %s for a state it dropped",
+    async (_, onDroppedState) => {
+      const { index } = await prunedIndex(stage, { traces: false, onDroppedState });
+      const head = await stage.head();
+      await index.reach(head);
+      expect(await index.digest(head.number - FINALITY)).toEqual(expected);
+    },
+    MINUTE,
+  );
+
+  it(
+    "is rebuilt to the same tables without a node",
+    async () => {
+      const { index } = await prunedIndex(stage, { traces: false });
+      const head = await stage.head();
+      await index.reach(head);
+      await index.stopIndexing();
+      await rebuild(index, stage);
+      expect(await index.digest(head.number - FINALITY)).toEqual(expected);
+    },
+    MINUTE,
+  );
+});
+
+async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
+  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
+  if (!lock) throw new Error("the indexer still holds its lock");
+  const never = () => Promise.reject(new Error("a rebuild reads no node"));
+  try {
+    await rebuildRows(lock, {
+      schema: database.schema,
+      declaration: { tables, foldVersion: FOLD_VERSION },
+      fold: createProtocol(stage.deployment, {
+        transactions: never,
+        callsAt: never,
+        callsLater: never,
+        changes: never,
+        traces: never,
+      }).fold,
+      signal: new AbortController().signal,
+      report: () => undefined,
+    });
+  } finally {
+    await lock.release();
+  }
+}
+
+describe("a history whose calls no transaction shows", () => {
+  let stage: ForwardedStage;
+  beforeAll(async () => {
+    stage = await openForwardedStage();
+    await actThrough(stage, "hidden");
+    await stage.chain.mine(BLOCKS_LATER);
+  }, MINUTE);
+  afterAll(() => stage?.chain.stop());
+
+  it(
+    "gives the rows of an archive node where the node traces transactions",
+    async () => {
+      const { index } = await prunedIndex(stage, { traces: true });
+      const head = await stage.head();
+      await index.reach(head);
+      // The stored call and the stored record are two forms of the same details.
+      const { logs: _, ...rows } = await index.digest(head.number - FINALITY);
+      const { logs: __, ...expected } = await archiveDigest(stage);
+      expect(rows).toEqual(expected);
+    },
+    MINUTE,
+  );
+
+  it(
+    "stops at that block where it does not, and says what is needed",
+    async () => {
+      const { index } = await prunedIndex(stage, { traces: false });
+      const reason = await failureOf(index);
+      expect(reason).toMatch(/AgentRegistered .*transaction 0x[0-9a-f]{64} .*block \d+/);
+      expect(reason).toContain("archive node");
+      expect(reason).toContain("debug_traceTransaction");
+      expect(index.failure()).toBeNull();
+    },
+    MINUTE,
+  );
+});
+
+async function failureOf({ status }: TestIndex): Promise<string> {
+  for (const until = Date.now() + MINUTE / 2; Date.now() < until; ) {
+    const { phase, reason } = status.report();
+    if (phase === "failing" && reason !== null) return reason;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`the index does not fail: ${JSON.stringify(status.report())}`);
+}
+
+describe("a transaction that shows another call than it makes", () => {
+  it(
+    "is indexed by the call it makes: an intent, and an agent that was not updated",
+    async () => {
+      const stage = await openForwardedStage();
+      const { world } = stage;
+      const [real, shown] = [profileOf("real"), { ...profileOf("real"), capabilitiesHash: hashOf("shown") }];
+      await registerAgent(world, stage.showing(registerAgentData(shown)), real);
+      const owner = world.wallet(60);
+      const signed = await signIntent(world, owner, { ...wishOf(world, 900n), nonce: 7n });
+      const other = await signIntent(world, owner, { ...wishOf(world, 1n), nonce: 7n });
+      await submitIntent(world, stage.showing(submitIntentData(other)), signed);
+      await stage.chain.mine(BLOCKS_LATER);
+
+      const { index } = await prunedIndex(stage, { traces: false });
+      const head = await stage.head();
+      await index.reach(head);
+      const { rows } = await index.database.query<{ hash: string; least: string }>(
+        "select capabilities_hash as hash, amount_out_min::text as least from agents, intents",
+      );
+      expect(rows).toEqual([{ hash: real.capabilitiesHash, least: "900" }]);
+      expect(await index.digest(head.number - FINALITY)).toEqual(await archiveDigest(stage));
+      await stage.chain.stop();
+    },
+    MINUTE,
+  );
+});
+
+describe("a whole economy", () => {
+  it(
+    "gives the tables of an archive node, byte for byte, from a node that keeps 128 blocks",
+    async () => {
+      const stage = await openStage(31);
+      await stage.act(250);
+      await stage.chain.mine(BLOCKS_LATER);
+      const { index } = await prunedIndex(stage, { traces: false });
+      const head = await stage.head();
+      await index.reach(head);
+      const digest = await index.digest(head.number - FINALITY);
+      expect(digest).toEqual(await archiveDigest(stage));
+      await stage.chain.stop();
+    },
+    2 * MINUTE,
+  );
+});
+
+describe("a node that keeps everything", () => {
+  it(
+    "is found behind one that does not, and needs no traces",
+    async () => {
+      const stage = await openForwardedStage();
+      await actThrough(stage, "hidden");
+      await stage.chain.mine(BLOCKS_LATER);
+      const node = await startPrunedNode({ request: stage.chain.request, traces: false });
+      const urls = [node.url, stage.chain.rpcUrl];
+      const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
+      const head = await stage.head();
+      await index.reach(head);
+      expect(await index.digest(head.number - FINALITY)).toEqual(await archiveDigest(stage));
+      await index.close();
+      await node.stop();
+      await stage.chain.stop();
+    },
+    MINUTE,
+  );
+});

@@ -1,0 +1,116 @@
+// Everything money passes through, for real: two chains, a database, two selling processes, a facilitator and a bad way to it.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { openMarket } from "@sextant/simulator/fund-market";
+import { Secret } from "../../../src/lib/secret.ts";
+import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
+import { startLaggingNode } from "../../support/nodes/lagging-node.ts";
+import { quiet } from "../../support/quiet-log.ts";
+import { type FaultyFacilitator, startFaultyFacilitator } from "./faulty-facilitator.ts";
+import { type PaidChain, startPaidChain } from "./payment-chain.ts";
+import { type Respawned, startRespawned } from "./restarted-process.ts";
+
+export type MoneyStage = {
+  readonly paid: PaidChain;
+  readonly way: FaultyFacilitator;
+  readonly sellers: readonly Respawned[];
+  readonly facilitator: Respawned;
+  /** A look into the ledger that the sellers share. */
+  readonly database: Database;
+  /** Who owns something that can be asked for. */
+  readonly wallets: readonly string[];
+  close(): Promise<void>;
+};
+
+const BASE = 8453;
+const LISTENS = /(?:Portfolio service|facilitator) on (http:\/\/127\.0\.0\.1:\d+)/;
+
+export async function openMoneyStage(options: {
+  readonly databaseUrl: string;
+  readonly payers: number;
+  readonly random: () => number;
+  readonly faultySettles: number;
+  readonly onSettle: (number: number) => void;
+}): Promise<MoneyStage> {
+  const closing: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    const cwd = await mkdtemp(join(tmpdir(), "sextant-money-"));
+    closing.push(() => rm(cwd, { recursive: true, force: true }));
+    const [market, paid] = await Promise.all([startMarket(), startPaidChain(options.payers)]);
+    closing.push(() => market.stop());
+    closing.push(() => paid.chain.stop());
+    // The sellers read a node that is always a block behind the facilitator's.
+    const behind = await startLaggingNode(paid.chain.rpcUrl);
+    closing.push(() => behind.stop());
+    const payment = {
+      PAYMENT_NETWORK: `eip155:${paid.chain.chainId}`,
+      PAYMENT_RPC_URL: paid.chain.rpcUrl,
+      PAYMENT_ASSET: paid.asset,
+      PAYMENT_ASSET_NAME: "USD Coin",
+      PAYMENT_ASSET_VERSION: "2",
+      SEXTANT_REQUESTS_PER_MINUTE: "0",
+      SEXTANT_DEBUG: "true",
+    };
+    const start = async (command: string, environment: Readonly<Record<string, string>>) => {
+      const started = await startRespawned({ command, environment, cwd, listens: LISTENS });
+      closing.push(() => started.stop());
+      return started;
+    };
+    let facilitatorUrl: () => string | null = () => null;
+    const way = await startFaultyFacilitator({
+      ...options,
+      target: () => facilitatorUrl(),
+      frontRun: paid.frontRun,
+    });
+    closing.push(() => way.stop());
+    const settling = {
+      ...payment,
+      DATABASE_URL: options.databaseUrl,
+      FACILITATOR_PORT: "0",
+      FACILITATOR_PRIVATE_KEY: paid.chain.accounts.facilitator.privateKey,
+      FACILITATOR_PAYEES: paid.payTo,
+    };
+    const selling = {
+      ...payment,
+      PAYMENT_RPC_URL: behind.url,
+      DATABASE_URL: options.databaseUrl,
+      PORTFOLIO_PORT: "0",
+      PORTFOLIO_PUBLIC_URL: "https://portfolio.example",
+      [`RPC_URL_${BASE}`]: market.rpcUrl,
+      PAY_TO: paid.payTo,
+      FACILITATOR_URL: way.url,
+    };
+    const [facilitator, ...sellers] = await Promise.all([
+      start("facilitator", settling),
+      start("portfolio", selling),
+      start("portfolio", selling),
+    ]);
+    facilitatorUrl = () => facilitator.url;
+    const database = await openDatabase({
+      connection: { url: new Secret(options.databaseUrl) },
+      schema: "sextant",
+      poolMax: 2,
+      log: quiet,
+      applicationName: "money",
+    });
+    closing.push(() => database.close());
+    const { payer, agent, solver, merchant } = market.accounts;
+    const wallets = [payer, agent, solver, merchant].map(({ address }) => address.toLowerCase());
+    return { paid, way, sellers, facilitator, database, wallets, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startMarket(): Promise<LocalChain> {
+  const market = await startLocalChain({ chainId: BASE, code: LOCAL_GENESIS_CODE });
+  await openMarket(market, "base");
+  return market;
+}

@@ -1,0 +1,177 @@
+// The count: what the chain, the ledger and the clients know of every payment must be the same.
+
+import type { MoneyStage } from "./chaos-stage.ts";
+import { nonceIn } from "./forgeries.ts";
+import { type Answer, type Bought, sendTo } from "./payer.ts";
+
+/** One rule, and where it is broken. */
+export type Finding = { readonly rule: string; readonly checked: number; readonly broken: readonly string[] };
+
+export type Judgement = {
+  readonly findings: readonly Finding[];
+  readonly counts: Readonly<Record<string, number | string>>;
+};
+
+type Row = { nonce: string; payer: string; state: string; transaction: string | null; amount: string };
+
+// The gate refuses what expires within twelve seconds; before that it has no reason to refuse a good payment.
+const SURELY_GOOD_SECONDS = 15;
+const REPLAYS_AT_ONCE = 20;
+
+export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promise<Judgement> {
+  const { paid, database } = stage;
+  const transfers = await paid.transfers();
+  const { rows } = await database.query<Row>(
+    "select nonce, payer, state, transaction, amount::text as amount from payments",
+  );
+  const settled = rows.filter(({ state }) => state === "settled");
+  const signed = bought.flatMap((each) => (each.header === null ? [] : [{ ...each, header: each.header }]));
+  const ofNonce = new Map(signed.map((each) => [nonceIn(each.header), each]));
+  const paidBy = new Map(transfers.map((transfer) => [transfer.nonce as string, transfer]));
+  const replays = await replayAll(stage, signed);
+  const after = await paid.transfers();
+  const sum = (amounts: readonly (string | bigint)[]) =>
+    amounts.reduce<bigint>((all, each) => all + BigInt(each), 0n);
+  const [onChain, inLedger, balance] = [
+    sum(transfers.map(({ value }) => value)),
+    sum(settled.map(({ amount }) => amount)),
+    await paid.balance(),
+  ];
+
+  const findings: Finding[] = [];
+  const rule = <T>(name: string, all: readonly T[], objection: (each: T) => string | null) =>
+    findings.push({ rule: name, checked: all.length, broken: all.flatMap((each) => objection(each) ?? []) });
+  const is = (name: string, found: unknown, wanted: unknown) =>
+    rule(name, [found], () => (found === wanted ? null : `${found} instead of ${wanted}`));
+
+  rule("a transfer is of somebody's own signature, and the only one of its nonce", transfers, (transfer) => {
+    const same = transfers.filter(({ nonce }) => nonce === transfer.nonce).length;
+    const owner = ofNonce.get(transfer.nonce);
+    return same === 1 && owner?.payer === transfer.payer
+      ? null
+      : `${transfer.nonce}: ${same} of ${owner?.payer}`;
+  });
+  rule("a transfer is settled in the ledger, in its own transaction", transfers, (transfer) => {
+    const row = rows.find(({ nonce }) => nonce === transfer.nonce);
+    const same =
+      row?.state === "settled" && row.transaction === transfer.transaction && row.payer === transfer.payer;
+    return same
+      ? null
+      : `${transfer.nonce} is ${row?.state} in ${row?.transaction}, not ${transfer.transaction}`;
+  });
+  rule("what the ledger calls settled is on chain", settled, ({ nonce }) =>
+    paidBy.has(nonce) ? null : nonce,
+  );
+  rule("nothing is left open", rows, ({ state, nonce }) => (state === "settling" ? nonce : null));
+  const sold = signed.flatMap((each) => each.answers.filter(isSold).map((answer) => ({ each, answer })));
+  rule("a 200 names the one transfer of its payment", sold, ({ each, answer }) => {
+    const transfer = paidBy.get(nonceIn(each.header));
+    return transfer?.transaction === answer.transaction
+      ? null
+      : `${answer.transaction} instead of ${transfer?.transaction}`;
+  });
+  rule("every transfer's answer can be had again by its signature", transfers, ({ nonce }) => {
+    const replay = replays.get(nonce);
+    const first = ofNonce.get(nonce)?.answers.find(isSold);
+    if (replay?.status !== 200) return `${nonce}: ${replay?.status} ${replay?.error}`;
+    return first === undefined || first.body === replay.body ? null : `${nonce}: other bytes`;
+  });
+  rule("all answers to one signature are the same bytes", signed, (each) =>
+    new Set(each.answers.filter(isSold).map(({ body }) => body)).size <= 1 ? null : nonceIn(each.header),
+  );
+  rule("what was not paid for is not answered", signed, ({ header }) => {
+    const nonce = nonceIn(header);
+    return paidBy.has(nonce) || replays.get(nonce)?.status !== 200 ? null : nonce;
+  });
+  const forged = bought.flatMap(({ forgedAnswers }) => forgedAnswers);
+  rule("a forged or misused signature gets nothing", forged, ({ status, error }) =>
+    [400, 402, 409, 429, 503].includes(status) ? null : `${status} ${error}`,
+  );
+  const honest = signed.flatMap((each) => each.answers.map((answer) => ({ each, answer })));
+  rule("a good payment is not refused while it is good", honest, ({ each, answer }) =>
+    [400, 404, 409].includes(answer.status) ||
+    (answer.status === 402 && answer.leftSeconds > SURELY_GOOD_SECONDS)
+      ? `${each.manner} ${answer.status} ${answer.error} ${Math.round(answer.leftSeconds)} s before its end`
+      : null,
+  );
+  const refused = signed.filter(({ answers }) => answers.at(-1)?.status === 402);
+  rule("who was refused has not paid", refused, ({ header, answers }) =>
+    paidBy.has(nonceIn(header)) ? `${nonceIn(header)}: ${answers.at(-1)?.error}` : null,
+  );
+  is("replays move no money", after.length, transfers.length);
+  is("the ledger's sum is the chain's", inLedger, onChain);
+  is("and the balance", balance, onChain);
+  rule(
+    "no process ended by itself",
+    [...stage.sellers, stage.facilitator],
+    ({ crashes }) => crashes.join("\n") || null,
+  );
+  const patient = signed.filter(({ manner }) => manner !== "leaving");
+  const had = patient.filter(({ answers }) => answers.some(isSold));
+  is("at least a quarter of those who stayed were served", had.length * 4 >= patient.length, true);
+
+  const states = [...new Set(rows.map(({ state }) => state))].sort();
+  return {
+    findings,
+    counts: {
+      purchases: bought.length,
+      "transfers on chain": transfers.length,
+      "signatures with a 200": signed.filter(({ answers }) => answers.some(isSold)).length,
+      "200s seen": sold.length,
+      "paid without a 200, retrieved": transfers.filter(
+        ({ nonce }) => !ofNonce.get(nonce)?.answers.some(isSold),
+      ).length,
+      "answers to forgeries": forged.length,
+      "sum in units": onChain.toString(),
+      ledger: states
+        .map((state) => `${state} ${rows.filter((row) => row.state === state).length}`)
+        .join(", "),
+      statuses: statusesOf(honest.map(({ answer }) => answer)),
+      "statuses of forgeries": statusesOf(forged),
+      ...reasonsOf(honest.map(({ answer }) => answer)),
+    },
+  };
+}
+
+function isSold({ status }: Answer): boolean {
+  return status === 200;
+}
+
+function statusesOf(answers: readonly Answer[]): string {
+  const statuses = [...new Set(answers.map(({ status }) => status))].sort();
+  return statuses
+    .map((status) => `${status} × ${answers.filter((each) => each.status === status).length}`)
+    .join(", ");
+}
+
+/** Why there was no answer, by what was said. */
+function reasonsOf(answers: readonly Answer[]): Readonly<Record<string, number>> {
+  const reasons: Record<string, number> = {};
+  for (const { status, error } of answers) {
+    if (error === null) continue;
+    const sentence = /"error":"([^"]*)"/.exec(error)?.[1] ?? "nothing was said";
+    const name = `${status} ${sentence}`;
+    reasons[name] = (reasons[name] ?? 0) + 1;
+  }
+  return reasons;
+}
+
+/** Every signature once more, at whichever seller. */
+async function replayAll(
+  { sellers }: MoneyStage,
+  signed: readonly (Bought & { header: string })[],
+): Promise<Map<string, Answer>> {
+  const replays = new Map<string, Answer>();
+  const waiting = [...signed];
+  const work = async (url: string) => {
+    for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
+      const answers: Answer[] = [];
+      await sendTo(url + each.path, each.header, answers);
+      const [answer] = answers;
+      if (answer) replays.set(nonceIn(each.header), answer);
+    }
+  };
+  const urls = sellers.flatMap(({ url }) => url ?? []);
+  await Promise.all(Array.from({ length: REPLAYS_AT_ONCE }, (_, i) => work(urls[i % urls.length] ?? "")));
+  return replays;
+}

@@ -1,0 +1,287 @@
+// Whatever happens in whatever order: the gate's ledger and the chain tell the same story, and so do the answers.
+import fc from "fast-check";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../src/lib/clock.ts";
+import { createGate } from "../../src/payments/paywall/gate.ts";
+import type { Offer } from "../../src/payments/paywall/offer.ts";
+import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
+import type { Rows } from "../../src/schema/record-store.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { openTestDatabase } from "../support/index/test-index.ts";
+import { quiet } from "../support/quiet-log.ts";
+import { headerOf } from "./chaos/forgeries.ts";
+import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
+
+const RUNS = 40;
+/** What each signature pays for: several authorizations of one purchase share its identifier, one has none. */
+const PURCHASES = [
+  "first-purchase-0001",
+  "first-purchase-0001",
+  "other-purchase-0002",
+  null,
+  "first-purchase-0001",
+];
+const SIGNATURES = PURCHASES.length;
+const LEASE_MS = 80;
+const payer: Hex = `0x${"11".repeat(20)}`;
+const offer: Offer = {
+  network: "eip155:31337",
+  asset: `0x${"22".repeat(20)}`,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  payTo: `0x${"33".repeat(20)}`,
+  amount: 10_000n,
+  maxTimeoutSeconds: 60,
+  description: "A snapshot.",
+  mimeType: "application/json",
+  resourceOrigin: "https://sold.example",
+};
+
+type Death = "never" | "at work" | "asked" | "sent";
+type Step =
+  | {
+      do: "ask";
+      signature: number;
+      verify: VerifyFault;
+      settle: SettleFault;
+      death: Death;
+      /** How many blocks the node of this process is behind. */
+      behind: number;
+      forged: boolean;
+      works: boolean;
+    }
+  | { do: "sweep" }
+  | { do: "mine" };
+
+const asks = fc.record({
+  do: fc.constant("ask" as const),
+  signature: fc.nat(SIGNATURES - 1),
+  verify: fc.constantFrom<VerifyFault>("none", "none", "none", "lost"),
+  settle: fc.constantFrom<SettleFault>(
+    "none",
+    "none",
+    "lost request",
+    "lost answer",
+    "lost while waiting",
+    "pending",
+    "refused",
+    "front-run",
+    "front-run, refused",
+    "made up",
+  ),
+  death: fc.constantFrom<Death>("never", "never", "never", "at work", "asked", "sent"),
+  behind: fc.constantFrom(0, 0, 1),
+  forged: fc.constantFrom(false, false, false, true),
+  works: fc.constantFrom(true, true, true, true, false),
+});
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: asks },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "sweep" }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "mine" }) },
+);
+/** Steps of one list happen at once, the lists one after the other. */
+const stories = fc.array(fc.array(steps, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+
+const asked = {
+  do: "ask",
+  signature: 0,
+  verify: "none",
+  death: "never",
+  forged: false,
+  works: true,
+} as const;
+/** Whatever chance says: what a client must not be told to sign again for, with a node that is a block behind. */
+const SURE: [Step[][]][] = (["front-run", "front-run, refused", "refused", "made up"] as const).map(
+  (settle) => [[[{ ...asked, settle, behind: 1 }], [{ do: "mine" }]]],
+);
+
+let database: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  const opened = await openTestDatabase();
+  ({ database, drop } = { ...opened, drop: () => opened.drop() });
+});
+afterAll(() => drop());
+
+type Told = { readonly signature: number; readonly forged: boolean; readonly answer: EndpointAnswer };
+
+/** A process of its own for every request: when it dies, nothing that it still does reaches the world. */
+class World {
+  readonly chain = new ModelChain();
+  readonly told: Told[] = [];
+  /** Signatures whose owner has been refused and asks no more: he will sign again, so these must never be paid. */
+  readonly refused = new Set<number>();
+  readonly #open = new Map<number, number>();
+  #works = 0;
+  readonly #validBefore = Math.floor(Date.now() / 1_000) + 3_600;
+
+  #gate(step: Partial<Extract<Step, { do: "ask" }>>) {
+    let isDead = false;
+    const die = (moment: Death) => {
+      if (step.death === moment) isDead = true;
+    };
+    const living = openRecordStore(database);
+    const store: Rows = {
+      run: async (statement) => {
+        if (isDead) throw new Error("this process is dead");
+        return living.run(statement);
+      },
+    };
+    const faults = { verify: step.verify ?? "none", settle: step.settle ?? "none" } as const;
+    const gate = createGate({
+      offer,
+      store,
+      facilitator: this.chain.facilitator(faults, die),
+      chain: this.chain.settlements(step.behind ?? 0),
+      log: quiet,
+      clock: { ...systemClock, nowMs: () => Date.now() },
+      limits: { leaseMs: LEASE_MS, waitMs: 40, receiptMs: 0, failuresMax: 1_000 },
+    });
+    return { gate, die, isDead: () => isDead };
+  }
+
+  nonceOf(signature: number): Hex {
+    return `0x${(signature + 1).toString(16).padStart(64, "0")}`;
+  }
+
+  /** The identifier of a purchase, or the signature itself where it has none. */
+  purchaseOf(signature: number): string {
+    return PURCHASES[signature] ?? `signature-${signature}`;
+  }
+
+  /** What moved for the purchase of a signature. */
+  transfersFor(signature: number) {
+    const together = PURCHASES.map((_, each) => each).filter(
+      (each) => this.purchaseOf(each) === this.purchaseOf(signature),
+    );
+    return together.flatMap((each) => this.chain.transfers.get(this.nonceOf(each)) ?? []);
+  }
+
+  #header(signature: number, forged: boolean, named: boolean): string {
+    const authorization = {
+      from: payer,
+      to: offer.payTo,
+      value: offer.amount.toString(),
+      validAfter: "0",
+      validBefore: String(this.#validBefore),
+      nonce: this.nonceOf(signature),
+    };
+    const accepted = { scheme: "exact", network: offer.network, asset: offer.asset };
+    const id = PURCHASES[signature] ?? null;
+    return headerOf({
+      x402Version: 2,
+      accepted,
+      ...(id !== null && named ? { extensions: { "payment-identifier": { info: { id } } } } : {}),
+      payload: { authorization, signature: forged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE },
+    });
+  }
+
+  async ask(
+    step: Partial<Extract<Step, { do: "ask" }>> & { signature: number; named?: boolean },
+  ): Promise<EndpointAnswer | null> {
+    const { signature, forged = false, named = true } = step;
+    const { gate, die, isDead } = this.#gate(step);
+    const resource = { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
+    const header = this.#header(signature, forged, named);
+    if (!forged) this.#count(signature, 1);
+    const answer = await gate
+      .serve({ resource, signature: header }, async () => {
+        die("at work");
+        if (step.works === false) return { status: 404, body: { error: "There is none." } };
+        this.#works += 1;
+        return { status: 200, body: { work: this.#works } };
+      })
+      .catch((error: unknown) => {
+        if (isDead()) return null;
+        throw error;
+      });
+    const others = forged ? 0 : this.#count(signature, -1);
+    // Whoever died has told nobody.
+    if (answer === null || isDead()) return null;
+    if (!forged && answer.status === 402 && others === 0) this.refused.add(signature);
+    this.told.push({ signature, forged, answer });
+    return answer;
+  }
+
+  #count(signature: number, more: 1 | -1): number {
+    this.refused.delete(signature);
+    const open = (this.#open.get(signature) ?? 0) + more;
+    this.#open.set(signature, open);
+    return open;
+  }
+
+  async step(step: Step): Promise<void> {
+    if (step.do === "mine") this.chain.mine();
+    else if (step.do === "sweep") await this.#gate({}).gate.sweep();
+    else await this.ask(step);
+  }
+
+  /** Leases end, everything expires, and what is left is swept. */
+  async end(): Promise<void> {
+    await systemClock.sleep(LEASE_MS + 20);
+    this.chain.expireAll();
+    await this.#gate({}).gate.sweep();
+  }
+
+  total = () => this.#gate({}).gate.total();
+}
+
+const bodyOf = ({ body }: EndpointAnswer) => Buffer.from(body as Uint8Array).toString();
+const transactionOf = ({ headers }: EndpointAnswer) =>
+  (
+    JSON.parse(Buffer.from(headers?.["payment-response"] ?? "", "base64").toString()) as {
+      transaction: string;
+    }
+  ).transaction;
+
+it("every purchase has one transfer and one answer, every answer its transfer, and the sums agree", async () => {
+  await fc.assert(
+    fc.asyncProperty(stories, async (story) => {
+      await database.query("delete from payments");
+      const world = new World();
+      for (const together of story) await Promise.all(together.map((step) => world.step(step)));
+      await world.end();
+      const { transfers } = world.chain;
+      const rows = await database.query<{ nonce: Hex; transaction: string }>(
+        "select nonce, transaction from payments where state = 'settled' order by nonce",
+      );
+      const paid = [...transfers].map(([nonce, { transaction }]) => ({ nonce, transaction }));
+      expect(rows.rows).toEqual(paid.sort((a, b) => (a.nonce < b.nonce ? -1 : 1)));
+      expect(await world.total()).toBe(BigInt(transfers.size) * offer.amount);
+      for (const { signature, forged, answer } of world.told) {
+        if (answer.status !== 200) continue;
+        expect(forged).toBe(false);
+        expect([transactionOf(answer)]).toEqual(
+          world.transfersFor(signature).map(({ transaction }) => transaction),
+        );
+      }
+      for (const signature of world.refused) {
+        expect([signature, transfers.has(world.nonceOf(signature))]).toEqual([signature, false]);
+      }
+      for (let signature = 0; signature < SIGNATURES; signature += 1) {
+        const paid = world.transfersFor(signature).length;
+        // One purchase is charged once, however many authorizations were sent for it.
+        expect([signature, paid]).toEqual([signature, Math.min(paid, 1)]);
+        const replay = await world.ask({ signature });
+        const isPaid = transfers.has(world.nonceOf(signature));
+        if (isPaid || replay?.status === 200) {
+          expect([signature, replay?.status, paid]).toEqual([signature, 200, 1]);
+        }
+        if (isPaid && PURCHASES[signature] !== null) {
+          expect((await world.ask({ signature, named: false }))?.status).toBe(409);
+        }
+        const sold = world.told.filter(
+          (each) =>
+            each.answer.status === 200 && world.purchaseOf(each.signature) === world.purchaseOf(signature),
+        );
+        expect(new Set(sold.map(({ answer }) => bodyOf(answer))).size).toBe(
+          paid > 0 && sold.length > 0 ? 1 : 0,
+        );
+      }
+    }),
+    { numRuns: RUNS, endOnFailure: false, examples: SURE },
+  );
+}, 120_000);

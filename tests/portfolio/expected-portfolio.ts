@@ -1,0 +1,87 @@
+// What a wallet holds and is worth, worked out once more by the simplest means: one read a question, integers only.
+
+import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
+import { type Abi, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, parseAbi } from "viem";
+import type { LocalMarket } from "../../src/local/markets.ts";
+import { listedToken, rpcCall } from "./service-stage.ts";
+
+const vaultAbi = parseAbi(["function convertToAssets(uint256) view returns (uint256)"]);
+
+/** Millionths of a dollar. */
+type Micro = bigint;
+
+export type PlainToken = { contract: Hex | null; raw: bigint; decimals: number; price: bigint; value: Micro };
+
+export type PlainChain = {
+  readonly tokens: readonly PlainToken[];
+  /** What the vault's shares stand for, in USDC. */
+  readonly saved: { readonly raw: bigint; readonly value: Micro };
+  readonly total: Micro;
+  readonly stable: Micro;
+};
+
+// Of every feed here.
+const FEED_DECIMALS = 8;
+
+export async function plainChain(market: LocalMarket, wallet: Hex, blockHash: Hex): Promise<PlainChain> {
+  const at = { blockHash };
+  const call = async <T>(to: Hex, abi: Abi, functionName: string, args: readonly unknown[] = []) => {
+    const data = encodeFunctionData({ abi, functionName, args });
+    const answer = await rpcCall<Hex>(market, "eth_call", [{ to, data }, at]);
+    return decodeFunctionResult({ abi, functionName, data: answer }) as T;
+  };
+  const priceAt = async (feed: Hex) =>
+    (await call<readonly bigint[]>(feed, priceFeedAbi, "latestRoundData"))[1] ?? 0n;
+  const token = async (contract: Hex, feed: Hex): Promise<PlainToken> => {
+    const raw = await call<bigint>(contract, erc20Abi, "balanceOf", [wallet]);
+    const decimals = await call<number>(contract, erc20Abi, "decimals");
+    const price = await priceAt(feed);
+    return { contract, raw, decimals, price, value: worth(raw, decimals, price) };
+  };
+  const feedOf = (contract: Hex) => market.feeds.tokens[contract]?.feed ?? "0x";
+  const [usdc, weth, vault] = ["USDC", "WETH", "vUSDC"].map((symbol) => listedToken(market, symbol)) as [
+    Hex,
+    Hex,
+    Hex,
+  ];
+  const raw = BigInt(await rpcCall<Hex>(market, "eth_getBalance", [wallet, at]));
+  const price = await priceAt(market.feeds.native?.feed ?? "0x");
+  const ether = { contract: null, raw, decimals: 18, price, value: worth(raw, 18, price) };
+  const dollars = await token(usdc, feedOf(usdc));
+  const wrapped = await token(weth, feedOf(weth));
+  const shares = await call<bigint>(vault, erc20Abi, "balanceOf", [wallet]);
+  const assets = await call<bigint>(vault, vaultAbi, "convertToAssets", [shares]);
+  const saved = { raw: assets, value: worth(assets, dollars.decimals, dollars.price) };
+  const tokens = [ether, dollars, wrapped].filter((each) => each.raw > 0n);
+  return {
+    tokens,
+    saved,
+    total: tokens.reduce((sum, { value }) => sum + value, saved.value),
+    stable: dollars.value + saved.value,
+  };
+}
+
+/** raw ÷ 10^decimals × price ÷ 10^8, in millionths, half a millionth up. */
+function worth(raw: bigint, decimals: number, price: bigint): Micro {
+  const divisor = 10n ** BigInt(decimals + FEED_DECIMALS - 6);
+  return (2n * raw * price + divisor) / (2n * divisor);
+}
+
+/** 1250500000 with 6 decimals is "1250.5". */
+export function plainText(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const rest = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return rest === "" ? whole : `${whole}.${rest}`;
+}
+
+export function usd(value: Micro): string {
+  return plainText(value, 6);
+}
+
+/** "-1.25" as millionths. */
+export function micro(text: string): Micro {
+  const [whole = "", rest = ""] = text.replace("-", "").split(".");
+  const value = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, "0"));
+  return text.startsWith("-") ? -value : value;
+}

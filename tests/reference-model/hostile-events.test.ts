@@ -1,0 +1,141 @@
+// Events that are valid and meant to hurt: the index takes them, keeps them, and goes on.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
+import { createProtocol } from "../../src/protocol/fold.ts";
+import { createRowIndexes, createRowTables, recordRowTables } from "../../src/store/index/row-tables.ts";
+import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
+import { acquireLock, type Lock } from "../../src/store/postgres/advisory-lock.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { addressOf, DEPLOYMENT, hashOf, readsOf, Story, ZERO_HASH } from "../support/index/memory-index.ts";
+import { openTestDatabase } from "../support/index/test-index.ts";
+
+const UINT256_MAX = 2n ** 256n - 1n;
+const protocol = createProtocol(DEPLOYMENT, readsOf({}));
+
+let database: Database;
+let lock: Lock | null;
+let store: IndexStore;
+let close: () => Promise<void>;
+let head = 0;
+
+beforeAll(async () => {
+  const { database: opened, drop } = await openTestDatabase();
+  database = opened;
+  lock = await acquireLock(database, "hostile", { waitMs: 0 });
+  if (!lock) throw new Error("nobody else should hold this lock");
+  await lock.transaction(async (session) => {
+    await createRowTables(session, tables);
+    await createRowIndexes(session, tables);
+    await recordRowTables(session, { tables, foldVersion: FOLD_VERSION });
+  });
+  store = openIndexStore(database, lock, tables);
+  const held = lock;
+  close = async () => {
+    await held.release();
+    await drop();
+  };
+});
+afterAll(() => close());
+
+/** Writes the events of a story, which places them all in one new block. */
+async function write(tell: (story: Story, block: number) => void): Promise<void> {
+  head += 1;
+  const story = new Story();
+  tell(story, head);
+  const hash = story.logs[0]?.blockHash ?? hashOf("b0");
+  const tip = { number: head, hash, timestamp: 1_767_225_600 + head };
+  const logs = await protocol.detail(story.logs, new AbortController().signal);
+  const blocks = [{ ...tip, parentHash: hash, logCount: logs.length }];
+  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, protocol.fold, null);
+  await folded.write();
+}
+
+const sale = (number: number) => ({
+  quoteHash: `0x${number.toString(16).padStart(64, "0")}`,
+  merchantId: 1n,
+  serviceNumericId: 1n,
+  agent: addressOf("02"),
+  token: addressOf("70"),
+  facilitator: addressOf("f1"),
+  amount: UINT256_MAX,
+  paymentRail: 3,
+  protocolFeeBps: 10_000,
+  protocolFeeAmount: UINT256_MAX,
+  resourceHash: ZERO_HASH,
+});
+
+describe("amounts", () => {
+  it("may add up to more than the largest amount, many times over", async () => {
+    const sales = 30;
+    await write((story, block) => {
+      for (let number = 0; number < sales; number += 1) {
+        const quote = { expiresAt: UINT256_MAX, paymentNonce: UINT256_MAX, termsHash: ZERO_HASH };
+        const args = { ...sale(number), ...quote, x402PayloadHash: ZERO_HASH };
+        story.say("CommerceRegistry", "QuoteCommitted", args, { block });
+      }
+    });
+    await write((story, block) => {
+      for (let number = 0; number < sales; number += 1) {
+        const receipt = { receiptId: BigInt(number), resultHash: ZERO_HASH, fulfillmentHash: ZERO_HASH };
+        story.say("CommerceRegistry", "ReceiptRecorded", { ...sale(number), ...receipt }, { block });
+      }
+    });
+    const sum = String(UINT256_MAX * BigInt(sales));
+    const totals = await database.query(
+      "select quoted_volume, quoted_protocol_fees, settled_volume, settled_protocol_fees from commerce_totals where valid_to is null",
+    );
+    expect(totals.rows).toEqual([
+      { quoted_volume: sum, quoted_protocol_fees: sum, settled_volume: sum, settled_protocol_fees: sum },
+    ]);
+    for (const table of [
+      "token_volumes",
+      "rail_volumes",
+      "facilitator_volumes",
+      "service_volumes",
+      "merchant_records",
+    ]) {
+      const { rows } = await database.query(
+        `select settled_volume, protocol_fees from ${table} where valid_to is null`,
+      );
+      expect(rows, table).toEqual([{ settled_volume: sum, protocol_fees: sum }]);
+    }
+  });
+});
+
+describe("text", () => {
+  const bytes = {
+    NUL: "610062",
+    "broken UTF-8": "61ff62c080f09fa7",
+    "half a surrogate pair": "eda080",
+    "what COPY would take for its own": Buffer.from("\\N\t\\.\n\r\\x00").toString("hex"),
+    "a megabyte": "f09fa7ad".repeat(2 ** 18),
+  };
+
+  it.each(Object.entries(bytes))(
+    "with %s is stored, read back and found again in the raw log",
+    async (_, hex) => {
+      const merchantId = BigInt(head + 1);
+      const length = hex.length / 2;
+      await write((story, block) => {
+        const party = { owner: addressOf("01"), payoutAddress: addressOf("01") };
+        const args = { merchantId, ...party, metadataURI: "x".repeat(length), metadataHash: ZERO_HASH };
+        story.say("CommerceRegistry", "MerchantRegistered", args, { block });
+        const [log] = story.logs.splice(0);
+        if (!log) throw new Error("a log was said");
+        const data = log.data.replace("78".repeat(length), hex) as `0x${string}`;
+        story.logs.push({ ...log, data });
+      });
+      const { rows } = await database.query<{ metadata_uri: string }>({
+        text: "select metadata_uri from merchants where merchant_id = $1",
+        values: [merchantId],
+      });
+      const exact = Buffer.from(hex, "hex");
+      expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
+      const raw = await database.query<{ data: Uint8Array }>({
+        text: "select data from logs where block_number = $1",
+        values: [head],
+      });
+      expect(Buffer.from(raw.rows[0]?.data ?? []).includes(exact)).toBe(true);
+    },
+  );
+});

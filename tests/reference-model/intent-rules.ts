@@ -1,0 +1,149 @@
+// The model's rules for intents, bids and fills.
+
+import { intentTypeHashes } from "@sextant/contracts/interface/hash-vectors";
+import { encodeAbiParameters, type Hex, keccak256 } from "viem";
+import { arg, type Rules } from "./read-model.ts";
+
+type Intent = {
+  readonly owner: Hex;
+  readonly intentType: number;
+  readonly constraints: Readonly<Record<"amountInMax" | "amountOutMin" | "deadline", bigint>> & {
+    readonly slippageBps: number;
+  };
+  readonly execution: Readonly<
+    Record<
+      "target" | "dataHash" | "requiredAttestationSubject" | "requiredAttestationSchema" | "metadataURIHash",
+      Hex
+    >
+  >;
+  readonly inputToken: Hex;
+  readonly outputToken: Hex;
+  readonly nonce: bigint;
+};
+
+const TYPES = ["SWAP_EXACT_IN_MAX_SLIPPAGE"];
+
+/** keccak256 of abi.encode, as the documents write it. */
+function k(types: readonly string[], values: readonly unknown[]): Hex {
+  return keccak256(
+    encodeAbiParameters(
+      types.map((type) => ({ type })),
+      values,
+    ),
+  );
+}
+
+/** The EIP-712 struct hash, spelt out: no library of typed data takes part. */
+function intentHash(intent: Intent): Hex {
+  const { amountInMax, amountOutMin, deadline, slippageBps } = intent.constraints;
+  const constraints = k(
+    ["bytes32", "uint256", "uint256", "uint256", "uint16"],
+    [intentTypeHashes.Constraints, amountInMax, amountOutMin, deadline, slippageBps],
+  );
+  const { target, dataHash, requiredAttestationSubject, requiredAttestationSchema, metadataURIHash } =
+    intent.execution;
+  const execution = k(
+    ["bytes32", "address", "bytes32", "bytes32", "bytes32", "bytes32"],
+    [
+      intentTypeHashes.ExecutionRequirements,
+      target,
+      dataHash,
+      requiredAttestationSubject,
+      requiredAttestationSchema,
+      metadataURIHash,
+    ],
+  );
+  return k(
+    ["bytes32", "address", "uint8", "bytes32", "bytes32", "address", "address", "uint256"],
+    [
+      intentTypeHashes.Intent,
+      intent.owner,
+      intent.intentType,
+      constraints,
+      execution,
+      intent.inputToken,
+      intent.outputToken,
+      intent.nonce,
+    ],
+  );
+}
+
+export const intentRules: Rules = {
+  "IntentBook.IntentSubmitted": (model, event) => {
+    const intent = event.view as unknown as Intent;
+    const intent_id = arg(event, "intentId");
+    model.put(
+      "intents",
+      intent_id,
+      {
+        intent_id,
+        owner: arg(event, "owner"),
+        intent_type: TYPES[intent.intentType],
+        input_token: intent.inputToken,
+        output_token: intent.outputToken,
+        amount_in_max: intent.constraints.amountInMax,
+        amount_out_min: intent.constraints.amountOutMin,
+        deadline: intent.constraints.deadline,
+        slippage_bps: intent.constraints.slippageBps,
+        nonce: arg(event, "nonce"),
+        status: "OPEN",
+        selected_bid_id: null,
+        intent_hash: intentHash(intent),
+        execution_target: intent.execution.target,
+        data_hash: intent.execution.dataHash,
+        required_attestation_subject: intent.execution.requiredAttestationSubject,
+        required_attestation_schema: intent.execution.requiredAttestationSchema,
+        metadata_uri_hash: intent.execution.metadataURIHash,
+      },
+      event,
+    );
+  },
+  "IntentBook.IntentCancelled": (model, event) => {
+    model.change("intents", arg(event, "intentId"), { status: "CANCELLED" });
+  },
+  "IntentBook.SolverBidSubmitted": (model, event) => {
+    const intent_id = arg(event, "intentId");
+    const chain_bid_id = arg(event, "bidId");
+    model.put(
+      "bids",
+      [intent_id, chain_bid_id],
+      {
+        intent_id,
+        chain_bid_id,
+        solver: arg(event, "solver"),
+        amount_in: arg(event, "amountIn"),
+        amount_out: arg(event, "amountOut"),
+        fee: arg(event, "fee"),
+        valid_until: arg(event, "validUntil"),
+        execution_hash: arg(event, "executionHash"),
+      },
+      event,
+    );
+  },
+  "IntentBook.SolverBidSelected": (model, event) => {
+    model.change("intents", arg(event, "intentId"), { selected_bid_id: arg(event, "bidId") });
+  },
+  "IntentBook.IntentFilled": (model, event) => {
+    const intent_id = arg(event, "intentId");
+    const solver = arg(event, "solver");
+    const amount_out = arg(event, "amountOut");
+    const intent = model.get("intents", intent_id);
+    const latency_blocks = BigInt(event.block) - BigInt(String(intent.block_number));
+    const surplus_out = amount_out - BigInt(String(intent.amount_out_min));
+    model.change("intents", intent_id, { status: "FILLED" });
+    const amounts = { amount_in: arg(event, "amountIn"), amount_out };
+    model.put("fills", intent_id, { intent_id, solver, ...amounts, latency_blocks, surplus_out }, event);
+    model.count(
+      "solver_activity",
+      solver,
+      { solver, fills: 0n, latency_blocks_total: 0n, surplus_out_total: 0n },
+      { fills: 1n, latency_blocks_total: latency_blocks, surplus_out_total: surplus_out },
+    );
+  },
+  "IntentBook.IntentFillProof": (model, event) => {
+    const intent_id = arg(event, "intentId");
+    const hashes = { result_hash: arg(event, "resultHash"), trace_hash: arg(event, "traceHash") };
+    const row = { intent_id, ...hashes, attestation_id: arg(event, "attestationId") };
+    model.put("fill_proofs", intent_id, row, event);
+  },
+};

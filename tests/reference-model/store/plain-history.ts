@@ -1,0 +1,77 @@
+// Rows the simplest way there is: a whole copy of every table for every block. What the store must agree with.
+import { keyText, type Row } from "../../../src/schema/table.ts";
+import { type Act, SAMPLES, sampleOf } from "./sample-tables.ts";
+
+/** By table name, then by key text. */
+export type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+
+export type Place = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
+
+export class PlainHistory {
+  readonly #states = new Map<number, Map<string, Map<string, Row>>>();
+  #head: number;
+
+  constructor(firstBlock: number) {
+    this.#head = firstBlock;
+    this.#states.set(firstBlock, new Map(SAMPLES.map(({ table }) => [table.name, new Map()])));
+  }
+
+  get head(): number {
+    return this.#head;
+  }
+
+  at(block: number): Rows {
+    const state = this.#states.get(block);
+    if (!state) throw new Error(`block ${block} was never made`);
+    return state;
+  }
+
+  /** A new block on top, which begins as the last one ended. */
+  begin(): void {
+    const copy = new Map([...this.at(this.#head)].map(([name, rows]) => [name, new Map(rows)]));
+    this.#head += 1;
+    this.#states.set(this.#head, copy);
+  }
+
+  find(act: Pick<Act, "table" | "key">): Row | null {
+    const { table, key } = sampleOf(act);
+    return (
+      this.at(this.#head)
+        .get(table.name)
+        ?.get(keyText(table.key, key(act.key))) ?? null
+    );
+  }
+
+  /** Makes the change in the newest block. */
+  change(act: Act, { tx_hash, log_index }: Omit<Place, "block">): void {
+    const { table, key, values, fields, counts } = sampleOf(act);
+    const before = this.find(act);
+    const origin = { block_number: BigInt(this.#head), tx_hash, log_index };
+    const made = { ...key(act.key), ...values(act.value), ...(table.provenance ? origin : {}) };
+    const after =
+      act.verb === "update"
+        ? { ...before, ...fields(act.value) }
+        : act.verb === "add" && counts && before
+          ? { ...before, ...sums(before, values(act.value)) }
+          : made;
+    this.#states.get(this.#head)?.get(table.name)?.set(keyText(table.key, after), after);
+  }
+
+  rollback(block: number): void {
+    for (let gone = block + 1; gone <= this.#head; gone += 1) this.#states.delete(gone);
+    this.#head = block;
+  }
+}
+
+function sums(before: Row, amounts: Row): Row {
+  return Object.fromEntries(
+    Object.entries(amounts).map(([name, amount]) => [name, (before[name] as bigint) + (amount as bigint)]),
+  );
+}
+
+/** A row as the database's driver gives it: text for what JavaScript has no exact type for. */
+export function asStored(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]),
+  );
+}

@@ -1,0 +1,243 @@
+// An index of sample tables in a real database, beside the plain history it must agree with.
+import { randomBytes } from "node:crypto";
+import type { Hex } from "../../../src/lib/hex.ts";
+import { keyText, type Row, type Table } from "../../../src/schema/table.ts";
+import type { Checkpoint, StoredBlock } from "../../../src/store/index/checkpoint.ts";
+import { rebuildRows } from "../../../src/store/index/rebuild.ts";
+import { createRowIndexes, createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
+import {
+  type Fold,
+  type IndexBatch,
+  type IndexStore,
+  openIndexStore,
+} from "../../../src/store/index/store.ts";
+import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
+import type { Database } from "../../../src/store/postgres/database.ts";
+import { digestTables } from "../../support/digest-tables.ts";
+import { openTestDatabase } from "../../support/index/test-index.ts";
+import { asStored, PlainHistory, type Rows } from "./plain-history.ts";
+import { type Act, logOf, SAMPLE_TABLES, sampleFold, sampleOf } from "./sample-tables.ts";
+
+export type Block = readonly Act[];
+export type Version = { readonly row: Row; readonly from: number; readonly to: number | null };
+
+export type SampleIndex = {
+  readonly database: Database;
+  readonly store: IndexStore;
+  /** The plain history, as long as only `write` and `rollback` are used. */
+  readonly history: PlainHistory;
+  readonly finalized: number;
+  /** Writes blocks on top of the head, of which all but the last `unsettled` are final; changes are made possible first. */
+  write(blocks: readonly Block[], unsettled: number): Promise<void>;
+  /** The same without the plain history: what must fail. */
+  attempt(blocks: readonly Block[], unsettled: number): Promise<void>;
+  rollback(block: number): Promise<void>;
+  versions(table: Table): Promise<Version[]>;
+  digest(): Promise<Readonly<Record<string, string>>>;
+  /** Makes the rows again from the stored logs. */
+  rebuild(): Promise<void>;
+  /** Empties everything. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const DECLARATION = { tables: SAMPLE_TABLES, foldVersion: 1 };
+const FIRST_BLOCK = 0;
+
+export async function openSampleIndex(): Promise<SampleIndex> {
+  const { database, drop } = await openTestDatabase();
+  const lock = await acquireLock(database, "sample", { waitMs: 0 });
+  if (!lock) throw new Error("nobody else should hold this lock");
+  await lock.transaction(async (session) => {
+    await createRowTables(session, SAMPLE_TABLES);
+    await createRowIndexes(session, SAMPLE_TABLES);
+    await recordRowTables(session, DECLARATION);
+  });
+  const store = openIndexStore(database, lock, SAMPLE_TABLES);
+  let history = new PlainHistory(FIRST_BLOCK);
+  let finalized = FIRST_BLOCK;
+  let branch = new Map<number, Checkpoint["block"]>();
+
+  const blockRef = (number: number): Checkpoint["block"] => {
+    const known = branch.get(number);
+    if (known) return known;
+    const made = {
+      number,
+      hash: `0x${randomBytes(32).toString("hex")}` as Hex,
+      timestamp: 1_700_000_000 + number,
+    };
+    branch.set(number, made);
+    return made;
+  };
+
+  const send = async (
+    first: number,
+    blocks: readonly Block[],
+    unsettled: number,
+    saw: (row: Row | null) => void,
+    write: typeof writeNow,
+  ): Promise<void> => {
+    const refs = blocks.map((_, index) => blockRef(first + index));
+    const tip = blockRef(first + blocks.length - 1);
+    const logs = blocks.flatMap((acts, at) =>
+      acts.map((act, index) => {
+        const block = first + at;
+        return { log: logOf(act, { block, blockHash: blockRef(block).hash, index }), details: null };
+      }),
+    );
+    // Final history comes as it does from a backfill: empty blocks are not mentioned, except the last one.
+    const kept = refs.filter(
+      ({ number }) => unsettled > 0 || number === tip.number || blocks[number - first]?.length !== 0,
+    );
+    const batch = {
+      tip,
+      blocks: kept.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
+      logs,
+      finalized: tip.number - unsettled,
+    };
+    await write(store, batch, sampleFold(saw));
+    finalized = Math.max(finalized, Math.min(tip.number, tip.number - unsettled));
+  };
+
+  const begin = async () => {
+    const tip = blockRef(FIRST_BLOCK);
+    const batch = { tip, blocks: [storedBlock(tip, 0)], logs: [], finalized: FIRST_BLOCK };
+    await writeNow(store, batch, sampleFold());
+  };
+  await begin();
+
+  return {
+    database,
+    store,
+    get history() {
+      return history;
+    },
+    get finalized() {
+      return finalized;
+    },
+    async write(blocks, unsettled) {
+      const first = history.head + 1;
+      const expected: (Row | null)[] = [];
+      const made = blocks.map((acts) => {
+        history.begin();
+        return acts.map((wanted, index) => {
+          const before = history.find(wanted);
+          const act = possible(wanted, before);
+          if (act.looks) expected.push(before);
+          const { transactionHash } = logOf(act, { block: history.head, blockHash: "0x", index });
+          history.change(act, { tx_hash: transactionHash, log_index: index });
+          return act;
+        });
+      });
+      const seen: (Row | null)[] = [];
+      await send(first, made, unsettled, (row) => seen.push(row), writeInParts);
+      sameLooks(seen, expected);
+    },
+    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined, writeNow),
+    async rollback(block) {
+      await store.rollback(blockRef(block));
+      history.rollback(block);
+      for (const number of branch.keys()) if (number > block) branch.delete(number);
+    },
+    async versions(table) {
+      const { rows } = await database.query<Record<string, unknown>>(
+        `select * from ${table.name} order by ${[...table.key, "valid_from"].join(", ")}`,
+      );
+      return rows.map(({ valid_from, valid_to, ...row }) => ({
+        row,
+        from: Number(valid_from),
+        to: valid_to === null ? null : Number(valid_to),
+      }));
+    },
+    digest: () => digestTables(database, SAMPLE_TABLES, finalized),
+    async rebuild() {
+      await rebuildRows(lock, {
+        schema: database.schema,
+        declaration: DECLARATION,
+        fold: sampleFold(),
+        signal: new AbortController().signal,
+        report: () => undefined,
+      });
+    },
+    async reset() {
+      const names = [...SAMPLE_TABLES.map(({ name }) => name), "logs", "blocks", "checkpoint"];
+      await database.query(`truncate ${names.join(", ")}`);
+      history = new PlainHistory(FIRST_BLOCK);
+      finalized = FIRST_BLOCK;
+      branch = new Map();
+      await begin();
+    },
+    async close() {
+      await lock.release();
+      await drop();
+    },
+  };
+}
+
+function storedBlock(ref: Checkpoint["block"], logCount: number): StoredBlock {
+  return { ...ref, logCount };
+}
+
+function sameLooks(seen: readonly (Row | null)[], expected: readonly (Row | null)[]): void {
+  const text = (rows: readonly (Row | null)[]) => JSON.stringify(rows.map((row) => row && sorted(row)));
+  if (text(seen) !== text(expected))
+    throw new Error(`a fold saw ${text(seen)}, but there was ${text(expected)}`);
+}
+
+function sorted(row: Row): Row {
+  return Object.fromEntries(Object.entries(asStored(row)).sort(([a], [b]) => a.localeCompare(b)));
+}
+
+/** The rows that hold at a block, by key: how everybody reads versions. */
+export function rowsAt(table: Table, versions: readonly Version[], block: number): Map<string, Row> {
+  const valid = versions.filter(({ from, to }) => from <= block && (to === null || block < to));
+  return new Map(valid.map(({ row }) => [keyText(table.key, row), row]));
+}
+
+/** The plain rows of one table in the form the database gives them. */
+export function plainRows(table: Table, rows: Rows): Map<string, Row> {
+  return new Map([...(rows.get(table.name) ?? [])].map(([key, row]) => [key, asStored(row)]));
+}
+
+/** The change as it is possible where the history stands: an insert of what is there becomes a replacement, and so on. */
+function possible(act: Act, before: Row | null): Act {
+  if (sampleOf(act).counts) {
+    // Counters count things: they never go below zero, on any branch.
+    const left = ((before?.times ?? 0n) as bigint) + BigInt(act.value % 4);
+    return { ...act, verb: "add", value: left < 0n ? -act.value : act.value };
+  }
+  const verbs = before
+    ? ({ insert: "put", put: "put", update: "update", add: "update" } as const)
+    : ({ insert: "insert", put: "put", update: "insert", add: "insert" } as const);
+  return { ...act, verb: verbs[act.verb], value: Math.abs(act.value) };
+}
+
+/** Folds a batch and writes it. */
+export async function writeNow(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
+  const folded = await store.fold(batch, fold, null);
+  await folded.write();
+}
+
+/** Final history as a backfill writes it: cut into two batches, the second folded before the first is written. */
+async function writeInParts(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
+  const cut = batch.blocks[(batch.blocks.length - 1) >> 1];
+  if (!cut || cut.number === batch.tip.number || batch.finalized < batch.tip.number) {
+    return writeNow(store, batch, fold);
+  }
+  const isEarly = (block: number) => block <= cut.number;
+  const first = {
+    tip: cut,
+    blocks: batch.blocks.filter(({ number }) => isEarly(number)),
+    logs: batch.logs.filter(({ log }) => isEarly(log.blockNumber)),
+    finalized: cut.number,
+  };
+  const second = {
+    ...batch,
+    blocks: batch.blocks.filter(({ number }) => !isEarly(number)),
+    logs: batch.logs.filter(({ log }) => !isEarly(log.blockNumber)),
+  };
+  const before = await store.fold(first, fold, null);
+  const writing = before.write();
+  const [after] = await Promise.all([store.fold(second, fold, before), writing]);
+  await after.write();
+}

@@ -1,0 +1,180 @@
+// Tables of every kind with changes that travel in logs: what the store is tested with instead of a protocol.
+import type { Hex } from "../../../src/lib/hex.ts";
+import type { ChainLog } from "../../../src/schema/chain-log.ts";
+import { add, type Change, insert, put, update } from "../../../src/schema/change.ts";
+import {
+  address,
+  bool,
+  bytes32,
+  int257,
+  orNull,
+  text,
+  uint16,
+  uint63,
+  uint256,
+} from "../../../src/schema/column.ts";
+import { need } from "../../../src/schema/domain.ts";
+import { keyText, type Row, rollup, type Table, table } from "../../../src/schema/table.ts";
+import type { Fold } from "../../../src/store/index/store.ts";
+
+export type Verb = "insert" | "put" | "update" | "add";
+
+/** One change of one row: which table, which of its few keys, and a number its values are made from. */
+export type Act = {
+  readonly table: number;
+  readonly verb: Verb;
+  readonly key: number;
+  readonly value: number;
+  /** Whether the fold looks at the row first. */
+  readonly looks: boolean;
+};
+
+export type Sample = {
+  readonly table: Table;
+  readonly counts: boolean;
+  readonly key: (key: number) => Row;
+  /** All columns besides the key; for a table that counts, the amounts to add. */
+  readonly values: (value: number) => Row;
+  /** Some of them, for an update. */
+  readonly fields: (value: number) => Row;
+};
+
+const UINT256_MAX = 2n ** 256n - 1n;
+// What COPY, arrays and text columns could trip over.
+const NAMES = [
+  "",
+  "plain",
+  "tab\tline\nreturn\r",
+  "back\\slash \\N \\.",
+  '{"quotes",\'}',
+  "Ünïcode 🧭 \u2028",
+  "NULL",
+];
+
+const addressOf = (number: number): Hex => `0x${number.toString(16).padStart(40, "0")}`;
+const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, "f")}`;
+const nameOf = (value: number): string => NAMES[value % NAMES.length] ?? "";
+
+const accountValues = (value: number): Row => ({
+  name: nameOf(value),
+  balance: value % 5 === 0 ? UINT256_MAX : BigInt(value),
+  note: value % 3 === 0 ? null : nameOf(value + 1),
+  open: value % 2 === 0,
+});
+
+const accountColumns = { id: uint256, name: text, balance: uint256, note: orNull(text), open: bool };
+const grantColumns = {
+  owner: address,
+  kind: uint16,
+  amount: orNull(int257),
+  since: uint63,
+  proof: orNull(bytes32),
+};
+const tallyColumns = { who: text, day: uint63, times: uint63, volume: int257 };
+
+const accountKey = (key: number): Row => ({ id: key === 0 ? UINT256_MAX : BigInt(key) });
+
+/** Full and recent history, keys of one and of several columns, columns that may be null, counters. */
+export const SAMPLES: readonly Sample[] = [
+  {
+    table: table("accounts", accountColumns, { key: ["id"], index: [["open", "id"]] }),
+    counts: false,
+    key: accountKey,
+    values: accountValues,
+    fields: (value) => (value % 2 === 0 ? { note: null } : { name: nameOf(value), open: value % 3 === 0 }),
+  },
+  {
+    table: table("grants", grantColumns, { key: ["owner", "kind"] }),
+    counts: false,
+    key: (key) => ({ owner: addressOf(key % 2), kind: key >> 1 }),
+    values: (value) => ({
+      amount: value % 4 === 0 ? null : -BigInt(value),
+      since: BigInt(value),
+      proof: value % 3 === 0 ? null : hashOf(value),
+    }),
+    fields: (value) => ({ amount: value % 2 === 0 ? null : UINT256_MAX - BigInt(value) }),
+  },
+  {
+    table: { ...table("sightings", accountColumns, { key: ["id"] }), history: "recent" },
+    counts: false,
+    key: accountKey,
+    values: accountValues,
+    fields: (value) => ({ balance: BigInt(value), note: value % 2 === 0 ? null : nameOf(value) }),
+  },
+  {
+    table: rollup("tallies", tallyColumns, { key: ["who", "day"], history: "full" }),
+    counts: true,
+    key: (key) => ({ who: nameOf(key), day: BigInt(key) }),
+    values: (value) => ({ times: BigInt(value % 4), volume: BigInt(value % 4) * 1000n }),
+    fields: () => ({}),
+  },
+  {
+    table: rollup("recent_tallies", tallyColumns, { key: ["who", "day"] }),
+    counts: true,
+    key: (key) => ({ who: nameOf(key), day: BigInt(key) }),
+    values: (value) => ({ times: BigInt(value % 4), volume: BigInt(value % 4) * 1000n }),
+    fields: () => ({}),
+  },
+];
+
+export const SAMPLE_TABLES: readonly Table[] = SAMPLES.map((sample) => sample.table);
+
+export function sampleOf(act: Pick<Act, "table">): Sample {
+  const sample = SAMPLES[act.table];
+  if (!sample) throw new Error(`there is no sample table ${act.table}`);
+  return sample;
+}
+
+function changeOf(act: Act): Change {
+  const sample = sampleOf(act);
+  const target = sample.table as Table<never, never>;
+  const key = sample.key(act.key);
+  const row = { ...key, ...sample.values(act.value) };
+  const making: Readonly<Record<Verb, () => Change>> = {
+    insert: () => insert(target, row as never),
+    put: () => put(target, row as never),
+    update: () => update(target, key as never, sample.fields(act.value) as never),
+    add: () => add(target, key as never, sample.values(act.value) as never),
+  };
+  return making[act.verb]();
+}
+
+/** A log that says what is to be done, so that the rows can be made again from the stored logs. */
+export function logOf(
+  act: Act,
+  place: { readonly block: number; readonly blockHash: Hex; readonly index: number },
+): ChainLog {
+  return {
+    address: addressOf(act.table + 1),
+    topics: [hashOf(act.key)],
+    data: `0x${Buffer.from(JSON.stringify(act)).toString("hex")}`,
+    blockNumber: place.block,
+    blockHash: place.blockHash,
+    blockTimestamp: 1_700_000_000 + place.block,
+    transactionHash: hashOf(place.block * 1000 + place.index),
+    transactionIndex: place.index,
+    logIndex: place.index,
+  };
+}
+
+function actOf(log: ChainLog): Act {
+  return JSON.parse(Buffer.from(log.data.slice(2), "hex").toString("utf8")) as Act;
+}
+
+/** Makes the changes that the logs carry; `saw` is told of every row looked at, before it changes. */
+export function sampleFold(saw: (row: Row | null) => void = () => undefined): Fold {
+  return async (logs, rows) => {
+    const acts = logs.map(({ log }) => ({ log, act: actOf(log) }));
+    const looking = acts.filter(({ act }) => act.looks);
+    await rows.load(looking.map(({ act }) => need(sampleOf(act).table, sampleOf(act).key(act.key))));
+    for (const { log, act } of acts) {
+      const { table: target, key } = sampleOf(act);
+      if (act.looks) saw(rows.find(target, keyText(target.key, key(act.key))));
+      rows.change(changeOf(act), {
+        block_number: BigInt(log.blockNumber),
+        tx_hash: log.transactionHash,
+        log_index: log.logIndex,
+      });
+    }
+  };
+}

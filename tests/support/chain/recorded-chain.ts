@@ -1,0 +1,106 @@
+// A chain that answers from a record, with Multicall3: for tests of what reads contracts nobody can reach from here.
+import { readFileSync } from "node:fs";
+import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
+import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
+import { Fault } from "../../../src/lib/fault.ts";
+import type { Hex } from "../../../src/lib/hex.ts";
+import { MULTICALL3 } from "../../../src/portfolio/multicall-encoding.ts";
+import type { ChainAt, ChainBook, ContractRead, PinnedBlock } from "../../../src/portfolio/types.ts";
+import { bookOf } from "../portfolio/portfolio-parts.ts";
+
+/** In JSON whole numbers are written as text, because a float would round them. */
+export type RecordedCall = {
+  readonly to: Hex;
+  readonly function: string;
+  readonly args: readonly unknown[];
+  readonly result: unknown;
+};
+
+export type ChainRecord = {
+  readonly chain: ChainBook;
+  readonly block?: PinnedBlock;
+  readonly calls: readonly RecordedCall[];
+  /** For calls that were not recorded; null, a revert, where it is missing. */
+  readonly otherwise?: Hex;
+  readonly spoil?: (call: ContractRead, answer: Hex | null) => Hex | null;
+  /** What stands where Multicall3 should, if that is not there. */
+  readonly insteadOfMulticall?: Hex | null;
+};
+
+export type RecordedChain = ChainAt & {
+  /** What was asked, one list per round trip; bundles are opened. */
+  readonly rounds: readonly (readonly ContractRead[])[];
+  /** The same with bundles as they were sent. */
+  readonly requests: readonly (readonly ContractRead[])[];
+};
+
+const BLOCK: PinnedBlock = { number: 20_000_000, hash: `0x${"ab".repeat(32)}`, timestamp: 1_717_281_407 };
+
+/** Reads a record from a JSON file. */
+export function readRecord(file: URL): ChainRecord & { readonly block: PinnedBlock } {
+  const { name, chainId, block, calls } = JSON.parse(readFileSync(file, "utf8"));
+  return { chain: bookOf(name.toLowerCase(), chainId, [], { name }), block, calls };
+}
+
+export function recordedChain(record: ChainRecord): RecordedChain {
+  const { otherwise, spoil, insteadOfMulticall } = record;
+  const recorded = new Map(record.calls.map(encode));
+  const rounds: (readonly ContractRead[])[] = [];
+  const requests: (readonly ContractRead[])[] = [];
+
+  const answerTo = (call: ContractRead): Hex | null => {
+    const answer = recorded.get(`${call.to}:${call.data}`) ?? otherwise ?? null;
+    return spoil ? spoil(call, answer) : answer;
+  };
+  const isBundle = ({ to }: ContractRead) => to === MULTICALL3;
+  const open = (call: ContractRead): readonly ContractRead[] =>
+    isBundle(call) && insteadOfMulticall === undefined ? bundled(call.data) : [call];
+
+  return {
+    ...failingChain(record),
+    rounds,
+    requests,
+    read: async (calls, signal) => {
+      signal.throwIfAborted();
+      requests.push(calls);
+      rounds.push(calls.flatMap(open));
+      return calls.map((call) => {
+        if (!isBundle(call)) return answerTo(call);
+        return insteadOfMulticall === undefined ? bundleOf(open(call).map(answerTo)) : insteadOfMulticall;
+      });
+    },
+  };
+}
+
+/** The same chain behind a node that does not answer. */
+export function failingChain({ chain, block = BLOCK }: ChainRecord): ChainAt {
+  const fail = async (): Promise<never> => {
+    throw new Fault("NODE_UNAVAILABLE", "No configured node gave a usable answer.");
+  };
+  return { chain, block, read: fail, readLent: fail, nativeBalance: fail, transfers: fail, timestamps: fail };
+}
+
+function encode(call: RecordedCall): [string, Hex] {
+  const abi: Abi = parseAbi([`function ${call.function}`] as readonly string[]);
+  const data = encodeFunctionData({ abi, args: call.args.map(exact) });
+  return [`${call.to}:${data}`, encodeFunctionResult({ abi, result: exact(call.result) })];
+}
+
+function exact(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(exact);
+  return typeof value === "string" && /^-?[0-9]+$/.test(value) ? BigInt(value) : value;
+}
+
+function bundled(data: Hex): readonly ContractRead[] {
+  const { args } = decodeFunctionData({ abi: multicall3Abi, data });
+  const calls = args?.[0] as readonly { readonly target: Hex; readonly callData: Hex }[];
+  return calls.map(({ target, callData }) => ({ to: target.toLowerCase() as Hex, data: callData }));
+}
+
+function bundleOf(answers: readonly (Hex | null)[]): Hex {
+  return encodeFunctionResult({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    result: answers.map((answer) => ({ success: answer !== null, returnData: answer ?? "0x" })),
+  });
+}

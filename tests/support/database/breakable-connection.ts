@@ -1,0 +1,79 @@
+// A wire to the test database that can be cut, or go silent, and be mended again.
+import { createConnection, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { Secret } from "../../../src/lib/secret.ts";
+import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
+
+export type CutWire = {
+  readonly connection: DatabaseConnection;
+  /** Ends every connection and refuses new ones. */
+  cut(): void;
+  /** Keeps connections and takes new ones, but nothing passes. */
+  silence(): void;
+  mend(): void;
+  close(): Promise<void>;
+};
+
+export async function openCutWire(target: DatabaseConnection): Promise<CutWire> {
+  let state: "whole" | "cut" | "silent" = "whole";
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((near) => {
+    if (state === "cut") {
+      near.destroy();
+      return;
+    }
+    const far = dial(target);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    const relay = (from: Socket, to: Socket) => {
+      from.on("data", (chunk) => void (state === "whole" && to.write(chunk)));
+      from.on("error", () => undefined);
+      from.on("close", () => {
+        pairs.delete(pair);
+        to.destroy();
+      });
+    };
+    relay(near, far);
+    relay(far, near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the wire has no port");
+  const endAll = () => {
+    for (const [near] of pairs) near.destroy();
+  };
+  return {
+    connection: { url: new Secret(nearUrl(target, address.port)) },
+    cut() {
+      state = "cut";
+      endAll();
+    },
+    silence() {
+      state = "silent";
+    },
+    mend() {
+      // What was lost on a silent wire is lost; only new connections can be trusted.
+      endAll();
+      state = "whole";
+    },
+    async close() {
+      endAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function dial(target: DatabaseConnection): Socket {
+  if ("host" in target) return createConnection(join(target.host, ".s.PGSQL.5432"));
+  const { hostname, port } = new URL(target.url.reveal());
+  return createConnection(Number(port || 5432), hostname);
+}
+
+function nearUrl(target: DatabaseConnection, port: number): string {
+  if ("host" in target)
+    return `postgres://${target.user}@127.0.0.1:${port}/${target.database}?sslmode=disable`;
+  const url = new URL(target.url.reveal());
+  url.hostname = "127.0.0.1";
+  url.port = String(port);
+  return url.toString();
+}

@@ -1,0 +1,155 @@
+// A PostgreSQL as Debian ships it, with its default settings: what users run, on a folder that is thrown away.
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, readdirSync } from "node:fs";
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runTool } from "@sextant/embedded-postgres/run-program";
+import {
+  chooseServerAccount,
+  SERVER_ENVIRONMENT,
+  type ServerAccount,
+} from "@sextant/embedded-postgres/server-account";
+import { Client } from "pg";
+
+export type StockPostgres = {
+  readonly version: string;
+  /** Over TCP on loopback, encrypted or not. */
+  url(options: { readonly tls: boolean }): string;
+  readonly port: number;
+  /** For files that are thrown away with it. */
+  readonly folder: string;
+  stop(): Promise<void>;
+};
+
+/** What to print where it is missing. */
+export const WITHOUT_STOCK_POSTGRES =
+  "The tests against a stock PostgreSQL were left out: none is installed. Install one (Debian: apt-get install postgresql) to run them.\n";
+
+// Where Debian keeps its versions beside each other, none of them on the path.
+const DEBIAN = "/usr/lib/postgresql";
+const TOOL_MS_MAX = 60_000;
+const START_MS_MAX = 30_000;
+const ASK_EVERY_MS = 100;
+
+/** The folder of the newest version's programs; null where Debian's PostgreSQL is not installed. */
+export function findStockPostgres(folder = DEBIAN): string | null {
+  return (
+    versions(folder)
+      .sort((one, other) => Number(other) - Number(one))
+      .map((version) => join(folder, version, "bin"))
+      .find((bin) => ["postgres", "initdb"].every((name) => isRunnable(join(bin, name)))) ?? null
+  );
+}
+
+function versions(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isRunnable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export async function startStockPostgres(bin: string): Promise<StockPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), "sextant-stock-"));
+  const data = join(folder, "data");
+  try {
+    const account = await chooseServerAccount(data);
+    await chmod(folder, 0o711);
+    if (account.uid !== undefined && account.gid !== undefined) await chown(folder, account.uid, account.gid);
+    await run(join(bin, "initdb"), ["-D", data, "-U", "sextant", "-A", "trust", "-E", "UTF8"], account);
+    const key = join(folder, "server.key");
+    const certificate = join(folder, "server.crt");
+    const subject = ["-subj", "/CN=localhost", "-keyout", key, "-out", certificate];
+    await run(
+      "openssl",
+      ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...subject],
+      account,
+    );
+    const port = await freePort();
+    const options = {
+      port: String(port),
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: folder,
+      ssl: "on",
+      ssl_cert_file: certificate,
+      ssl_key_file: key,
+    };
+    const named = Object.entries(options).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const server = spawn(join(bin, "postgres"), ["-D", data, ...named], {
+      ...account,
+      cwd: "/",
+      env: SERVER_ENVIRONMENT,
+      stdio: "ignore",
+    });
+    const url = ({ tls }: { readonly tls: boolean }) =>
+      `postgres://sextant@127.0.0.1:${port}/postgres?sslmode=${tls ? "no-verify" : "disable"}`;
+    const version = await untilReady(server, url({ tls: false }));
+    return {
+      version,
+      url,
+      port,
+      folder,
+      async stop() {
+        await end(server);
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function run(file: string, args: readonly string[], account: ServerAccount): Promise<void> {
+  const { succeeded, output } = await runTool(file, args, { account, timeMsMax: TOOL_MS_MAX });
+  if (!succeeded) throw new Error(`${file} failed: ${output}`);
+}
+
+/** A moment between closing the probe and starting the server is ours alone on a machine that runs tests. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("the system gave no port");
+  return address.port;
+}
+
+async function untilReady(server: ChildProcess, url: string): Promise<string> {
+  const untilMs = Date.now() + START_MS_MAX;
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ version: string }>(
+        "SELECT current_setting('server_version') AS version",
+      );
+      await client.end();
+      return rows[0]?.version ?? "unknown";
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      if (server.exitCode !== null || Date.now() > untilMs) throw error;
+      await sleep(ASK_EVERY_MS);
+    }
+  }
+}
+
+/** SIGINT is PostgreSQL's fast shutdown: sessions are ended, nothing is lost. */
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = new Promise((resolve) => server.once("exit", resolve));
+  server.kill("SIGINT");
+  await exited;
+}

@@ -1,0 +1,60 @@
+// The indexing API over a test database, listening on a port the system chose.
+import { Registry } from "prom-client";
+import { serveApi } from "../../../src/api/serve.ts";
+import { readConfig } from "../../../src/config/read-config.ts";
+import { writeSettings } from "../../../src/config/settings.ts";
+import { createServer, type ServerOptions } from "../../../src/http/server.ts";
+import { addStatusRoutes } from "../../../src/http/status-routes.ts";
+import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deployment.ts";
+import type { Database } from "../../../src/store/postgres/database.ts";
+import { quiet } from "../quiet-log.ts";
+
+export type TestApi = {
+  readonly url: string;
+  /** Every route that was registered, as `GET /agents/:agentId`. */
+  readonly routes: readonly string[];
+  close(): Promise<void>;
+};
+
+// Open writes look at no contract; each has an address all the same.
+const NOWHERE = Object.fromEntries(
+  CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
+) as Deployment["contracts"];
+
+/** Everybody may write; signatures have tests of their own. */
+export async function startTestApi(
+  database: Database,
+  options: Partial<ServerOptions> = {},
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestApi> {
+  const server = createServer({
+    log: quiet,
+    bodyBytesMax: 262_144,
+    requestMsMax: 10_000,
+    ready: async () => ({ ready: true }),
+    ...options,
+  });
+  // The server has made this one itself.
+  const routes: string[] = ["GET /ready"];
+  server.app.addHook("onRoute", ({ method, url }) => {
+    routes.push(...[method].flat().map((each) => `${each} ${url}`));
+  });
+  let url = "";
+  const writing = {
+    deployment: { chainId: 31_337, contracts: NOWHERE },
+    config: readConfig(environment, writeSettings),
+    urls: [],
+    listensAt: () => url,
+  };
+  const api = serveApi(server, { database, log: quiet, writing });
+  addStatusRoutes(server.app, new Registry());
+  url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  return {
+    url,
+    routes,
+    async close() {
+      await server.close();
+      await api.close();
+    },
+  };
+}

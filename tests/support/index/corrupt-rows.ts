@@ -1,0 +1,73 @@
+// Damage to indexed rows, made by SQL behind the indexer's back and undone afterwards.
+import { tables } from "../../../src/protocol/domains.ts";
+import type { Column } from "../../../src/schema/column.ts";
+import { keyText, PROVENANCE, type Row, type Table } from "../../../src/schema/table.ts";
+import { fromStored } from "../../../src/store/index/versioned-rows.ts";
+import type { Database } from "../../../src/store/postgres/database.ts";
+
+export function tableOf(name: string): Table {
+  const found = tables.find((table) => table.name === name);
+  if (!found) throw new Error(`there is no table ${name}`);
+  return found;
+}
+
+/** Columns that can be changed without making it another row. */
+export function plainColumns(table: Table): string[] {
+  const key: readonly string[] = table.key;
+  return Object.keys(table.columns).filter((name) => !key.includes(name) && !(name in PROVENANCE));
+}
+
+/** The current row in the middle of a table, by the order of its keys. */
+export async function someRow(database: Database, table: Table, where = "true"): Promise<Row> {
+  const { rows } = await database.query<Record<string, NonNullable<unknown> | null>>(
+    `select * from ${table.name} where valid_to is null and ${where} order by ${table.key.join(", ")}`,
+  );
+  const row = rows[Math.floor(rows.length / 2)];
+  if (!row) throw new Error(`${table.name} has no row where ${where}`);
+  return fromStored(table, row);
+}
+
+/** Gives columns of a current row other values while `work` runs. */
+export async function whileCorrupt<T>(
+  database: Database,
+  table: Table,
+  row: Row,
+  columns: readonly string[],
+  work: (key: string) => Promise<T>,
+): Promise<T> {
+  const write = (values: Row) =>
+    database.query({
+      text: `update ${table.name} set ${columns.map((name, index) => `${name} = $${index + 1}`).join(", ")}
+        where valid_to is null and ${table.key.map((name, index) => `${name} = $${columns.length + index + 1}`).join(" and ")}`,
+      values: [...columns, ...table.key].map((name) => sqlOf(table, name, values[name])),
+    });
+  const damaged = columns.map(
+    (name, place) => [name, another(table.columns[name], row[name], BigInt(place + 1))] as const,
+  );
+  await write({ ...row, ...Object.fromEntries(damaged) });
+  try {
+    return await work(keyText(table.key, row));
+  } finally {
+    await write(row);
+  }
+}
+
+function sqlOf(table: Table, name: string, value: unknown): string | null {
+  return value === null || value === undefined ? null : (table.columns[name]?.toSql(value) ?? null);
+}
+
+/** A value of the same kind that nobody has; numbers move by different steps, so that no sum stays what it was. */
+function another(column: Column<unknown> | undefined, value: unknown, step: bigint): unknown {
+  if (value === null || value === undefined) return ofKind(column?.sql ?? "");
+  if (typeof value === "boolean") return !value;
+  if (typeof value === "bigint") return value + step * 1_000_000n;
+  if (typeof value === "number") return value + 1;
+  const text = String(value);
+  if (!/^0x[0-9a-f]+$/.test(text)) return `${text}!`;
+  return text.slice(0, -1) + (text.endsWith("f") ? "0" : "f");
+}
+
+function ofKind(sql: string): unknown {
+  if (sql === "boolean") return true;
+  return sql.startsWith("text") ? "0x01" : 1_000_000n;
+}

@@ -1,0 +1,119 @@
+// An index of a local chain in a test database, put together as the indexer's door does it.
+
+import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
+import type { RpcLimits } from "../../../src/chain/rpc/limits.ts";
+import { runIndexer } from "../../../src/indexer/run.ts";
+import { createIndexerStatus, type IndexerStatus } from "../../../src/indexer/status.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { Secret } from "../../../src/lib/secret.ts";
+import { type Deployment, parseDeployment } from "../../../src/protocol/deployment.ts";
+import { tables } from "../../../src/protocol/domains.ts";
+import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
+import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
+import { migrate } from "../../../src/store/postgres/migrate.ts";
+import { migrations } from "../../../src/store/postgres/migrations.ts";
+import { createTestDatabase } from "../database/test-database.ts";
+import { digestTables } from "../digest-tables.ts";
+import { quiet } from "../quiet-log.ts";
+
+export type TestIndex = {
+  readonly database: Database;
+  readonly status: IndexerStatus;
+  /** Waits until the index has the chain's head, by number and hash. */
+  reach(head: { readonly number: number; readonly hash: string }): Promise<void>;
+  digest(finalized?: number): Promise<Readonly<Record<string, string>>>;
+  /** What ended the indexer, if something did. */
+  failure(): unknown;
+  /** Stops the indexer and leaves the database open. */
+  stopIndexing(): Promise<void>;
+  close(): Promise<void>;
+};
+
+// A busy machine and a faulty node together are slow; what never arrives is told all the same.
+const REACH_MS_MAX = 150_000;
+const LOOK_MS = 20;
+
+export function deploymentOf({ network, chainId, startBlock, contracts }: LocalDeployment): Deployment {
+  return parseDeployment({ network, chainId, startBlock, contracts }, "test");
+}
+
+export async function openTestDatabase(
+  schema = "sextant",
+): Promise<{ database: Database; drop(): Promise<void> }> {
+  const place = await createTestDatabase();
+  const database = await openDatabase({
+    connection: place.connection,
+    schema,
+    poolMax: 4,
+    log: quiet,
+    applicationName: "test",
+  });
+  await migrate(database, migrations, quiet);
+  return {
+    database,
+    async drop() {
+      await database.close();
+      await place.drop();
+    },
+  };
+}
+
+/** Starts indexing at once. */
+export async function startTestIndex(options: {
+  readonly urls: readonly string[];
+  readonly deployment: Deployment;
+  readonly logRangeMax?: number;
+  readonly rpcLimits?: Partial<RpcLimits>;
+  /** Time between two samples of the indexer's own audit; none without it. */
+  readonly auditMs?: number;
+}): Promise<TestIndex> {
+  const { database, drop } = await openTestDatabase();
+  const status = createIndexerStatus(quiet, systemClock);
+  const stop = new AbortController();
+  let failure: unknown = null;
+  const running = runIndexer({
+    database,
+    deployment: options.deployment,
+    urls: options.urls.map((url) => new Secret(url)),
+    logRangeMax: options.logRangeMax ?? 10_000,
+    comparedPercent: 5,
+    auditMs: options.auditMs ?? 0,
+    log: quiet,
+    stop: stop.signal,
+    report: status,
+    onCall: status.onCall,
+    rpcLimits: options.rpcLimits ?? {},
+  }).catch((error) => {
+    failure = error;
+  });
+  const stopIndexing = async () => {
+    stop.abort();
+    await running;
+  };
+  return {
+    database,
+    status,
+    async reach(head) {
+      const until = Date.now() + REACH_MS_MAX;
+      for (;;) {
+        if (failure) throw failure;
+        const position = await readCheckpoint(database);
+        if (position?.block.number === head.number && position.block.hash === head.hash) return;
+        if (Date.now() > until) {
+          const where = `at ${position?.block.number} instead of ${head.number}`;
+          throw new Error(`the index is ${where}: ${JSON.stringify(status.report())}`);
+        }
+        await systemClock.sleep(LOOK_MS);
+      }
+    },
+    async digest(finalized) {
+      return digestTables(database, tables, finalized ?? (await readCheckpoint(database))?.finalized ?? 0);
+    },
+    failure: () => failure,
+    stopIndexing,
+    async close() {
+      await stopIndexing();
+      await drop();
+    },
+  };
+}

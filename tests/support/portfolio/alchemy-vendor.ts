@@ -1,0 +1,60 @@
+// The provider `alchemy` before a local server that answers with the recorded pages, or as a test tells it to.
+import { readFileSync } from "node:fs";
+import { onTestFinished } from "vitest";
+import type { Clock } from "../../../src/lib/clock.ts";
+import type { Hex } from "../../../src/lib/hex.ts";
+import { Secret } from "../../../src/lib/secret.ts";
+import type { AlchemyOptions } from "../../../src/portfolio/providers/alchemy/client.ts";
+import { createAlchemy } from "../../../src/portfolio/providers/alchemy/provider.ts";
+import type { ChainAt } from "../../../src/portfolio/types.ts";
+import { failingChain } from "../chain/recorded-chain.ts";
+import { startVendorServer, type VendorAnswer, type VendorRequest } from "../http/vendor-server.ts";
+import { bookOf } from "./portfolio-parts.ts";
+
+export const ALCHEMY_KEY = "k3y/with+odd=chars";
+export const ALCHEMY_WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
+export const NO_TRANSFERS = '{"jsonrpc":"2.0","id":1,"result":{"transfers":[]}}';
+
+const FIXTURES = new URL("../../../src/portfolio/providers/alchemy/fixtures/", import.meta.url);
+const fixture = (name: string) => readFileSync(new URL(`${name}.json`, FIXTURES), "utf8");
+
+export type AlchemyVendor = {
+  readonly tokens?: (body: Record<string, unknown>, count: number) => VendorAnswer;
+  readonly transfers?: (filter: Record<string, unknown>) => VendorAnswer;
+};
+
+/** The server stops with the test. */
+export async function openAlchemy(vendor: AlchemyVendor = {}, options: Partial<AlchemyOptions> = {}) {
+  let asked = 0;
+  const slept: number[] = [];
+  const clock: Clock = { nowMs: () => 0, sleep: async (ms) => void slept.push(ms) };
+  const server = await startVendorServer(({ path, body }: VendorRequest): VendorAnswer => {
+    const parsed = JSON.parse(body) as Record<string, unknown>;
+    if (path.startsWith("/data/")) {
+      asked += 1;
+      return vendor.tokens?.(parsed, asked) ?? recordedTokens(parsed);
+    }
+    const [filter] = parsed.params as [Record<string, unknown>];
+    return vendor.transfers?.(filter) ?? recordedTransfers(filter);
+  });
+  onTestFinished(() => server.stop());
+  const urls = { dataUrl: server.url, rpcUrl: `${server.url}/{network}` };
+  const provider = createAlchemy({ key: new Secret(ALCHEMY_KEY), fetch, ...urls, clock, ...options });
+  const read = (at = alchemyChain()) =>
+    provider.read({ at, wallet: ALCHEMY_WALLET }, new AbortController().signal);
+  return { server, slept, read, provider };
+}
+
+export function recordedTokens({ pageKey }: Record<string, unknown>): VendorAnswer {
+  return { text: fixture(pageKey === undefined ? "tokens-page-1" : "tokens-page-2") };
+}
+
+function recordedTransfers(filter: Record<string, unknown>): VendorAnswer {
+  return { text: fixture("fromAddress" in filter ? "transfers-from" : "transfers-to") };
+}
+
+/** The node itself is never asked: it may as well be gone. */
+export function alchemyChain(chainId = 8453): ChainAt {
+  const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp: 1_763_164_801 };
+  return failingChain({ chain: bookOf("base", chainId), block, calls: [] });
+}

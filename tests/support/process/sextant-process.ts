@@ -1,0 +1,84 @@
+// The `sextant` command as a process of its own, watched and never left behind.
+import { type ChildProcess, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { connectionUrl } from "../database/connection-url.ts";
+import { createTestDatabase, type TestDatabase } from "../database/test-database.ts";
+
+export type SextantProcess = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  /** Resolves with everything said so far once it matches; rejects when the process ends before. */
+  saw(pattern: RegExp): Promise<string>;
+};
+
+export type ProcessOptions = {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Options for Node itself. */
+  readonly node?: readonly string[];
+  /** The checkout whose command it is; this one by default. */
+  readonly checkout?: string;
+};
+
+const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
+
+export function startSextant(args: readonly string[], options: ProcessOptions = {}): SextantProcess {
+  const { environment = {}, cwd = tmpdir(), node = [], checkout = CHECKOUT } = options;
+  const child = spawn(process.execPath, [...node, join(checkout, "bin/sextant.mjs"), ...args], {
+    cwd,
+    // Nothing of the surroundings may leak in, but for what a process needs to run at all.
+    env: { PATH: process.env.PATH ?? "", HOME: cwd, ...environment },
+  });
+  let out = "";
+  let err = "";
+  const watchers = new Set<() => void>();
+  const hear = (add: (text: string) => void) => (chunk: Buffer) => {
+    add(chunk.toString());
+    for (const look of watchers) look();
+  };
+  child.stdout.on(
+    "data",
+    hear((text) => {
+      out += text;
+    }),
+  );
+  child.stderr.on(
+    "data",
+    hear((text) => {
+      err += text;
+    }),
+  );
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.on("close", (code) => resolve({ code, out, err }));
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return {
+    child,
+    ended,
+    saw: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (pattern.test(out + err)) resolve(out + err);
+        };
+        watchers.add(look);
+        look();
+        ended.then(() => reject(new Error(`ended before it said ${pattern}: ${out}${err}`)));
+      }),
+  };
+}
+
+/** A fresh database, named as the environment of a process names it. */
+export async function databaseEnvironment(): Promise<{
+  readonly environment: { readonly DATABASE_URL: string };
+  readonly connection: TestDatabase["connection"];
+  drop(): Promise<void>;
+}> {
+  const { connection, drop } = await createTestDatabase();
+  return { environment: { DATABASE_URL: connectionUrl(connection) }, connection, drop };
+}
