@@ -7,27 +7,27 @@ import { createLogDecoder } from "../src/protocol/decode/logs.ts";
 import { tables } from "../src/protocol/domains.ts";
 import type { BackfillReport } from "./backfill/backfill-child.ts";
 import type { CopyReport, CopyTask, DumpedTable } from "./backfill/copy-child.ts";
-import { drainNode, type Served } from "./backfill/node-speed.ts";
+import { measureNodeThroughput, type NodeThroughput } from "./backfill/node-speed.ts";
 import type { ReadReport, ReadTask } from "./backfill/read-child.ts";
-import { fill, startNode } from "./backfill/run-backfill.ts";
+import { runBackfill, startReplayNodeChild } from "./backfill/run-backfill.ts";
 import { type BenchServer, openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
 import {
-  atLeast,
+  aimAtLeast,
   type Bench,
   type BenchOptions,
   type BenchReport,
-  belowMemoryMax,
-  grouped,
+  aimBelowMemoryMax,
+  formatGrouped,
   type Headline,
   MEMORY_BYTES_MAX,
   type Measurement,
-  megabytes,
-  microseconds,
-  percent,
-  perSecond,
+  formatMegabytes,
+  formatMicroseconds,
+  formatPercent,
+  formatPerSecond,
 } from "./harness/measurement.ts";
-import { tell } from "./harness/progress.ts";
-import { profileOptions, type Start, withChildren } from "./harness/with-children.ts";
+import { logProgress } from "./harness/progress.ts";
+import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
 import { historyChain } from "./history/history.ts";
 import type { ReplayNodeReady } from "./history/replay-node-child.ts";
 
@@ -57,18 +57,18 @@ export const backfillBench: Bench = {
 async function measure(
   { seed, events, profileFolder }: BenchOptions,
   server: BenchServer,
-  start: Start,
+  start: StartChild,
 ): Promise<BenchReport> {
-  const { node, stop } = await startNode(start, { seed, events: events ?? EVENTS });
+  const { node, stop } = await startReplayNodeChild(start, { seed, events: events ?? EVENTS });
   const served = await drain(node, seed);
   const task = { url: node.url, seed, head: node.head };
   const place = { connection: server.connection, schema: SCHEMA };
   const rounds: Round[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
-    tell(`round ${round} of ${ROUNDS}`);
+    logProgress(`round ${round} of ${ROUNDS}`);
     const readTask: ReadTask = task;
     const read = await run<ReadReport>(start, "reading", "read", readTask);
-    const filled = await fill(
+    const filled = await runBackfill(
       start,
       { ...task, ...place, events: node.events },
       profileOptions(profileFolder),
@@ -83,26 +83,26 @@ async function measure(
   const { measurements, headlines } = summary(rounds);
   const alone = {
     what: "node alone",
-    value: grouped(perSecond(node.events, served.ms)),
-    note: `logs/s served and thrown away, ${grouped(served.bytes / 2 ** 20)} MiB`,
+    value: formatGrouped(formatPerSecond(node.events, served.ms)),
+    note: `logs/s served and thrown away, ${formatGrouped(served.bytes / 2 ** 20)} MiB`,
   };
   return { measurements: [...measurements, alone], headlines };
 }
 
 type Round = { readonly read: ReadReport; readonly filled: BackfillReport; readonly copied: CopyReport };
 
-async function run<T>(start: Start, name: string, file: "read" | "copy", task: object): Promise<T> {
+async function run<T>(start: StartChild, name: string, file: "read" | "copy", task: object): Promise<T> {
   const child = start(name, `backfill/${file}-child.ts`, task);
   const report = await child.next<T>();
   await child.stop();
   return report;
 }
 
-function drain(node: ReplayNodeReady, seed: number): Promise<Served> {
+function drain(node: ReplayNodeReady, seed: number): Promise<NodeThroughput> {
   const { deployment } = historyChain(seed);
   const { addresses, topics0, anyEmitterTopics0 } = createLogDecoder(deployment);
   const filters = [{ address: addresses, topics: [topics0] }, { topics: [anyEmitterTopics0] }];
-  return drainNode(node.url, { from: deployment.startBlock, to: node.head }, filters);
+  return measureNodeThroughput(node.url, { from: deployment.startBlock, to: node.head }, filters);
 }
 
 function summary(rounds: readonly Round[]): BenchReport {
@@ -112,59 +112,59 @@ function summary(rounds: readonly Round[]): BenchReport {
   const read = best(rounds.map((round) => round.read));
   const copied = best(rounds.map((round) => round.copied));
   const rssBytesMax = Math.max(...rounds.map((round) => round.filled.rssBytesMax));
-  const rate = perSecond(filled.events, filled.ms);
-  const reading = perSecond(read.events, read.ms);
-  const copying = perSecond(filled.events, copied.ms);
+  const rate = formatPerSecond(filled.events, filled.ms);
+  const reading = formatPerSecond(read.events, read.ms);
+  const copying = formatPerSecond(filled.events, copied.ms);
   const lower = Math.min(reading, copying);
   const headlines: Headline[] = [
     {
       what: "events/s",
-      value: grouped(rate),
-      ceiling: `${grouped(lower)} ${copying < reading ? "copied" : "read and decoded"} alone`,
-      ratio: percent(rate, lower),
-      aim: atLeast(rate, lower, 50),
+      value: formatGrouped(rate),
+      ceiling: `${formatGrouped(lower)} ${copying < reading ? "copied" : "read and decoded"} alone`,
+      ratio: formatPercent(rate, lower),
+      aim: aimAtLeast(rate, lower, 50),
     },
     {
       // The ceiling that no database has a part in: what compares one database with another.
       what: "events/s against reading",
-      value: grouped(rate),
-      ceiling: `${grouped(reading)} read and decoded alone`,
-      ratio: percent(rate, reading),
+      value: formatGrouped(rate),
+      ceiling: `${formatGrouped(reading)} read and decoded alone`,
+      ratio: formatPercent(rate, reading),
       aim: null,
     },
     {
       what: "peak memory",
-      value: megabytes(rssBytesMax),
-      ceiling: megabytes(MEMORY_BYTES_MAX),
-      ratio: percent(rssBytesMax, MEMORY_BYTES_MAX),
-      aim: belowMemoryMax(rssBytesMax),
+      value: formatMegabytes(rssBytesMax),
+      ceiling: formatMegabytes(MEMORY_BYTES_MAX),
+      ratio: formatPercent(rssBytesMax, MEMORY_BYTES_MAX),
+      aim: aimBelowMemoryMax(rssBytesMax),
     },
   ];
   const measurements: Measurement[] = [
     {
       what: "events/s",
-      value: grouped(rate),
-      note: `${grouped(filled.events)} events, best of ${rounds.length} rounds`,
+      value: formatGrouped(rate),
+      note: `${formatGrouped(filled.events)} events, best of ${rounds.length} rounds`,
     },
     {
       what: "  of reading alone",
-      value: percent(rate, reading),
-      note: `${grouped(reading)} events/s read and decoded`,
+      value: formatPercent(rate, reading),
+      note: `${formatGrouped(reading)} events/s read and decoded`,
     },
     {
       what: "  of copying alone",
-      value: percent(rate, copying),
-      note: `${grouped(copying)} events/s copied`,
+      value: formatPercent(rate, copying),
+      note: `${formatGrouped(copying)} events/s copied`,
     },
     {
       what: "  of the lower ceiling",
-      value: percent(rate, lower),
+      value: formatPercent(rate, lower),
       note: "aim: 50 % or more",
     },
     {
       what: "peak memory",
-      value: megabytes(rssBytesMax),
-      note: `the indexer's process; aim: below ${megabytes(MEMORY_BYTES_MAX)}`,
+      value: formatMegabytes(rssBytesMax),
+      note: `the indexer's process; aim: below ${formatMegabytes(MEMORY_BYTES_MAX)}`,
     },
     {
       what: "rows per event",
@@ -183,14 +183,14 @@ function summary(rounds: readonly Round[]): BenchReport {
 
 function flatness({ events, marks }: BackfillReport): Measurement[] {
   return FLAT_AT.filter((at) => at <= events).map((at) => ({
-    what: `time per event at ${grouped(at)}`,
+    what: `time per event at ${formatGrouped(at)}`,
     value: perEvent(...stretch(marks, at)),
-    note: `the ${grouped(FLAT_STRETCH)} before it; aim: flat`,
+    note: `the ${formatGrouped(FLAT_STRETCH)} before it; aim: flat`,
   }));
 }
 
 function perEvent(ms: number, events: number): string {
-  return microseconds(ms / events, 1);
+  return formatMicroseconds(ms / events, 1);
 }
 
 /** How long the events before a point took, and how many they were. */

@@ -5,8 +5,8 @@ import { measureBackfillGrowth } from "./growth/backfill-growth.ts";
 import { measureConnectionGrowth } from "./growth/connection-growth.ts";
 import { type BenchServer, startBenchServer } from "./harness/bench-database.ts";
 import type { Bench, BenchOptions, BenchReport } from "./harness/measurement.ts";
-import { tell } from "./harness/progress.ts";
-import { type Start, withChildren } from "./harness/with-children.ts";
+import { logProgress } from "./harness/progress.ts";
+import { type StartChild, withChildren } from "./harness/with-children.ts";
 
 // The last of three sizes; the others are its hundredth and its tenth.
 const EVENTS = 1_000_000;
@@ -22,7 +22,7 @@ export const growthBench: Bench = {
     // A server for each: what one has left behind must not slow the next.
     const reports: BenchReport[] = [];
     for (const [name, measure] of Object.entries(measures(options))) {
-      tell(`growth: ${name}`);
+      logProgress(`growth: ${name}`);
       const server = await startBenchServer("embedded");
       try {
         reports.push(await withChildren((start) => measure(start, server)));
@@ -37,7 +37,7 @@ export const growthBench: Bench = {
   },
 };
 
-type Measure = (start: Start, server: BenchServer) => Promise<BenchReport>;
+type Measure = (start: StartChild, server: BenchServer) => Promise<BenchReport>;
 
 function measures({ seed, events: wanted, full }: BenchOptions): Readonly<Record<string, Measure>> {
   const events = wanted ?? EVENTS;

@@ -4,13 +4,13 @@ import {
   type Bench,
   type BenchOptions,
   type BenchReport,
-  grouped,
+  formatGrouped,
   type Headline,
   type Measurement,
-  percent,
-  perSecond,
+  formatPercent,
+  formatPerSecond,
 } from "./harness/measurement.ts";
-import { profileOptions, type Start, withChildren } from "./harness/with-children.ts";
+import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
 import type { SnapshotCell, SnapshotReport, SnapshotTask } from "./portfolio/snapshot-child.ts";
@@ -42,7 +42,7 @@ export const portfolioBench: Bench = {
     }),
 };
 
-async function measureSnapshots({ full, profileFolder }: BenchOptions, start: Start): Promise<BenchReport> {
+async function measureSnapshots({ full, profileFolder }: BenchOptions, start: StartChild): Promise<BenchReport> {
   const nodesTask: NodesTask = { chainIds: CHAIN_IDS, listed: Math.max(...TOKENS), delayMs: DELAY_MS };
   const remembering = start("nodes", "portfolio/nodes-child.ts", nodesTask);
   const { nodes } = await remembering.next<NodesReady>();
@@ -73,13 +73,13 @@ function worstOf(cells: readonly SnapshotCell[]): Headline {
     what: `overhead of a snapshot, worst of ${cells.length}: ${nameOf(worst)}`,
     value: `${overheadMs.toFixed(1)} ms`,
     ceiling: `${worst.alone.ms.toFixed(0)} ms of RPC alone`,
-    ratio: percent(overheadMs, worst.alone.ms),
+    ratio: formatPercent(overheadMs, worst.alone.ms),
     aim: { text: `${aimMs(worst.alone.ms).toFixed(0)} ms or less`, met: excess(worst) <= 1 },
   };
 }
 
 function nameOf({ tokens, chains }: SnapshotCell): string {
-  return `${grouped(tokens)} tokens on ${chains} chain${chains === 1 ? "" : "s"}`;
+  return `${formatGrouped(tokens)} tokens on ${chains} chain${chains === 1 ? "" : "s"}`;
 }
 
 function ofCell(cell: SnapshotCell): Measurement {
@@ -91,7 +91,7 @@ function ofCell(cell: SnapshotCell): Measurement {
     what: `  ${nameOf(cell)}`,
     value: `${overhead.toFixed(1)} ms`,
     note: [
-      `${percent(overhead, alone.ms).padStart(5)}, aim: ${aimMs(alone.ms).toFixed(0)}`,
+      `${formatPercent(overhead, alone.ms).padStart(5)}, aim: ${aimMs(alone.ms).toFixed(0)}`,
       times,
       `${requests} in ${roundTrips}`.padStart(8),
       cpu,
@@ -104,7 +104,7 @@ function aimMs(rpcMs: number): number {
   return rpcMs / 10 + 5;
 }
 
-async function measurePayments({ full }: BenchOptions, start: Start): Promise<BenchReport> {
+async function measurePayments({ full }: BenchOptions, start: StartChild): Promise<BenchReport> {
   const server = await startBenchServer("embedded");
   try {
     const place = { connection: server.connection, schema: SCHEMA };
@@ -126,25 +126,25 @@ async function measurePayments({ full }: BenchOptions, start: Start): Promise<Be
 }
 
 function ofPayments(report: PaymentLoadReport): BenchReport {
-  const rate = (name: keyof PaymentLoadReport) => perSecond(report[name].requests, report[name].ms);
+  const rate = (name: keyof PaymentLoadReport) => formatPerSecond(report[name].requests, report[name].ms);
   const cpu = (name: keyof PaymentLoadReport) =>
     `${(report[name].cpuMs / report[name].requests).toFixed(2)} ms of processor time each`;
   const of = (name: keyof PaymentLoadReport, ceiling: keyof PaymentLoadReport, words: string) =>
-    `${percent(rate(name), rate(ceiling))} of ${words} (${grouped(rate(ceiling))}/s)`;
+    `${formatPercent(rate(name), rate(ceiling))} of ${words} (${formatGrouped(rate(ceiling))}/s)`;
   const measurements = [
     {
       what: "unpaid requests/s",
-      value: grouped(rate("unpaid")),
+      value: formatGrouped(rate("unpaid")),
       note: `${of("unpaid", "rawUnpaid", "node:http answering the same 402")}; ${cpu("unpaid")}`,
     },
     {
       what: "paid requests/s",
-      value: grouped(rate("paid")),
+      value: formatGrouped(rate("paid")),
       note: `${of("paid", "transfers", "bare transfers by the same key and queue")}; ${PAYERS} payers, a real transfer each; ${cpu("paid")}`,
     },
     {
       what: "paid-before requests/s",
-      value: grouped(rate("paidBefore")),
+      value: formatGrouped(rate("paidBefore")),
       note: `${of("paidBefore", "rawUnpaid", "node:http answering a 402")}; ${cpu("paidBefore")}`,
     },
   ];
@@ -155,9 +155,9 @@ function ofPayments(report: PaymentLoadReport): BenchReport {
     words: string,
   ): Headline => ({
     what,
-    value: `${grouped(rate(name))} req/s`,
-    ceiling: `${grouped(rate(ceiling))} ${words}`,
-    ratio: percent(rate(name), rate(ceiling)),
+    value: `${formatGrouped(rate(name))} req/s`,
+    ceiling: `${formatGrouped(rate(ceiling))} ${words}`,
+    ratio: formatPercent(rate(name), rate(ceiling)),
     aim: null,
   });
   const headlines = [

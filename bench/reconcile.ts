@@ -1,8 +1,8 @@
 // How many payments a second reconciliation follows until they are final, over a real chain and database.
 import { startBenchServer } from "./harness/bench-database.ts";
-import { type Bench, type BenchReport, grouped, perSecond } from "./harness/measurement.ts";
+import { type Bench, type BenchReport, formatGrouped, formatPerSecond } from "./harness/measurement.ts";
 import { profileOptions, withChildren } from "./harness/with-children.ts";
-import type { SweepReport, SweepTask } from "./reconcile/reconcile-child.ts";
+import type { ReconcileBenchReport, ReconcileBenchTask } from "./reconcile/reconcile-child.ts";
 import type { SettledChain, SettledChainTask } from "./reconcile/settled-chain-child.ts";
 
 const SCHEMA = "sextant";
@@ -19,9 +19,9 @@ export const reconcileBench: Bench = {
         const chainTask = { ...TASK, blocks: full ? FULL_BLOCKS : TASK.blocks };
         const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
         const chain = await filled.next<SettledChain>();
-        const task: SweepTask = { connection: server.connection, schema: SCHEMA, chain };
+        const task: ReconcileBenchTask = { connection: server.connection, schema: SCHEMA, chain };
         const sweeping = start("sweep", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
-        const report = await sweeping.next<SweepReport>();
+        const report = await sweeping.next<ReconcileBenchReport>();
         await sweeping.stop();
         return reportOf(report);
       } finally {
@@ -30,11 +30,11 @@ export const reconcileBench: Bench = {
     }),
 };
 
-function reportOf(report: SweepReport): BenchReport {
-  const line = (what: string, { rows, ms, requests }: SweepReport["watched"]) => ({
+function reportOf(report: ReconcileBenchReport): BenchReport {
+  const line = (what: string, { rows, ms, requests }: ReconcileBenchReport["watched"]) => ({
     what,
-    value: `${grouped(perSecond(rows, ms))} rows/s`,
-    note: `${grouped(rows)} rows, ${grouped(requests)} calls to a node ${TASK.delayMs} ms away`,
+    value: `${formatGrouped(formatPerSecond(rows, ms))} rows/s`,
+    note: `${formatGrouped(rows)} rows, ${formatGrouped(requests)} calls to a node ${TASK.delayMs} ms away`,
   });
   const measurements = [
     line("settled, not final yet: one look", report.watched),
@@ -44,10 +44,10 @@ function reportOf(report: SweepReport): BenchReport {
   const { rows, ms, requests } = report.finalized;
   const headline = {
     what: "payments reconciled until final",
-    value: `${grouped(perSecond(rows, ms))} rows/s`,
+    value: `${formatGrouped(formatPerSecond(rows, ms))} rows/s`,
     ceiling: "40 payments/s by one facilitator",
     ratio: `${(requests / rows).toFixed(2)} calls a row`,
-    aim: { text: "200 rows/s or more", met: perSecond(rows, ms) >= 200 },
+    aim: { text: "200 rows/s or more", met: formatPerSecond(rows, ms) >= 200 },
   };
   return { measurements, headlines: [headline] };
 }

@@ -4,15 +4,15 @@ import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { growthBench } from "./growth.ts";
-import { type Bench, DATABASE_KINDS, type DatabaseKind, tableOf } from "./harness/measurement.ts";
-import { overviewOf } from "./harness/overview.ts";
-import { tell } from "./harness/progress.ts";
+import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } from "./harness/measurement.ts";
+import { formatOverview } from "./harness/overview.ts";
+import { logProgress } from "./harness/progress.ts";
 import {
-  circumstancesNow,
+  readRunEnvironment,
   RESULT_FILES,
-  type Result,
+  type NamedBenchReport,
   readResults,
-  withNewest,
+  replaceRuns,
   writeResults,
 } from "./harness/results.ts";
 import { portfolioBench } from "./portfolio.ts";
@@ -70,18 +70,18 @@ const options = {
   full: values.full,
   profileFolder: values.profile ?? null,
 };
-const circumstances = circumstancesNow();
-const results: Result[] = [];
+const circumstances = readRunEnvironment();
+const results: NamedBenchReport[] = [];
 let parts = readResults();
 for (const bench of chosen) {
   const name = resultName(bench, database);
-  tell(`${name} begins`);
+  logProgress(`${name} begins`);
   const result = { bench: name, ...(await bench.run(options)) };
   results.push(result);
-  parts = withNewest(parts, [result], circumstances, kept);
+  parts = replaceRuns(parts, [result], circumstances, kept);
   // After each one: should the next one fail, what took minutes is not lost.
   if (!values.quick) writeResults(parts);
 }
-process.stdout.write(`${tableOf(results)}\n${overviewOf(parts)}`);
+process.stdout.write(`${formatMeasurements(results)}\n${formatOverview(parts)}`);
 const files = RESULT_FILES.map((file) => relative(".", file)).join(" and ");
-tell(values.quick ? "not kept: it was a quick run" : `written to ${files}`);
+logProgress(values.quick ? "not kept: it was a quick run" : `written to ${files}`);

@@ -3,13 +3,13 @@ import { Agent, get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { serveApi } from "../src/api/serve.ts";
-import { createServer } from "../src/http/server.ts";
+import { createHttpServer } from "../src/http/server.ts";
 import { tables } from "../src/protocol/domains.ts";
 import { createRowIndexes, createRowTables } from "../src/store/index/row-tables.ts";
 import type { Database } from "../src/store/postgres/database.ts";
-import { openBenchDatabase, quietLog, startBenchServer } from "./harness/bench-database.ts";
-import { columns } from "./harness/measurement.ts";
-import { tell } from "./harness/progress.ts";
+import { openBenchDatabase, benchLog, startBenchServer } from "./harness/bench-database.ts";
+import { formatColumns } from "./harness/measurement.ts";
+import { logProgress } from "./harness/progress.ts";
 
 const { values } = parseArgs({
   options: { rows: { type: "string", default: "500000" }, seconds: { type: "string", default: "12" } },
@@ -23,7 +23,7 @@ const BYSTANDERS_PER_SECOND = 40;
 const BLOCKS = 1_000;
 
 async function fill(database: Database): Promise<void> {
-  tell(`${rows} attestations`);
+  logProgress(`${rows} attestations`);
   await database.transaction(
     async (session) => {
       await createRowTables(session, tables);
@@ -116,14 +116,14 @@ const database = await openBenchDatabase({ connection: server.connection, schema
 let failures = 0;
 try {
   await fill(database);
-  const http = createServer({
-    log: quietLog.child({}, { level: "silent" }),
+  const http = createHttpServer({
+    log: benchLog.child({}, { level: "silent" }),
     bodyBytesMax: 262_144,
     requestMsMax: 30_000,
-    ready: async () => ({ ready: true }),
+    checkReadiness: async () => ({ ready: true }),
   });
-  const api = serveApi(http, { database, log: quietLog });
-  const url = await http.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  const api = serveApi(http, { database, log: benchLog });
+  const url = await http.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   let read = 0;
   // Never the same record twice, so that every read reaches the database.
   const bystander = () => {
@@ -136,7 +136,7 @@ try {
   try {
     lines.push(["nothing", ...told(await load(url, bystander)), "-"]);
     for (const [what, greedyPath] of Object.entries(GREEDY)) {
-      tell(what);
+      logProgress(what);
       const [bystanders, greedy] = await Promise.all([load(url, bystander), burst(url, greedyPath)]);
       failures += bystanders.filter(({ status }) => status !== 200).length;
       const of = (low: number) => greedy.filter(({ status }) => Math.floor(status / 100) === low).length;
@@ -148,7 +148,7 @@ try {
     await http.close();
     await api.close();
   }
-  process.stdout.write(columns(lines));
+  process.stdout.write(formatColumns(lines));
 } finally {
   await database.close();
   await server.stop();

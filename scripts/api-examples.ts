@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OpenApiDocument } from "../src/http/openapi/document.ts";
 import { startLocalStack } from "./api-examples/local-stack.ts";
-import { askEverything, type Call } from "./api-examples/sample-requests.ts";
+import { requestAllExamples, type SendExampleRequest } from "./api-examples/sample-requests.ts";
 import { exampleSections } from "./api-examples/sections.ts";
 
 const PAGE = fileURLToPath(new URL("../docs/api.md", import.meta.url));
@@ -17,7 +17,7 @@ const SHOWN_URL = "http://127.0.0.1:3001";
 const folder = await mkdtemp(join(tmpdir(), "sextant-docs-"));
 const stack = await startLocalStack(folder);
 try {
-  const call: Call = async (method, target, body) => {
+  const call: SendExampleRequest = async (method, target, body) => {
     const sent =
       body === undefined
         ? {}
@@ -27,7 +27,7 @@ try {
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
     return { status: response.status, body: isJson ? JSON.parse(text) : text };
   };
-  const samples = await askEverything(call);
+  const samples = await requestAllExamples(call);
   const document = (await call("GET", "/openapi.json")).body as OpenApiDocument;
   const [written = ""] = (await readFile(PAGE, "utf8")).split(MARK);
   await writeFile(PAGE, `${written}${MARK}\n\n${exampleSections(document, samples, SHOWN_URL)}`);

@@ -1,6 +1,6 @@
 // The fast checks: format and lint, types, house rules.
 import { spawnSync } from "node:child_process";
-import { generatedIsStale } from "@sextant/contracts/compile/generated-is-stale";
+import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
 
@@ -12,12 +12,12 @@ const STEPS: readonly Step[] = [
     run: () => command("biome", ["check", "--error-on-warnings", "--colors=force"]),
   },
   { name: "types", run: () => command("tsc", ["--noEmit", "--pretty"]) },
-  { name: "compiled contracts", run: () => generatedIsStale() },
+  { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
 /** Runs every step, prints one line each and the details of those that failed; true when all are fine. */
-export function check(): boolean {
+export function runChecks(): boolean {
   const failed = STEPS.filter(({ name, run }) => {
     const started = performance.now();
     const problem = run();

@@ -1,10 +1,10 @@
 // `npm run soak -- --minutes 30`: the whole production shape under everything that can go wrong, and a verdict.
 import { parseArgs } from "node:util";
-import { runRiver } from "../tests/e2e/run-soak.ts";
-import { LIES } from "../tests/e2e/services/lying-facilitator.ts";
-import { longPace } from "../tests/e2e/soak-profile.ts";
-import { noPaint, type Paint, summary } from "../tests/e2e/summary.ts";
-import type { River } from "../tests/e2e/system.ts";
+import { runSoak } from "../tests/e2e/run-soak.ts";
+import { FACILITATOR_LIES } from "../tests/e2e/services/lying-facilitator.ts";
+import { longProfile } from "../tests/e2e/soak-profile.ts";
+import { noColor, type Colorize, formatSoakSummary } from "../tests/e2e/summary.ts";
+import type { E2eSystem } from "../tests/e2e/system.ts";
 
 const USAGE = `Usage: npm run soak -- [--minutes 5] [--seed 1]
 
@@ -25,7 +25,7 @@ const LINE_MS_FILE = 15_000;
 const COLOURS = { green: 32, red: 31 } as const;
 
 const { stdout } = process;
-const paint: Paint = stdout.isTTY ? (colour, text) => `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : noPaint;
+const paint: Colorize = stdout.isTTY ? (colour, text) => `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : noColor;
 
 function number(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,10}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
@@ -33,7 +33,7 @@ function number(name: string, text: string, min: number, max: number): number {
   throw new Error(`--${name} takes a number from ${min} to ${max}, not "${text}"`);
 }
 
-function progressLine({ observations, branches }: River, leftMs: number): string {
+function progressLine({ observations, branches }: E2eSystem, leftMs: number): string {
   const of = (kind: string) => observations.counted(kind);
   const reads = [
     "lists read",
@@ -54,10 +54,10 @@ function progressLine({ observations, branches }: River, leftMs: number): string
     `${of("database restarts")} restarts`,
     `${of("RPC faults")} RPC faults`,
     `${of("payments front-run")} front-run`,
-    `${LIES.reduce((sum, lie) => sum + of(`lies: ${lie}`), 0)} lies`,
-    observations.wrongCount === 0
+    `${FACILITATOR_LIES.reduce((sum, lie) => sum + of(`lies: ${lie}`), 0)} lies`,
+    observations.violationCount === 0
       ? paint("green", "0 wrong")
-      : paint("red", `${observations.wrongCount} wrong`),
+      : paint("red", `${observations.violationCount} wrong`),
   ].join(", ");
 }
 
@@ -68,19 +68,19 @@ async function run(minutes: number, seed: number): Promise<boolean> {
   const startedMs = Date.now();
   let toldMs = 0;
   let toldWrongs = 0;
-  const result = await runRiver({
+  const result = await runSoak({
     seed,
-    pace: longPace(minutes),
+    pace: longProfile(minutes),
     signal: stop.signal,
-    tell: (what) => {
+    log: (what) => {
       const seconds = String(Math.round((Date.now() - startedMs) / 1_000)).padStart(5);
       stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${seconds} s  ${what} …\n`);
     },
     progress: (river, leftMs) => {
       // Whoever watches wants to know at once.
-      for (const what of river.observations.wrongs.slice(toldWrongs))
+      for (const what of river.observations.violations.slice(toldWrongs))
         stdout.write(`\n${paint("red", what)}\n`);
-      toldWrongs = river.observations.wrongs.length;
+      toldWrongs = river.observations.violations.length;
       if (stdout.isTTY) stdout.write(`\r\u001b[K${progressLine(river, leftMs)}`);
       else if (Date.now() - toldMs >= LINE_MS_FILE) {
         toldMs = Date.now();
@@ -88,7 +88,7 @@ async function run(minutes: number, seed: number): Promise<boolean> {
       }
     },
   });
-  stdout.write(`\n${summary(result, paint)}`);
+  stdout.write(`\n${formatSoakSummary(result, paint)}`);
   return result.ok;
 }
 

@@ -1,10 +1,10 @@
 // What `npm test` runs: the checks, every test, and a closing line that counts both.
 import { findChromium, WITHOUT_CHROMIUM } from "../tests/support/find-chromium.ts";
-import { check } from "./checks.ts";
+import { runChecks } from "./checks.ts";
 import { runVitest } from "./testing/run-vitest.ts";
 
 const started = performance.now();
-const checked = check();
+const checked = runChecks();
 const tests = await runVitest(process.argv.slice(2));
 const passed = tests.passed + (checked ? 1 : 0);
 const failed = tests.failed + (checked ? 0 : 1);

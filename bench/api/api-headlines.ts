@@ -1,32 +1,32 @@
 // What is said first about the API: the route in the middle and the last one, hot and cold, and what must not cost more.
-import { atLeast, grouped, type Headline, percent, perSecond } from "../harness/measurement.ts";
+import { aimAtLeast, formatGrouped, type Headline, formatPercent, formatPerSecond } from "../harness/measurement.ts";
 import { FIRST_PAGE } from "./api-routes.ts";
 import type { Cell, RouteReport } from "./load-child.ts";
 
 // What is as fast as something else may seem a tenth slower when the machine looks away.
 const SAME_PERCENTS = 90;
 
-export const rate = ({ requests, ms }: Cell): number => perSecond(requests, ms);
+export const requestRate = ({ requests, ms }: Cell): number => formatPerSecond(requests, ms);
 
 /** One route's speed and its ceiling's. */
 type Against = { readonly title: string; readonly rate: number; readonly ceiling: number };
 
-export function apiHeadlines(routes: readonly RouteReport[], deepPage: string): Headline[] {
-  const hot = routes.map(({ title, hot, rawHot }) => ({ title, rate: rate(hot), ceiling: rate(rawHot) }));
+export function summarizeApi(routes: readonly RouteReport[], deepPage: string): Headline[] {
+  const hot = routes.map(({ title, hot, rawHot }) => ({ title, rate: requestRate(hot), ceiling: requestRate(rawHot) }));
   const colder = (ceilingOf: (route: RouteReport) => Cell | null) =>
     routes.flatMap((route): Against[] => {
       const ceiling = ceilingOf(route);
       // Where all ask the same, most of them only wait for one answer of the database: no match for a driver.
       if (!route.cold || !ceiling || route.shared) return [];
-      return [{ title: route.title, rate: rate(route.cold), ceiling: rate(ceiling) }];
+      return [{ title: route.title, rate: requestRate(route.cold), ceiling: requestRate(ceiling) }];
     });
   const cold = (title: string) => coldRate(routes, title);
   const over = (what: string, top: string, bottom: string, aim: number): Headline => ({
     what,
-    value: `${grouped(cold(top))} req/s`,
-    ceiling: `${grouped(cold(bottom))} ${bottom}`,
-    ratio: percent(cold(top), cold(bottom)),
-    aim: atLeast(cold(top), cold(bottom), aim),
+    value: `${formatGrouped(cold(top))} req/s`,
+    ceiling: `${formatGrouped(cold(bottom))} ${bottom}`,
+    ratio: formatPercent(cold(top), cold(bottom)),
+    aim: aimAtLeast(cold(top), cold(bottom), aim),
   });
   return [
     ...middleAndLast("hot", hot, "node:http", 70),
@@ -59,10 +59,10 @@ function middleAndLast(
       ? [
           {
             what: `${temperature}, ${place} of ${routes.length} routes: ${route.title}`,
-            value: `${grouped(route.rate)} req/s`,
-            ceiling: `${grouped(route.ceiling)} ${ceilingName}`,
-            ratio: percent(route.rate, route.ceiling),
-            aim: aim === null ? null : atLeast(route.rate, route.ceiling, aim),
+            value: `${formatGrouped(route.rate)} req/s`,
+            ceiling: `${formatGrouped(route.ceiling)} ${ceilingName}`,
+            ratio: formatPercent(route.rate, route.ceiling),
+            aim: aim === null ? null : aimAtLeast(route.rate, route.ceiling, aim),
           },
         ]
       : [];
@@ -72,5 +72,5 @@ function middleAndLast(
 function coldRate(routes: readonly RouteReport[], title: string): number {
   const cold = routes.find((each) => each.title === title)?.cold;
   if (!cold) throw new Error(`${title} was not measured cold`);
-  return rate(cold);
+  return requestRate(cold);
 }

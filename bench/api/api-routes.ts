@@ -1,9 +1,9 @@
 // What is asked of the API, and the same as a statement: one list for the server, the load and the driver.
-import { reads } from "../../src/protocol/reads.ts";
+import { indexReads } from "../../src/protocol/reads.ts";
 import type { SqlText } from "../../src/schema/sql.ts";
-import { addressOf, hashOf, OWNERS_PER, type Sizes } from "./row-generators.ts";
+import { benchAddressSql, benchHashSql, ROWS_PER_OWNER, type TableSizes } from "./row-generators.ts";
 
-export type Route = {
+export type BenchRoute = {
   readonly title: string;
   /** The address of the `number`-th request: numbers apart ask for other records, where there are others. */
   readonly url: (number: number) => string;
@@ -15,18 +15,18 @@ export type Route = {
 };
 
 /** What only the database can tell: the cursor before the deep page. */
-export type Depth = { readonly page: number; readonly cursor: string };
+export type PageDepth = { readonly page: number; readonly cursor: string };
 
 const CONNECTIONS = 32;
 // A deep page by offset takes so long that more at once would wait until their time is over.
 const SLOW_CONNECTIONS = 2;
 
-export const PAGE = 50;
+export const BENCH_PAGE_SIZE = 50;
 const DEEP = 4_000;
 
 /** The page that is called deep: the 4,000th, or as deep as fewer rows allow. */
-export function deepPage({ intents }: Sizes): number {
-  return Math.min(DEEP, Math.floor((intents / PAGE) * 0.67));
+export function deepPage({ intents }: TableSizes): number {
+  return Math.min(DEEP, Math.floor((intents / BENCH_PAGE_SIZE) * 0.67));
 }
 
 // Odd and without small factors: steps through any of our counts before it repeats.
@@ -38,8 +38,8 @@ type Parts = {
   readonly query?: Readonly<Record<string, string>>;
 };
 
-function route(title: string, path: string, parts: (number: number) => Parts, conditional = false): Route {
-  const read = reads.find((each) => each.path === path);
+function route(title: string, path: string, parts: (number: number) => Parts, conditional = false): BenchRoute {
+  const read = indexReads.find((each) => each.path === path);
   if (!read) throw new Error(`there is no read at ${path}`);
   return {
     title,
@@ -67,26 +67,26 @@ function route(title: string, path: string, parts: (number: number) => Parts, co
   };
 }
 
-export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
+export function routesOf(sizes: TableSizes, depth: PageDepth): readonly BenchRoute[] {
   const { cursor } = depth;
   const { agents, intents, bids, sales, merchants } = sizes;
   const of = (name: string, count: number) => (number: number) => ({
     path: { [name]: String(some(number, count)) },
   });
   const query = (given: (number: number) => Readonly<Record<string, string>>) => (number: number) => ({
-    query: { limit: String(PAGE), ...given(number) },
+    query: { limit: String(BENCH_PAGE_SIZE), ...given(number) },
   });
-  const owners = Math.ceil(agents / OWNERS_PER);
-  const payers = Math.ceil(sales / OWNERS_PER);
+  const owners = Math.ceil(agents / ROWS_PER_OWNER);
+  const payers = Math.ceil(sales / ROWS_PER_OWNER);
   return [
     route("/agents/:agentId", "/agents/:agentId", of("agentId", agents)),
     route("/intents/:id", "/intents/:id", of("id", intents)),
     route("/quotes/:quoteHash", "/quotes/:quoteHash", (number) => ({
-      path: { quoteHash: hashOf("quote", some(number, sales)) },
+      path: { quoteHash: benchHashSql("quote", some(number, sales)) },
     })),
     route("/merchants/:id/reputation", "/merchants/:id/reputation", of("id", merchants)),
     route("/tx/:hash/explain", "/tx/:hash/explain", (number) => ({
-      path: { hash: hashOf("bids", some(number, bids)) },
+      path: { hash: benchHashSql("bids", some(number, bids)) },
     })),
     route("/analytics/commerce", "/analytics/commerce", () => ({})),
     route("/intents/:id/bids", "/intents/:id/bids", of("id", intents)),
@@ -98,7 +98,7 @@ export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
     route(
       "/agents?owner",
       "/agents",
-      query((number) => ({ owner: addressOf("owner", number % owners) })),
+      query((number) => ({ owner: benchAddressSql("owner", number % owners) })),
     ),
     route(
       "/intents?status=open, 50",
@@ -108,7 +108,7 @@ export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
     route(
       "/receipts?agent",
       "/receipts",
-      query((number) => ({ agent: addressOf("agent", number % payers) })),
+      query((number) => ({ agent: benchAddressSql("agent", number % payers) })),
     ),
     route(
       "/receipts?merchant_id, 50",
@@ -121,15 +121,15 @@ export function routesOf(sizes: Sizes, depth: Depth): readonly Route[] {
       query(() => ({})),
     ),
     route(
-      deepTitle(depth, "cursor"),
+      deepPageTitle(depth, "cursor"),
       "/intents",
       query(() => ({ cursor })),
     ),
     {
       ...route(
-        deepTitle(depth, "offset"),
+        deepPageTitle(depth, "offset"),
         "/intents",
-        query(() => ({ offset: String((offsetPage(depth) - 1) * PAGE) })),
+        query(() => ({ offset: String((offsetPage(depth) - 1) * BENCH_PAGE_SIZE) })),
       ),
       connections: SLOW_CONNECTIONS,
     },
@@ -143,9 +143,9 @@ export const FIRST_PAGE = "/intents, page 1";
 export const OFFSET_MAX = 10_000;
 
 /** How deep an offset leads at the most. */
-const offsetPage = ({ page }: Depth) => Math.min(page, OFFSET_MAX / PAGE + 1);
+const offsetPage = ({ page }: PageDepth) => Math.min(page, OFFSET_MAX / BENCH_PAGE_SIZE + 1);
 
-export function deepTitle(depth: Depth, by: "cursor" | "offset"): string {
+export function deepPageTitle(depth: PageDepth, by: "cursor" | "offset"): string {
   const page = by === "cursor" ? depth.page : offsetPage(depth);
   return `/intents, page ${page.toLocaleString("en-US")} by ${by}`;
 }

@@ -1,19 +1,19 @@
 // The rows the API is measured over, made inside PostgreSQL: tables, counters, blocks, and logs of the bids only.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { encodeEventTopics } from "viem";
-import { audits } from "../../src/audit/tables/all-tables.ts";
+import { tableAudits } from "../../src/audit/tables/all-tables.ts";
 import { CONTRACT_NAMES } from "../../src/protocol/deployment.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
-import { tell } from "../harness/progress.ts";
-import { BLOCK_SECONDS, digest, GENESIS, hash, type Making, makings, type Sizes } from "./row-generators.ts";
+import { logProgress } from "../harness/progress.ts";
+import { BLOCK_SECONDS, digestSql, BENCH_GENESIS, hashSql, type RowGenerator, rowGenerators, type TableSizes } from "./row-generators.ts";
 
 /** Makes tables, rows, logs of all bids, counters, and the checkpoint that says the rows are true. */
-export async function makeRows(database: Database, sizes: Sizes): Promise<void> {
-  const made = makings(sizes);
+export async function generateRows(database: Database, sizes: TableSizes): Promise<void> {
+  const made = rowGenerators(sizes);
   const unknown = Object.keys(made).filter((name) => !tables.some((table) => table.name === name));
   if (unknown.length > 0) throw new Error(`there are no tables ${unknown.join(", ")}`);
   await database.transaction(
@@ -25,7 +25,7 @@ export async function makeRows(database: Database, sizes: Sizes): Promise<void> 
       }
       await makeChain(session, sizes);
       await countRollups(session, sizes.blocks);
-      tell("indexes");
+      logProgress("indexes");
       await createRowIndexes(session, tables);
     },
     { statementTimeoutMs: 0 },
@@ -35,12 +35,12 @@ export async function makeRows(database: Database, sizes: Sizes): Promise<void> 
   await client.end();
 }
 
-async function makeTable(session: Session, table: Table, { count, where, values }: Making, blocks: number) {
+async function makeTable(session: Session, table: Table, { count, where, values }: RowGenerator, blocks: number) {
   const block = `(1 + (i::bigint - 1) * ${blocks} / ${count})`;
   const every: Readonly<Record<string, string>> = {
     ...values,
     block_number: block,
-    tx_hash: hash(table.name),
+    tx_hash: hashSql(table.name),
     log_index: "0",
     valid_from: block,
   };
@@ -50,7 +50,7 @@ async function makeTable(session: Session, table: Table, { count, where, values 
     if (cell === undefined) throw new Error(`${table.name}.${name} has no value`);
     return cell;
   });
-  tell(`${count} rows of ${table.name}`);
+  logProgress(`${count} rows of ${table.name}`);
   await session.query(
     `insert into ${table.name} (${names.join(", ")}) select ${cells.join(", ")}
      from generate_series(1, ${count}) i where ${where ?? "true"}`,
@@ -61,8 +61,8 @@ const CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 );
 
-async function makeChain(session: Session, { bids, blocks }: Sizes): Promise<void> {
-  tell("blocks and logs");
+async function makeChain(session: Session, { bids, blocks }: TableSizes): Promise<void> {
+  logProgress("blocks and logs");
   const [topic = ""] = encodeEventTopics({ abi: intentBookAbi, eventName: "SolverBidSubmitted" });
   const word = (number: string) => `lpad(to_hex(${number}), 64, '0')`;
   const words = (cells: readonly string[]) => `decode(${cells.join(" || ")}, 'hex')`;
@@ -74,7 +74,7 @@ async function makeChain(session: Session, { bids, blocks }: Sizes): Promise<voi
   ];
   const data = ["amount_in", "amount_out", "fee", "valid_until"].map((name) => word(`b.${name}::bigint`));
   await session.query(
-    `insert into blocks select n, ${digest("block", "n")}, ${GENESIS} + n * ${BLOCK_SECONDS}, ${Math.ceil(bids / blocks)}
+    `insert into blocks select n, ${digestSql("block", "n")}, ${BENCH_GENESIS} + n * ${BLOCK_SECONDS}, ${Math.ceil(bids / blocks)}
      from generate_series(1, ${blocks}) n`,
   );
   await session.query(
@@ -95,9 +95,9 @@ async function makeChain(session: Session, { bids, blocks }: Sizes): Promise<voi
 
 /** By what an audit holds them against. */
 async function countRollups(session: Session, block: number): Promise<void> {
-  tell("rollups");
-  for (const { table, recount } of audits) {
-    if (table.provenance || !recount) continue;
+  logProgress("rollups");
+  for (const { table, recount } of tableAudits) {
+    if (table.hasProvenance || !recount) continue;
     const names = Object.keys(table.columns);
     // A counter that nobody has raised is zero, which a recount may leave out.
     const cells = names.map((name) => (table.key.includes(name) ? name : `coalesce(${name}, 0)`));

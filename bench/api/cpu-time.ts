@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export async function listen(server: Server): Promise<string> {
+export async function listenOnLoopback(server: Server): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
@@ -10,12 +10,12 @@ export async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export async function startControl(): Promise<{ readonly url: string; close(): void }> {
+export async function startCpuTimeServer(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((_request, response) => {
     const { user, system } = process.cpuUsage();
     response.end(JSON.stringify({ cpuMs: (user + system) / 1000 }));
   });
-  const url = await listen(server);
+  const url = await listenOnLoopback(server);
   return {
     url,
     close() {
@@ -25,7 +25,7 @@ export async function startControl(): Promise<{ readonly url: string; close(): v
   };
 }
 
-export async function cpuMsOf(controlUrl: string): Promise<number> {
+export async function readCpuMs(controlUrl: string): Promise<number> {
   const { cpuMs } = (await (await fetch(controlUrl)).json()) as { cpuMs: number };
   return cpuMs;
 }

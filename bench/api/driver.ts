@@ -1,12 +1,12 @@
 // The second ceiling: the API's statements straight through the driver, pooled or pipelined, and the rows dropped.
 import { type Client, Pool, type QueryConfig } from "pg";
-import { openIndexReader, type Readers } from "../../src/store/index/reader.ts";
-import { clientConfig, setupSql } from "../../src/store/postgres/connection.ts";
+import { openIndexReader, type StatementReaders } from "../../src/store/index/reader.ts";
+import { createClientConfig, createSetupSql } from "../../src/store/postgres/connection.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
-import type { NamedStatement } from "../../src/store/postgres/session.ts";
-import { type BenchPlace, connectionOf } from "../harness/bench-database.ts";
-import type { Route } from "./api-routes.ts";
-import type { Answered } from "./http-load.ts";
+import type { PreparedStatement } from "../../src/store/postgres/session.ts";
+import { type BenchDatabaseTarget, connectionOfTarget } from "../harness/bench-database.ts";
+import type { BenchRoute } from "./api-routes.ts";
+import type { LoadResult } from "./http-load.ts";
 
 // As the API uses while nothing is slow.
 const PIPELINED_CONNECTIONS = 1;
@@ -19,15 +19,15 @@ const STATEMENTS = 10_000;
 
 export type Driver = {
   /** `inFlight` askers, each asking again as soon as it was answered, as connections do over HTTP. */
-  run(statements: readonly NamedStatement[], options: { inFlight: number; ms: number }): Promise<Answered>;
+  run(statements: readonly PreparedStatement[], options: { inFlight: number; ms: number }): Promise<LoadResult>;
   close(): Promise<void>;
 };
 
 /** The statements as the index reader would send them. */
-export async function statementsOf({ sql }: Route): Promise<readonly NamedStatement[]> {
+export async function statementsOf({ sql }: BenchRoute): Promise<readonly PreparedStatement[]> {
   if (!sql) return [];
-  const sent: NamedStatement[] = [];
-  const recording: Readers["quick"] = {
+  const sent: PreparedStatement[] = [];
+  const recording: StatementReaders["quick"] = {
     async read(statement, use) {
       sent.push(statement);
       return use({ columns: [], rows: [["0", "", "0", "0", null]] });
@@ -41,12 +41,12 @@ export async function statementsOf({ sql }: Route): Promise<readonly NamedStatem
 }
 
 /** As everybody uses it: named statements on whichever connection of a pool is free. */
-export function openPooledDriver(place: BenchPlace): Driver {
+export function openPooledDriver(place: BenchDatabaseTarget): Driver {
   const pool = new Pool({
-    ...clientConfig(connectionOf(place), "bench pool"),
+    ...createClientConfig(connectionOfTarget(place), "bench pool"),
     max: POOLED_CONNECTIONS,
     onConnect: async (client) => {
-      await client.query(setupSql(place.schema, STATEMENT_MS_MAX));
+      await client.query(createSetupSql(place.schema, STATEMENT_MS_MAX));
     },
   });
   return {
@@ -76,10 +76,10 @@ export async function openPipelinedDriver(database: Database): Promise<Driver> {
 type Query = (config: QueryConfig) => Promise<unknown>;
 
 async function askAll(
-  statements: readonly NamedStatement[],
+  statements: readonly PreparedStatement[],
   { inFlight, ms }: { inFlight: number; ms: number },
   queryOf: (asker: number) => Query,
-): Promise<Answered> {
+): Promise<LoadResult> {
   const startedMs = performance.now();
   let requests = 0;
   const ask = async (query: Query) => {

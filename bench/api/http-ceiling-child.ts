@@ -1,7 +1,7 @@
 // The first ceiling: Node's own HTTP server, answering with the bytes and headers that the API answered with.
 import { createServer } from "node:http";
-import { say } from "../harness/progress.ts";
-import { listen, startControl } from "./cpu-time.ts";
+import { sendToParent } from "../harness/progress.ts";
+import { listenOnLoopback, startCpuTimeServer } from "./cpu-time.ts";
 import type { ServerReady } from "./server-child.ts";
 
 export type RawTask = { readonly apiUrl: string; readonly paths: readonly string[] };
@@ -34,9 +34,9 @@ const server = createServer((request, response) => {
   if (request.headers["if-none-match"] === known.etag) return response.writeHead(304, known.headers).end();
   response.writeHead(200, known.headers).end(known.body);
 });
-const control = await startControl();
-const ready: ServerReady = { url: await listen(server), control: control.url };
-say(ready);
+const control = await startCpuTimeServer();
+const ready: ServerReady = { url: await listenOnLoopback(server), control: control.url };
+sendToParent(ready);
 
 process.stdin.on("end", () => {
   server.close();

@@ -1,9 +1,9 @@
 // Load on an HTTP server: so many connections, each asking again as soon as it was answered.
 import { connect, type Socket } from "node:net";
 
-export type Answered = { readonly requests: number; readonly ms: number };
+export type LoadResult = { readonly requests: number; readonly ms: number };
 
-export type Asked = {
+export type LoadOptions = {
   readonly url: string;
   readonly connections: number;
   readonly ms: number;
@@ -13,7 +13,7 @@ export type Asked = {
   readonly status: number;
   readonly header?: string;
   /** Hears how long each answer was waited for. */
-  readonly took?: (ms: number) => void;
+  readonly onResponseMs?: (ms: number) => void;
 };
 
 // Longer than any answer of a server that still lives.
@@ -22,7 +22,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 
 // Over bare sockets, because Node's HTTP client costs more than the servers it would measure.
 /** Asks until the time is over; fails when any answer has another status than the one expected. */
-export async function load(asked: Asked): Promise<Answered> {
+export async function runHttpLoad(asked: LoadOptions): Promise<LoadResult> {
   const { hostname, port } = new URL(asked.url);
   const sockets = await Promise.all(
     Array.from({ length: asked.connections }, () => open(hostname, Number(port))),
@@ -47,7 +47,7 @@ export async function load(asked: Asked): Promise<Answered> {
             };
             const answered = () => {
               requests += 1;
-              asked.took?.(performance.now() - sentMs);
+              asked.onResponseMs?.(performance.now() - sentMs);
               next();
             };
             socket.on("data", createMessageReader(wanted, answered, reject));

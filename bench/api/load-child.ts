@@ -1,18 +1,18 @@
 // The load as a process of its own: every route hot and cold against the API and its ceilings, in turns.
-import { type BenchPlace, openBenchDatabase } from "../harness/bench-database.ts";
-import { createProgress, say } from "../harness/progress.ts";
-import { type Depth, type Route, routesOf } from "./api-routes.ts";
-import { cpuMsOf } from "./cpu-time.ts";
+import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
+import { type PageDepth, type BenchRoute, routesOf } from "./api-routes.ts";
+import { readCpuMs } from "./cpu-time.ts";
 import { type Driver, openPipelinedDriver, openPooledDriver, statementsOf } from "./driver.ts";
-import { type Answered, load } from "./http-load.ts";
-import type { Sizes } from "./row-generators.ts";
+import { type LoadResult, runHttpLoad } from "./http-load.ts";
+import type { TableSizes } from "./row-generators.ts";
 import type { ApiReady, ServerReady } from "./server-child.ts";
 
-export type LoadTask = BenchPlace & {
+export type LoadTask = BenchDatabaseTarget & {
   readonly api: ApiReady;
   readonly raw: ServerReady;
-  readonly sizes: Sizes;
-  readonly depth: Depth;
+  readonly sizes: TableSizes;
+  readonly depth: PageDepth;
   readonly rounds: number;
   readonly msPerCell: number;
 };
@@ -39,17 +39,17 @@ const task = JSON.parse(process.argv[2] ?? "") as LoadTask;
 const database = await openBenchDatabase(task);
 const pooled = openPooledDriver(task);
 const pipelined = await openPipelinedDriver(database);
-const progress = createProgress();
+const progress = createProgressReporter();
 // Never the same twice, also between rounds and routes.
 let asked = 0;
 
-async function measured(server: ServerReady, run: () => Promise<Answered>): Promise<Cell> {
-  const before = await cpuMsOf(server.control);
+async function measured(server: ServerReady, run: () => Promise<LoadResult>): Promise<Cell> {
+  const before = await readCpuMs(server.control);
   const answered = await run();
-  return { ...answered, cpuMs: (await cpuMsOf(server.control)) - before };
+  return { ...answered, cpuMs: (await readCpuMs(server.control)) - before };
 }
 
-async function cellsOf(route: Route) {
+async function cellsOf(route: BenchRoute) {
   const path = route.url(0);
   const etag = (await fetch(task.api.url + path)).headers.get("etag");
   const status = route.conditional ? 304 : 200;
@@ -57,11 +57,11 @@ async function cellsOf(route: Route) {
   const shared = { connections: route.connections, status, ...header };
   const statements = await statementsOf(route);
   const hot = (server: ServerReady, ms: number) =>
-    measured(server, () => load({ ...shared, url: server.url, ms, path: () => path }));
+    measured(server, () => runHttpLoad({ ...shared, url: server.url, ms, path: () => path }));
   const cold = (ms: number) =>
     measured(task.api, () => {
       const from = asked;
-      return load({
+      return runHttpLoad({
         ...shared,
         url: task.api.coldUrl,
         ms,
@@ -124,4 +124,4 @@ const report: LoadReport = {
     };
   }),
 };
-say(report);
+sendToParent(report);

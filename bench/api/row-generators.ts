@@ -1,11 +1,11 @@
 // What the rows are made of that the API is measured over: SQL over a counter, and the same names for whoever asks.
 import { createHash } from "node:crypto";
 
-export type Sizes = Readonly<
+export type TableSizes = Readonly<
   Record<"agents" | "intents" | "bids" | "sales" | "merchants" | "blocks", number>
 >;
 
-export function sizesOf(scale: number): Sizes {
+export function tableSizes(scale: number): TableSizes {
   const of = (full: number) => Math.max(200, Math.round(full * scale));
   const intents = of(300_000);
   return {
@@ -19,7 +19,7 @@ export function sizesOf(scale: number): Sizes {
 }
 
 /** About how many events such rows come of: one for each row, and one for each change that shows in it. */
-export function eventsOf({ agents, intents, bids, sales, merchants }: Sizes): number {
+export function countEventsOfSizes({ agents, intents, bids, sales, merchants }: TableSizes): number {
   const disputes = sales / 100;
   const made =
     agents + intents + bids + merchants * (1 + SERVICES_PER_MERCHANT) + 2 * sales + disputes + sales / 3;
@@ -28,60 +28,60 @@ export function eventsOf({ agents, intents, bids, sales, merchants }: Sizes): nu
 }
 
 /** The rows that about so many events leave. */
-export function sizesOfEvents(events: number): Sizes {
-  return sizesOf(events / eventsOf(sizesOf(1)));
+export function tableSizesOfEvents(events: number): TableSizes {
+  return tableSizes(events / countEventsOfSizes(tableSizes(1)));
 }
 
-export const GENESIS = 1_767_225_600;
+export const BENCH_GENESIS = 1_767_225_600;
 export const BLOCK_SECONDS = 12;
 /** The hash that stands for the `number`-th thing of a kind, here and in SQL alike. */
-export function hashOf(kind: string, number: number): string {
+export function benchHashSql(kind: string, number: number): string {
   return `0x${createHash("sha256").update(`${kind} ${number}`).digest("hex")}`;
 }
 
-export function addressOf(kind: string, number: number): string {
-  return hashOf(kind, number).slice(0, 42);
+export function benchAddressSql(kind: string, number: number): string {
+  return benchHashSql(kind, number).slice(0, 42);
 }
 
-export const digest = (kind: string, number: string) => `sha256(('${kind} ' || (${number}))::bytea)`;
-export const hash = (kind: string, number = "i") => `'0x' || encode(${digest(kind, number)}, 'hex')`;
-const address = (kind: string, number: string) => `substr(${hash(kind, number)}, 1, 42)`;
+export const digestSql = (kind: string, number: string) => `sha256(('${kind} ' || (${number}))::bytea)`;
+export const hashSql = (kind: string, number = "i") => `'0x' || encode(${digestSql(kind, number)}, 'hex')`;
+const address = (kind: string, number: string) => `substr(${hashSql(kind, number)}, 1, 42)`;
 
 /** Agents that own and pay: each has about ten of everything. */
-export const OWNERS_PER = 10;
+export const ROWS_PER_OWNER = 10;
 export const SERVICES_PER_MERCHANT = 2;
 const SOLVERS = 500;
 
-export type Making = {
+export type RowGenerator = {
   readonly count: number;
   readonly where?: string;
   readonly values: Readonly<Record<string, string>>;
 };
 
 /** Tables by name; whatever is not named here stays empty, and rollups are counted afterwards. */
-export function makings({
+export function rowGenerators({
   agents,
   intents,
   bids,
   sales,
   merchants,
   blocks,
-}: Sizes): Readonly<Record<string, Making>> {
+}: TableSizes): Readonly<Record<string, RowGenerator>> {
   const services = merchants * SERVICES_PER_MERCHANT;
   const service = `(1 + (i * 7) % ${services})`;
   const sale = {
     merchant_id: `1 + (${service} - 1) % ${merchants}`,
     service_numeric_id: service,
-    agent: address("agent", `i % ${Math.ceil(sales / OWNERS_PER)}`),
+    agent: address("agent", `i % ${Math.ceil(sales / ROWS_PER_OWNER)}`),
     token: address("token", "i % 5"),
     facilitator: address("facilitator", "i % 100"),
     amount: "1000 + i",
     payment_rail: "i % 3",
     protocol_fee_bps: "100",
     protocol_fee_amount: "(1000 + i) / 100",
-    resource_hash: hash("resource"),
+    resource_hash: hashSql("resource"),
   };
-  const document = { metadata_uri: "'https://example.com/documents/' || i", metadata_hash: hash("document") };
+  const document = { metadata_uri: "'https://example.com/documents/' || i", metadata_hash: hashSql("document") };
   const filled = "i % 20 > 1";
   const intent = "((i + 1) / 2)";
   return {
@@ -89,10 +89,10 @@ export function makings({
       count: agents,
       values: {
         agent_id: "i",
-        owner: address("owner", `i % ${Math.ceil(agents / OWNERS_PER)}`),
+        owner: address("owner", `i % ${Math.ceil(agents / ROWS_PER_OWNER)}`),
         metadata_uri: document.metadata_uri,
-        pubkey: `${hash("key")} || '04'`,
-        capabilities_hash: hash("capabilities"),
+        pubkey: `${hashSql("key")} || '04'`,
+        capabilities_hash: hashSql("capabilities"),
         revoked: "i % 50 = 0",
       },
     },
@@ -100,21 +100,21 @@ export function makings({
       count: intents,
       values: {
         intent_id: "i",
-        owner: address("owner", `i % ${Math.ceil(agents / OWNERS_PER)}`),
+        owner: address("owner", `i % ${Math.ceil(agents / ROWS_PER_OWNER)}`),
         intent_type: "'SWAP'",
         input_token: address("token", "i % 5"),
         output_token: address("token", "(i + 1) % 5"),
         amount_in_max: "1000000 + i",
         amount_out_min: "900000 + i",
         // Most of those never closed expired long ago; every fortieth of them is still open.
-        deadline: `${GENESIS} + case when i % 800 = 0 then ${blocks * BLOCK_SECONDS} + i else i end`,
+        deadline: `${BENCH_GENESIS} + case when i % 800 = 0 then ${blocks * BLOCK_SECONDS} + i else i end`,
         slippage_bps: "50",
         nonce: "i",
         status: `case when i % 20 = 0 then 'OPEN' when i % 20 = 1 then 'CANCELLED' else 'FILLED' end`,
         selected_bid_id: `case when ${filled} then 1 end`,
-        intent_hash: hash("intent"),
+        intent_hash: hashSql("intent"),
         execution_target: address("target", "i % 100"),
-        data_hash: hash("data"),
+        data_hash: hashSql("data"),
         required_attestation_subject: `'0x' || repeat('0', 64)`,
         required_attestation_schema: `'0x' || repeat('0', 64)`,
         metadata_uri_hash: `'0x' || repeat('0', 64)`,
@@ -129,8 +129,8 @@ export function makings({
         amount_in: "1000000",
         amount_out: "950000 + i",
         fee: "100",
-        valid_until: `${GENESIS + blocks * BLOCK_SECONDS} + i`,
-        execution_hash: hash("execution"),
+        valid_until: `${BENCH_GENESIS + blocks * BLOCK_SECONDS} + i`,
+        execution_hash: hashSql("execution"),
       },
     },
     fills: {
@@ -161,21 +161,21 @@ export function makings({
       values: {
         service_numeric_id: "i",
         merchant_id: `1 + (i - 1) % ${merchants}`,
-        service_id: hash("service"),
+        service_id: hashSql("service"),
         ...document,
-        capability_hash: hash("capability", "i % 50"),
+        capability_hash: hashSql("capability", "i % 50"),
         active: "i % 10 <> 0",
       },
     },
     quotes: {
       count: sales,
       values: {
-        quote_hash: hash("quote"),
+        quote_hash: hashSql("quote"),
         ...sale,
-        expires_at: `${GENESIS} + i`,
+        expires_at: `${BENCH_GENESIS} + i`,
         payment_nonce: "i",
-        terms_hash: hash("terms"),
-        x402_payload_hash: hash("payload"),
+        terms_hash: hashSql("terms"),
+        x402_payload_hash: hashSql("payload"),
         settled: "true",
       },
     },
@@ -183,10 +183,10 @@ export function makings({
       count: sales,
       values: {
         receipt_id: "i",
-        quote_hash: hash("quote"),
+        quote_hash: hashSql("quote"),
         ...sale,
-        result_hash: hash("result"),
-        fulfillment_hash: `case when i % 2 = 0 then ${hash("fulfillment")} end`,
+        result_hash: hashSql("result"),
+        fulfillment_hash: `case when i % 2 = 0 then ${hashSql("fulfillment")} end`,
       },
     },
     disputes: {
@@ -196,9 +196,9 @@ export function makings({
         receipt_id: "i",
         merchant_id: `1 + (${service} - 1) % ${merchants}`,
         opener: sale.agent,
-        reason_hash: hash("reason"),
+        reason_hash: hashSql("reason"),
         status: "(array['OPEN', 'RESOLVED', 'REJECTED'])[1 + i % 3]",
-        resolution_hash: `case when i % 3 > 0 then ${hash("resolution")} end`,
+        resolution_hash: `case when i % 3 > 0 then ${hashSql("resolution")} end`,
       },
     },
     trust_signals: {
@@ -209,7 +209,7 @@ export function makings({
         subject_id: `1 + i % ${merchants}`,
         kind: "i % 4",
         reporter: address("reporter", "i % 1000"),
-        signal_hash: hash("signal"),
+        signal_hash: hashSql("signal"),
       },
     },
   };

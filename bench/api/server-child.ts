@@ -1,31 +1,31 @@
 // The indexing API as a process of its own, put together as `sextant api` does, without a limit per client.
 import { Registry } from "prom-client";
 import { serveApi } from "../../src/api/serve.ts";
-import { createServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server.ts";
 import { addStatusRoutes } from "../../src/http/status-routes.ts";
-import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
-import { say } from "../harness/progress.ts";
-import { startControl } from "./cpu-time.ts";
+import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { sendToParent } from "../harness/progress.ts";
+import { startCpuTimeServer } from "./cpu-time.ts";
 
 export type ServerReady = { readonly url: string; readonly control: string };
 export type ApiReady = ServerReady & { readonly coldUrl: string };
 
-const place = JSON.parse(process.argv[2] ?? "") as BenchPlace;
+const place = JSON.parse(process.argv[2] ?? "") as BenchDatabaseTarget;
 const database = await openBenchDatabase(place);
 
 async function serve(cacheBytesMax?: number) {
   const registry = new Registry();
-  const server = createServer({
-    log: quietLog,
+  const server = createHttpServer({
+    log: benchLog,
     bodyBytesMax: 262_144,
     requestMsMax: 10_000,
     registry,
-    ready: async () => ({ ready: true }),
+    checkReadiness: async () => ({ ready: true }),
   });
   const caching = cacheBytesMax === undefined ? {} : { cacheBytesMax };
-  const api = serveApi(server, { database, log: quietLog, ...caching });
+  const api = serveApi(server, { database, log: benchLog, ...caching });
   addStatusRoutes(server.app, registry);
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {
     url,
     async close() {
@@ -38,9 +38,9 @@ async function serve(cacheBytesMax?: number) {
 const usual = await serve();
 // The same without a memory: every question is asked of the database, unless somebody else is just asking it.
 const forgetful = await serve(0);
-const control = await startControl();
+const control = await startCpuTimeServer();
 const ready: ApiReady = { url: usual.url, coldUrl: forgetful.url, control: control.url };
-say(ready);
+sendToParent(ready);
 
 // The parent holds our standard input open for as long as it wants us, and however it ends, it lets go of it.
 process.stdin.on("end", async () => {

@@ -1,22 +1,22 @@
 // The API as it is measured: rows of a size in a schema of their own, and the server over them.
-import { type BenchPlace, openBenchDatabase } from "../harness/bench-database.ts";
-import type { Start } from "../harness/with-children.ts";
-import { type Depth, deepPage, OFFSET_MAX, PAGE } from "./api-routes.ts";
-import { makeRows } from "./api-rows.ts";
-import type { Sizes } from "./row-generators.ts";
+import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
+import type { StartChild } from "../harness/with-children.ts";
+import { type PageDepth, deepPage, OFFSET_MAX, BENCH_PAGE_SIZE } from "./api-routes.ts";
+import { generateRows } from "./api-rows.ts";
+import type { TableSizes } from "./row-generators.ts";
 import type { ApiReady } from "./server-child.ts";
 
-export type StartedApi = { readonly api: ApiReady; readonly depth: Depth; stop(): Promise<void> };
+export type StartedApi = { readonly api: ApiReady; readonly depth: PageDepth; stop(): Promise<void> };
 
 export async function startApi(
-  start: Start,
-  place: BenchPlace,
-  sizes: Sizes,
+  start: StartChild,
+  place: BenchDatabaseTarget,
+  sizes: TableSizes,
   nodeOptions: readonly string[] = [],
 ): Promise<StartedApi> {
   const database = await openBenchDatabase(place);
   try {
-    await makeRows(database, sizes);
+    await generateRows(database, sizes);
   } finally {
     await database.close();
   }
@@ -26,11 +26,11 @@ export async function startApi(
 }
 
 /** The cursor that leads to the deep page, as the API hands it out. */
-async function depthOf(url: string, sizes: Sizes): Promise<Depth> {
+async function depthOf(url: string, sizes: TableSizes): Promise<PageDepth> {
   const page = deepPage(sizes);
   let cursor = "";
   // An offset leads on from a cursor, too, and has a limit: so many steps as that makes.
-  for (let left = (page - 1) * PAGE; left > 0; ) {
+  for (let left = (page - 1) * BENCH_PAGE_SIZE; left > 0; ) {
     const step = Math.min(left, OFFSET_MAX);
     const from = cursor === "" ? "" : `&cursor=${cursor}`;
     const answer = await fetch(`${url}/intents?limit=1&offset=${step - 1}${from}`);

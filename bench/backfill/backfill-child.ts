@@ -1,11 +1,11 @@
 // The indexer as a process of its own, so that its memory and time are its own: backfills a history and leaves.
 import { runIndexer } from "../../src/indexer/run.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
-import { createProgress, say } from "../harness/progress.ts";
+import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { historyChain } from "../history/history.ts";
 
-export type BackfillTask = BenchPlace & {
+export type BackfillTask = BenchDatabaseTarget & {
   readonly url: string;
   readonly seed: number;
   readonly events: number;
@@ -35,7 +35,7 @@ const LOG_RANGE_MAX = 10_000;
 const task = JSON.parse(process.argv[2] ?? "") as BackfillTask;
 const database = await openBenchDatabase(task);
 const done = new AbortController();
-const progress = createProgress();
+const progress = createProgressReporter();
 const nothing = () => undefined;
 const marks: BackfillMark[] = [];
 let startedMs = 0;
@@ -54,31 +54,31 @@ await runIndexer({
   // There is one node.
   comparedPercent: 0,
   auditMs: 0,
-  log: quietLog,
+  log: benchLog,
   stop: done.signal,
   onCall: nothing,
   report: {
     standby: nothing,
     leading: nothing,
-    head: nothing,
-    level: nothing,
-    rolledBack: nothing,
-    audited: nothing,
-    notCompared: nothing,
-    auditFailed: nothing,
-    unconfirmed: nothing,
-    backfilling() {
+    onHead: nothing,
+    onSynced: nothing,
+    onRollback: nothing,
+    onAudited: nothing,
+    onNotCompared: nothing,
+    onAuditFailed: nothing,
+    onUnconfirmedChange: nothing,
+    onBackfillStart() {
       startedMs = performance.now();
       startedCpu = process.cpuUsage();
     },
-    written({ tip, logs }) {
+    onBatchWritten({ tip, logs }) {
       events += logs;
       const rssBytes = process.memoryUsage.rss();
       marks.push({ events, ms: performance.now() - startedMs, cpuMs: cpuMs(), rssBytes });
       progress(() => `${events} of ${task.events} events`);
       if (tip.number === task.head) done.abort();
     },
-    failed(error) {
+    onFailure(error) {
       done.abort();
       throw error;
     },
@@ -93,4 +93,4 @@ const report: BackfillReport = {
   marks,
 };
 await database.close();
-say(report);
+sendToParent(report);

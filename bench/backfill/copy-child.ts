@@ -1,15 +1,15 @@
 // The second ceiling: the same rows and raw logs copied into the same tables and indexes, and nothing computed.
 import { readFile } from "node:fs/promises";
 import { tables } from "../../src/protocol/domains.ts";
-import { copyMessages } from "../../src/store/fast/copy-encoder.ts";
+import { encodeCopyLines } from "../../src/store/fast/copy-encoder.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
-import { type BenchPlace, openBenchDatabase } from "../harness/bench-database.ts";
-import { createProgress, say } from "../harness/progress.ts";
+import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 
 /** A table's rows as COPY wrote them out. */
 export type DumpedTable = { readonly name: string; readonly file: string };
 
-export type CopyTask = BenchPlace & {
+export type CopyTask = BenchDatabaseTarget & {
   readonly dumped: readonly DumpedTable[];
   /** In how many transactions: as many as the backfill needed. */
   readonly batches: number;
@@ -28,23 +28,23 @@ await database.transaction(async (session) => {
 const parts = await Promise.all(
   task.dumped.map(async ({ name, file }) => ({ name, ...cut(await readFile(file), task.batches) })),
 );
-const progress = createProgress();
+const progress = createProgressReporter();
 let ms = 0;
 for (let batch = 0; batch < task.batches; batch += 1) {
   const steps = parts.flatMap(({ name, pieces }) => {
     const piece = pieces[batch];
     return piece && piece.length > 0
-      ? [{ copy: `copy ${name} from stdin`, messages: copyMessages([piece.toString()]) }]
+      ? [{ copy: `copy ${name} from stdin`, messages: encodeCopyLines([piece.toString()]) }]
       : [];
   });
   const startedMs = performance.now();
-  await database.transaction((session) => session.send(steps));
+  await database.transaction((session) => session.sendPipeline(steps));
   ms += performance.now() - startedMs;
   progress(() => `${batch + 1} of ${task.batches} batches`);
 }
 const report: CopyReport = { rows: parts.reduce((sum, { rows }) => sum + rows, 0), ms };
 await database.close();
-say(report);
+sendToParent(report);
 
 function cut(bytes: Buffer, count: number): { rows: number; pieces: Buffer[] } {
   const ends: number[] = [];

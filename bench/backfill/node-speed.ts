@@ -1,16 +1,16 @@
 // How fast the replaying node serves logs when nobody looks at them: it must not be what a backfill waits for.
 
-export type Served = { readonly ms: number; readonly bytes: number };
+export type NodeThroughput = { readonly ms: number; readonly bytes: number };
 
 const BLOCKS_PER_REQUEST = 500;
 const IN_FLIGHT = 4;
 
 /** Asks for the logs of every block once, with the indexer's own questions, and throws the answers away. */
-export async function drainNode(
+export async function measureNodeThroughput(
   url: string,
   blocks: { readonly from: number; readonly to: number },
   filters: readonly object[],
-): Promise<Served> {
+): Promise<NodeThroughput> {
   const startedMs = performance.now();
   let next = blocks.from;
   let bytes = 0;

@@ -1,21 +1,21 @@
 // A history is served and filled into a database, each by a process of its own: what a backfill is measured by.
-import { grouped } from "../harness/measurement.ts";
-import { tell } from "../harness/progress.ts";
-import type { Start } from "../harness/with-children.ts";
+import { formatGrouped } from "../harness/measurement.ts";
+import { logProgress } from "../harness/progress.ts";
+import type { StartChild } from "../harness/with-children.ts";
 import type { ReplayNodeReady, ReplayNodeTask } from "../history/replay-node-child.ts";
 import type { BackfillReport, BackfillTask } from "./backfill-child.ts";
 
-export type ServingNode = { readonly node: ReplayNodeReady; stop(): Promise<void> };
+export type RunningReplayNode = { readonly node: ReplayNodeReady; stop(): Promise<void> };
 
-export async function startNode(start: Start, task: ReplayNodeTask): Promise<ServingNode> {
+export async function startReplayNodeChild(start: StartChild, task: ReplayNodeTask): Promise<RunningReplayNode> {
   const child = start("node", "history/replay-node-child.ts", task);
   const node = await child.next<ReplayNodeReady>();
-  tell(`the node serves ${grouped(node.events)} events, ${grouped(node.bytes / 2 ** 20)} MiB`);
+  logProgress(`the node serves ${formatGrouped(node.events)} events, ${formatGrouped(node.bytes / 2 ** 20)} MiB`);
   return { node, stop: () => child.stop() };
 }
 
-export async function fill(
-  start: Start,
+export async function runBackfill(
+  start: StartChild,
   task: BackfillTask,
   nodeOptions: readonly string[] = [],
 ): Promise<BackfillReport> {

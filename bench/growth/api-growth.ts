@@ -1,21 +1,21 @@
 // How an answer's cost grows with the index: a few routes, hot and cold, over ever more events.
-import { deepTitle, FIRST_PAGE, routesOf } from "../api/api-routes.ts";
-import { eventsOf, sizesOfEvents } from "../api/row-generators.ts";
+import { deepPageTitle, FIRST_PAGE, routesOf } from "../api/api-routes.ts";
+import { countEventsOfSizes, tableSizesOfEvents } from "../api/row-generators.ts";
 import { startApi } from "../api/start-api.ts";
 import type { BenchServer } from "../harness/bench-database.ts";
 import {
-  atMost,
+  aimAtMost,
   type BenchReport,
-  grouped,
+  formatGrouped,
   type Headline,
   type Measurement,
-  microseconds,
-  percent,
+  formatMicroseconds,
+  formatPercent,
 } from "../harness/measurement.ts";
-import { tell } from "../harness/progress.ts";
-import type { Start } from "../harness/with-children.ts";
-import { boundsOf } from "./decades.ts";
-import { type CellOf, cpuCell, loadCells, waitCell } from "./load-cells.ts";
+import { logProgress } from "../harness/progress.ts";
+import type { StartChild } from "../harness/with-children.ts";
+import { decadeBounds } from "./decades.ts";
+import { type FindCell, cpuCell, loadCells, waitCell } from "./load-cells.ts";
 import type { CellTask, LoadedCell } from "./load-cells-child.ts";
 
 export type LoadTimes = { readonly rounds: number; readonly msPerCell: number };
@@ -38,12 +38,12 @@ const CONNECTIONS = 1;
 const SAME_PERCENTS = 110;
 
 export async function measureApiGrowth(
-  start: Start,
+  start: StartChild,
   server: BenchServer,
   { events, ...times }: LoadTimes & { readonly events: number },
 ): Promise<BenchReport> {
   const grown: Grown[] = [];
-  for (const bound of boundsOf(events)) grown.push(await measureOver(start, server, bound, times));
+  for (const bound of decadeBounds(events)) grown.push(await measureOver(start, server, bound, times));
   const [least, most] = [grown[0], grown.at(-1)];
   if (!least || !most) throw new Error("nothing was measured");
   return {
@@ -51,7 +51,7 @@ export async function measureApiGrowth(
       {
         what: "api, one connection",
         value: "growth",
-        note: `of the median, first to last | median, p99 and processor time per request over ${grown.map((each) => grouped(each.events)).join(" | ")} events`,
+        note: `of the median, first to last | median, p99 and processor time per request over ${grown.map((each) => formatGrouped(each.events)).join(" | ")} events`,
       },
       ...ROUTES.flatMap((route) => [rowOf("hot", route, grown), rowOf("cold", route, grown)]),
     ],
@@ -60,18 +60,18 @@ export async function measureApiGrowth(
 }
 
 async function measureOver(
-  start: Start,
+  start: StartChild,
   server: BenchServer,
   wanted: number,
   times: LoadTimes,
 ): Promise<Grown> {
-  const sizes = sizesOfEvents(wanted);
-  const events = eventsOf(sizes);
-  tell(`the API over ${grouped(events)} events`);
+  const sizes = tableSizesOfEvents(wanted);
+  const events = countEventsOfSizes(sizes);
+  logProgress(`the API over ${formatGrouped(events)} events`);
   const place = { connection: server.connection, schema: `api_${wanted}` };
   const { api, depth, stop } = await startApi(start, place, sizes);
   const routes = routesOf(sizes, depth);
-  const titleOf = (name: string) => (name === DEEP ? deepTitle(depth, "cursor") : name);
+  const titleOf = (name: string) => (name === DEEP ? deepPageTitle(depth, "cursor") : name);
   const cells = ROUTES.flatMap((name): CellTask[] => {
     const title = titleOf(name);
     const path = routes.find((route) => route.title === title)?.url(0) ?? "";
@@ -82,7 +82,7 @@ async function measureOver(
       { ...shared, name: cellName("cold", name), server: coldServer, asks: { route: title } },
     ];
   });
-  const cell: CellOf = await loadCells(start, { cells, sizes, depth, ...times });
+  const cell: FindCell = await loadCells(start, { cells, sizes, depth, ...times });
   await stop();
   return { events, cell: (temperature, name) => cell(cellName(temperature, name)) };
 }
@@ -94,7 +94,7 @@ function rowOf(temperature: Temperature, name: string, grown: readonly Grown[]):
   const [first, last] = [cells[0]?.medianMs ?? Number.NaN, cells.at(-1)?.medianMs ?? Number.NaN];
   return {
     what: `  ${cellName(temperature, name)}`,
-    value: percent(last, first),
+    value: formatPercent(last, first),
     note: cells.map((cell) => waitCell(cell) + cpuCell(cell)).join(" |"),
   };
 }
@@ -102,9 +102,9 @@ function rowOf(temperature: Temperature, name: string, grown: readonly Grown[]):
 function versus(what: string, part: number, whole: number, words: string): Omit<Headline, "aim"> {
   return {
     what,
-    value: microseconds(part, 0),
-    ceiling: `${microseconds(whole, 0)} ${words}`,
-    ratio: percent(part, whole),
+    value: formatMicroseconds(part, 0),
+    ceiling: `${formatMicroseconds(whole, 0)} ${words}`,
+    ratio: formatPercent(part, whole),
   };
 }
 
@@ -117,16 +117,16 @@ function steepest(least: Grown, most: Grown): Headline {
   const { name, first, last } = growths.reduce((one, other) =>
     other.last / other.first > one.last / one.first ? other : one,
   );
-  const what = `api, cold median, steepest of ${ROUTES.length} routes: ${name} over ${grouped(most.events)} events`;
-  return { ...versus(what, last, first, `over ${grouped(least.events)}`), aim: null };
+  const what = `api, cold median, steepest of ${ROUTES.length} routes: ${name} over ${formatGrouped(most.events)} events`;
+  return { ...versus(what, last, first, `over ${formatGrouped(least.events)}`), aim: null };
 }
 
 /** What must not cost more than something plain, however much is indexed. */
 function withinLast({ events, cell }: Grown): Headline[] {
   const line = (name: string, plain: string, percents: number): Headline => {
     const [part, whole] = [cell("cold", name).medianMs, cell("cold", plain).medianMs];
-    const what = `api, cold median, ${name} over ${grouped(events)} events`;
-    return { ...versus(what, part, whole, plain), aim: atMost(part, whole, percents) };
+    const what = `api, cold median, ${name} over ${formatGrouped(events)} events`;
+    return { ...versus(what, part, whole, plain), aim: aimAtMost(part, whole, percents) };
   };
   return [line(DEEP, FIRST_PAGE, SAME_PERCENTS), line(ANALYTICS, AGENT, 100)];
 }

@@ -1,20 +1,20 @@
 // How a backfill's cost grows with the history: one long run, looked at decade by decade.
 
-import { fill, startNode } from "../backfill/run-backfill.ts";
+import { runBackfill, startReplayNodeChild } from "../backfill/run-backfill.ts";
 import type { BenchServer } from "../harness/bench-database.ts";
 import {
-  atMost,
+  aimAtMost,
   type BenchReport,
-  belowMemoryMax,
-  grouped,
+  aimBelowMemoryMax,
+  formatGrouped,
   type Headline,
   MEMORY_BYTES_MAX,
-  megabytes,
-  microseconds,
-  percent,
+  formatMegabytes,
+  formatMicroseconds,
+  formatPercent,
 } from "../harness/measurement.ts";
-import type { Start } from "../harness/with-children.ts";
-import { boundsOf, type Decade, decadesOf } from "./decades.ts";
+import type { StartChild } from "../harness/with-children.ts";
+import { decadeBounds, type BackfillDecade, splitIntoDecades } from "./decades.ts";
 
 export type BackfillGrowthTask = { readonly seed: number; readonly events: number };
 
@@ -22,57 +22,57 @@ export type BackfillGrowthTask = { readonly seed: number; readonly events: numbe
 const FLAT_PERCENTS = 120;
 
 export async function measureBackfillGrowth(
-  start: Start,
+  start: StartChild,
   server: BenchServer,
   { seed, events }: BackfillGrowthTask,
 ): Promise<BenchReport> {
-  const { node, stop } = await startNode(start, { seed, events });
+  const { node, stop } = await startReplayNodeChild(start, { seed, events });
   const place = { connection: server.connection, schema: "backfill" };
-  const filled = await fill(start, { ...place, url: node.url, seed, events: node.events, head: node.head });
+  const filled = await runBackfill(start, { ...place, url: node.url, seed, events: node.events, head: node.head });
   await stop();
-  const decades = decadesOf(filled.marks, boundsOf(events));
+  const decades = splitIntoDecades(filled.marks, decadeBounds(events));
   return {
     measurements: decades.map((decade) => ({
-      what: `backfill, events ${grouped(decade.from)} to ${grouped(decade.to)}`,
-      value: microseconds(perEvent(decade), 1),
-      note: `each; ${microseconds(decade.cpuMs / eventsIn(decade), 1)} of processor time, memory at most ${megabytes(decade.rssBytesMax)}`,
+      what: `backfill, events ${formatGrouped(decade.from)} to ${formatGrouped(decade.to)}`,
+      value: formatMicroseconds(perEvent(decade), 1),
+      note: `each; ${formatMicroseconds(decade.cpuMs / eventsIn(decade), 1)} of processor time, memory at most ${formatMegabytes(decade.rssBytesMax)}`,
     })),
     headlines: [...flatness(decades), memory(filled.rssBytesMax, filled.events)],
   };
 }
 
-const eventsIn = ({ from, to }: Decade): number => to - from;
-const perEvent = (decade: Decade): number => decade.ms / eventsIn(decade);
+const eventsIn = ({ from, to }: BackfillDecade): number => to - from;
+const perEvent = (decade: BackfillDecade): number => decade.ms / eventsIn(decade);
 
 /** The last decade against the one before it: the first is mostly the compiler's. */
-function flatness(decades: readonly Decade[]): Headline[] {
+function flatness(decades: readonly BackfillDecade[]): Headline[] {
   const [before, last] = decades.slice(-2);
   if (!before || !last) return [];
-  const name = ({ from, to }: Decade) => `${grouped(from)} to ${grouped(to)}`;
+  const name = ({ from, to }: BackfillDecade) => `${formatGrouped(from)} to ${formatGrouped(to)}`;
   return [
     {
       what: `backfill, time per event, events ${name(last)}`,
-      value: microseconds(perEvent(last), 1),
-      ceiling: `${microseconds(perEvent(before), 1)}, events ${name(before)}`,
-      ratio: percent(perEvent(last), perEvent(before)),
-      aim: atMost(perEvent(last), perEvent(before), FLAT_PERCENTS),
+      value: formatMicroseconds(perEvent(last), 1),
+      ceiling: `${formatMicroseconds(perEvent(before), 1)}, events ${name(before)}`,
+      ratio: formatPercent(perEvent(last), perEvent(before)),
+      aim: aimAtMost(perEvent(last), perEvent(before), FLAT_PERCENTS),
     },
     {
       what: `backfill, memory, events ${name(last)}`,
-      value: megabytes(last.rssBytesMax),
-      ceiling: `${megabytes(before.rssBytesMax)}, events ${name(before)}`,
-      ratio: percent(last.rssBytesMax, before.rssBytesMax),
-      aim: atMost(last.rssBytesMax, before.rssBytesMax, FLAT_PERCENTS),
+      value: formatMegabytes(last.rssBytesMax),
+      ceiling: `${formatMegabytes(before.rssBytesMax)}, events ${name(before)}`,
+      ratio: formatPercent(last.rssBytesMax, before.rssBytesMax),
+      aim: aimAtMost(last.rssBytesMax, before.rssBytesMax, FLAT_PERCENTS),
     },
   ];
 }
 
 function memory(rssBytesMax: number, events: number): Headline {
   return {
-    what: `backfill, peak memory over ${grouped(events)} events`,
-    value: megabytes(rssBytesMax),
-    ceiling: megabytes(MEMORY_BYTES_MAX),
-    ratio: percent(rssBytesMax, MEMORY_BYTES_MAX),
-    aim: belowMemoryMax(rssBytesMax),
+    what: `backfill, peak memory over ${formatGrouped(events)} events`,
+    value: formatMegabytes(rssBytesMax),
+    ceiling: formatMegabytes(MEMORY_BYTES_MAX),
+    ratio: formatPercent(rssBytesMax, MEMORY_BYTES_MAX),
+    aim: aimBelowMemoryMax(rssBytesMax),
   };
 }

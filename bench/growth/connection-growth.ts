@@ -1,23 +1,23 @@
 // How an answer's cost grows with the connections: hot, cold and unpaid, beside Node's own HTTP server with as many.
 import { routesOf } from "../api/api-routes.ts";
 import type { RawTask } from "../api/http-ceiling-child.ts";
-import { sizesOfEvents } from "../api/row-generators.ts";
+import { tableSizesOfEvents } from "../api/row-generators.ts";
 import type { ServerReady } from "../api/server-child.ts";
 import { startApi } from "../api/start-api.ts";
 import type { BenchServer } from "../harness/bench-database.ts";
 import {
-  atLeast,
+  aimAtLeast,
   type BenchReport,
-  grouped,
+  formatGrouped,
   type Headline,
   type Measurement,
-  percent,
+  formatPercent,
 } from "../harness/measurement.ts";
-import { tell } from "../harness/progress.ts";
-import type { Start } from "../harness/with-children.ts";
+import { logProgress } from "../harness/progress.ts";
+import type { StartChild } from "../harness/with-children.ts";
 import { startPaidService } from "../portfolio/start-paid-service.ts";
 import type { LoadTimes } from "./api-growth.ts";
-import { type CellOf, cpuCell, loadCells, rateOf, waitCell } from "./load-cells.ts";
+import { type FindCell, cpuCell, loadCells, rateOfCell, waitCell } from "./load-cells.ts";
 import type { CellTask } from "./load-cells-child.ts";
 
 const CONNECTIONS = [1, 4, 16, 64];
@@ -34,11 +34,11 @@ const KINDS = [
 ];
 
 export async function measureConnectionGrowth(
-  start: Start,
+  start: StartChild,
   server: BenchServer,
   { events, ...times }: LoadTimes & { readonly events: number },
 ): Promise<BenchReport> {
-  const sizes = sizesOfEvents(events);
+  const sizes = tableSizesOfEvents(events);
   const { connection } = server;
   const { api, depth, stop } = await startApi(start, { connection, schema: "api_connections" }, sizes);
   const path =
@@ -47,7 +47,7 @@ export async function measureConnectionGrowth(
       ?.url(0) ?? "";
   const rawTask: RawTask = { apiUrl: api.url, paths: [path] };
   const raw = await start("node:http", "api/http-ceiling-child.ts", rawTask).next<ServerReady>();
-  tell("the paid service");
+  logProgress("the paid service");
   const paid = await startPaidService(start, { connection, schema: "portfolio" }, PAYERS);
   const cells = CONNECTIONS.flatMap((connections): CellTask[] => {
     const cell = (name: string, asked: Omit<CellTask, "name" | "connections">): CellTask => ({
@@ -83,13 +83,13 @@ export async function measureConnectionGrowth(
 const cellName = (name: string, connections: number): string =>
   `${name}, ${connections} connection${connections === 1 ? "" : "s"}`;
 
-function rowOf(cell: CellOf, name: string, bare: string, connections: number): Measurement {
+function rowOf(cell: FindCell, name: string, bare: string, connections: number): Measurement {
   const [ours, theirs] = [cell(cellName(name, connections)), cell(cellName(bare, connections))];
   return {
     what: `  ${cellName(name, connections)}`,
-    value: grouped(rateOf(ours)),
+    value: formatGrouped(rateOfCell(ours)),
     note: [
-      percent(rateOf(ours), rateOf(theirs)).padStart(25),
+      formatPercent(rateOfCell(ours), rateOfCell(theirs)).padStart(25),
       cpuCell(ours, theirs),
       waitCell(ours),
       waitCell(theirs),
@@ -98,14 +98,14 @@ function rowOf(cell: CellOf, name: string, bare: string, connections: number): M
 }
 
 /** With the most connections. */
-function headlineOf(cell: CellOf, name: string, bare: string): Headline {
+function headlineOf(cell: FindCell, name: string, bare: string): Headline {
   const most = Math.max(...CONNECTIONS);
-  const [ours, theirs] = [rateOf(cell(cellName(name, most))), rateOf(cell(cellName(bare, most)))];
+  const [ours, theirs] = [rateOfCell(cell(cellName(name, most))), rateOfCell(cell(cellName(bare, most)))];
   return {
     what: cellName(name, most),
-    value: `${grouped(ours)} req/s`,
-    ceiling: `${grouped(theirs)} node:http`,
-    ratio: percent(ours, theirs),
-    aim: name === "hot" ? atLeast(ours, theirs, HOT_PERCENTS) : null,
+    value: `${formatGrouped(ours)} req/s`,
+    ceiling: `${formatGrouped(theirs)} node:http`,
+    ratio: formatPercent(ours, theirs),
+    aim: name === "hot" ? aimAtLeast(ours, theirs, HOT_PERCENTS) : null,
   };
 }

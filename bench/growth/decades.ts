@@ -1,7 +1,7 @@
 // What each decade of one backfill cost: the first ten thousand events, those up to a hundred thousand, and so on.
 import type { BackfillMark } from "../backfill/backfill-child.ts";
 
-export type Decade = {
+export type BackfillDecade = {
   readonly from: number;
   readonly to: number;
   readonly ms: number;
@@ -11,13 +11,13 @@ export type Decade = {
 };
 
 /** The hundredth, the tenth and the whole of a number. */
-export function boundsOf(events: number): readonly number[] {
+export function decadeBounds(events: number): readonly number[] {
   return [events / 100, events / 10, events].map(Math.ceil);
 }
 
 /** Cut where a batch ends, at a bound or after it; a decade that the batch before it has swallowed is left out. */
-export function decadesOf(marks: readonly BackfillMark[], bounds: readonly number[]): Decade[] {
-  const decades: Decade[] = [];
+export function splitIntoDecades(marks: readonly BackfillMark[], bounds: readonly number[]): BackfillDecade[] {
+  const decades: BackfillDecade[] = [];
   let begun = 0;
   for (const bound of bounds) {
     const reached = marks.findIndex(({ events }) => events >= bound);

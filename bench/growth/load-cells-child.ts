@@ -1,11 +1,11 @@
 // Load as a process of its own: a list of cells, each so many connections on one server, in turns, with every wait timed.
-import { type Depth, routesOf } from "../api/api-routes.ts";
-import { cpuMsOf } from "../api/cpu-time.ts";
-import { load } from "../api/http-load.ts";
+import { type PageDepth, routesOf } from "../api/api-routes.ts";
+import { readCpuMs } from "../api/cpu-time.ts";
+import { runHttpLoad } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
-import type { Sizes } from "../api/row-generators.ts";
+import type { TableSizes } from "../api/row-generators.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { createProgress, say } from "../harness/progress.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { type Quantiles, quantilesOf } from "../harness/quantiles.ts";
 
 export type CellTask = {
@@ -20,8 +20,8 @@ export type CellTask = {
 export type LoadCellsTask = {
   readonly cells: readonly CellTask[];
   /** What the API holds, for the routes. */
-  readonly sizes: Sizes;
-  readonly depth: Depth;
+  readonly sizes: TableSizes;
+  readonly depth: PageDepth;
   readonly rounds: number;
   readonly msPerCell: number;
 };
@@ -36,7 +36,7 @@ const WARM_MS = 300;
 
 const task = JSON.parse(process.argv[2] ?? "") as LoadCellsTask;
 const routes = routesOf(task.sizes, task.depth);
-const progress = createProgress();
+const progress = createProgressReporter();
 // Never the same twice, also between rounds and cells.
 let asked = 0;
 
@@ -57,15 +57,15 @@ const running = task.cells.map((cell) => ({
   tookMs: [] as number[],
 }));
 for (const { cell, path } of running) {
-  await load({ ...cell, url: cell.server.url, ms: WARM_MS, path });
+  await runHttpLoad({ ...cell, url: cell.server.url, ms: WARM_MS, path });
   progress(() => `${cell.name} is warm`);
 }
 for (let round = 1; round <= task.rounds; round += 1) {
   for (const { cell, path, total, tookMs } of running) {
     const { url, control } = cell.server;
-    const beforeMs = await cpuMsOf(control);
-    const answered = await load({ ...cell, url, ms: task.msPerCell, path, took: (ms) => tookMs.push(ms) });
-    total.cpuMs += (await cpuMsOf(control)) - beforeMs;
+    const beforeMs = await readCpuMs(control);
+    const answered = await runHttpLoad({ ...cell, url, ms: task.msPerCell, path, onResponseMs: (ms) => tookMs.push(ms) });
+    total.cpuMs += (await readCpuMs(control)) - beforeMs;
     total.requests += answered.requests;
     total.ms += answered.ms;
     progress(() => `round ${round} of ${task.rounds}, ${cell.name}`);
@@ -74,4 +74,4 @@ for (let round = 1; round <= task.rounds; round += 1) {
 const report: LoadCellsReport = {
   cells: running.map(({ cell, total, tookMs }) => ({ name: cell.name, ...total, ...quantilesOf(tookMs) })),
 };
-say(report);
+sendToParent(report);

@@ -1,11 +1,11 @@
 // Cells of load, asked of a child and found again by their name.
-import { microseconds, perSecond } from "../harness/measurement.ts";
-import type { Start } from "../harness/with-children.ts";
+import { formatMicroseconds, formatPerSecond } from "../harness/measurement.ts";
+import type { StartChild } from "../harness/with-children.ts";
 import type { LoadCellsReport, LoadCellsTask, LoadedCell } from "./load-cells-child.ts";
 
-export type CellOf = (name: string) => LoadedCell;
+export type FindCell = (name: string) => LoadedCell;
 
-export async function loadCells(start: Start, task: LoadCellsTask): Promise<CellOf> {
+export async function loadCells(start: StartChild, task: LoadCellsTask): Promise<FindCell> {
   const child = start("load", "growth/load-cells-child.ts", task);
   const { cells } = await child.next<LoadCellsReport>();
   await child.stop();
@@ -16,11 +16,11 @@ export async function loadCells(start: Start, task: LoadCellsTask): Promise<Cell
   };
 }
 
-export const rateOf = ({ requests, ms }: LoadedCell): number => perSecond(requests, ms);
+export const rateOfCell = ({ requests, ms }: LoadedCell): number => formatPerSecond(requests, ms);
 
 const WIDTH = 10;
 const cellsOf = (timesMs: readonly number[]) =>
-  timesMs.map((ms) => microseconds(ms, 0).padStart(WIDTH)).join("");
+  timesMs.map((ms) => formatMicroseconds(ms, 0).padStart(WIDTH)).join("");
 
 export const cpuCell = (...cells: readonly LoadedCell[]): string =>
   cellsOf(cells.map(({ cpuMs, requests }) => cpuMs / requests));

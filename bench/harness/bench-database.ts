@@ -15,7 +15,7 @@ import type { DatabaseKind } from "./measurement.ts";
 import { startChild } from "./start-child.ts";
 
 /** How a process finds it; goes from parent to child as JSON. */
-export type BenchPlace = {
+export type BenchDatabaseTarget = {
   readonly connection:
     | { readonly host: string; readonly user: string; readonly database: string }
     | { readonly url: string };
@@ -23,13 +23,13 @@ export type BenchPlace = {
 };
 
 export type BenchServer = {
-  readonly connection: BenchPlace["connection"];
+  readonly connection: BenchDatabaseTarget["connection"];
   /** For files that are thrown away with it. */
   readonly folder: string;
   stop(): Promise<void>;
 };
 
-export const quietLog = createLog({ level: "warn", terminal: true, name: "bench" });
+export const benchLog = createLog({ level: "warn", terminal: true, name: "bench" });
 
 // About what lies between two data centres of one region.
 const ROUND_TRIP_MS = 5;
@@ -45,7 +45,7 @@ async function startEmbedded(): Promise<BenchServer> {
   try {
     // The server runs as another account when we are root, and must be able to pass.
     await chmod(folder, 0o711);
-    const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log: quietLog });
+    const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log: benchLog });
     return {
       connection: server.connection,
       folder,
@@ -87,18 +87,18 @@ async function startDistant(): Promise<BenchServer> {
   };
 }
 
-export function connectionOf({ connection }: Pick<BenchPlace, "connection">): DatabaseConnection {
+export function connectionOfTarget({ connection }: Pick<BenchDatabaseTarget, "connection">): DatabaseConnection {
   return "url" in connection ? { url: new Secret(connection.url) } : connection;
 }
 
-export async function openBenchDatabase(place: BenchPlace): Promise<Database> {
+export async function openBenchDatabase(place: BenchDatabaseTarget): Promise<Database> {
   const database = await openDatabase({
-    connection: connectionOf(place),
+    connection: connectionOfTarget(place),
     schema: place.schema,
     poolMax: 4,
-    log: quietLog,
+    log: benchLog,
     applicationName: "bench",
   });
-  await migrate(database, migrations, quietLog);
+  await migrate(database, migrations, benchLog);
   return database;
 }

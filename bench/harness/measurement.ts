@@ -47,8 +47,8 @@ export type Bench = {
   readonly run: (options: BenchOptions) => Promise<BenchReport>;
 };
 
-export function tableOf(results: readonly { bench: string; measurements: readonly Measurement[] }[]): string {
-  return columns([
+export function formatMeasurements(results: readonly { bench: string; measurements: readonly Measurement[] }[]): string {
+  return formatColumns([
     ["bench", "measured", "value", "note"],
     ...results.flatMap(({ bench, measurements }) =>
       measurements.map(({ what, value, note = "" }) => [bench, what, value, note]),
@@ -57,7 +57,7 @@ export function tableOf(results: readonly { bench: string; measurements: readonl
 }
 
 /** Lines whose cells stand under one another; the last cell may be as long as it likes. */
-export function columns(rows: readonly (readonly string[])[]): string {
+export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "))
@@ -65,39 +65,39 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join("");
 }
 
-export function perSecond(count: number, ms: number): number {
+export function formatPerSecond(count: number, ms: number): number {
   return Math.round((count / ms) * 1000);
 }
 
-export function grouped(value: number): string {
+export function formatGrouped(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-export function percent(part: number, whole: number): string {
+export function formatPercent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)} %`;
 }
 
 /** An aim at a ratio, so that words and judgement can not differ. */
-export function atLeast(part: number, whole: number, percents: number): Headline["aim"] {
+export function aimAtLeast(part: number, whole: number, percents: number): Headline["aim"] {
   return { text: `${percents} % or more`, met: Math.round((part / whole) * 100) >= percents };
 }
 
-export function atMost(part: number, whole: number, percents: number): Headline["aim"] {
+export function aimAtMost(part: number, whole: number, percents: number): Headline["aim"] {
   return { text: `${percents} % or less`, met: Math.round((part / whole) * 100) <= percents };
 }
 
-export function megabytes(bytes: number): string {
-  return `${grouped(bytes / 1e6)} MB`;
+export function formatMegabytes(bytes: number): string {
+  return `${formatGrouped(bytes / 1e6)} MB`;
 }
 
 /** What an indexer may use at most, however long the history. */
 export const MEMORY_BYTES_MAX = 500e6;
 
-export function belowMemoryMax(bytes: number): Headline["aim"] {
-  return { text: `below ${megabytes(MEMORY_BYTES_MAX)}`, met: bytes < MEMORY_BYTES_MAX };
+export function aimBelowMemoryMax(bytes: number): Headline["aim"] {
+  return { text: `below ${formatMegabytes(MEMORY_BYTES_MAX)}`, met: bytes < MEMORY_BYTES_MAX };
 }
 
-export function microseconds(ms: number, digits: number): string {
+export function formatMicroseconds(ms: number, digits: number): string {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return `${(ms * 1000).toLocaleString("en-US", options)} µs`;
 }

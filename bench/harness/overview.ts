@@ -1,16 +1,16 @@
 // The whole product in one table: the headlines of every benchmark's newest run, with what was aimed at and what came out.
-import { type BenchReport, columns, type Headline } from "./measurement.ts";
+import { type BenchReport, formatColumns, type Headline } from "./measurement.ts";
 
 /** When, on which commit and where a benchmark ran. */
-export type Circumstances = { readonly date: string; readonly commit: string; readonly machine: string };
+export type RunEnvironment = { readonly date: string; readonly commit: string; readonly machine: string };
 
 /** The newest run of one benchmark. */
-export type Part = BenchReport & { readonly circumstances: Circumstances };
+export type BenchRun = BenchReport & { readonly circumstances: RunEnvironment };
 
 /** Parts by the name of their benchmark. */
-export type Parts = Readonly<Record<string, Part>>;
+export type BenchRuns = Readonly<Record<string, BenchRun>>;
 
-export function overviewOf(parts: Parts): string {
+export function formatOverview(parts: BenchRuns): string {
   const rows = Object.entries(parts).flatMap(([bench, { headlines, circumstances }]) =>
     headlines.map((headline) => [
       bench,
@@ -18,14 +18,14 @@ export function overviewOf(parts: Parts): string {
       `${circumstances.date} ${circumstances.commit}`,
     ]),
   );
-  return columns([["bench", "headline", "value", "ceiling", "ratio", "aim", "met", "measured"], ...rows]);
+  return formatColumns([["bench", "headline", "value", "ceiling", "ratio", "aim", "met", "measured"], ...rows]);
 }
 
 /**
  * The headlines of one benchmark on several databases, a column each; empty where it ran on one only. A headline is
  * found by what stands before its colon: which route is the median or the lowest differs from run to run.
  */
-export function sideBySide(parts: Parts, kinds: readonly string[]): string {
+export function formatDatabaseComparison(parts: BenchRuns, kinds: readonly string[]): string {
   const [first = ""] = kinds;
   const benches = Object.keys(parts).filter((bench) => kinds.some((kind) => parts[`${bench} (${kind})`]));
   const rows = benches.flatMap((bench) => {
@@ -42,7 +42,7 @@ export function sideBySide(parts: Parts, kinds: readonly string[]): string {
       return [bench, what, ...cells, `of ${against}`];
     });
   });
-  return rows.length === 0 ? "" : columns([["bench", "headline", ...kinds, "ratio"], ...rows]);
+  return rows.length === 0 ? "" : formatColumns([["bench", "headline", ...kinds, "ratio"], ...rows]);
 }
 
 function cellsOf({ what, value, ceiling, ratio, aim }: Headline): readonly string[] {

@@ -1,23 +1,23 @@
 // What a benchmark says while it runs, to standard error: standard output is for the table.
 
 /** One line of progress. */
-export function tell(line: string): void {
+export function logProgress(line: string): void {
   process.stderr.write(`  … ${line}\n`);
 }
 
 /** A child's progress to its parent, at most once a second; `line` is only asked for when it is time. */
-export function createProgress(): (line: () => string) => void {
+export function createProgressReporter(): (line: () => string) => void {
   let toldMs = performance.now();
   return (line) => {
     if (performance.now() - toldMs < PROGRESS_MS) return;
     toldMs = performance.now();
-    say({ progress: line() });
+    sendToParent({ progress: line() });
   };
 }
 
 const PROGRESS_MS = 1_000;
 
 /** A message of a child to its parent. */
-export function say(message: object): void {
+export function sendToParent(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }

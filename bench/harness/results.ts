@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type BenchReport, DATABASE_KINDS, tableOf } from "./measurement.ts";
-import { type Circumstances, overviewOf, type Parts, sideBySide } from "./overview.ts";
+import { type BenchReport, DATABASE_KINDS, formatMeasurements } from "./measurement.ts";
+import { type RunEnvironment, formatOverview, type BenchRuns, formatDatabaseComparison } from "./overview.ts";
 
 const DATA = fileURLToPath(new URL("../results.json", import.meta.url));
 const PAGE = fileURLToPath(new URL("../RESULTS.md", import.meta.url));
@@ -17,28 +17,28 @@ ceilings measured in the same run on the same machine; absolute numbers mean lit
 /** Both files, beside each other. */
 export const RESULT_FILES: readonly string[] = [DATA, PAGE];
 
-export type Result = BenchReport & { readonly bench: string };
+export type NamedBenchReport = BenchReport & { readonly bench: string };
 
-export function readResults(): Parts {
-  return existsSync(DATA) ? (JSON.parse(readFileSync(DATA, "utf8")) as Parts) : {};
+export function readResults(): BenchRuns {
+  return existsSync(DATA) ? (JSON.parse(readFileSync(DATA, "utf8")) as BenchRuns) : {};
 }
 
-export function writeResults(parts: Parts): void {
+export function writeResults(parts: BenchRuns): void {
   writeFileSync(DATA, `${JSON.stringify(parts, null, 2)}\n`);
-  writeFileSync(PAGE, pageOf(parts));
+  writeFileSync(PAGE, formatResultsPage(parts));
 }
 
 /** The newest of everything in the order of `benches`; what is no longer among them is forgotten. */
-export function withNewest(
-  kept: Parts,
-  results: readonly Result[],
-  circumstances: Circumstances,
+export function replaceRuns(
+  kept: BenchRuns,
+  results: readonly NamedBenchReport[],
+  circumstances: RunEnvironment,
   benches: readonly string[],
-): Parts {
+): BenchRuns {
   const newest = Object.fromEntries(
     results.map(({ bench, ...report }) => [bench, { circumstances, ...report }]),
   );
-  const all: Parts = { ...kept, ...newest };
+  const all: BenchRuns = { ...kept, ...newest };
   return Object.fromEntries(
     benches.flatMap((bench) => {
       const part = all[bench];
@@ -47,7 +47,7 @@ export function withNewest(
   );
 }
 
-export function pageOf(parts: Parts): string {
+export function formatResultsPage(parts: BenchRuns): string {
   const block = (title: string, words: string, table: string) =>
     `## ${title}\n\n${words}\n\n\`\`\`\n${table.trimEnd()}\n\`\`\`\n`;
   return [
@@ -55,12 +55,12 @@ export function pageOf(parts: Parts): string {
     block(
       "The whole product",
       "One line a headline, from the newest run of each benchmark below.",
-      overviewOf(parts),
+      formatOverview(parts),
     ),
-    ...compared(sideBySide(parts, DATABASE_KINDS), block),
+    ...compared(formatDatabaseComparison(parts, DATABASE_KINDS), block),
     ...Object.entries(parts).map(([bench, { circumstances, measurements }]) => {
       const { date, commit, machine } = circumstances;
-      return block(bench, `${date} · commit ${commit} · ${machine}`, tableOf([{ bench, measurements }]));
+      return block(bench, `${date} · commit ${commit} · ${machine}`, formatMeasurements([{ bench, measurements }]));
     }),
   ].join("\n");
 }
@@ -71,7 +71,7 @@ function compared(table: string, block: (title: string, words: string, table: st
   return table === "" ? [] : [block("Databases side by side", words, table)];
 }
 
-export function circumstancesNow(): Circumstances {
+export function readRunEnvironment(): RunEnvironment {
   const [first] = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const processors = `${cpus().length} × ${first?.model.trim() || process.arch}, ${memory}`;

@@ -2,15 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { tell } from "./progress.ts";
+import { logProgress } from "./progress.ts";
 
-export type Child = {
+export type BenchChild = {
   /** The next thing it says that is not progress; rejects when it ends without. */
   next<T>(): Promise<T>;
   stop(): Promise<void>;
 };
 
-export type ChildOptions = {
+export type BenchChildOptions = {
   readonly file: URL;
   readonly args: readonly string[];
   /** How its progress is announced. */
@@ -23,7 +23,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // It only has to close a socket or a connection; longer means that it hangs.
 const STOP_MS_MAX = 5_000;
 
-export function startChild({ file, args, name, node = [] }: ChildOptions): Child {
+export function startChild({ file, args, name, node = [] }: BenchChildOptions): BenchChild {
   const child = spawn(process.execPath, [...node, "--import", "tsx", fileURLToPath(file), ...args], {
     cwd: ROOT,
     // Our own standard input ends with us: so does the child, however we end.
@@ -38,7 +38,7 @@ export function startChild({ file, args, name, node = [] }: ChildOptions): Child
         if (line.done) throw new Error(`the ${name} ended before it was done`);
         const said = JSON.parse(line.value) as { progress?: string };
         if (said.progress === undefined) return said as T;
-        tell(`${name}: ${said.progress}`);
+        logProgress(`${name}: ${said.progress}`);
       }
     },
     stop: () => stop(child, exited),

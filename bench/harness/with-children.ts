@@ -1,11 +1,11 @@
 // The children of one benchmark: started by the name of their file in here, and all gone when it ends, however it ends.
-import { type Child, startChild } from "./start-child.ts";
+import { type BenchChild, startChild } from "./start-child.ts";
 
 /** `file` is a path from `bench/`; `node` are options for Node itself. */
-export type Start = (name: string, file: string, task: object, node?: readonly string[]) => Child;
+export type StartChild = (name: string, file: string, task: object, node?: readonly string[]) => BenchChild;
 
-export async function withChildren<T>(work: (start: Start) => Promise<T>): Promise<T> {
-  const children: Child[] = [];
+export async function withChildren<T>(work: (start: StartChild) => Promise<T>): Promise<T> {
+  const children: BenchChild[] = [];
   try {
     return await work((name, file, task, node = []) => {
       const args = [JSON.stringify(task)];

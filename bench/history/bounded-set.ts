@@ -1,7 +1,7 @@
 // The things that something may still happen to: drawn at random, and never more than a bound.
-import type { Dice } from "./seeded-random.ts";
+import type { SeededDraws } from "./seeded-random.ts";
 
-export type LiveSet<T> = {
+export type BoundedSet<T> = {
   readonly size: number;
   /** When the set is full, another one is left alone from now on. */
   add(item: T): void;
@@ -9,7 +9,7 @@ export type LiveSet<T> = {
   take(): T | null;
 };
 
-export function createLiveSet<T>(dice: Dice, sizeMax: number): LiveSet<T> {
+export function createBoundedSet<T>(dice: SeededDraws, sizeMax: number): BoundedSet<T> {
   const items: T[] = [];
   const takeAt = (index: number): T | null => {
     const item = items[index];

@@ -1,7 +1,7 @@
 // Hash-like values from a seed, a name and a number: the same for ever, unique per number, and cheap by the million.
 import type { Hex } from "../../src/lib/hex.ts";
 
-export type Entropy = {
+export type DerivedValues = {
   /** 32 bytes that belong to the n-th thing of that name. */
   hash(name: string, n: number): Hex;
   /** 20 bytes, likewise. */
@@ -15,7 +15,7 @@ const ADDRESS_WORDS = 5;
 const PLACE_WORDS = 5;
 
 /** Real hashes would cost more than everything else here, and nobody recomputes these. */
-export function createEntropy(seed: number): Entropy {
+export function createDerivedValues(seed: number): DerivedValues {
   const salts = new Map<string, number>();
   const saltOf = (name: string): number => {
     let salt = salts.get(name);
@@ -46,7 +46,7 @@ export function createEntropy(seed: number): Entropy {
 }
 
 /** The numbers that a hash of a place was made from. */
-export function placeOf(hash: string): { readonly block: number; readonly index: number } {
+export function logPositionOf(hash: string): { readonly block: number; readonly index: number } {
   return { block: Number.parseInt(hash.slice(42, 54), 16), index: Number.parseInt(hash.slice(54), 16) };
 }
 

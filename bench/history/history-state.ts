@@ -3,11 +3,11 @@
 import type { Hex } from "../../src/lib/hex.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import type { EncodedLog } from "./abi-encoder.ts";
-import { createLiveSet } from "./bounded-set.ts";
-import type { Entropy } from "./derived-values.ts";
-import type { Dice } from "./seeded-random.ts";
+import { createBoundedSet } from "./bounded-set.ts";
+import type { DerivedValues } from "./derived-values.ts";
+import type { SeededDraws } from "./seeded-random.ts";
 
-export type OpenIntent = {
+export type HistoryIntent = {
   readonly id: bigint;
   readonly deadline: bigint;
   readonly amountInMax: bigint;
@@ -23,13 +23,13 @@ export type OpenIntent = {
   } | null;
 };
 
-export type Spending = { readonly account: Hex; readonly token: Hex; spent: bigint; windowStart: number };
+export type HistorySpendWindow = { readonly account: Hex; readonly token: Hex; spent: bigint; windowStart: number };
 
-export type PaymentPolicy = Spending & { readonly merchant: Hex; readonly facilitator: Hex };
+export type HistoryPaymentPolicy = HistorySpendWindow & { readonly merchant: Hex; readonly facilitator: Hex };
 
-export type SessionKey = { readonly account: Hex; readonly key: Hex; nonce: bigint };
+export type HistorySessionKey = { readonly account: Hex; readonly key: Hex; nonce: bigint };
 
-export type OpenQuote = {
+export type HistoryQuote = {
   readonly quoteHash: Hex;
   readonly merchantId: bigint;
   readonly serviceNumericId: bigint;
@@ -42,32 +42,32 @@ export type OpenQuote = {
   readonly expiresAt: bigint;
 };
 
-export type Receipt = { readonly id: bigint; readonly quote: OpenQuote };
+export type HistoryReceipt = { readonly id: bigint; readonly quote: HistoryQuote };
 
 /** One call and what it logged. */
-export type Step = {
+export type HistoryStep = {
   readonly logs: readonly EncodedLog[];
   /** A call straight to a contract, whose calldata matters; null where any caller will do. */
   readonly call: { readonly from: Hex; readonly to: Hex; readonly input: Hex } | null;
 };
 
 /** Null when there is nothing to do it to at the moment. */
-export type Action = (world: World) => Step | null;
+export type HistoryAction = (world: HistoryState) => HistoryStep | null;
 
-export type World = ReturnType<typeof createWorld>;
+export type HistoryState = ReturnType<typeof createHistoryState>;
 
 // However long the history: what is in play fits a few megabytes, and still leaves rows that were long untouched.
 const IN_PLAY_MAX = 5_000;
 const TOKENS = 8;
 
-export function createWorld(options: {
+export function createHistoryState(options: {
   contracts: Deployment["contracts"];
-  dice: Dice;
-  entropy: Entropy;
+  dice: SeededDraws;
+  entropy: DerivedValues;
   accounts: number;
 }) {
   const { contracts, dice, entropy } = options;
-  const inPlay = <T>() => createLiveSet<T>(dice, IN_PLAY_MAX);
+  const inPlay = <T>() => createBoundedSet<T>(dice, IN_PLAY_MAX);
   const counters = new Map<string, number>();
   return {
     contracts,
@@ -95,19 +95,19 @@ export function createWorld(options: {
       return entropy.hash("any", this.next("any"));
     },
     agents: inPlay<bigint>(),
-    intents: inPlay<OpenIntent>(),
-    chosenIntents: inPlay<OpenIntent>(),
+    intents: inPlay<HistoryIntent>(),
+    chosenIntents: inPlay<HistoryIntent>(),
     attestations: inPlay<bigint>(),
     merchants: inPlay<bigint>(),
     services: inPlay<{ readonly id: bigint; readonly merchantId: bigint }>(),
     facilitators: inPlay<bigint>(),
-    quotes: inPlay<OpenQuote>(),
-    receipts: inPlay<Receipt>(),
+    quotes: inPlay<HistoryQuote>(),
+    receipts: inPlay<HistoryReceipt>(),
     disputes: inPlay<bigint>(),
     /** By account and token: never forgotten, because a limit may be set again. There are as many as accounts allow. */
-    spendings: new Map<string, Spending>(),
-    spenders: [] as Spending[],
-    payments: inPlay<PaymentPolicy>(),
-    sessionKeys: inPlay<SessionKey>(),
+    spendings: new Map<string, HistorySpendWindow>(),
+    spenders: [] as HistorySpendWindow[],
+    payments: inPlay<HistoryPaymentPolicy>(),
+    sessionKeys: inPlay<HistorySessionKey>(),
   };
 }

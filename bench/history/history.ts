@@ -1,21 +1,21 @@
 // A synthetic but consistent history of the protocol, block by block: as long as wanted, never all in memory.
 import type { Hex } from "../../src/lib/hex.ts";
 import { CONTRACT_NAMES, type Deployment, parseDeployment } from "../../src/protocol/deployment.ts";
-import { ACTIONS } from "./actions/actions.ts";
-import { createEntropy, type Entropy } from "./derived-values.ts";
-import { createWorld, type Step, type World } from "./history-state.ts";
-import { ACTION_NAMES, type ActionName, type Mix } from "./mix.ts";
-import { createDice } from "./seeded-random.ts";
+import { HISTORY_ACTIONS } from "./actions/actions.ts";
+import { createDerivedValues, type DerivedValues } from "./derived-values.ts";
+import { createHistoryState, type HistoryStep, type HistoryState } from "./history-state.ts";
+import { ACTION_NAMES, type ActionName, type ActionMix } from "./mix.ts";
+import { createSeededDraws } from "./seeded-random.ts";
 
 export type HistoryOptions = {
   readonly seed: number;
   /** How often each action is to happen; the history ends when all are spent. */
-  readonly mix: Mix;
+  readonly mix: ActionMix;
   /** Ends the history early, at the first whole block with so many. */
   readonly eventsMax?: number;
 };
 
-export type HistoryTransaction = Step & { readonly hash: Hex };
+export type HistoryTransaction = HistoryStep & { readonly hash: Hex };
 
 /** A block with events. The numbers in between belong to blocks without any. */
 export type HistoryBlock = {
@@ -51,7 +51,7 @@ const OPENING: readonly (readonly [ActionName, number])[] = [
 ];
 
 export function historyChain(seed: number): HistoryChain {
-  const entropy = createEntropy(seed);
+  const entropy = createDerivedValues(seed);
   return {
     deployment: deploymentOf(entropy),
     hashOf: (block) => entropy.hashOfPlace("block", block, 0),
@@ -59,29 +59,29 @@ export function historyChain(seed: number): HistoryChain {
   };
 }
 
-export function* history(options: HistoryOptions): Generator<HistoryBlock, void, void> {
+export function* generateHistory(options: HistoryOptions): Generator<HistoryBlock, void, void> {
   const chain = historyChain(options.seed);
-  const dice = createDice(options.seed);
-  const entropy = createEntropy(options.seed);
+  const dice = createSeededDraws(options.seed);
+  const entropy = createDerivedValues(options.seed);
   // Accounts with policies are fewer than agents; their number bounds what has to be remembered of them.
   const accounts = Math.min(5_000, Math.max(50, Math.floor((options.mix.registerAgent ?? 0) / 20)));
-  const world = createWorld({ contracts: chain.deployment.contracts, dice, entropy, accounts });
+  const world = createHistoryState({ contracts: chain.deployment.contracts, dice, entropy, accounts });
   const steps = stepsOf(world, options.mix);
   const eventsMax = options.eventsMax ?? Number.POSITIVE_INFINITY;
   let events = 0;
   let number = START_BLOCK;
-  let held: Step | null = null;
+  let held: HistoryStep | null = null;
   for (;;) {
     world.now = chain.timestampOf(number);
     const wanted = dice.between(EVENTS_PER_BLOCK.min, EVENTS_PER_BLOCK.max);
     const transactions: HistoryTransaction[] = [];
     let inBlock = 0;
     while (inBlock < wanted) {
-      const bundle: Step[] = [];
+      const bundle: HistoryStep[] = [];
       // A call whose calldata matters stands alone; others are bundled by whoever sends them.
       const size = dice.between(1, STEPS_PER_TRANSACTION_MAX);
       while (bundle.length < size) {
-        const step: Step | null = held ?? steps.next().value ?? null;
+        const step: HistoryStep | null = held ?? steps.next().value ?? null;
         held = null;
         if (step === null) break;
         if (step.call !== null && bundle.length > 0) {
@@ -108,12 +108,12 @@ export function* history(options: HistoryOptions): Generator<HistoryBlock, void,
 }
 
 /** Spends the mix: what is left of an action is how likely it comes next. */
-function* stepsOf(world: World, mix: Mix): Generator<Step, void, void> {
+function* stepsOf(world: HistoryState, mix: ActionMix): Generator<HistoryStep, void, void> {
   const left = ACTION_NAMES.map((name) => mix[name] ?? 0);
   let total = left.reduce((sum, count) => sum + count, 0);
-  const perform = (index: number): Step | null => {
+  const perform = (index: number): HistoryStep | null => {
     const name = ACTION_NAMES[index];
-    const step = name && (left[index] ?? 0) > 0 ? ACTIONS[name](world) : null;
+    const step = name && (left[index] ?? 0) > 0 ? HISTORY_ACTIONS[name](world) : null;
     if (step === null) return null;
     left[index] = (left[index] ?? 0) - 1;
     total -= 1;
@@ -142,7 +142,7 @@ function draw(left: readonly number[], at: number): number {
   return left.length - 1;
 }
 
-function deploymentOf(entropy: Entropy): Deployment {
+function deploymentOf(entropy: DerivedValues): Deployment {
   return parseDeployment(
     {
       network: "bench",

@@ -45,10 +45,10 @@ export const ACTION_NAMES = [
 export type ActionName = (typeof ACTION_NAMES)[number];
 
 /** How often each action is to happen; what is left out never does. */
-export type Mix = Readonly<Partial<Record<ActionName, number>>>;
+export type ActionMix = Readonly<Partial<Record<ActionName, number>>>;
 
 /** A busy protocol, in parts of about a thousand: intents and payments are most of it, registrations are rare. */
-export const BUSY: Mix = {
+export const BUSY_MIX: ActionMix = {
   registerAgent: 60,
   updateAgent: 15,
   revokeAgent: 3,
@@ -91,10 +91,10 @@ export const BUSY: Mix = {
 };
 
 // A fill says two things at once: the fill and its proof. What else may say more is counted low, so as not to end early.
-const EVENTS_OF: Mix = { fillIntent: 2 };
+const EVENTS_OF: ActionMix = { fillIntent: 2 };
 
 /** The same mix, large enough for so many events. */
-export function mixOf(events: number, mix: Mix = BUSY): Mix {
+export function actionMixOf(events: number, mix: ActionMix = BUSY_MIX): ActionMix {
   const eventsOfMix = ACTION_NAMES.reduce((sum, name) => sum + (mix[name] ?? 0) * (EVENTS_OF[name] ?? 1), 0);
   return Object.fromEntries(
     ACTION_NAMES.map((name) => [name, Math.ceil(((mix[name] ?? 0) * events) / eventsOfMix)]),

@@ -1,7 +1,7 @@
 // The replaying node as a process of its own: makes its history, tells where it listens, and lives until its parent leaves.
 
-import { createProgress, say } from "../harness/progress.ts";
-import { mixOf } from "./mix.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
+import { actionMixOf } from "./mix.ts";
 import { startReplayNode } from "./replay-node.ts";
 import { serveHistory } from "./served-history.ts";
 
@@ -17,8 +17,8 @@ export type ReplayNodeReady = {
 };
 
 const { seed, events } = JSON.parse(process.argv[2] ?? "") as ReplayNodeTask;
-const progress = createProgress();
-const history = serveHistory({ seed, mix: mixOf(events), eventsMax: events }, (made) =>
+const progress = createProgressReporter();
+const history = serveHistory({ seed, mix: actionMixOf(events), eventsMax: events }, (made) =>
   progress(() => `${made} of ${events} events made`),
 );
 const node = await startReplayNode(history);
@@ -29,7 +29,7 @@ const ready: ReplayNodeReady = {
   head: history.head,
   bytes: history.bytes,
 };
-say(ready);
+sendToParent(ready);
 
 // The parent holds our standard input open for as long as it wants us, and however it ends, it lets go of it.
 process.stdin.on("end", () => void node.close());

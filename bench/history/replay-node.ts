@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
-import { placeOf } from "./derived-values.ts";
+import { logPositionOf } from "./derived-values.ts";
 import type { ServedHistory } from "./served-history.ts";
 
 export type ReplayNode = {
@@ -70,7 +70,7 @@ function methodsOf(history: ServedHistory): Readonly<Record<string, (params: rea
     return typeof block === "string" && block.startsWith("0x") ? Number(block) : history.head;
   };
   const blockOf = (hash: string): number => {
-    const { block } = placeOf(hash);
+    const { block } = logPositionOf(hash);
     return hashOf(block) === hash ? block : Number.NaN;
   };
   return {

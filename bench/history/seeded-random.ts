@@ -1,6 +1,6 @@
 // Chance that repeats itself: the same seed gives the same draws.
 
-export type Dice = {
+export type SeededDraws = {
   /** A number in [0, 1). */
   roll(): number;
   /** A whole number in [min, max]. */
@@ -11,7 +11,7 @@ export type Dice = {
   skewed(count: number): number;
 };
 
-export function createDice(seed: number): Dice {
+export function createSeededDraws(seed: number): SeededDraws {
   let state = seed >>> 0;
   // mulberry32
   const roll = () => {

@@ -1,8 +1,8 @@
 // A history as a node holds it: blocks, logs and transactions as the JSON text that answers are made of.
 import type { Hex } from "../../src/lib/hex.ts";
-import { createBloomer, EMPTY_BLOOM } from "./bloom.ts";
-import { placeOf } from "./derived-values.ts";
-import { type HistoryChain, type HistoryOptions, history, historyChain } from "./history.ts";
+import { createBloomBuilder, EMPTY_BLOOM } from "./bloom.ts";
+import { logPositionOf } from "./derived-values.ts";
+import { type HistoryChain, type HistoryOptions, generateHistory, historyChain } from "./history.ts";
 import { createSegments } from "./segments.ts";
 
 export type ServedHistory = {
@@ -33,7 +33,7 @@ export function serveHistory(options: HistoryOptions, progress: (events: number)
   const chain = historyChain(options.seed);
   const { startBlock, contracts } = chain.deployment;
   const own = new Set<string>(Object.values(contracts));
-  const bloomOf = createBloomer();
+  const bloomOf = createBloomBuilder();
   const [blocks, ownLogs, otherLogs, transactions] = [
     createSegments(),
     createSegments(),
@@ -53,7 +53,7 @@ export function serveHistory(options: HistoryOptions, progress: (events: number)
     number += 1;
   };
 
-  for (const block of history(options)) {
+  for (const block of generateHistory(options)) {
     while (number < block.number) {
       firstTransactions.push(transactions.count);
       addBlock(EMPTY_BLOOM, [], { own: [], others: [] });
@@ -99,7 +99,7 @@ export function serveHistory(options: HistoryOptions, progress: (events: number)
       return first ? [first.subarray(1), ...rest] : [];
     },
     transaction(hash) {
-      const { block, index } = placeOf(hash);
+      const { block, index } = logPositionOf(hash);
       const first = firstTransactions[block - startBlock];
       if (first === undefined || first + index >= (firstTransactions[block - startBlock + 1] ?? 0))
         return null;

@@ -1,24 +1,24 @@
 // A node that asks a real one everything once, answers from memory, as late each time, and tells (GET) what it was asked.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listen } from "../api/cpu-time.ts";
+import { listenOnLoopback } from "../api/cpu-time.ts";
 
-export type RememberingNode = {
+export type CachingNode = {
   readonly url: string;
   close(): void;
 };
 
-export type SeenExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };
+export type CachedExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
 
 // A scan of 5,000 tokens has 320 KB; ten of those in one body would not be ours.
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
-export async function startRememberingNode(upstream: string, delayMs: number): Promise<RememberingNode> {
+export async function startCachingNode(upstream: string, delayMs: number): Promise<CachingNode> {
   /** The end of an answer, from its result or error on, by what was asked. */
   const known = new Map<string, Promise<string>>();
   /** Since somebody last wanted to know. */
-  let seen: SeenExchange[] = [];
+  let seen: CachedExchange[] = [];
 
   async function ask({ method, params }: Call): Promise<string> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -65,7 +65,7 @@ export async function startRememberingNode(upstream: string, delayMs: number): P
     });
   });
   return {
-    url: await listen(server),
+    url: await listenOnLoopback(server),
     close() {
       server.close();
       server.closeAllConnections();

@@ -1,32 +1,32 @@
 // The HTTP exchanges of a piece of work, and the same ones again with nothing between them but waiting and parsing.
-import { post } from "../../src/lib/http-client.ts";
-import type { SeenExchange } from "./caching-node.ts";
+import { sendHttpRequest } from "../../src/lib/http-client.ts";
+import type { CachedExchange } from "./caching-node.ts";
 
-export type Exchange = SeenExchange & { readonly url: string };
+export type RecordedExchange = CachedExchange & { readonly url: string };
 
 // Far more than any answer of ours has.
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** An exchange and the earlier ones of the same node, by position, that were over when it began. */
-export type PlannedExchange = Pick<Exchange, "url" | "body"> & { readonly after: readonly number[] };
+export type PlannedExchange = Pick<RecordedExchange, "url" | "body"> & { readonly after: readonly number[] };
 
 /** Runs the work and lets the nodes tell what they were asked meanwhile. */
-export async function watchExchanges(
+export async function recordExchanges(
   urls: readonly string[],
   work: () => Promise<unknown>,
-): Promise<readonly Exchange[]> {
+): Promise<readonly RecordedExchange[]> {
   const told = () => Promise.all(urls.map(exchangesOf));
   await told();
   await work();
   return (await told()).flat();
 }
 
-async function exchangesOf(url: string): Promise<Exchange[]> {
-  const seen = (await (await fetch(url)).json()) as SeenExchange[];
+async function exchangesOf(url: string): Promise<RecordedExchange[]> {
+  const seen = (await (await fetch(url)).json()) as CachedExchange[];
   return seen.map((exchange) => ({ url, ...exchange }));
 }
 
-export function planOf(exchanges: readonly Exchange[]): readonly PlannedExchange[] {
+export function planExchanges(exchanges: readonly RecordedExchange[]): readonly PlannedExchange[] {
   const inOrder = [...exchanges].sort((a, b) => a.startedMs - b.startedMs);
   return inOrder.map(({ url, body, startedMs }) => ({
     url,
@@ -37,14 +37,14 @@ export function planOf(exchanges: readonly Exchange[]): readonly PlannedExchange
 }
 
 /** How many exchanges follow one another at most. */
-export function roundTrips(plan: readonly PlannedExchange[]): number {
+export function countRoundTrips(plan: readonly PlannedExchange[]): number {
   const depths: number[] = [];
   for (const { after } of plan) depths.push(1 + Math.max(0, ...after.map((i) => depths[i] ?? 0)));
   return Math.max(0, ...depths);
 }
 
 /** As soon as each could have begun. */
-export async function sendAgain(plan: readonly PlannedExchange[]): Promise<void> {
+export async function replayExchanges(plan: readonly PlannedExchange[]): Promise<void> {
   const sent: Promise<void>[] = [];
   for (const { url, body, after } of plan) {
     const before = Promise.all(after.map((i) => sent[i]));
@@ -56,6 +56,6 @@ export async function sendAgain(plan: readonly PlannedExchange[]): Promise<void>
 async function exchange(url: string, body: string): Promise<void> {
   const headers = { "content-type": "application/json", accept: "application/json" };
   const signal = new AbortController().signal;
-  const { text } = await post({ url, headers, body, signal, answerBytesMax: ANSWER_BYTES_MAX });
+  const { text } = await sendHttpRequest({ url, headers, body, signal, responseBytesMax: ANSWER_BYTES_MAX });
   JSON.parse(text ?? "");
 }

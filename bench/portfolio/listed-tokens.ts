@@ -2,13 +2,13 @@
 import { type Hex, toHex } from "viem";
 import type { ListedToken } from "../../src/portfolio/types.ts";
 
-export function listOf(held: readonly ListedToken[], length: number): readonly ListedToken[] {
+export function buildTokenList(held: readonly ListedToken[], length: number): readonly ListedToken[] {
   const others = Math.max(0, length - held.length);
-  const rest = Array.from({ length: others }, (_, i) => listedToken(addressOf(i), `E${i}`, 18));
+  const rest = Array.from({ length: others }, (_, i) => buildListedToken(addressOf(i), `E${i}`, 18));
   return [...held.slice(0, length), ...rest];
 }
 
-export function listedToken(contract: Hex, symbol: string, decimals: number): ListedToken {
+export function buildListedToken(contract: Hex, symbol: string, decimals: number): ListedToken {
   return { contract, symbol, name: `${symbol} token`, decimals, logo: null };
 }
 

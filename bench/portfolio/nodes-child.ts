@@ -1,6 +1,6 @@
 // The nodes of the snapshots as a process of their own: a real chain each, asked everything once and remembered.
-import { say } from "../harness/progress.ts";
-import { type RememberingNode, startRememberingNode } from "./caching-node.ts";
+import { sendToParent } from "../harness/progress.ts";
+import { type CachingNode, startCachingNode } from "./caching-node.ts";
 import { openTokenMarket, type TokenMarket } from "./token-market.ts";
 
 export type NodesTask = {
@@ -14,15 +14,15 @@ export type ReadyNode = TokenMarket & { readonly url: string };
 export type NodesReady = { readonly nodes: readonly ReadyNode[] };
 
 const { chainIds, listed, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
-const opened: (Awaited<ReturnType<typeof openTokenMarket>> & { node: RememberingNode })[] = [];
+const opened: (Awaited<ReturnType<typeof openTokenMarket>> & { node: CachingNode })[] = [];
 for (const chainId of chainIds) {
   const { chain, market } = await openTokenMarket(chainId, listed);
-  const node = await startRememberingNode(chain.rpcUrl, delayMs);
+  const node = await startCachingNode(chain.rpcUrl, delayMs);
   opened.push({ chain, node, market });
-  say({ progress: `chain ${chainId} has ${listed} listed tokens` });
+  sendToParent({ progress: `chain ${chainId} has ${listed} listed tokens` });
 }
 const ready: NodesReady = { nodes: opened.map(({ node, market }) => ({ ...market, url: node.url })) };
-say(ready);
+sendToParent(ready);
 
 process.stdin.on("end", async () => {
   for (const { chain, node } of opened) {

@@ -5,13 +5,13 @@ import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { localAccount } from "@sextant/local-chain/accounts";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { openMarket } from "@sextant/simulator/fund-market";
+import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { encodeFunctionData, type Hex } from "viem";
-import { say } from "../harness/progress.ts";
+import { sendToParent } from "../harness/progress.ts";
 
-export type PaidChainTask = { readonly payers: number };
+export type PaymentChainTask = { readonly payers: number };
 
-export type PaidChain = {
+export type PaymentChainReady = {
   readonly url: string;
   readonly chainId: number;
   readonly asset: Hex;
@@ -28,17 +28,17 @@ const PAYER_INDEX = 8;
 // A thousand dollars: no payer runs out of cents.
 const PURSE = 1_000_000_000n;
 
-const { payers } = JSON.parse(process.argv[2] ?? "") as PaidChainTask;
+const { payers } = JSON.parse(process.argv[2] ?? "") as PaymentChainTask;
 const chain = await startLocalChain({ chainId: CHAIN_ID, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
 const { request, accounts } = chain;
-const { local } = await openMarket(chain, "bench");
+const { local } = await deployFundedMarket(chain, "bench");
 const paying = Array.from({ length: payers }, (_, i) => localAccount(PAYER_INDEX + i));
 for (const { address } of paying) {
   const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "mint", args: [address, PURSE] });
   const call = { from: accounts.owner.address, to: local.UsdCoin, data };
   await awaitReceipt(request, (await request("eth_sendTransaction", [call])) as Hex);
 }
-const ready: PaidChain = {
+const ready: PaymentChainReady = {
   url: chain.rpcUrl,
   chainId: CHAIN_ID,
   asset: local.UsdCoin.toLowerCase() as Hex,
@@ -47,7 +47,7 @@ const ready: PaidChain = {
   payerKeys: paying.map(({ privateKey }) => privateKey),
   wallet: accounts.payer.address.toLowerCase() as Hex,
 };
-say(ready);
+sendToParent(ready);
 
 process.stdin.on("end", () => chain.stop());
 process.stdin.resume();

@@ -7,14 +7,14 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { x402Client } from "@x402/fetch";
 import { encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { PaidChain } from "./paid-chain-child.ts";
+import type { PaymentChainReady } from "./paid-chain-child.ts";
 
 /** What one payer will send, one after the other. */
 export type SignedPayments = readonly PaymentPayload[];
 
 export async function signPayments(
   url: string,
-  { asset, chainId, payerKeys }: PaidChain,
+  { asset, chainId, payerKeys }: PaymentChainReady,
   each: number,
 ): Promise<readonly SignedPayments[]> {
   const text = (await fetch(url)).headers.get("payment-required");
@@ -32,7 +32,7 @@ export async function signPayments(
   );
 }
 
-export function headerOf(payment: PaymentPayload): string {
+export function encodeBenchPaymentHeader(payment: PaymentPayload): string {
   return encodePaymentSignatureHeader(payment);
 }
 
@@ -46,7 +46,7 @@ type Authorization = {
 };
 
 /** The same payment as the bare call of the token that carries it out. */
-export function transferOf({ payload }: PaymentPayload): Hex {
+export function encodeTransferCall({ payload }: PaymentPayload): Hex {
   const { authorization, signature } = payload as { authorization: Authorization; signature: Hex };
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   return encodeFunctionData({

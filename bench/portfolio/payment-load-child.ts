@@ -1,20 +1,20 @@
 // The load on the paid service as a process of its own: unpaid, paid and paid-before requests, and bare transfers, in turns.
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { local } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/local.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createBroadcastQueue } from "../../src/payments/facilitator/broadcast/queue.ts";
-import { cpuMsOf } from "../api/cpu-time.ts";
-import { type Answered, load } from "../api/http-load.ts";
+import { readCpuMs } from "../api/cpu-time.ts";
+import { type LoadResult, runHttpLoad } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { quietLog } from "../harness/bench-database.ts";
-import { createProgress, say } from "../harness/progress.ts";
-import type { PaidChain } from "./paid-chain-child.ts";
-import { headerOf, type SignedPayments, signPayments, transferOf } from "./payers.ts";
+import { benchLog } from "../harness/bench-database.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
+import type { PaymentChainReady } from "./paid-chain-child.ts";
+import { encodeBenchPaymentHeader, type SignedPayments, signPayments, encodeTransferCall } from "./payers.ts";
 
 export type PaymentLoadTask = {
-  readonly chain: PaidChain;
+  readonly chain: PaymentChainReady;
   readonly service: ServerReady;
   readonly raw: ServerReady;
   /** Without the address of a server. */
@@ -52,11 +52,11 @@ const queue = createBroadcastQueue({
   account,
   chainId: chain.chainId,
   clock: systemClock,
-  log: quietLog,
-  holeMs: 10_000,
-  node: {
-    pendingNonce: () => node.getTransactionCount({ address, blockTag: "pending" }),
-    fees: async () => ({
+  log: benchLog,
+  nonceGapMs: 10_000,
+  rpc: {
+    readPendingNonce: () => node.getTransactionCount({ address, blockTag: "pending" }),
+    readFees: async () => ({
       baseFeesPerGas: [0n],
       priorityFeePerGas: await node.estimateMaxPriorityFeePerGas(),
     }),
@@ -65,13 +65,13 @@ const queue = createBroadcastQueue({
     hasTransaction: async () => false,
   },
 });
-const progress = createProgress();
+const progress = createProgressReporter();
 
 /** Every payer pays one payment after the other, all payers at the same time. */
 async function eachPays(
   count: number,
   pay: (payment: SignedPayments[number]) => Promise<void>,
-): Promise<Answered> {
+): Promise<LoadResult> {
   const signed = await signPayments(url, chain, count);
   const startedMs = performance.now();
   await Promise.all(
@@ -84,7 +84,7 @@ async function eachPays(
 
 let lastHeader = "";
 async function buy(payment: SignedPayments[number]): Promise<void> {
-  lastHeader = headerOf(payment);
+  lastHeader = encodeBenchPaymentHeader(payment);
   const response = await fetch(url, { headers: { "payment-signature": lastHeader } });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`a payment was answered with ${response.status}: ${text}`);
@@ -92,9 +92,9 @@ async function buy(payment: SignedPayments[number]): Promise<void> {
 
 async function transfer(payment: SignedPayments[number]): Promise<void> {
   const hash = await queue.send({
-    ...{ to: chain.asset, data: transferOf(payment), gas: TRANSFER_GAS, limits: local.gas },
+    ...{ to: chain.asset, data: encodeTransferCall(payment), gas: TRANSFER_GAS, limits: localChain.gas },
     beforeSend: async () => undefined,
-    notSent: async () => undefined,
+    onRejected: async () => undefined,
   });
   // The chain mines at once, so that the receipt is there.
   const { status } = await node.getTransactionReceipt({ hash });
@@ -102,7 +102,7 @@ async function transfer(payment: SignedPayments[number]): Promise<void> {
 }
 
 const get = (server: ServerReady, ms: number, status: number, header?: string) =>
-  load({
+  runHttpLoad({
     ...{ url: server.url, connections, ms, path: () => path, status },
     ...(header === undefined ? {} : { header }),
   });
@@ -119,9 +119,9 @@ const total: Record<string, Cell> = {};
 for (const name of names) await cells[name](WARM_MS, WARM_PAYMENTS);
 for (let round = 1; round <= task.rounds; round += 1) {
   for (const name of names) {
-    const cpuBeforeMs = await cpuMsOf(task.service.control);
+    const cpuBeforeMs = await readCpuMs(task.service.control);
     const { requests, ms } = await cells[name](task.msPerCell, task.payments);
-    const cpuMs = (await cpuMsOf(task.service.control)) - cpuBeforeMs;
+    const cpuMs = (await readCpuMs(task.service.control)) - cpuBeforeMs;
     const before = total[name] ?? { requests: 0, ms: 0, cpuMs: 0 };
     total[name] = {
       requests: before.requests + requests,
@@ -132,4 +132,4 @@ for (let round = 1; round <= task.rounds; round += 1) {
   }
 }
 const report = Object.fromEntries(names.map((name) => [name, total[name]])) as PaymentLoadReport;
-say(report);
+sendToParent(report);

@@ -1,19 +1,19 @@
 // Snapshots as the service takes them, and the same HTTP exchanges with nothing of ours between them, in turns.
-import { chainById } from "../../src/chain/chains/chains.ts";
+import { findChainById } from "../../src/chain/chains/chains.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { portfolioChain } from "../../src/portfolio/chain-access.ts";
+import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
-import { priceSources } from "../../src/portfolio/prices/sources.ts";
-import { rpcProvider } from "../../src/portfolio/providers/rpc/provider.ts";
-import { createSnapshotTaker } from "../../src/portfolio/snapshot.ts";
-import { readMetadata } from "../../src/portfolio/tokens/metadata.ts";
-import type { ChainPort } from "../../src/portfolio/types.ts";
-import { quietLog } from "../harness/bench-database.ts";
-import { createProgress, say } from "../harness/progress.ts";
-import { planOf, roundTrips, sendAgain, watchExchanges } from "./exchange-plan.ts";
-import { listOf } from "./listed-tokens.ts";
+import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
+import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
+import { createSnapshotReader } from "../../src/portfolio/snapshot.ts";
+import { readTokenMetadata } from "../../src/portfolio/tokens/metadata.ts";
+import type { PortfolioChain } from "../../src/portfolio/types.ts";
+import { benchLog } from "../harness/bench-database.ts";
+import { createProgressReporter, sendToParent } from "../harness/progress.ts";
+import { planExchanges, countRoundTrips, replayExchanges, recordExchanges } from "./exchange-plan.ts";
+import { buildTokenList } from "./listed-tokens.ts";
 import type { ReadyNode } from "./nodes-child.ts";
 
 export type SnapshotTask = {
@@ -25,13 +25,13 @@ export type SnapshotTask = {
 };
 
 /** Of the best round: what else the machine does only ever makes one slower. Processor time is that of this process. */
-export type Took = { readonly ms: number; readonly cpuMs: number };
+export type SnapshotTiming = { readonly ms: number; readonly cpuMs: number };
 
 export type SnapshotCell = {
   readonly tokens: number;
   readonly chains: number;
-  readonly snapshot: Took;
-  readonly alone: Took;
+  readonly snapshot: SnapshotTiming;
+  readonly alone: SnapshotTiming;
   readonly requests: number;
   readonly roundTrips: number;
 };
@@ -44,20 +44,20 @@ const WARM_ROUNDS = 6;
 const task = JSON.parse(process.argv[2] ?? "") as SnapshotTask;
 const feeds = new Map(task.nodes.map((node) => [node.chainId, node.feeds]));
 const rpcs = task.nodes.map(({ url, chainId }) =>
-  createRpc({ urls: [new Secret(url)], chainId, log: quietLog }),
+  createRpc({ urls: [new Secret(url)], chainId, log: benchLog }),
 );
-const progress = createProgress();
+const progress = createProgressReporter();
 
-function portOf(node: ReadyNode, index: number, tokens: number): ChainPort {
-  const facts = chainById(node.chainId);
+function portOf(node: ReadyNode, index: number, tokens: number): PortfolioChain {
+  const facts = findChainById(node.chainId);
   const rpc = rpcs[index];
   if (!facts || !rpc) throw new Error(`there is no chain ${node.chainId}`);
-  const listed = listOf(node.held, tokens).map((token) => [token.contract, token] as const);
+  const listed = buildTokenList(node.held, tokens).map((token) => [token.contract, token] as const);
   const book = { ...facts, tokens: new Map(listed), stablecoins: new Set([node.stablecoin]) };
-  return portfolioChain(rpc, book);
+  return createChainAccess(rpc, book);
 }
 
-async function timed(work: () => Promise<unknown>): Promise<Took> {
+async function timed(work: () => Promise<unknown>): Promise<SnapshotTiming> {
   const cpu = process.cpuUsage();
   const startedMs = performance.now();
   await work();
@@ -66,7 +66,7 @@ async function timed(work: () => Promise<unknown>): Promise<Took> {
   return { ms, cpuMs: (user + system) / 1000 };
 }
 
-function best(rounds: readonly Took[]): Took {
+function best(rounds: readonly SnapshotTiming[]): SnapshotTiming {
   return {
     ms: Math.min(...rounds.map(({ ms }) => ms)),
     cpuMs: Math.min(...rounds.map(({ cpuMs }) => cpuMs)),
@@ -78,33 +78,33 @@ let warmRounds = 0;
 async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
   const nodes = task.nodes.slice(0, chains);
   const ports = nodes.map((node, i) => portOf(node, i, tokens));
-  const taker = createSnapshotTaker({
+  const taker = createSnapshotReader({
     chains: new Map(ports.map((port) => [port.chain.slug, port])),
-    provider: rpcProvider,
-    priceSources: priceSources({ feeds }),
+    provider: rpcHoldingsProvider,
+    priceSources: createPriceSources({ feeds }),
     positionReaders: POSITION_READERS,
-    readMetadata,
+    readMetadata: readTokenMetadata,
     clock: systemClock,
   });
   const wallet = nodes[0]?.wallet ?? "0x";
   const slugs = ports.map(({ chain }) => chain.slug);
-  const take = () => taker.take({ wallet, slugs }, new AbortController().signal);
+  const take = () => taker.read({ wallet, slugs }, new AbortController().signal);
   // The first time the nodes ask their chains; from then on they know every answer.
   const first = await take();
   const held = nodes.reduce((sum, node) => sum + node.held.length, 0);
   if (first.tokens.length < held) throw new Error(`${first.tokens.length} of ${held} tokens were found`);
   const urls = nodes.map(({ url }) => url);
-  const plan = planOf(await watchExchanges(urls, take));
+  const plan = planExchanges(await recordExchanges(urls, take));
   if (plan.length === 0) throw new Error("a snapshot that asks nobody is no snapshot");
   for (; warmRounds < WARM_ROUNDS; warmRounds += 1) {
     await take();
-    await sendAgain(plan);
+    await replayExchanges(plan);
   }
-  const snapshots: Took[] = [];
-  const alone: Took[] = [];
+  const snapshots: SnapshotTiming[] = [];
+  const alone: SnapshotTiming[] = [];
   for (let round = 0; round < task.rounds; round += 1) {
     snapshots.push(await timed(take));
-    alone.push(await timed(() => sendAgain(plan)));
+    alone.push(await timed(() => replayExchanges(plan)));
     progress(() => `${tokens} tokens, ${chains} chains`);
   }
   return {
@@ -113,7 +113,7 @@ async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
     snapshot: best(snapshots),
     alone: best(alone),
     requests: plan.length,
-    roundTrips: roundTrips(plan),
+    roundTrips: countRoundTrips(plan),
   };
 }
 
@@ -121,4 +121,4 @@ const cells: SnapshotCell[] = [];
 for (const tokens of task.tokens) for (const chains of task.chains) cells.push(await measure(tokens, chains));
 for (const rpc of rpcs) rpc.close();
 const report: SnapshotReport = { cells };
-say(report);
+sendToParent(report);

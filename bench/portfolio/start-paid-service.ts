@@ -1,13 +1,13 @@
 // The paid service with its chain beneath it, and Node's own HTTP server that answers with the same 402 beside it.
 import type { ServerReady } from "../api/server-child.ts";
-import type { BenchPlace } from "../harness/bench-database.ts";
-import type { Start } from "../harness/with-children.ts";
-import type { PaidChain, PaidChainTask } from "./paid-chain-child.ts";
+import type { BenchDatabaseTarget } from "../harness/bench-database.ts";
+import type { StartChild } from "../harness/with-children.ts";
+import type { PaymentChainReady, PaymentChainTask } from "./paid-chain-child.ts";
 import type { ServiceTask } from "./service-child.ts";
 import type { UnpaidTask } from "./unpaid-ceiling-child.ts";
 
-export type PaidService = {
-  readonly chain: PaidChain;
+export type BenchPaidService = {
+  readonly chain: PaymentChainReady;
   readonly service: ServerReady;
   readonly raw: ServerReady;
   /** What is sold, without the address of a server. */
@@ -16,12 +16,12 @@ export type PaidService = {
 };
 
 export async function startPaidService(
-  start: Start,
-  place: BenchPlace,
+  start: StartChild,
+  place: BenchDatabaseTarget,
   payers: number,
-): Promise<PaidService> {
-  const chainTask: PaidChainTask = { payers };
-  const chain = await start("paid chain", "portfolio/paid-chain-child.ts", chainTask).next<PaidChain>();
+): Promise<BenchPaidService> {
+  const chainTask: PaymentChainTask = { payers };
+  const chain = await start("paid chain", "portfolio/paid-chain-child.ts", chainTask).next<PaymentChainReady>();
   const serviceTask: ServiceTask = { ...place, chain };
   const sold = start("service", "portfolio/service-child.ts", serviceTask);
   const service = await sold.next<ServerReady>();

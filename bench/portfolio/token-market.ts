@@ -4,11 +4,11 @@ import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { openMarket } from "@sextant/simulator/fund-market";
+import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import type { ChainFeeds } from "../../src/chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../src/chain/price-feeds/price-feed.ts";
 import type { ListedToken } from "../../src/portfolio/types.ts";
-import { listedToken, listOf } from "./listed-tokens.ts";
+import { buildListedToken, buildTokenList } from "./listed-tokens.ts";
 
 /** Goes from process to process as JSON. */
 export type TokenMarket = {
@@ -16,7 +16,7 @@ export type TokenMarket = {
   /** Listed ones only. */
   readonly held: readonly ListedToken[];
   readonly stablecoin: Hex;
-  readonly feeds: ChainFeeds;
+  readonly feeds: ChainPriceFeeds;
   readonly wallet: Hex;
 };
 
@@ -33,19 +33,19 @@ export async function openTokenMarket(
   listed: number,
 ): Promise<{ chain: LocalChain; market: TokenMarket }> {
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
-  const { local } = await openMarket(chain, `bench ${chainId}`);
+  const { local } = await deployFundedMarket(chain, `bench ${chainId}`);
   const at = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
   const wallet = chain.accounts.payer.address.toLowerCase() as Hex;
   const plain: Hex[] = [];
   for (let i = 0; i < HELD_PLAIN + HELD_UNLISTED; i += 1) plain.push(await mintToken(chain, i, wallet));
   const held = [
-    listedToken(at("UsdCoin"), "USDC", 6),
-    listedToken(at("WrappedEther"), "WETH", 18),
-    listedToken(at("Vault4626"), "vUSDC", 6),
-    ...plain.slice(0, HELD_PLAIN).map((contract, i) => listedToken(contract, `T${i}`, 18)),
+    buildListedToken(at("UsdCoin"), "USDC", 6),
+    buildListedToken(at("WrappedEther"), "WETH", 18),
+    buildListedToken(at("Vault4626"), "vUSDC", 6),
+    ...plain.slice(0, HELD_PLAIN).map((contract, i) => buildListedToken(contract, `T${i}`, 18)),
   ];
   const code = (await chain.request("eth_getCode", [plain[0], "latest"])) as Hex;
-  for (const { contract } of listOf(held, listed).slice(held.length)) await chain.setCode(contract, code);
+  for (const { contract } of buildTokenList(held, listed).slice(held.length)) await chain.setCode(contract, code);
   await chain.mine();
   const feedOf = (feed: Hex) => ({ feed, heartbeatSeconds: HEARTBEAT_SECONDS });
   const ether = feedOf(at("EthUsdFeed"));

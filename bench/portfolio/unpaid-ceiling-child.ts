@@ -1,8 +1,8 @@
 // The ceiling of an unpaid request: Node's own HTTP server, answering with the bytes and headers of the service's 402.
 import { createServer } from "node:http";
-import { listen, startControl } from "../api/cpu-time.ts";
+import { listenOnLoopback, startCpuTimeServer } from "../api/cpu-time.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { say } from "../harness/progress.ts";
+import { sendToParent } from "../harness/progress.ts";
 
 export type UnpaidTask = { readonly url: string };
 
@@ -18,9 +18,9 @@ const body = Buffer.from(await answer.arrayBuffer());
 const server = createServer((_request, response) => {
   response.writeHead(402, headers).end(body);
 });
-const control = await startControl();
-const ready: ServerReady = { url: await listen(server), control: control.url };
-say(ready);
+const control = await startCpuTimeServer();
+const ready: ServerReady = { url: await listenOnLoopback(server), control: control.url };
+sendToParent(ready);
 
 process.stdin.on("end", () => {
   server.close();

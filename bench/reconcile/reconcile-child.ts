@@ -1,22 +1,22 @@
 // Reconciliation as a process of its own: rows of the ledger against a chain, before and after the blocks are final.
 import { toEventSelector } from "viem";
-import { local } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/local.ts";
 import { parseLog } from "../../src/chain/logs/log.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
 import { createGate } from "../../src/payments/paywall/gate.ts";
-import { settlementChain } from "../../src/payments/settlement/onchain.ts";
+import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
-import { type BenchPlace, openBenchDatabase, quietLog } from "../harness/bench-database.ts";
-import { say } from "../harness/progress.ts";
+import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { sendToParent } from "../harness/progress.ts";
 import type { SettledChain } from "./settled-chain-child.ts";
 
-export type SweepTask = BenchPlace & { readonly chain: SettledChain };
+export type ReconcileBenchTask = BenchDatabaseTarget & { readonly chain: SettledChain };
 
 type Measured = { readonly rows: number; readonly ms: number; readonly requests: number };
 
-export type SweepReport = {
+export type ReconcileBenchReport = {
   /** Settled, in blocks that are not final yet: looked at in every sweep. */
   readonly watched: Measured;
   /** The same rows once their blocks are final. */
@@ -27,7 +27,7 @@ export type SweepReport = {
 
 const FINALITY_DEPTH = 32;
 
-const { chain, ...place } = JSON.parse(process.argv[2] ?? "") as SweepTask;
+const { chain, ...place } = JSON.parse(process.argv[2] ?? "") as ReconcileBenchTask;
 const { asset, payTo } = chain;
 const network = `eip155:${chain.chainId}` as const;
 const database = await openBenchDatabase(place);
@@ -36,7 +36,7 @@ let requests = 0;
 const rpc = createRpc({
   urls,
   chainId: chain.chainId,
-  log: quietLog,
+  log: benchLog,
   onCall: () => {
     requests += 1;
   },
@@ -72,11 +72,11 @@ const gate = createGate({
     urls,
     privateKey: new Secret(chain.facilitatorKey),
     store: openRecordStore(database),
-    gas: { ...local.gas, revertedGasMax: 2_000_000n, ofPayment: null },
-    log: quietLog,
+    gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
+    log: benchLog,
   }),
-  chain: settlementChain(rpc, { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 }),
-  log: quietLog,
+  lookup: createSettlementLookup(rpc, { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 }),
+  log: benchLog,
 });
 
 async function fill(state: "settled" | "settling"): Promise<void> {
@@ -112,7 +112,7 @@ async function measure(isDone: () => Promise<boolean>): Promise<Measured> {
   requests = 0;
   const startedMs = performance.now();
   for (let sweeps = 0; sweeps < payments.length; sweeps += 1) {
-    await gate.sweep();
+    await gate.reconcile();
     if (await isDone()) break;
   }
   return { rows: payments.length, ms: performance.now() - startedMs, requests };
@@ -124,7 +124,7 @@ await rpc.request("hardhat_mine", ["0x40"]);
 const finalized = await measure(async () => (await count("not final")) === 0);
 await fill("settling");
 const found = await measure(async () => (await count("state = 'settling'")) === 0);
-const report: SweepReport = { watched, finalized, found };
-say(report);
+const report: ReconcileBenchReport = { watched, finalized, found };
+sendToParent(report);
 rpc.close();
 await database.close();

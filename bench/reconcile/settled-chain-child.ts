@@ -10,7 +10,7 @@ import { localAccount } from "@sextant/local-chain/accounts";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { encodeFunctionData, type Hex, numberToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { say } from "../harness/progress.ts";
+import { sendToParent } from "../harness/progress.ts";
 
 export type SettledChainTask = {
   readonly blocks: number;
@@ -116,7 +116,7 @@ distant.listen(0, "127.0.0.1", () => {
     facilitatorKey: accounts.facilitator.privateKey,
     validBefore,
   };
-  say(ready);
+  sendToParent(ready);
 });
 
 process.stdin.on("end", async () => {

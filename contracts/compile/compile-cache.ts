@@ -16,7 +16,7 @@ export type Compilation = {
   readonly fromCache: boolean;
 };
 
-export async function compileCached(): Promise<Compilation> {
+export async function compileWithCache(): Promise<Compilation> {
   const sources = readOwnSources();
   const sourceHash = hashSources(sources);
   const cacheKey = createHash("sha256").update(sourceHash).update(readFileSync(readerFile)).digest("hex");

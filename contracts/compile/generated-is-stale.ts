@@ -2,7 +2,7 @@
 import { generatedSourceHash } from "../generated/source-hash.ts";
 import { hashSources } from "./source-hash.ts";
 
-export function generatedIsStale(): string | null {
+export function findStaleGeneratedFiles(): string | null {
   if (hashSources() === generatedSourceHash) return null;
   return "contracts/src or the compiler settings changed since contracts/generated was written; run: npx tsx contracts/compile/run.ts";
 }

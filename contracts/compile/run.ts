@@ -1,5 +1,5 @@
 // Compiles the contracts and writes contracts/generated (npm run compile).
-import { compileCached } from "./compile-cache.ts";
+import { compileWithCache } from "./compile-cache.ts";
 import { renderGenerated, writeGenerated } from "./generated-files.ts";
 
 // The largest contract a chain accepts, in bytes (EIP-170).
@@ -8,7 +8,7 @@ const runtimeBytesMax = 24_576;
 async function run(): Promise<void> {
   const startedAt = performance.now();
   process.stdout.write("Compiling contracts/src …\n");
-  const { contracts, sourceHash, fromCache } = await compileCached();
+  const { contracts, sourceHash, fromCache } = await compileWithCache();
   const tooLarge = contracts.filter(({ runtimeBytes }) => runtimeBytes > runtimeBytesMax);
   if (tooLarge.length > 0) {
     throw new Error(`larger than ${runtimeBytesMax} bytes: ${tooLarge.map(({ name }) => name).join(", ")}`);

@@ -18,10 +18,10 @@ import { vault4626Abi, vault4626Bytecode } from "../generated/vault4626.ts";
 import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ether.ts";
 import type { LocalContract, LocalDeployment, ProtocolContract } from "./deployment.ts";
 import { LOCAL_CONTRACTS, PROTOCOL_CONTRACTS } from "./deployment.ts";
-import { httpRequest, type RpcRequest } from "./rpc-request.ts";
+import { createHttpRpcRequest, type RpcRequestFunction } from "./rpc-request.ts";
 import { awaitReceipt, currentFees, nextNonce, signCall } from "./transaction.ts";
 
-export type DeployOptions = ({ readonly rpcUrl: string } | { readonly request: RpcRequest }) & {
+export type DeployOptions = ({ readonly rpcUrl: string } | { readonly request: RpcRequestFunction }) & {
   /** Pays for everything and owns the local token and price feeds. */
   readonly owner: { readonly privateKey: Hex };
   /** "local" by default. */
@@ -72,7 +72,7 @@ const PLAN: Plan = [
 ];
 
 export async function deploy(options: DeployOptions): Promise<LocalDeployment> {
-  const request = "request" in options ? options.request : httpRequest(options.rpcUrl);
+  const request = "request" in options ? options.request : createHttpRpcRequest(options.rpcUrl);
   const account = privateKeyToAccount(options.owner.privateKey);
   const [chainIdHex, firstNonce, fees] = await Promise.all([
     request("eth_chainId") as Promise<Hex>,
@@ -119,7 +119,7 @@ export async function deploy(options: DeployOptions): Promise<LocalDeployment> {
 }
 
 /** The address is the outcome of a key nobody here has, so a local chain is told to put the code there. */
-async function placeMulticall(request: RpcRequest): Promise<void> {
+async function placeMulticall(request: RpcRequestFunction): Promise<void> {
   if ((await request("eth_getCode", [MULTICALL3_ADDRESS, "latest"])) !== "0x") return;
   await request("hardhat_setCode", [MULTICALL3_ADDRESS, multicall3RuntimeBytecode]);
 }

@@ -27,7 +27,7 @@ export type ProtocolContract = (typeof PROTOCOL_CONTRACTS)[number];
 export type LocalContract = (typeof LOCAL_CONTRACTS)[number];
 
 /** The shape of the files in the folder deployments; addresses are lower-case. */
-export type Deployment = {
+export type ProtocolDeployment = {
   readonly network: string;
   readonly chainId: number;
   /** The block of the first contract: no event is older. */
@@ -35,6 +35,6 @@ export type Deployment = {
   readonly contracts: Readonly<Record<ProtocolContract, Address>>;
 };
 
-export type LocalDeployment = Deployment & {
+export type LocalDeployment = ProtocolDeployment & {
   readonly local: Readonly<Record<LocalContract, Address>>;
 };

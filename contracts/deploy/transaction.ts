@@ -1,9 +1,9 @@
 // Signed transactions with a nonce of our choosing, and the receipts they end in.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Address, Hex, PrivateKeyAccount } from "viem";
-import type { RpcRequest } from "./rpc-request.ts";
+import type { RpcRequestFunction } from "./rpc-request.ts";
 
-export type Call = {
+export type TransactionCall = {
   /** Left out to create a contract. */
   readonly to?: Address;
   readonly data?: Hex;
@@ -11,7 +11,7 @@ export type Call = {
   readonly gas?: bigint;
 };
 
-export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+export type CallFees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
 
 export type ReceiptLog = {
   readonly address: Address;
@@ -20,7 +20,7 @@ export type ReceiptLog = {
 };
 
 /** The part of an RPC receipt that is used here, as the node words it. */
-export type Receipt = {
+export type TransactionReceipt = {
   readonly transactionHash: Hex;
   readonly status: Hex;
   readonly blockNumber: Hex;
@@ -35,7 +35,7 @@ const RECEIPT_POLL_MS = 50;
 const RECEIPT_WAIT_MS_MAX = 120_000;
 
 /** Room for the base fee to double before the transaction is included. */
-export async function currentFees(request: RpcRequest): Promise<Fees> {
+export async function currentFees(request: RpcRequestFunction): Promise<CallFees> {
   const [tip, head] = await Promise.all([
     request("eth_maxPriorityFeePerGas") as Promise<Hex>,
     request("eth_getBlockByNumber", ["latest", false]) as Promise<{ baseFeePerGas: Hex }>,
@@ -45,23 +45,23 @@ export async function currentFees(request: RpcRequest): Promise<Fees> {
 }
 
 /** The nonce after everything the node knows of, mined or not. */
-export async function nextNonce(request: RpcRequest, address: Address): Promise<number> {
+export async function nextNonce(request: RpcRequestFunction, address: Address): Promise<number> {
   return Number((await request("eth_getTransactionCount", [address, "pending"])) as Hex);
 }
 
 export function signCall(
   account: PrivateKeyAccount,
-  call: Call & { readonly gas: bigint },
-  envelope: Fees & { readonly chainId: number; readonly nonce: number },
+  call: TransactionCall & { readonly gas: bigint },
+  envelope: CallFees & { readonly chainId: number; readonly nonce: number },
 ): Promise<Hex> {
   return account.signTransaction({ type: "eip1559", ...envelope, ...call });
 }
 
 /** Waits until the transaction is in a block. */
-export async function awaitReceipt(request: RpcRequest, hash: Hex): Promise<Receipt> {
+export async function awaitReceipt(request: RpcRequestFunction, hash: Hex): Promise<TransactionReceipt> {
   const giveUpAt = performance.now() + RECEIPT_WAIT_MS_MAX;
   for (;;) {
-    const receipt = (await request("eth_getTransactionReceipt", [hash])) as Receipt | null;
+    const receipt = (await request("eth_getTransactionReceipt", [hash])) as TransactionReceipt | null;
     if (receipt !== null) return receipt;
     if (performance.now() > giveUpAt) {
       throw new Error(`Transaction ${hash} was not mined within ${RECEIPT_WAIT_MS_MAX / 1000} seconds`);

@@ -14,9 +14,9 @@ import {
   transferData,
   worldAbi,
 } from "./account-world.ts";
-import { nativeBalance, Reverted, refusalOf, startEvm } from "./evm.ts";
+import { nativeBalance, RevertedError, revertReasonOf, startEvm } from "./evm.ts";
 import { jumpArb, smallArb } from "./policy-arbitraries.ts";
-import { addSpend, limitRefusal, noAllowance, spentAt } from "./policy-model.ts";
+import { addSpend, limitRevertReason, noAllowance, spentInWindow } from "./policy-model.ts";
 
 const evm = await startEvm();
 const world = await openAccountWorld(evm);
@@ -96,8 +96,8 @@ describe("spending through the account", () => {
                         "executeWithSessionKey",
                         await signed({ ...call, deadline: now, nonce }),
                       );
-                const refused = await refusalOf(sent, worldAbi);
-                expect(refused).toEqual(limitRefusal(spentToken, limit, amount, now));
+                const refused = await revertReasonOf(sent, worldAbi);
+                expect(refused).toEqual(limitRevertReason(spentToken, limit, amount, now));
                 if (refused === null) {
                   if (amount > 0n && limit.maxPerDay > 0n) addSpend(limit, amount, now);
                   if (native) nativeGone += amount;
@@ -105,7 +105,7 @@ describe("spending through the account", () => {
                 }
               }
               expect(await module.read("getSpentToday", [account.address, spentToken])).toBe(
-                spentAt(limit, now),
+                spentInWindow(limit, now),
               );
             }
             expect(await nativeBalance(evm, account.address)).toBe(FUNDS - nativeGone);
@@ -145,7 +145,7 @@ describe("a session key", () => {
             await account.send(signer, "setSessionKey", [sessionKey.address, Number(expiresAt), true]);
             await evm.chain.setNextBlockTimestamp(expiresAt + after);
             const outcome = account.send(relayer, "executeWithSessionKey", await signed(call));
-            const refused = await refusalOf(outcome, worldAbi);
+            const refused = await revertReasonOf(outcome, worldAbi);
             const forbidden = call.target === account.address || call.target === module.address;
             expect(refused?.errorName).toBe(forbidden ? "SessionTargetForbidden" : "SessionKeyExpired");
             expect(await nativeBalance(evm, account.address)).toBe(FUNDS);
@@ -169,7 +169,7 @@ describe("a session key", () => {
           for (const nonce of nonces) {
             const call = { target: sink, value: 1n, data: "0x", deadline: FAR, nonce } as const;
             const outcome = account.send(relayer, "executeWithSessionKey", await signed(call));
-            const refused = await refusalOf(outcome, worldAbi);
+            const refused = await revertReasonOf(outcome, worldAbi);
             expect(refused?.errorName ?? null).toBe(used.has(nonce) ? "SessionNonceUsed" : null);
             used.add(nonce);
             expect(await account.read("usedSessionNonces", [sessionKey.address, nonce])).toBe(true);
@@ -201,7 +201,7 @@ describe("a session key", () => {
     await fc.assert(
       fc.asyncProperty(forgedArb, async (forged) => {
         const outcome = account.call(relayer, "executeWithSessionKey", sessionArgs(call, forged));
-        await expect(outcome).rejects.toBeInstanceOf(Reverted);
+        await expect(outcome).rejects.toBeInstanceOf(RevertedError);
       }),
       { numRuns: 150 },
     );

@@ -24,7 +24,7 @@ export const crookedTokenAbi = parseAbi([
 ]);
 
 /** In the order of the contract's enumeration. */
-export const crookedHabits = [
+export const crookedTokenBehaviours = [
   "HONEST",
   "KEEPS_FEE",
   "OVERCHARGES",
@@ -40,10 +40,10 @@ export const smartWalletAbi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 
-export type Actor = "Puppet" | "CrookedToken" | "SmallEntryPoint" | "SmartWallet";
+export type ActorContract = "Puppet" | "CrookedToken" | "SmallEntryPoint" | "SmartWallet";
 
 /** Creation bytecode; kept between runs, because the compiler takes seconds to start. */
-export async function actorBytecode(actor: Actor): Promise<Hex> {
+export async function actorBytecode(actor: ActorContract): Promise<Hex> {
   const sources = readdirSync(sourceFolder)
     .sort()
     .map((name) => ({

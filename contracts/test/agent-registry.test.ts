@@ -2,8 +2,8 @@
 import { keccak256, toHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { agentRegistryAbi as abi, agentRegistryBytecode } from "../generated/agent-registry.ts";
-import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { owner, agent, payer } = evm.chain.accounts;
@@ -16,14 +16,14 @@ describe("registerAgent", () => {
     const registry = await deploy();
     const first = ["ipfs://first", "0x04aabb", capabilities] as const;
     expect(await registry.call(owner.address, "registerAgent", first)).toBe(1n);
-    expect(eventsOf(await registry.send(owner.address, "registerAgent", first), abi)).toEqual([
+    expect(decodeEvents(await registry.send(owner.address, "registerAgent", first), abi)).toEqual([
       {
         eventName: "AgentRegistered",
         args: { agentId: 1n, owner: owner.address, metadataURI: "ipfs://first" },
       },
     ]);
     const second = await registry.send(agent.address, "registerAgent", ["", "0x", zeroHash]);
-    expect(eventsOf(second, abi)).toEqual([
+    expect(decodeEvents(second, abi)).toEqual([
       { eventName: "AgentRegistered", args: { agentId: 2n, owner: agent.address, metadataURI: "" } },
     ]);
     expect(await registry.read("getAgent", [1n])).toEqual({
@@ -68,7 +68,7 @@ describe("updateAgent and revokeAgent", () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://old", "0x04aabb", capabilities]);
     const receipt = await registry.send(owner.address, "updateAgent", [1n, "ipfs://new", otherCapabilities]);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       {
         eventName: "AgentUpdated",
         args: { agentId: 1n, metadataURI: "ipfs://new", capabilitiesHash: otherCapabilities },
@@ -87,7 +87,7 @@ describe("updateAgent and revokeAgent", () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     const receipt = await registry.send(owner.address, "revokeAgent", [1n]);
-    expect(eventsOf(receipt, abi)).toEqual([{ eventName: "AgentRevoked", args: { agentId: 1n } }]);
+    expect(decodeEvents(receipt, abi)).toEqual([{ eventName: "AgentRevoked", args: { agentId: 1n } }]);
     expect(await registry.read("getAgent", [1n])).toEqual({
       owner: owner.address,
       metadataURI: "ipfs://a",
@@ -130,7 +130,7 @@ describe("strangers", () => {
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     await registry.send(owner.address, "registerAgent", ["ipfs://b", "0x02", capabilities]);
     await registry.send(owner.address, "revokeAgent", [2n]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
       strangers: [agent.address, payer.address],

@@ -5,8 +5,8 @@ import {
   attestationRegistryAbi as abi,
   attestationRegistryBytecode,
 } from "../generated/attestation-registry.ts";
-import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { attestor, owner, payer } = evm.chain.accounts;
@@ -23,7 +23,7 @@ describe("submitAttestation", () => {
     const args = [schema, subject, dataHash] as const;
     expect(await registry.call(attestor.address, "submitAttestation", args)).toBe(1n);
     await evm.chain.setNextBlockTimestamp(time);
-    expect(eventsOf(await registry.send(attestor.address, "submitAttestation", args), abi)).toEqual([
+    expect(decodeEvents(await registry.send(attestor.address, "submitAttestation", args), abi)).toEqual([
       { eventName: "AttestationSubmitted", args: { id: 1n, attester: attestor.address, schema, subject } },
     ]);
     expect(await registry.read("getAttestation", [1n])).toEqual({
@@ -60,7 +60,7 @@ describe("revokeAttestation", () => {
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     const before = await registry.read("getAttestation", [1n]);
     const receipt = await registry.send(attestor.address, "revokeAttestation", [1n]);
-    expect(eventsOf(receipt, abi)).toEqual([{ eventName: "AttestationRevoked", args: { id: 1n } }]);
+    expect(decodeEvents(receipt, abi)).toEqual([{ eventName: "AttestationRevoked", args: { id: 1n } }]);
     expect(await registry.read("getAttestation", [1n])).toEqual({ ...before, revoked: true });
     await expectRevert(registry.send(attestor.address, "revokeAttestation", [1n]), abi, "AlreadyRevoked");
     await expectRevert(registry.call(payer.address, "revokeAttestation", [1n]), abi, "Unauthorized");
@@ -92,7 +92,7 @@ describe("strangers", () => {
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await registry.send(attestor.address, "revokeAttestation", [2n]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
       strangers: [owner.address, payer.address],

@@ -2,8 +2,8 @@
 import { keccak256, toHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { attestorRegistryAbi as abi, attestorRegistryBytecode } from "../generated/attestor-registry.ts";
-import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { attestor, owner, payer } = evm.chain.accounts;
@@ -16,7 +16,7 @@ describe("registerAttestor", () => {
     const registry = await deploy();
     expect(await registry.call(attestor.address, "registerAttestor", ["ipfs://a", schemas])).toBe(1n);
     const receipt = await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       {
         eventName: "AttestorRegistered",
         args: {
@@ -58,7 +58,7 @@ describe("updateAttestor", () => {
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
     for (const active of [false, true]) {
       const update = [1n, "ipfs://b", otherSchemas, active] as const;
-      expect(eventsOf(await registry.send(attestor.address, "updateAttestor", update), abi)).toEqual([
+      expect(decodeEvents(await registry.send(attestor.address, "updateAttestor", update), abi)).toEqual([
         {
           eventName: "AttestorUpdated",
           args: { attestorId: 1n, metadataURI: "ipfs://b", schemasHash: otherSchemas, active },
@@ -100,7 +100,7 @@ describe("strangers", () => {
   it("can register themselves and change no other attestor", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
       strangers: [owner.address, payer.address],

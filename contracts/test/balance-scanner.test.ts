@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { startEvm } from "./evm.ts";
-import { answering, HOSTILE_CODE } from "./hostile-token-code.ts";
+import { returningCode, HOSTILE_CODE } from "./hostile-token-code.ts";
 
 const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 
@@ -26,9 +26,9 @@ const GAS_PER_TOKEN = 100_000n;
 
 /** Every way a token can be, by name; null has no code. */
 const characters = {
-  empty: answering(0n),
-  held: answering(7n),
-  rich: answering(2n ** 256n - 1n),
+  empty: returningCode(0n),
+  held: returningCode(7n),
+  rich: returningCode(2n ** 256n - 1n),
   ...HOSTILE_CODE,
 } as const satisfies Record<string, Hex | null>;
 type Character = keyof typeof characters;

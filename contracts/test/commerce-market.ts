@@ -5,9 +5,9 @@ import { commerceRegistryAbi, commerceRegistryBytecode } from "../generated/comm
 import type { QuoteCommitment } from "../hashes/quote-hash.ts";
 import type { Contract, Evm } from "./evm.ts";
 
-export const RAILS = { transfer: 0, swap: 1, facilitator: 2, x402: 3 } as const;
+export const PAYMENT_RAILS = { transfer: 0, swap: 1, facilitator: 2, x402: 3 } as const;
 
-export type Market = {
+export type CommerceMarket = {
   readonly registry: Contract<typeof commerceRegistryAbi>;
   /** Owns merchant 1 with service 1. */
   readonly merchant: Address;
@@ -24,7 +24,7 @@ export type Market = {
   readonly commit: (terms: QuoteCommitment) => Promise<Hex>;
 };
 
-export async function openMarket(evm: Evm): Promise<Market> {
+export async function openCommerceMarket(evm: Evm): Promise<CommerceMarket> {
   const { accounts } = evm.chain;
   const registry = await evm.deploy(commerceRegistryAbi, commerceRegistryBytecode, []);
   const [merchant, rival] = [accounts.merchant.address, accounts.solver.address];
@@ -49,7 +49,7 @@ export async function openMarket(evm: Evm): Promise<Market> {
       token: `0x${"70".repeat(20)}`,
       facilitator: zeroAddress,
       amount: 1_000_000n,
-      paymentRail: RAILS.transfer,
+      paymentRail: PAYMENT_RAILS.transfer,
       expiresAt,
       paymentNonce: 0n,
       resourceHash: `0x${"5e".repeat(32)}`,

@@ -4,23 +4,23 @@ import { type Address, zeroAddress } from "viem";
 import { expect, it } from "vitest";
 import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
-import { openMarket, RAILS } from "./commerce-market.ts";
+import { openCommerceMarket, PAYMENT_RAILS } from "./commerce-market.ts";
 import { CommerceModel } from "./commerce-model.ts";
-import { EVM_CHAIN_ID, eventsOf, refusalOf, startEvm } from "./evm.ts";
+import { EVM_CHAIN_ID, decodeEvents, revertReasonOf, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
-const { registry, merchant, rival, facilitator, agent, stranger, terms } = await openMarket(evm);
+const { registry, merchant, rival, facilitator, agent, stranger, terms } = await openCommerceMarket(evm);
 const word = (byte: string) => `0x${byte.repeat(32)}` as const;
 const opened = await evm.now();
 
 /** Few quotes, so that the same one is committed and settled again and again. */
 const catalogue = [
   terms(),
-  terms({ paymentRail: RAILS.x402, facilitator }),
-  terms({ paymentRail: RAILS.facilitator, facilitator, expiresAt: opened + 25n }),
-  terms({ paymentRail: RAILS.swap, facilitator, agent: stranger }),
+  terms({ paymentRail: PAYMENT_RAILS.x402, facilitator }),
+  terms({ paymentRail: PAYMENT_RAILS.facilitator, facilitator, expiresAt: opened + 25n }),
+  terms({ paymentRail: PAYMENT_RAILS.swap, facilitator, agent: stranger }),
   terms({ merchantId: 2n, serviceNumericId: 2n, expiresAt: opened + 12n }),
-  terms({ paymentRail: RAILS.x402, facilitator: zeroAddress }),
+  terms({ paymentRail: PAYMENT_RAILS.x402, facilitator: zeroAddress }),
   terms({ facilitator: stranger }),
   terms({ serviceNumericId: 2n }),
   terms({ merchantId: 3n }),
@@ -89,7 +89,7 @@ function whoeverMay(model: CommerceModel, taken: Exclude<Step, { kind: "switch" 
     case "commit":
       return ownerOf(taken.entry.quote);
     case "receipt":
-      return taken.entry.quote.paymentRail >= RAILS.facilitator ? facilitator : ownerOf(taken.entry.quote);
+      return taken.entry.quote.paymentRail >= PAYMENT_RAILS.facilitator ? facilitator : ownerOf(taken.entry.quote);
     case "fulfil":
     case "dispute":
       return ownerOf(model.receipts[taken.id - 1]?.quote);
@@ -136,7 +136,7 @@ async function expectSameState(model: CommerceModel): Promise<void> {
     const quote = model.quotes.get(key);
     if (quote) expect(await registry.read("getQuote", [key])).toMatchObject(quote);
     else
-      expect(await refusalOf(registry.read("getQuote", [key]), abi)).toMatchObject({
+      expect(await revertReasonOf(registry.read("getQuote", [key]), abi)).toMatchObject({
         errorName: "QuoteNotFound",
       });
   }
@@ -175,9 +175,9 @@ it("settles a quote at most once and resolves a dispute at most once, whatever i
           const { refusal, sent } = take(model, taken, now);
           const outcome = `${taken.kind}: ${refusal ?? "accepted"}`;
           outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-          expect((await refusalOf(sent, abi))?.errorName).toBe(refusal);
+          expect((await revertReasonOf(sent, abi))?.errorName).toBe(refusal);
           if (refusal !== undefined) continue;
-          for (const { eventName, args } of eventsOf(await sent, abi)) {
+          for (const { eventName, args } of decodeEvents(await sent, abi)) {
             const key = onceEach[eventName];
             if (key === undefined) continue;
             const once = `${eventName} ${(args as Record<string, unknown>)[key]}`;

@@ -4,17 +4,17 @@ import { type Address, type Hex, maxUint256, numberToHex, zeroAddress, zeroHash 
 import { describe, expect, it } from "vitest";
 import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
-import { openMarket, RAILS } from "./commerce-market.ts";
-import { EVM_CHAIN_ID, eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { openCommerceMarket, PAYMENT_RAILS } from "./commerce-market.ts";
+import { EVM_CHAIN_ID, decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
-const market = await openMarket(evm);
+const market = await openCommerceMarket(evm);
 const { registry, merchant, rival, facilitator, agent, stranger, terms, commit } = market;
 const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
 const [result, proof, reason, verdict] = [word("e1"), word("f1"), word("d1"), word("d2")];
-const byFacilitator = { paymentRail: RAILS.facilitator, facilitator } as const;
-const byX402 = { paymentRail: RAILS.x402, facilitator, x402PayloadHash: word("42") } as const;
+const byFacilitator = { paymentRail: PAYMENT_RAILS.facilitator, facilitator } as const;
+const byX402 = { paymentRail: PAYMENT_RAILS.x402, facilitator, x402PayloadHash: word("42") } as const;
 
 /** What the registry keeps and tells beyond the terms. */
 const stored = { protocolFeeBps: 0, protocolFeeAmount: 0n };
@@ -69,7 +69,7 @@ describe("the hash of a quote", () => {
 describe("commitQuote", () => {
   it.each([
     ["by transfer", {}],
-    ["by swap through a facilitator", { paymentRail: RAILS.swap, facilitator }],
+    ["by swap through a facilitator", { paymentRail: PAYMENT_RAILS.swap, facilitator }],
     ["by facilitator", byFacilitator],
     ["by x402", byX402],
     ["of any size, for anybody, already expired", { amount: maxUint256, agent: zeroAddress, expiresAt: 0n }],
@@ -79,7 +79,7 @@ describe("commitQuote", () => {
       const hash = quoteHash(quote, BigInt(EVM_CHAIN_ID), registry.address);
       expect(await registry.call(merchant, "commitQuote", [quote])).toBe(hash);
       const receipt = await registry.send(merchant, "commitQuote", [quote]);
-      expect(eventsOf(receipt, abi)).toEqual([
+      expect(decodeEvents(receipt, abi)).toEqual([
         { eventName: "QuoteCommitted", args: { quoteHash: hash, ...quote, ...stored } },
       ]);
       expect(await registry.read("getQuote", [hash])).toEqual({ ...quote, ...stored, settled: false });
@@ -113,12 +113,12 @@ describe("commitQuote", () => {
     await expectRevert(attempt({ serviceNumericId: 2n }), abi, "ServiceNotFound");
   });
 
-  it.each(Object.entries(RAILS))("asks for a facilitator as the rail needs one: %s", (_, paymentRail) =>
+  it.each(Object.entries(PAYMENT_RAILS))("asks for a facilitator as the rail needs one: %s", (_, paymentRail) =>
     evm.undone(async () => {
       const attempt = (by: Address) =>
         registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
       await attempt(facilitator);
-      if (paymentRail >= RAILS.facilitator)
+      if (paymentRail >= PAYMENT_RAILS.facilitator)
         await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
       else await attempt(zeroAddress);
       await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
@@ -140,8 +140,8 @@ describe("commitQuote", () => {
 
 describe("recordReceipt", () => {
   it.each([
-    ["transfer", { paymentRail: RAILS.transfer, facilitator }, [merchant, agent]],
-    ["swap", { paymentRail: RAILS.swap, facilitator }, [merchant, agent]],
+    ["transfer", { paymentRail: PAYMENT_RAILS.transfer, facilitator }, [merchant, agent]],
+    ["swap", { paymentRail: PAYMENT_RAILS.swap, facilitator }, [merchant, agent]],
     ["facilitator", byFacilitator, [facilitator]],
     ["x402", byX402, [facilitator]],
   ] as const)("is up to the right party: %s", (_, different, permitted) =>
@@ -162,7 +162,7 @@ describe("recordReceipt", () => {
       const receipt = await registry.send(facilitator, "recordReceipt", [hash, result]);
       const { expiresAt, paymentNonce, termsHash, x402PayloadHash, ...kept } = quote;
       const fields = { quoteHash: hash, ...kept, ...stored, resultHash: result, fulfillmentHash: zeroHash };
-      expect(eventsOf(receipt, abi)).toEqual([
+      expect(decodeEvents(receipt, abi)).toEqual([
         { eventName: "ReceiptRecorded", args: { receiptId: 1n, ...fields } },
       ]);
       expect(await registry.read("getReceipt", [1n])).toEqual(fields);
@@ -200,7 +200,7 @@ describe("recordFulfillment", () => {
         [merchant, zeroHash],
       ] as const) {
         const receipt = await registry.send(from, "recordFulfillment", [receiptId, hash]);
-        expect(eventsOf(receipt, abi)).toEqual([
+        expect(decodeEvents(receipt, abi)).toEqual([
           { eventName: "FulfillmentRecorded", args: { receiptId, fulfillmentHash: hash } },
         ]);
         expect(await registry.read("getReceipt", [receiptId])).toMatchObject({ fulfillmentHash: hash });
@@ -216,7 +216,7 @@ describe("disputes", () => {
         const disputeId = BigInt(index + 1);
         expect(await registry.call(opener, "openDispute", [receiptId, reason])).toBe(disputeId);
         const receipt = await registry.send(opener, "openDispute", [receiptId, reason]);
-        expect(eventsOf(receipt, abi)).toEqual([
+        expect(decodeEvents(receipt, abi)).toEqual([
           { eventName: "DisputeOpened", args: { disputeId, receiptId, opener, reasonHash: reason } },
         ]);
         expect(await registry.read("getDispute", [disputeId])).toEqual({
@@ -238,7 +238,7 @@ describe("disputes", () => {
       await registry.send(agent, "openDispute", [receiptId, reason]);
       await registry.send(agent, "openDispute", [receiptId, reason]);
       const receipt = await registry.send(merchant, "resolveDispute", [1n, status, verdict]);
-      expect(eventsOf(receipt, abi)).toEqual([
+      expect(decodeEvents(receipt, abi)).toEqual([
         { eventName: "DisputeResolved", args: { disputeId: 1n, status, resolutionHash: verdict } },
       ]);
       const resolved = { receiptId, opener: agent, reasonHash: reason, status, resolutionHash: verdict };
@@ -322,7 +322,7 @@ describe("strangers", () => {
       const pending = await commit(terms({ paymentNonce: 1n }));
       await registry.send(facilitator, "recordReceipt", [settled, result]);
       await registry.send(agent, "openDispute", [1n, reason]);
-      const open = await functionsOpenToStrangers({
+      const open = await findPermissionlessFunctions({
         evm,
         contract: registry,
         strangers: [stranger, evm.chain.accounts.guardian.address],

@@ -2,7 +2,7 @@
 import { maxUint256, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { commerceRegistryAbi as abi, commerceRegistryBytecode } from "../generated/commerce-registry.ts";
-import { eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const accounts = evm.chain.accounts;
@@ -22,7 +22,7 @@ describe("merchants", () => {
     evm.undone(async () => {
       expect(await registry.call(merchant, "registerMerchant", [payout, "ipfs://m", hash])).toBe(1n);
       const receipt = await registry.send(merchant, "registerMerchant", [payout, "ipfs://m", hash]);
-      expect(eventsOf(receipt, abi)).toEqual([
+      expect(decodeEvents(receipt, abi)).toEqual([
         {
           eventName: "MerchantRegistered",
           args: {
@@ -54,7 +54,7 @@ describe("merchants", () => {
       for (const active of [false, true]) {
         const update = [1n, agent, "ipfs://new", otherHash, active] as const;
         const changed = { payoutAddress: agent, metadataURI: "ipfs://new", metadataHash: otherHash, active };
-        expect(eventsOf(await registry.send(merchant, "updateMerchant", update), abi)).toEqual([
+        expect(decodeEvents(await registry.send(merchant, "updateMerchant", update), abi)).toEqual([
           { eventName: "MerchantUpdated", args: { merchantId: 1n, ...changed } },
         ]);
         expect(await registry.read("getMerchant", [1n])).toEqual({ owner: merchant, ...changed });
@@ -97,12 +97,12 @@ describe("services", () => {
         metadataHash: hash,
         capabilityHash: capability,
       };
-      expect(eventsOf(await registry.send(merchant, "registerService", args), abi)).toEqual([
+      expect(decodeEvents(await registry.send(merchant, "registerService", args), abi)).toEqual([
         { eventName: "ServiceRegistered", args: { serviceNumericId: 1n, ...fields } },
       ]);
       expect(await registry.read("getService", [1n])).toEqual({ ...fields, active: true });
       const second = await registry.send(agent, "registerService", [2n, "", "", zeroHash, zeroHash]);
-      expect(eventsOf(second, abi)).toMatchObject([{ args: { serviceNumericId: 2n, merchantId: 2n } }]);
+      expect(decodeEvents(second, abi)).toMatchObject([{ args: { serviceNumericId: 2n, merchantId: 2n } }]);
     }));
 
   it("have an id that is unique within the merchant, to the byte, for good", () =>
@@ -139,7 +139,7 @@ describe("services", () => {
         const service = [1n, "another", "", hash, capability] as const;
         await expectRevert(registry.call(from, "registerService", service), abi, "Unauthorized");
       }
-      expect(eventsOf(await registry.send(merchant, "updateService", update), abi)).toEqual([
+      expect(decodeEvents(await registry.send(merchant, "updateService", update), abi)).toEqual([
         { eventName: "ServiceUpdated", args: { serviceNumericId: 1n, ...changed } },
       ]);
       expect(await registry.read("getService", [1n])).toEqual({
@@ -169,7 +169,7 @@ describe("facilitators", () => {
       const args = [facilitator, "ipfs://f", hash] as const;
       expect(await registry.call(stranger, "registerFacilitator", args)).toBe(1n);
       const fields = { facilitator, metadataURI: "ipfs://f", metadataHash: hash };
-      expect(eventsOf(await registry.send(stranger, "registerFacilitator", args), abi)).toEqual([
+      expect(decodeEvents(await registry.send(stranger, "registerFacilitator", args), abi)).toEqual([
         { eventName: "FacilitatorRegistered", args: { facilitatorId: 1n, ...fields } },
       ]);
       expect(await registry.read("getFacilitator", [1n])).toEqual({ ...fields, active: true });
@@ -201,7 +201,7 @@ describe("facilitators", () => {
       const again = [facilitator, "ipfs://back", otherHash] as const;
       expect(await registry.call(facilitator, "registerFacilitator", again)).toBe(1n);
       const fields = { facilitator, metadataURI: "ipfs://back", metadataHash: otherHash };
-      expect(eventsOf(await registry.send(facilitator, "registerFacilitator", again), abi)).toEqual([
+      expect(decodeEvents(await registry.send(facilitator, "registerFacilitator", again), abi)).toEqual([
         { eventName: "FacilitatorRegistered", args: { facilitatorId: 1n, ...fields } },
       ]);
       expect(await registry.read("getFacilitator", [1n])).toEqual({ ...fields, active: true });
@@ -217,7 +217,7 @@ describe("facilitators", () => {
         await expectRevert(registry.call(from, "updateFacilitator", update), abi, "Unauthorized");
       }
       const fields = { facilitator, metadataURI: "ipfs://new", metadataHash: otherHash, active: false };
-      expect(eventsOf(await registry.send(facilitator, "updateFacilitator", update), abi)).toEqual([
+      expect(decodeEvents(await registry.send(facilitator, "updateFacilitator", update), abi)).toEqual([
         { eventName: "FacilitatorUpdated", args: { facilitatorId: 1n, ...fields } },
       ]);
       expect(await registry.read("getFacilitator", [1n])).toEqual(fields);
@@ -242,7 +242,7 @@ describe("trust signals", () => {
           const args = [subjectType, 99n, kind, hash] as const;
           expect(await registry.call(reporter, "recordTrustSignal", args)).toBe(signalId);
           const fields = { subjectType, subjectId: 99n, kind, reporter, signalHash: hash };
-          expect(eventsOf(await registry.send(reporter, "recordTrustSignal", args), abi)).toEqual([
+          expect(decodeEvents(await registry.send(reporter, "recordTrustSignal", args), abi)).toEqual([
             { eventName: "TrustSignalRecorded", args: { signalId, ...fields } },
           ]);
           expect(await registry.read("getTrustSignal", [signalId])).toEqual(fields);

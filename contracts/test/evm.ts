@@ -1,7 +1,7 @@
 // A real EVM for contract tests: deploys, sends, simulates, and tells why something was refused.
 
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { RPC_CODES, RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
+import { JSON_RPC_CODES, JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import {
   type Abi,
   type Address,
@@ -81,7 +81,7 @@ export type Evm = {
 };
 
 /** The EVM said no; `data` is what the contract gave as the reason. */
-export class Reverted extends Error {
+export class RevertedError extends Error {
   override readonly name = "Reverted";
   readonly data: Hex;
 
@@ -124,7 +124,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
     // A receipt does not say why, and asking again by eth_call would ask at another time.
     const options = { disableStorage: true, disableMemory: true, disableStack: true };
     const trace = (await chain.request("debug_traceTransaction", [hash, options])) as { returnValue: string };
-    throw new Reverted(
+    throw new RevertedError(
       trace.returnValue.startsWith("0x") ? (trace.returnValue as Hex) : `0x${trace.returnValue}`,
     );
   };
@@ -133,8 +133,8 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
     try {
       return (await chain.request("eth_call", [transaction(from, to, data, value), tag])) as Hex;
     } catch (error) {
-      if (error instanceof RpcFault && error.code === RPC_CODES.reverted) {
-        throw new Reverted(error.data ?? "0x", { cause: error });
+      if (error instanceof JsonRpcError && error.code === JSON_RPC_CODES.reverted) {
+        throw new RevertedError(error.data ?? "0x", { cause: error });
       }
       throw error;
     }
@@ -207,7 +207,7 @@ async function headTimestamp(chain: LocalChain): Promise<bigint> {
 export type EmittedEvent = { readonly eventName: string; readonly args: unknown };
 
 /** The events of a receipt in order; a log that the ABI does not know fails. Concatenate ABIs for several contracts. */
-export function eventsOf(receipt: TransactionReceipt, abi: Abi): readonly EmittedEvent[] {
+export function decodeEvents(receipt: TransactionReceipt, abi: Abi): readonly EmittedEvent[] {
   return receipt.logs.map(({ topics, data }) => {
     const { eventName, args } = decodeEventLog({ abi, topics, data });
     if (eventName === undefined) throw new Error("An anonymous event has no name");
@@ -239,19 +239,19 @@ async function revertData(promise: Promise<unknown>): Promise<Hex> {
     (error: unknown) => error,
   );
   if (outcome === undefined) throw new Error("Expected a revert, but it succeeded");
-  if (!(outcome instanceof Reverted)) throw outcome;
+  if (!(outcome instanceof RevertedError)) throw outcome;
   return outcome.data;
 }
 
-export type Refusal = { readonly errorName: string; readonly args: readonly unknown[] };
+export type RevertReason = { readonly errorName: string; readonly args: readonly unknown[] };
 
 /** What a contract refused with, null when it did not: for tests that compare it with a model. */
-export async function refusalOf(outcome: Promise<unknown>, abi: Abi): Promise<Refusal | null> {
+export async function revertReasonOf(outcome: Promise<unknown>, abi: Abi): Promise<RevertReason | null> {
   try {
     await outcome;
     return null;
   } catch (error) {
-    if (!(error instanceof Reverted)) throw error;
+    if (!(error instanceof RevertedError)) throw error;
     const { errorName, args } = decodeErrorResult({ abi, data: error.data });
     return { errorName, args: args ?? [] };
   }

@@ -6,7 +6,7 @@ import { revertingTokenRuntimeBytecode } from "../generated/reverting-token.ts";
 import { silentTokenRuntimeBytecode } from "../generated/silent-token.ts";
 
 /** Answers every call with the given number; PUSH32, MSTORE, RETURN. */
-export const answering = (balance: bigint): Hex =>
+export const returningCode = (balance: bigint): Hex =>
   `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260205ff3`;
 
 /** Null has no code. None of them gives a balance. */
@@ -23,8 +23,8 @@ export const HOSTILE_CODE = {
   nobody: null,
 } as const satisfies Record<string, Hex | null>;
 
-export type Hostile = keyof typeof HOSTILE_CODE;
-export const HOSTILE = Object.keys(HOSTILE_CODE) as Hostile[];
+export type HostileToken = keyof typeof HOSTILE_CODE;
+export const HOSTILE_TOKENS = Object.keys(HOSTILE_CODE) as HostileToken[];
 
 export function numberedAddress(number: number): Hex {
   return numberToHex(number, { size: 20 });

@@ -10,7 +10,7 @@ import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { revertingTokenAbi, revertingTokenBytecode } from "../generated/reverting-token.ts";
 import { silentTokenAbi, silentTokenBytecode } from "../generated/silent-token.ts";
-import { eventsOf, expectRevert, nativeBalance, startEvm } from "./evm.ts";
+import { decodeEvents, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const caller = evm.chain.accounts.payer.address;
@@ -74,7 +74,7 @@ describe("the lying token", () => {
       await token.send(caller, "setDecimals", [claim]);
       expect(await token.read("decimals", [])).toBe(claim);
     }
-    expect(eventsOf(await token.send(caller, "mint", [caller, 5n]), lyingDecimalsTokenAbi)).toEqual([
+    expect(decodeEvents(await token.send(caller, "mint", [caller, 5n]), lyingDecimalsTokenAbi)).toEqual([
       { eventName: "Transfer", args: { from: zeroAddress, to: caller, value: 5n } },
     ]);
     expect(await token.read("balanceOf", [caller])).toBe(5n);

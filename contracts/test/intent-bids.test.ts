@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { type IntentOptions, makeIntent, signIntent } from "./signed-intent.ts";
+import { EVM_CHAIN_ID, decodeEvents, expectRevert, startEvm } from "./evm.ts";
+import { type IntentOptions, makeIntent, signTestIntent } from "./signed-intent.ts";
 
 const evm = await startEvm();
 const { owner, agent, solver, payer, attestor } = evm.chain.accounts;
@@ -24,7 +24,7 @@ async function openIntent(options: IntentOptions = {}) {
   await evm.chain.mine();
   const deadline = (await evm.now()) + 1_000n;
   const intent = makeIntent(owner.address, deadline, { nonce: lastNonce, ...options });
-  const args = await signIntent(owner.privateKey, intent, domain);
+  const args = await signTestIntent(owner.privateKey, intent, domain);
   const intentId = await book.call(payer.address, "submitIntent", args);
   await book.send(payer.address, "submitIntent", args);
   return { intentId, deadline };
@@ -58,7 +58,7 @@ describe("submitBid", () => {
     const other = await openIntent();
     const first = [intentId, 990n, 910n, 3n, deadline, plan] as const;
     expect(await book.call(solver.address, "submitBid", first)).toBe(1n);
-    expect(eventsOf(await book.send(solver.address, "submitBid", first), abi)).toEqual([
+    expect(decodeEvents(await book.send(solver.address, "submitBid", first), abi)).toEqual([
       {
         eventName: "SolverBidSubmitted",
         args: {
@@ -152,11 +152,11 @@ describe("selectBid", () => {
     ];
     const select = (bidId: bigint) => book.send(owner.address, "selectBid", [intentId, bidId]);
     expect(await selected()).toEqual([0n, false, false]);
-    expect(eventsOf(await select(1n), abi)).toEqual([
+    expect(decodeEvents(await select(1n), abi)).toEqual([
       { eventName: "SolverBidSelected", args: { intentId, bidId: 1n, solver: solver.address } },
     ]);
     expect(await selected()).toEqual([1n, true, false]);
-    expect(eventsOf(await select(2n), abi)).toEqual([
+    expect(decodeEvents(await select(2n), abi)).toEqual([
       { eventName: "SolverBidSelected", args: { intentId, bidId: 2n, solver: agent.address } },
     ]);
     expect(await selected()).toEqual([2n, false, true]);
@@ -201,7 +201,7 @@ describe("fillIntent", () => {
   it("closes the intent with the bid's amounts and the solver's proof", async () => {
     const { intentId } = await selectedIntent();
     const receipt = await book.send(solver.address, "fillIntent", [intentId, fillOf({ attestationId: 77n })]);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       {
         eventName: "IntentFilled",
         args: { intentId, solver: solver.address, amountIn: 990n, amountOut: 910n },

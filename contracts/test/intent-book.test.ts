@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
-import { type IntentOptions, makeIntent, signIntent } from "./signed-intent.ts";
+import { EVM_CHAIN_ID, decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
+import { type IntentOptions, makeIntent, signTestIntent } from "./signed-intent.ts";
 
 const evm = await startEvm();
 const { owner, agent, solver, payer } = evm.chain.accounts;
@@ -19,7 +19,7 @@ const word = (byte: string) => `0x${byte.repeat(32)}` as const;
 
 async function signed(book: Book, account: LocalAccount, options: IntentOptions = {}) {
   const intent = makeIntent(account.address, (await evm.now()) + 1_000n, options);
-  return signIntent(account.privateKey, intent, intentDomain(BigInt(EVM_CHAIN_ID), book.address));
+  return signTestIntent(account.privateKey, intent, intentDomain(BigInt(EVM_CHAIN_ID), book.address));
 }
 
 describe("the book", () => {
@@ -71,11 +71,11 @@ describe("submitIntent", () => {
     } as const;
     const first = await signed(book, owner, everything);
     expect(await book.call(payer.address, "submitIntent", first)).toBe(1n);
-    expect(eventsOf(await book.send(payer.address, "submitIntent", first), abi)).toEqual([
+    expect(decodeEvents(await book.send(payer.address, "submitIntent", first), abi)).toEqual([
       { eventName: "IntentSubmitted", args: { intentId: 1n, owner: owner.address, nonce: 7n } },
     ]);
     const second = await signed(book, agent);
-    expect(eventsOf(await book.send(agent.address, "submitIntent", second), abi)).toEqual([
+    expect(decodeEvents(await book.send(agent.address, "submitIntent", second), abi)).toEqual([
       { eventName: "IntentSubmitted", args: { intentId: 2n, owner: agent.address, nonce: 0n } },
     ]);
     expect(await book.read("getIntent", [1n])).toEqual(first[0]);
@@ -104,7 +104,7 @@ describe("submitIntent", () => {
     await evm.chain.setNextBlockTimestamp(now);
     const inTime = await signed(book, owner, { deadline: now + 1n });
     const receipt = await book.send(owner.address, "submitIntent", inTime);
-    expect(eventsOf(receipt, abi)).toHaveLength(1);
+    expect(decodeEvents(receipt, abi)).toHaveLength(1);
     expect(await evm.now()).toBe(now);
   });
 
@@ -146,7 +146,7 @@ describe("cancelIntent", () => {
     const book = await deploy();
     await book.send(payer.address, "submitIntent", await signed(book, owner));
     const receipt = await book.send(owner.address, "cancelIntent", [1n]);
-    expect(eventsOf(receipt, abi)).toEqual([{ eventName: "IntentCancelled", args: { intentId: 1n } }]);
+    expect(decodeEvents(receipt, abi)).toEqual([{ eventName: "IntentCancelled", args: { intentId: 1n } }]);
     expect(await book.read("getIntentStatus", [1n])).toBe(2);
     await expectRevert(book.send(owner.address, "cancelIntent", [1n]), abi, "IntentNotOpen");
     const bid = [1n, 1n, 1_000n, 0n, (await evm.now()) + 10n, zeroHash] as const;
@@ -193,7 +193,7 @@ describe("strangers", () => {
     const fill = { amountIn: 1_000n, amountOut: 900n, solver: solver.address, ...proof };
     await book.send(solver.address, "fillIntent", [2n, fill]);
     await book.send(owner.address, "cancelIntent", [3n]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: book,
       strangers: [payer.address, agent.address],

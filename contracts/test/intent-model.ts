@@ -10,14 +10,14 @@ export type FillClaim = {
   readonly attestationId: bigint;
 };
 
-export type Offer = {
+export type ModelBid = {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   readonly validUntil: bigint;
   readonly executionHash: Hex;
 };
 
-type Bid = Offer & { readonly solver: Address };
+type Bid = ModelBid & { readonly solver: Address };
 type Status = "OPEN" | "FILLED" | "CANCELLED";
 type Entry = {
   readonly intent: Intent;
@@ -54,7 +54,7 @@ export class IntentModel {
     return undefined;
   }
 
-  bid(intentId: bigint, solver: Address, offer: Offer, now: bigint): Refusal {
+  bid(intentId: bigint, solver: Address, offer: ModelBid, now: bigint): Refusal {
     const entry = this.entry(intentId);
     if (entry?.status !== "OPEN") return "IntentNotOpen";
     const { amountInMax, amountOutMin, deadline } = entry.intent.constraints;

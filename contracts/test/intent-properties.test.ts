@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, eventsOf, refusalOf, startEvm } from "./evm.ts";
+import { EVM_CHAIN_ID, decodeEvents, revertReasonOf, startEvm } from "./evm.ts";
 import { IntentModel } from "./intent-model.ts";
-import { makeIntent, signIntent } from "./signed-intent.ts";
+import { makeIntent, signTestIntent } from "./signed-intent.ts";
 
 const evm = await startEvm();
 const { owner, agent, solver, payer } = evm.chain.accounts;
@@ -118,7 +118,7 @@ async function take(model: IntentModel, taken: Step, now: bigint) {
         requiredAttestationSchema: taken.schema,
       });
       const signer = taken.signer === "owner" ? taken.owner : payer;
-      const args = await signIntent(signer.privateKey, intent, domain);
+      const args = await signTestIntent(signer.privateKey, intent, domain);
       const refusal = model.submit(intent, signer.address, now);
       return { refusal, sent: book.send(payer.address, "submitIntent", args) };
     }
@@ -173,7 +173,7 @@ async function expectSameState(model: IntentModel, intentIds: readonly bigint[])
 }
 
 function fillsIn(receipt: TransactionReceipt): readonly unknown[] {
-  return eventsOf(receipt, abi)
+  return decodeEvents(receipt, abi)
     .filter(({ eventName }) => eventName === "IntentFilled")
     .map(({ args }) => args);
 }
@@ -191,7 +191,7 @@ it("fills an intent at most once, by the selected solver, with exactly its bid",
           const { refusal, sent, filledAs } = await take(model, taken, now);
           const outcome = `${taken.kind}: ${refusal ?? "accepted"}`;
           outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-          expect((await refusalOf(sent, abi))?.errorName).toBe(refusal);
+          expect((await revertReasonOf(sent, abi))?.errorName).toBe(refusal);
           if (refusal === undefined && taken.kind === "fill" && filledAs) {
             const { solver: by, amountIn, amountOut } = filledAs;
             expect(fillsIn(await sent)).toEqual([

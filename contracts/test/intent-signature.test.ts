@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { type Intent, intentDigest, intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, eventsOf, expectRevert, GENESIS_TIMESTAMP, startEvm } from "./evm.ts";
-import { makeIntent, type SignedIntent, signIntent } from "./signed-intent.ts";
+import { EVM_CHAIN_ID, decodeEvents, expectRevert, GENESIS_TIMESTAMP, startEvm } from "./evm.ts";
+import { makeIntent, type TestSignedIntent, signTestIntent } from "./signed-intent.ts";
 
 const evm = await startEvm();
 const { owner, agent, solver, payer } = evm.chain.accounts;
@@ -84,15 +84,15 @@ function mutationsOf(intent: Intent): readonly (readonly [field: string, intent:
   ];
 }
 
-const submit = (args: SignedIntent) => book.call(payer.address, "submitIntent", args);
-const expectRefused = (args: SignedIntent) => expectRevert(submit(args), abi, "InvalidSignature");
+const submit = (args: TestSignedIntent) => book.call(payer.address, "submitIntent", args);
+const expectRefused = (args: TestSignedIntent) => expectRevert(submit(args), abi, "InvalidSignature");
 
 describe("a signature", () => {
   it("covers every field", async () => {
     await fc.assert(
       fc.asyncProperty(signer, options, async (account, fields) => {
         const intent = makeIntent(account.address, FAR, fields);
-        const [, ...signature] = await signIntent(account.privateKey, intent, domain);
+        const [, ...signature] = await signTestIntent(account.privateKey, intent, domain);
         expect(await submit([intent, ...signature])).toBe(1n);
         const mutations = mutationsOf(intent);
         expect(mutations).toHaveLength(13);
@@ -113,15 +113,15 @@ describe("a signature", () => {
         fc.bigInt({ min: 1n, max: 2n ** 64n }).filter((id) => id !== chainId),
         async (account, fields, otherChainId) => {
           const intent = makeIntent(account.address, FAR, fields);
-          await expectRefused(await signIntent(payer.privateKey, intent, domain));
+          await expectRefused(await signTestIntent(payer.privateKey, intent, domain));
           for (const other of [
             intentDomain(otherChainId, book.address),
             intentDomain(chainId, twin.address),
             intentDomain(chainId, attestations.address),
           ]) {
-            await expectRefused(await signIntent(account.privateKey, intent, other));
+            await expectRefused(await signTestIntent(account.privateKey, intent, other));
           }
-          const forBook = await signIntent(account.privateKey, intent, domain);
+          const forBook = await signTestIntent(account.privateKey, intent, domain);
           await expectRevert(twin.call(payer.address, "submitIntent", forBook), abi, "InvalidSignature");
         },
       ),
@@ -138,7 +138,7 @@ describe("a signature", () => {
         fc.integer({ min: 0, max: 255 }),
         async (account, fields, bit, recoveryId) => {
           const intent = makeIntent(account.address, FAR, fields);
-          const [, v, r, s] = await signIntent(account.privateKey, intent, domain);
+          const [, v, r, s] = await signTestIntent(account.privateKey, intent, domain);
           const mirrored = numberToHex(CURVE_ORDER - hexToBigInt(s), { size: 32 });
           const flip = (word: Hex) => numberToHex(hexToBigInt(word) ^ (1n << BigInt(bit)), { size: 32 });
           await expectRefused([intent, v === 27 ? 28 : 27, r, mirrored]);
@@ -170,7 +170,7 @@ describe("a nonce", () => {
           let lastIntentId = 0n;
           for (const { account, nonce, relayer, amountInMax } of uses) {
             const intent = makeIntent(account.address, FAR, { nonce, amountInMax });
-            const args = await signIntent(account.privateKey, intent, domain);
+            const args = await signTestIntent(account.privateKey, intent, domain);
             const key = `${account.address} ${nonce}`;
             const sent = book.send(relayer, "submitIntent", args);
             if (used.has(key)) {
@@ -180,7 +180,7 @@ describe("a nonce", () => {
             used.add(key);
             lastIntentId += 1n;
             const event = { intentId: lastIntentId, owner: account.address, nonce };
-            expect(eventsOf(await sent, abi)).toEqual([{ eventName: "IntentSubmitted", args: event }]);
+            expect(decodeEvents(await sent, abi)).toEqual([{ eventName: "IntentSubmitted", args: event }]);
           }
         }),
       ),

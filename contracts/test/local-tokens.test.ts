@@ -7,7 +7,7 @@ import { priceFeedAbi, priceFeedBytecode } from "../generated/price-feed.ts";
 import { vault4626Abi, vault4626Bytecode } from "../generated/vault4626.ts";
 import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ether.ts";
 import { actorBytecode, puppetAbi } from "./actor-contracts.ts";
-import { EVM_CHAIN_ID, eventsOf, expectRevert, nativeBalance, startEvm } from "./evm.ts";
+import { EVM_CHAIN_ID, decodeEvents, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const accounts = evm.chain.accounts;
@@ -25,14 +25,14 @@ describe("wrapped ether", () => {
     expect(await weth.read("name", [])).toBe("Wrapped Ether");
     expect(await weth.read("symbol", [])).toBe("WETH");
     expect(await weth.read("decimals", [])).toBe(18);
-    expect(eventsOf(await weth.send(payer, "deposit", [], 5n), wrappedEtherAbi)).toEqual([
+    expect(decodeEvents(await weth.send(payer, "deposit", [], 5n), wrappedEtherAbi)).toEqual([
       { eventName: "Transfer", args: { from: zeroAddress, to: payer, value: 5n } },
       { eventName: "Deposit", args: { dst: payer, wad: 5n } },
     ]);
     await evm.sendRaw(payer, weth.address, "0x", 3n);
     expect(await weth.read("balanceOf", [payer])).toBe(8n);
     const before = await nativeBalance(evm, payer);
-    expect(eventsOf(await weth.send(payer, "withdraw", [6n]), wrappedEtherAbi)).toEqual([
+    expect(decodeEvents(await weth.send(payer, "withdraw", [6n]), wrappedEtherAbi)).toEqual([
       { eventName: "Transfer", args: { from: payer, to: zeroAddress, value: 6n } },
       { eventName: "Withdrawal", args: { src: payer, wad: 6n } },
     ]);
@@ -74,7 +74,7 @@ describe("a plain token", () => {
 
   it("is created by its owner only", async () => {
     const token = await plainToken();
-    expect(eventsOf(await token.send(owner, "mint", [payer, 5n]), plainTokenAbi)).toEqual([
+    expect(decodeEvents(await token.send(owner, "mint", [payer, 5n]), plainTokenAbi)).toEqual([
       { eventName: "Transfer", args: { from: zeroAddress, to: payer, value: 5n } },
     ]);
     const refused = token.call(payer, "mint", [payer, 5n]);
@@ -97,7 +97,7 @@ describe("a vault", () => {
       await token.send(owner, "mint", [holder, 1_000n]);
       await token.send(holder, "approve", [vault.address, 1_000n]);
     }
-    expect(eventsOf(await vault.send(payer, "deposit", [1_000n, payer]), vault4626Abi)).toEqual([
+    expect(decodeEvents(await vault.send(payer, "deposit", [1_000n, payer]), vault4626Abi)).toEqual([
       { eventName: "Transfer", args: { from: payer, to: getAddress(vault.address), value: 1_000n } },
       { eventName: "Transfer", args: { from: zeroAddress, to: payer, value: 1_000n } },
       { eventName: "Deposit", args: { sender: payer, owner: payer, assets: 1_000n, shares: 1_000n } },
@@ -142,10 +142,10 @@ describe("a price feed", () => {
     expect(await feed.read("latestRoundData", [])).toEqual([1n, 3_000n, born, born, 1n]);
     const later = born + 60n;
     await evm.chain.setNextBlockTimestamp(later);
-    expect(eventsOf(await feed.send(owner, "setAnswer", [3_100n]), priceFeedAbi)).toEqual([
+    expect(decodeEvents(await feed.send(owner, "setAnswer", [3_100n]), priceFeedAbi)).toEqual([
       { eventName: "AnswerUpdated", args: { current: 3_100n, roundId: 2n, updatedAt: later } },
     ]);
-    expect(eventsOf(await feed.send(owner, "setAnswerAt", [-5n, 7n]), priceFeedAbi)).toEqual([
+    expect(decodeEvents(await feed.send(owner, "setAnswerAt", [-5n, 7n]), priceFeedAbi)).toEqual([
       { eventName: "AnswerUpdated", args: { current: -5n, roundId: 3n, updatedAt: 7n } },
     ]);
     expect(await feed.read("latestRoundData", [])).toEqual([3n, -5n, 7n, 7n, 3n]);

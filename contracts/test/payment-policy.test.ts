@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { type Address, getAddress, type Hex, keccak256, pad, toHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
-import { eventsOf, expectRevert, type Refusal, refusalOf, startEvm } from "./evm.ts";
+import { decodeEvents, expectRevert, type RevertReason, revertReasonOf, startEvm } from "./evm.ts";
 import { amountArb, jumpArb, smallArb } from "./policy-arbitraries.ts";
 import {
-  type Allowance,
+  type ModelAllowance,
   addSpend,
-  limitRefusal,
+  limitRevertReason,
   noAllowance,
-  spentAt,
-  UINT256_MAX,
+  spentInWindow,
+  MODEL_UINT256_MAX,
   WINDOW_SECONDS,
 } from "./policy-model.ts";
 
@@ -32,7 +32,7 @@ describe("a signed payment", () => {
   it("follow the policy of merchant, token and facilitator, and are announced", async () => {
     const module = await deploy();
     const set = await module.send(account, "setPaymentPolicy", [...key, 50n, 80n, true]);
-    expect(eventsOf(set, abi)).toEqual([
+    expect(decodeEvents(set, abi)).toEqual([
       {
         eventName: "PaymentPolicySet",
         args: { account, merchant, token, facilitator, maxPerPayment: 50n, maxPerDay: 80n, allowed: true },
@@ -42,7 +42,7 @@ describe("a signed payment", () => {
     const start = (await evm.now()) + 3n;
     await evm.chain.setNextBlockTimestamp(start);
     const paid = await module.send(account, "recordSignedPayment", [...key, 50n, hash("1")]);
-    expect(eventsOf(paid, abi)).toEqual([
+    expect(decodeEvents(paid, abi)).toEqual([
       {
         eventName: "SignedPaymentRecorded",
         args: { account, merchant, token, facilitator, amount: 50n, paymentHash: hash("1"), dailyTotal: 50n },
@@ -126,12 +126,12 @@ describe("a signed payment", () => {
   it("count without a limit too, staying at the largest number", async () => {
     const module = await deploy();
     await module.send(account, "setPaymentPolicy", [...key, 0n, 0n, true]);
-    await module.send(account, "recordSignedPayment", [...key, UINT256_MAX, hash("1")]);
+    await module.send(account, "recordSignedPayment", [...key, MODEL_UINT256_MAX, hash("1")]);
     const receipt = await module.send(account, "recordSignedPayment", [...key, 5n, hash("2")]);
-    expect(eventsOf(receipt, abi)[0]?.args).toMatchObject({ amount: 5n, dailyTotal: UINT256_MAX });
+    expect(decodeEvents(receipt, abi)[0]?.args).toMatchObject({ amount: 5n, dailyTotal: MODEL_UINT256_MAX });
     // A limit that comes later counts what was spent before it.
     await module.send(account, "setPaymentPolicy", [...key, 0n, 10n, true]);
-    const over = [token, UINT256_MAX, 10n] as const;
+    const over = [token, MODEL_UINT256_MAX, 10n] as const;
     await expectRevert(
       module.read("checkSignedPayment", [...key, 1n], account),
       abi,
@@ -148,7 +148,7 @@ describe("any sequence of payments", () => {
     ),
   );
   const hashes = ["0x01", "0x02", "0x03", "0x04"].map((text) => keccak256(text as Hex));
-  type Policy = Allowance & { maxPerPayment: bigint; allowed: boolean };
+  type Policy = ModelAllowance & { maxPerPayment: bigint; allowed: boolean };
   const keyArb = fc.constantFrom(...keys);
   const ownerArb = fc.constantFrom(account, accounts.guardian.address);
   const stepArb = fc.oneof(
@@ -207,7 +207,7 @@ describe("any sequence of payments", () => {
               const { amount, hash } = step;
               const expected = paymentRefusal(owner, key, policy, amount, now, frozen.has(owner));
               const used = recorded.has(`${owner}${hash}`);
-              const sent = await refusalOf(
+              const sent = await revertReasonOf(
                 module.send(owner, "recordSignedPayment", [...key, amount, hash]),
                 abi,
               );
@@ -221,7 +221,7 @@ describe("any sequence of payments", () => {
             expect(await module.read("getPaymentPolicy", [owner, ...key])).toEqual({
               maxPerPayment,
               maxPerDay,
-              spentToday: spentAt(policy, now),
+              spentToday: spentInWindow(policy, now),
               lastResetTimestamp: Number(policy.start),
               allowed,
             });
@@ -239,12 +239,12 @@ describe("any sequence of payments", () => {
     amount: bigint,
     now: bigint,
     frozen: boolean,
-  ): Refusal | null {
+  ): RevertReason | null {
     if (frozen) return { errorName: "AccountFrozenError", args: [owner] };
     if (!policy.allowed) return { errorName: "PaymentNotAllowed", args: key };
     if (policy.maxPerPayment > 0n && amount > policy.maxPerPayment) {
       return { errorName: "PaymentAmountExceeded", args: [key[1], amount, policy.maxPerPayment] };
     }
-    return limitRefusal(key[1], policy, amount, now);
+    return limitRevertReason(key[1], policy, amount, now);
   }
 });

@@ -3,20 +3,20 @@ import fc from "fast-check";
 import type { Abi, AbiFunction, AbiParameter, Address, Hex } from "viem";
 import { encodeFunctionData } from "viem";
 import { expect } from "vitest";
-import { type Contract, type Evm, Reverted } from "./evm.ts";
+import { type Contract, type Evm, RevertedError } from "./evm.ts";
 
 /** Values worth trying: random ones alone would never hit a record that exists. */
-export type Pool = {
+export type ArgumentPool = {
   readonly numbers: readonly bigint[];
   readonly addresses: readonly Address[];
   readonly words: readonly Hex[];
 };
 
-export type StrangerOptions = {
+export type PermissionlessSearchOptions = {
   readonly evm: Evm;
   readonly contract: Pick<Contract<Abi>, "abi" | "address">;
   readonly strangers: readonly Address[];
-  readonly pool: Pool;
+  readonly pool: ArgumentPool;
   /** Reads everything that belongs to others. */
   readonly world: () => Promise<unknown>;
   /** Per function. */
@@ -24,7 +24,7 @@ export type StrangerOptions = {
 };
 
 /** Fails when a call by a stranger changes the world; returns the functions that accepted one, in the order of the ABI. */
-export async function functionsOpenToStrangers(options: StrangerOptions): Promise<readonly string[]> {
+export async function findPermissionlessFunctions(options: PermissionlessSearchOptions): Promise<readonly string[]> {
   const { evm, contract, strangers, pool, world, numRuns } = options;
   const before = await world();
   const open = new Set<string>();
@@ -54,7 +54,7 @@ async function accepts(sent: Promise<unknown>): Promise<boolean> {
     await sent;
     return true;
   } catch (error) {
-    if (error instanceof Reverted) return false;
+    if (error instanceof RevertedError) return false;
     throw error;
   }
 }
@@ -63,7 +63,7 @@ function isWrite(item: Abi[number]): item is AbiFunction {
   return item.type === "function" && item.stateMutability !== "view" && item.stateMutability !== "pure";
 }
 
-function argument(parameter: AbiParameter, pool: Pool): fc.Arbitrary<unknown> {
+function argument(parameter: AbiParameter, pool: ArgumentPool): fc.Arbitrary<unknown> {
   const { type } = parameter;
   if ("components" in parameter) {
     return fc.record(

@@ -19,8 +19,8 @@ import { plainTokenAbi } from "../generated/plain-token.ts";
 import { policyAccountAbi, policyAccountBytecode } from "../generated/policy-account.ts";
 import { policyModuleAbi } from "../generated/policy-module.ts";
 import { ENTRY_POINT, FUNDS, openAccountWorld, setValue, transferData, worldAbi } from "./account-world.ts";
-import { eventsOf, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { decodeEvents, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { owner, payer, guardian, merchant } = evm.chain.accounts;
@@ -93,7 +93,7 @@ describe("commands", () => {
     await speakFor(account.address);
     for (const from of [signer, ENTRY_POINT, account.address]) {
       await evm.undone(async () => {
-        const events = async (sent: ReturnType<typeof account.send>) => eventsOf(await sent, worldAbi);
+        const events = async (sent: ReturnType<typeof account.send>) => decodeEvents(await sent, worldAbi);
         const self = getAddress(account.address);
         expect(await events(account.send(from, "setSpendLimit", [sink, 9n]))).toEqual([
           { eventName: "SpendLimitSet", args: { account: self, token: sink, maxPerDay: 9n } },
@@ -136,7 +136,7 @@ describe("commands", () => {
     const { account, module, token, signer } = await world();
     await account.send(signer, "setGuardian", [guardian.address]);
     await account.send(signer, "setSessionKey", [merchant.address, 2 ** 48 - 1, true]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: account,
       // A guardian and a holder of a session key are strangers to every command.
@@ -187,7 +187,7 @@ describe("execute", () => {
     await account.send(signer, "setSpendLimit", [puppet.address, 20n]);
     // The puppet takes value and calldata of any kind: here it plays a token that wants to be paid.
     const both = await account.send(signer, "execute", [puppet.address, 4n, transferData(sink, 7n)]);
-    expect(eventsOf(both, worldAbi)).toEqual([
+    expect(decodeEvents(both, worldAbi)).toEqual([
       { eventName: "SpendRecorded", args: { account: self, token: zeroAddress, amount: 4n, dailyTotal: 4n } },
       {
         eventName: "SpendRecorded",
@@ -197,7 +197,7 @@ describe("execute", () => {
     expect(await nativeBalance(evm, puppet.address)).toBe(4n);
     await account.send(signer, "setSpendLimit", [token.address, 5n]);
     const paid = await account.send(signer, "execute", [token.address, 0n, transferData(sink, 5n)]);
-    expect(eventsOf(paid, worldAbi)).toEqual([
+    expect(decodeEvents(paid, worldAbi)).toEqual([
       {
         eventName: "SpendRecorded",
         args: { account: self, token: getAddress(token.address), amount: 5n, dailyTotal: 5n },

@@ -1,6 +1,6 @@
 // Amounts and jumps in time that find the edges of spend windows and limits.
 import fc from "fast-check";
-import { UINT256_MAX, WINDOW_SECONDS } from "./policy-model.ts";
+import { MODEL_UINT256_MAX, WINDOW_SECONDS } from "./policy-model.ts";
 
 /** Around the end of a window, where mistakes live, and elsewhere. */
 export const jumpArb = fc.oneof(
@@ -10,5 +10,5 @@ export const jumpArb = fc.oneof(
 export const smallArb = fc.bigInt(0n, 12n);
 export const amountArb = fc.oneof(
   { weight: 9, arbitrary: smallArb },
-  { weight: 1, arbitrary: fc.constantFrom(UINT256_MAX, UINT256_MAX - 5n) },
+  { weight: 1, arbitrary: fc.constantFrom(MODEL_UINT256_MAX, MODEL_UINT256_MAX - 5n) },
 );

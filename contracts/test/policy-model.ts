@@ -1,54 +1,54 @@
 // The policy rules in plain memory, written from the protocol's description, to compare the contracts with.
 import { type Address, type Hex, hexToBigInt, pad, size, slice, zeroAddress } from "viem";
-import type { Refusal } from "./evm.ts";
+import type { RevertReason } from "./evm.ts";
 
 export const WINDOW_SECONDS = 86_400n;
-export const UINT256_MAX = 2n ** 256n - 1n;
+export const MODEL_UINT256_MAX = 2n ** 256n - 1n;
 
 /** What is allowed per window and what was spent in it; `start` is when the window opened. */
-export type Allowance = { maxPerDay: bigint; spentToday: bigint; start: bigint };
+export type ModelAllowance = { maxPerDay: bigint; spentToday: bigint; start: bigint };
 
-export type Call = { readonly target: Address; readonly value: bigint; readonly data: Hex };
+export type PolicyCall = { readonly target: Address; readonly value: bigint; readonly data: Hex };
 
-export type Rules = {
+export type PolicyRules = {
   readonly frozen: boolean;
   readonly targets: ReadonlySet<Address>;
   readonly functionMode: boolean;
   /** `${target} ${selector}` of every allowed function. */
   readonly functions: ReadonlySet<string>;
-  readonly limits: ReadonlyMap<Address, Readonly<Allowance>>;
+  readonly limits: ReadonlyMap<Address, Readonly<ModelAllowance>>;
 };
 
-export function noAllowance(): Allowance {
+export function noAllowance(): ModelAllowance {
   return { maxPerDay: 0n, spentToday: 0n, start: 0n };
 }
 
-export function spentAt({ spentToday, start }: Readonly<Allowance>, now: bigint): bigint {
+export function spentInWindow({ spentToday, start }: Readonly<ModelAllowance>, now: bigint): bigint {
   return now - start < WINDOW_SECONDS ? spentToday : 0n;
 }
 
 /** A limit of 0 means that there is none. */
-export function limitRefusal(
+export function limitRevertReason(
   token: Address,
-  allowance: Readonly<Allowance>,
+  allowance: Readonly<ModelAllowance>,
   amount: bigint,
   now: bigint,
-): Refusal | null {
+): RevertReason | null {
   const { maxPerDay } = allowance;
-  const total = spentAt(allowance, now) + amount;
+  const total = spentInWindow(allowance, now) + amount;
   // A limit may have been lowered below what is already spent; spending nothing is fine even then.
   if (maxPerDay === 0n || amount === 0n || total <= maxPerDay) return null;
   return {
     errorName: "DailySpendLimitExceeded",
-    args: [token, total > UINT256_MAX ? UINT256_MAX : total, maxPerDay],
+    args: [token, total > MODEL_UINT256_MAX ? MODEL_UINT256_MAX : total, maxPerDay],
   };
 }
 
 /** Adds to the window, or opens a new one when the old is over; returns the new total. */
-export function addSpend(allowance: Allowance, amount: bigint, now: bigint): bigint {
-  const total = spentAt(allowance, now) + amount;
+export function addSpend(allowance: ModelAllowance, amount: bigint, now: bigint): bigint {
+  const total = spentInWindow(allowance, now) + amount;
   if (now - allowance.start >= WINDOW_SECONDS) allowance.start = now;
-  allowance.spentToday = total > UINT256_MAX ? UINT256_MAX : total;
+  allowance.spentToday = total > MODEL_UINT256_MAX ? MODEL_UINT256_MAX : total;
   return allowance.spentToday;
 }
 
@@ -71,7 +71,7 @@ export function tokenAmount(data: Hex): bigint {
 }
 
 /** The first rule that says no, in the documented order. */
-export function callRefusal(account: Address, rules: Rules, call: Call, now: bigint): Refusal | null {
+export function callRevertReason(account: Address, rules: PolicyRules, call: PolicyCall, now: bigint): RevertReason | null {
   const { target, value, data } = call;
   if (rules.frozen) return { errorName: "AccountFrozenError", args: [account] };
   if (!rules.targets.has(target)) return { errorName: "TargetNotAllowed", args: [target] };
@@ -83,14 +83,14 @@ export function callRefusal(account: Address, rules: Rules, call: Call, now: big
   }
   const limitOf = (token: Address) => rules.limits.get(token) ?? noAllowance();
   return (
-    limitRefusal(zeroAddress, limitOf(zeroAddress), value, now) ??
-    limitRefusal(target, limitOf(target), tokenAmount(data), now)
+    limitRevertReason(zeroAddress, limitOf(zeroAddress), value, now) ??
+    limitRevertReason(target, limitOf(target), tokenAmount(data), now)
   );
 }
 
 /** The first rule that rejects a call of a valid session key: the module's rules, then those of the account. */
-export function sessionRefusal(account: Address, rules: Rules, call: Call, now: bigint): Refusal | null {
-  const refused = callRefusal(account, rules, call, now);
+export function sessionRevertReason(account: Address, rules: PolicyRules, call: PolicyCall, now: bigint): RevertReason | null {
+  const refused = callRevertReason(account, rules, call, now);
   if (refused) return refused;
   const { target, data } = call;
   const selector = size(data) < 4 ? pad(data, { size: 4, dir: "right" }) : slice(data, 0, 4);

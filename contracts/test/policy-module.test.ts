@@ -2,8 +2,8 @@
 import { type Address, concat, getAddress, type Hex, pad, toHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
-import { eventsOf, expectRevert, startEvm } from "./evm.ts";
-import { UINT256_MAX, WINDOW_SECONDS } from "./policy-model.ts";
+import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
+import { MODEL_UINT256_MAX, WINDOW_SECONDS } from "./policy-model.ts";
 
 const evm = await startEvm();
 const accounts = evm.chain.accounts;
@@ -50,8 +50,8 @@ describe("settings", () => {
 
   it("are announced with every argument and kept per account", async () => {
     const module = await deploy();
-    const event = async (receipt: Parameters<typeof eventsOf>[0] | Promise<Parameters<typeof eventsOf>[0]>) =>
-      eventsOf(await receipt, abi);
+    const event = async (receipt: Parameters<typeof decodeEvents>[0] | Promise<Parameters<typeof decodeEvents>[0]>) =>
+      decodeEvents(await receipt, abi);
     expect(await event(module.send(account, "setSpendLimit", [token, 77n]))).toEqual([
       { eventName: "SpendLimitSet", args: { account, token, maxPerDay: 77n } },
     ]);
@@ -101,7 +101,7 @@ describe("a guardian", () => {
   it("freezes and releases its account, and a replaced one no longer does", async () => {
     const module = await deploy();
     await module.send(account, "setGuardian", [guardian]);
-    expect(eventsOf(await module.send(guardian, "setAccountFrozen", [account, true]), abi)).toEqual([
+    expect(decodeEvents(await module.send(guardian, "setAccountFrozen", [account, true]), abi)).toEqual([
       { eventName: "AccountFrozen", args: { account, frozen: true } },
     ]);
     await module.send(guardian, "setAccountFrozen", [account, false]);
@@ -210,7 +210,7 @@ describe("getTokenSpend", () => {
     ["transfer", concat([TRANSFER, word(9n), word(amount)]), amount],
     ["approve", concat([APPROVE, word(9n), word(amount)]), amount],
     ["transferFrom", concat([TRANSFER_FROM, word(8n), word(9n), word(amount)]), amount],
-    ["transfer of everything", concat([TRANSFER, word(9n), word(UINT256_MAX)]), UINT256_MAX],
+    ["transfer of everything", concat([TRANSFER, word(9n), word(MODEL_UINT256_MAX)]), MODEL_UINT256_MAX],
     ["transfer with trailing bytes", concat([TRANSFER, word(9n), word(amount), "0xffff"]), amount],
     [
       "transferFrom with trailing bytes",
@@ -241,11 +241,11 @@ describe("recordSpend", () => {
     await module.send(account, "setSpendLimit", [token, 100n]);
     const start = (await evm.now()) + 10n;
     await nextAt(start);
-    expect(eventsOf(await module.send(account, "recordSpend", [token, 60n]), abi)).toEqual([
+    expect(decodeEvents(await module.send(account, "recordSpend", [token, 60n]), abi)).toEqual([
       { eventName: "SpendRecorded", args: { account, token, amount: 60n, dailyTotal: 60n } },
     ]);
     await nextAt(start + 5n);
-    expect(eventsOf(await module.send(account, "recordSpend", [token, 40n]), abi)).toEqual([
+    expect(decodeEvents(await module.send(account, "recordSpend", [token, 40n]), abi)).toEqual([
       { eventName: "SpendRecorded", args: { account, token, amount: 40n, dailyTotal: 100n } },
     ]);
     const over = [token, 101n, 100n] as const;
@@ -297,7 +297,7 @@ describe("recordSpend", () => {
 
   it("records nothing without a limit", async () => {
     const module = await deploy();
-    const receipt = await module.send(account, "recordSpend", [token, UINT256_MAX]);
+    const receipt = await module.send(account, "recordSpend", [token, MODEL_UINT256_MAX]);
     expect(receipt.logs).toEqual([]);
     expect(await module.read("getSpentToday", [account, token])).toBe(0n);
   });
@@ -327,16 +327,16 @@ describe("recordSpend", () => {
       lowered,
     );
     const receipt = await module.send(account, "recordSpend", [token, 0n]);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       { eventName: "SpendRecorded", args: { account, token, amount: 0n, dailyTotal: 80n } },
     ]);
   });
 
   it("reaches the largest number and can not wrap around it", async () => {
     const module = await deploy();
-    await module.send(account, "setSpendLimit", [token, UINT256_MAX]);
-    await module.send(account, "recordSpend", [token, UINT256_MAX - 1n]);
-    const over = [token, UINT256_MAX, UINT256_MAX] as const;
+    await module.send(account, "setSpendLimit", [token, MODEL_UINT256_MAX]);
+    await module.send(account, "recordSpend", [token, MODEL_UINT256_MAX - 1n]);
+    const over = [token, MODEL_UINT256_MAX, MODEL_UINT256_MAX] as const;
     await expectRevert(
       module.call(account, "recordSpend", [token, 2n]),
       abi,
@@ -344,6 +344,6 @@ describe("recordSpend", () => {
       over,
     );
     await module.send(account, "recordSpend", [token, 1n]);
-    expect(await module.read("getSpentToday", [account, token])).toBe(UINT256_MAX);
+    expect(await module.read("getSpentToday", [account, token])).toBe(MODEL_UINT256_MAX);
   });
 });

@@ -13,17 +13,17 @@ import {
 } from "viem";
 import { describe, expect, it } from "vitest";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
-import { refusalOf, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { revertReasonOf, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 import { amountArb, jumpArb, smallArb } from "./policy-arbitraries.ts";
 import {
-  type Allowance,
+  type ModelAllowance,
   addSpend,
-  callRefusal,
-  limitRefusal,
+  callRevertReason,
+  limitRevertReason,
   noAllowance,
-  spentAt,
-  UINT256_MAX,
+  spentInWindow,
+  MODEL_UINT256_MAX,
   WINDOW_SECONDS,
 } from "./policy-model.ts";
 
@@ -64,15 +64,15 @@ describe("spend limits", () => {
               await module.send(account, "setSpendLimit", [token, step.amount]);
               limit.maxPerDay = step.amount;
             } else {
-              const refused = await refusalOf(module.send(account, "recordSpend", [token, step.amount]), abi);
-              expect(refused).toEqual(limitRefusal(token, limit, step.amount, now));
+              const refused = await revertReasonOf(module.send(account, "recordSpend", [token, step.amount]), abi);
+              expect(refused).toEqual(limitRevertReason(token, limit, step.amount, now));
               if (!refused && limit.maxPerDay > 0n) {
                 addSpend(limit, step.amount, now);
                 const { start: window, maxPerDay } = limit;
                 ledger.push({ token, at: now, amount: step.amount, window, limit: maxPerDay });
               }
             }
-            expect(await module.read("getSpentToday", [account, token])).toBe(spentAt(limit, now));
+            expect(await module.read("getSpentToday", [account, token])).toBe(spentInWindow(limit, now));
             expect(await module.read("getSpendLimit", [account, token])).toEqual({
               maxPerDay: limit.maxPerDay,
               spentToday: limit.spentToday,
@@ -101,7 +101,7 @@ describe("spend limits", () => {
       const start = (await evm.now()) + 10n;
       const spend = async (at: bigint, amount: bigint) => {
         await evm.chain.setNextBlockTimestamp(at);
-        return refusalOf(module.send(account, "recordSpend", [tokenA, amount]), abi);
+        return revertReasonOf(module.send(account, "recordSpend", [tokenA, amount]), abi);
       };
       await module.send(account, "setSpendLimit", [tokenA, 10n]);
       expect(await spend(start, 1n)).toBeNull();
@@ -148,7 +148,7 @@ describe("checkTransaction", () => {
     await fc.assert(
       fc.asyncProperty(policyArb, fc.array(callArb, { minLength: 12, maxLength: 12 }), (policy, calls) =>
         evm.undone(async () => {
-          const limits = new Map<Address, Allowance>();
+          const limits = new Map<Address, ModelAllowance>();
           for (const target of policy.targets) await module.send(account, "setTargetAllowed", [target, true]);
           for (const [target, selector] of policy.functions) {
             await module.send(account, "setFunctionAllowed", [target, selector, true]);
@@ -159,7 +159,7 @@ describe("checkTransaction", () => {
             limits.set(token, limit);
             await module.send(account, "setSpendLimit", [token, maxPerDay]);
             limit.maxPerDay = maxPerDay;
-            const refused = await refusalOf(module.send(account, "recordSpend", [token, spent]), abi);
+            const refused = await revertReasonOf(module.send(account, "recordSpend", [token, spent]), abi);
             if (!refused && maxPerDay > 0n) addSpend(limit, spent, await evm.now());
           }
           if (policy.frozen) await module.send(account, "setAccountFrozen", [account, true]);
@@ -175,7 +175,7 @@ describe("checkTransaction", () => {
           };
           for (const call of calls) {
             const asked = module.read("checkTransaction", [call.target, call.value, call.data], account);
-            expect(await refusalOf(asked, abi)).toEqual(callRefusal(account, rules, call, now));
+            expect(await revertReasonOf(asked, abi)).toEqual(callRevertReason(account, rules, call, now));
           }
         }),
       ),
@@ -191,12 +191,12 @@ describe("strangers", () => {
     await module.send(account, "recordSpend", [tokenA, 7n]);
     await module.send(account, "setTargetAllowed", [tokenA, true]);
     await module.send(account, "setPaymentPolicy", [merchant.address, tokenA, zeroAddress, 5n, 9n, true]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: module,
       strangers: [payer.address, merchant.address],
       pool: {
-        numbers: [0n, 1n, UINT256_MAX],
+        numbers: [0n, 1n, MODEL_UINT256_MAX],
         addresses: [account, tokenA, zeroAddress, merchant.address, payer.address],
         words: [zeroHash, keccak256("0x01")],
       },

@@ -26,7 +26,7 @@ import {
   transferData,
   worldAbi,
 } from "./account-world.ts";
-import { eventsOf, expectRevert, startEvm } from "./evm.ts";
+import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const relayer = evm.chain.accounts.payer.address;
@@ -66,7 +66,7 @@ describe("executeWithSessionKey", () => {
     const paying = callOf(world, { target: puppet.address, value: 3n, data: "0x", nonce: 2n ** 256n - 1n });
     const receipt = await account.send(relayer, "executeWithSessionKey", await relayed(world, paying));
     const self = getAddress(account.address);
-    expect(eventsOf(receipt, worldAbi)).toEqual([
+    expect(decodeEvents(receipt, worldAbi)).toEqual([
       { eventName: "SpendRecorded", args: { account: self, token: zeroAddress, amount: 3n, dailyTotal: 3n } },
       {
         eventName: "SessionKeyExecuted",

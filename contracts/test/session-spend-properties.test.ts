@@ -13,23 +13,23 @@ import {
 import { describe, expect, it } from "vitest";
 import { FUNDS, sessionArgs, sessionKey, signSession, transferData, worldAbi } from "./account-world.ts";
 import { puppetAbi } from "./actor-contracts.ts";
-import { nativeBalance, type Refusal, refusalOf, startEvm } from "./evm.ts";
+import { nativeBalance, type RevertReason, revertReasonOf, startEvm } from "./evm.ts";
 import { smallArb } from "./policy-arbitraries.ts";
 import {
-  type Allowance,
+  type ModelAllowance,
   addSpend,
-  type Call,
+  type PolicyCall,
   noAllowance,
-  sessionRefusal,
+  sessionRevertReason,
   tokenAmount,
 } from "./policy-model.ts";
-import { openVaultWorld, vaultCalls } from "./vault-world.ts";
+import { openVaultWorld, encodeVaultCalls } from "./vault-world.ts";
 
 const evm = await startEvm();
 const world = await openVaultWorld(evm);
 const { account, module, vault, weth, token, puppet, multicall, target, signer } = world;
 const { payer, merchant: thief } = evm.chain.accounts;
-const calls = vaultCalls({ account: account.address, sink: thief.address });
+const calls = encodeVaultCalls({ account: account.address, sink: thief.address });
 const FAR = 2n ** 40n;
 const tokens = [vault.address, weth.address, token.address] as const;
 const targets = [...tokens, puppet.address, multicall.address, target.address] as const;
@@ -79,7 +79,7 @@ const strangeDataArb: fc.Arbitrary<Hex> = fc.oneof(
 const dataArb = fc.oneof({ weight: 4, arbitrary: tokenDataArb }, { weight: 1, arbitrary: strangeDataArb });
 
 /** The same through a contract that makes any call: a puppet, or a batch. */
-const indirectArb: fc.Arbitrary<Call> = fc
+const indirectArb: fc.Arbitrary<PolicyCall> = fc
   .tuple(tokenArb, dataArb, fc.boolean())
   .map(([through, callData, batch]) => ({
     target: batch ? multicall.address : puppet.address,
@@ -92,7 +92,7 @@ const indirectArb: fc.Arbitrary<Call> = fc
         })
       : encodeFunctionData({ abi: puppetAbi, functionName: "perform", args: [through, 0n, callData] }),
   }));
-const callArb: fc.Arbitrary<Call> = fc.oneof(
+const callArb: fc.Arbitrary<PolicyCall> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
@@ -108,11 +108,11 @@ const callArb: fc.Arbitrary<Call> = fc.oneof(
 let nonce = 0n;
 
 /** What the account rejected the call with; null when the call was made, whether or not the target then failed. */
-async function byKey(call: Call): Promise<{ readonly refusal: Refusal | null; readonly made: boolean }> {
+async function byKey(call: PolicyCall): Promise<{ readonly refusal: RevertReason | null; readonly made: boolean }> {
   nonce += 1n;
   const session = { ...call, deadline: FAR, nonce };
   const args = sessionArgs(session, await signSession(sessionKey, session, account.address));
-  const refusal = await refusalOf(account.send(payer.address, "executeWithSessionKey", args), worldAbi);
+  const refusal = await revertReasonOf(account.send(payer.address, "executeWithSessionKey", args), worldAbi);
   return refusal?.errorName === "ExecutionFailed"
     ? { refusal: null, made: false }
     : { refusal, made: refusal === null };
@@ -143,7 +143,7 @@ describe("a session key that calls any function", () => {
     await fc.assert(
       fc.asyncProperty(rulesArb, fc.array(callArb, { minLength: 8, maxLength: 8 }), (given, made) =>
         evm.undone(async () => {
-          const limits = new Map<Address, Allowance>();
+          const limits = new Map<Address, ModelAllowance>();
           for (const [one, maxPerDay] of given.limits) {
             await account.send(signer, "setSpendLimit", [one, maxPerDay]);
             limits.set(one, { ...noAllowance(), maxPerDay });
@@ -164,7 +164,7 @@ describe("a session key that calls any function", () => {
           for (const call of made) {
             const now = (await evm.now()) + 1n;
             const outcome = await byKey(call);
-            expect(outcome.refusal).toEqual(sessionRefusal(account.address, rules, call, now));
+            expect(outcome.refusal).toEqual(sessionRevertReason(account.address, rules, call, now));
             if (outcome.refusal?.errorName === "SessionFunctionForbidden") forbidden += 1;
             if (!outcome.made) continue;
             for (const [one, amount] of [

@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import { FUNDS, sessionArgs, sessionKey, signSession, transferData, worldAbi } from "./account-world.ts";
 import { puppetAbi } from "./actor-contracts.ts";
 import { expectRevert, startEvm } from "./evm.ts";
-import { openVaultWorld, vaultCalls } from "./vault-world.ts";
+import { openVaultWorld, encodeVaultCalls } from "./vault-world.ts";
 
 const evm = await startEvm();
 const world = await openVaultWorld(evm);
 const { account, vault, token, weth, puppet, multicall, signer } = world;
 const relayer = evm.chain.accounts.payer.address;
 const sink = getAddress(pad("0x51", { size: 20 }));
-const calls = vaultCalls({ account: account.address, sink });
+const calls = encodeVaultCalls({ account: account.address, sink });
 const shares = () => vault.read("balanceOf", [account.address]);
 
 let nonce = 0n;

@@ -5,18 +5,18 @@ import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
 import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
-import { crookedHabits } from "./actor-contracts.ts";
-import { EVM_CHAIN_ID, eventsOf, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
+import { crookedTokenBehaviours } from "./actor-contracts.ts";
+import { EVM_CHAIN_ID, decodeEvents, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 import {
   instruction,
   line,
-  NATIVE,
+  NATIVE_TOKEN,
   openSettlementWorld,
   PAYER_TOKENS,
-  PLAN,
-  QUOTE,
+  TEST_PLAN_HASH,
+  TEST_QUOTE_HASH,
   recipient,
-  refusingContract,
+  deployRevertingContract,
   type SettlementWorld,
 } from "./settlement-world.ts";
 
@@ -41,12 +41,12 @@ describe("executeSettlement", () => {
       eventName: "Transfer",
       args: { from: payer, to: recipient(to), value },
     });
-    expect(eventsOf(await settle(own, one), eventsAbi)).toEqual([
+    expect(decodeEvents(await settle(own, one), eventsAbi)).toEqual([
       {
         eventName: "SettlementExecuted",
         args: {
-          quoteHash: QUOTE,
-          settlementPlanHash: PLAN,
+          quoteHash: TEST_QUOTE_HASH,
+          settlementPlanHash: TEST_PLAN_HASH,
           payer,
           token: getAddress(token.address),
           grossAmount: 100n,
@@ -67,10 +67,10 @@ describe("executeSettlement", () => {
     const own = await world();
     const { payer, adapter } = own;
     expect(await adapter.read("NATIVE_TOKEN", [])).toBe(zeroAddress);
-    const one = instruction(payer, NATIVE, [line(recipient(3), NATIVE, 5n), line(recipient(4), NATIVE, 6n)]);
+    const one = instruction(payer, NATIVE_TOKEN, [line(recipient(3), NATIVE_TOKEN, 5n), line(recipient(4), NATIVE_TOKEN, 6n)]);
     const receipt = await settle(own, one, 11n);
-    expect(eventsOf(receipt, abi)).toMatchObject([
-      { eventName: "SettlementExecuted", args: { token: NATIVE, grossAmount: 11n } },
+    expect(decodeEvents(receipt, abi)).toMatchObject([
+      { eventName: "SettlementExecuted", args: { token: NATIVE_TOKEN, grossAmount: 11n } },
     ]);
     expect(await nativeBalance(evm, recipient(3))).toBe(5n);
     expect(await nativeBalance(evm, recipient(4))).toBe(6n);
@@ -114,7 +114,7 @@ describe("executeSettlement", () => {
     ["NoSettlementLines", (one) => ({ ...one, lines: [] })],
     ["InvalidRecipient", (one) => ({ ...one, lines: [line(zeroAddress, one.token, 10n)] })],
     ["InvalidRecipient", (one, { adapter }) => ({ ...one, lines: [line(adapter.address, one.token, 10n)] })],
-    ["InvalidLineToken", (one) => ({ ...one, lines: [line(recipient(8), NATIVE, 10n)] })],
+    ["InvalidLineToken", (one) => ({ ...one, lines: [line(recipient(8), NATIVE_TOKEN, 10n)] })],
     ["InvalidLineAmount", (one) => ({ ...one, lines: [...one.lines, line(recipient(8), one.token, 0n)] })],
     ["LineTotalMismatch", (one) => ({ ...one, grossAmount: one.grossAmount + 1n })],
     ["LineTotalMismatch", (one) => ({ ...one, grossAmount: one.grossAmount - 1n })],
@@ -133,7 +133,7 @@ describe("executeSettlement", () => {
 
   it("takes exactly the gross amount in native coin, and none with tokens", async () => {
     const { payer, adapter, token } = await world();
-    const native = instruction(payer, NATIVE, [line(recipient(9), NATIVE, 10n)]);
+    const native = instruction(payer, NATIVE_TOKEN, [line(recipient(9), NATIVE_TOKEN, 10n)]);
     for (const value of [0n, 9n, 11n]) {
       await expectRevert(
         adapter.call(payer, "executeSettlement", [native], value),
@@ -195,14 +195,14 @@ describe("a token settlement", () => {
       MOVES_NOTHING: [token, payer, after, PAYER_TOKENS],
     } as const;
     for (const [habit, args] of Object.entries(wrong)) {
-      await crooked.send(payer, "setHabit", [crookedHabits.indexOf(habit as keyof typeof wrong)]);
+      await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf(habit as keyof typeof wrong)]);
       await expectRevert(settle(own, one), abi, "InexactTokenTransfer", args);
     }
-    await crooked.send(payer, "setHabit", [crookedHabits.indexOf("ANSWERS_FALSE")]);
+    await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("ANSWERS_FALSE")]);
     await expectRevert(settle(own, one), abi, "SafeERC20FailedOperation", [token]);
     expect(await crooked.read("balanceOf", [payer])).toBe(PAYER_TOKENS);
     // Old tokens answer nothing and move what they should: they are as good as any.
-    await crooked.send(payer, "setHabit", [crookedHabits.indexOf("ANSWERS_NOTHING")]);
+    await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("ANSWERS_NOTHING")]);
     await settle(own, one);
     expect(await crooked.read("balanceOf", [to])).toBe(10n);
   });
@@ -211,7 +211,7 @@ describe("a token settlement", () => {
     const own = await world();
     const { payer, crooked } = own;
     const token = getAddress(crooked.address);
-    await crooked.send(payer, "setHabit", [crookedHabits.indexOf("KEEPS_FEE")]);
+    await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("KEEPS_FEE")]);
     const one = instruction(payer, token, [line(payer, token, 10n)]);
     await expectRevert(settle(own, one), abi, "InexactTokenTransfer", [
       token,
@@ -224,7 +224,7 @@ describe("a token settlement", () => {
   it("can not be entered again from a token that calls its recipient", async () => {
     const own = await world();
     const { payer, adapter, crooked, puppet } = own;
-    await crooked.send(payer, "setHabit", [crookedHabits.indexOf("CALLS_RECIPIENT")]);
+    await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("CALLS_RECIPIENT")]);
     await crooked.send(payer, "mint", [puppet.address, 50n]);
     const again = encodeFunctionData({
       abi,
@@ -242,7 +242,7 @@ describe("a token settlement", () => {
   it("fails when the recipient moves the tokens on before the adapter has counted them", async () => {
     const own = await world();
     const { payer, crooked, puppet } = own;
-    await crooked.send(payer, "setHabit", [crookedHabits.indexOf("CALLS_RECIPIENT")]);
+    await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("CALLS_RECIPIENT")]);
     const moveOn = encodeFunctionData({
       abi: plainTokenAbi,
       functionName: "transfer",
@@ -259,20 +259,20 @@ describe("a native settlement", () => {
   it("fails whole when one recipient refuses", async () => {
     const own = await world();
     const { payer } = own;
-    const refusing = await refusingContract(evm);
-    const lines = [line(recipient(17), NATIVE, 5n), line(refusing, NATIVE, 1n)];
-    await expectRevert(settle(own, instruction(payer, NATIVE, lines), 6n), abi, "NativeTransferFailed");
+    const refusing = await deployRevertingContract(evm);
+    const lines = [line(recipient(17), NATIVE_TOKEN, 5n), line(refusing, NATIVE_TOKEN, 1n)];
+    await expectRevert(settle(own, instruction(payer, NATIVE_TOKEN, lines), 6n), abi, "NativeTransferFailed");
     expect(await nativeBalance(evm, recipient(17))).toBe(0n);
   });
 
   it("can not be entered again by a recipient", async () => {
     const own = await world();
     const { payer, adapter, puppet } = own;
-    const inner = instruction(puppet.address, NATIVE, [line(recipient(18), NATIVE, 1n)]);
+    const inner = instruction(puppet.address, NATIVE_TOKEN, [line(recipient(18), NATIVE_TOKEN, 1n)]);
     const again = encodeFunctionData({ abi, functionName: "executeSettlement", args: [inner] });
-    const one = instruction(payer, NATIVE, [
-      line(puppet.address, NATIVE, 5n),
-      line(recipient(19), NATIVE, 5n),
+    const one = instruction(payer, NATIVE_TOKEN, [
+      line(puppet.address, NATIVE_TOKEN, 5n),
+      line(recipient(19), NATIVE_TOKEN, 5n),
     ]);
     await puppet.send(payer, "rehearse", [adapter.address, 1n, again, true]);
     await expectRevert(settle(own, one, 10n), abi, "NativeTransferFailed");
@@ -289,7 +289,7 @@ describe("a native settlement", () => {
   it("is open to contracts as payers, twice in one transaction too", async () => {
     const { payer, adapter } = await world();
     const multicall = await evm.deploy(multicall3Abi, multicall3Bytecode, []);
-    const one = instruction(multicall.address, NATIVE, [line(recipient(20), NATIVE, 3n)]);
+    const one = instruction(multicall.address, NATIVE_TOKEN, [line(recipient(20), NATIVE_TOKEN, 3n)]);
     const callData = encodeFunctionData({ abi, functionName: "executeSettlement", args: [one] });
     const call = { target: adapter.address, allowFailure: false, value: 3n, callData };
     await multicall.send(payer, "aggregate3Value", [[call, call]], 6n);

@@ -5,23 +5,23 @@ import { describe, expect, it } from "vitest";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
 import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
-import { EVM_CHAIN_ID, eventsOf, nativeBalance, Reverted, startEvm } from "./evm.ts";
+import { EVM_CHAIN_ID, decodeEvents, nativeBalance, RevertedError, startEvm } from "./evm.ts";
 import {
   instruction,
   line,
-  NATIVE,
+  NATIVE_TOKEN,
   openSettlementWorld,
   PAYER_TOKENS,
   recipient,
-  refusingContract,
+  deployRevertingContract,
 } from "./settlement-world.ts";
 
 const evm = await startEvm();
 const { payer, adapter, token, puppet } = await openSettlementWorld(evm);
-const refusing = await refusingContract(evm);
+const refusing = await deployRevertingContract(evm);
 const recipients = [recipient(1), recipient(2), recipient(3), payer, puppet.address, refusing] as const;
 const everybody = [...recipients, adapter.address];
-const tokenArb = fc.constantFrom<Address>(NATIVE, token.address);
+const tokenArb = fc.constantFrom<Address>(NATIVE_TOKEN, token.address);
 
 const lineArb = fc.record({
   to: fc.oneof(
@@ -75,7 +75,7 @@ async function balances(): Promise<readonly bigint[]> {
 
 /** What everybody owns afterwards if every line is paid and nothing else happens. */
 function settled(before: readonly bigint[], one: SettlementInstruction): readonly bigint[] {
-  const offset = one.token === NATIVE ? 0 : everybody.length;
+  const offset = one.token === NATIVE_TOKEN ? 0 : everybody.length;
   const after = [...before];
   const move = (address: Address, amount: bigint) => {
     const at = offset + everybody.indexOf(address);
@@ -94,7 +94,7 @@ async function errorOf(outcome: Promise<unknown>): Promise<string | null> {
     await outcome;
     return null;
   } catch (error) {
-    if (!(error instanceof Reverted)) throw error;
+    if (!(error instanceof RevertedError)) throw error;
     return decodeErrorResult({ abi: [...abi, ...plainTokenAbi], data: error.data }).errorName;
   }
 }
@@ -106,9 +106,9 @@ describe("any settlement", () => {
         evm.undone(async () => {
           const lines = drawn.map(({ to, amount, kind }) => line(to, paidIn, amount, kind));
           const one = instruction(payer, paidIn, lines);
-          const native = paidIn === NATIVE;
+          const native = paidIn === NATIVE_TOKEN;
           if (reenters) {
-            const own = instruction(puppet.address, NATIVE, [line(recipient(1), NATIVE, 1n)]);
+            const own = instruction(puppet.address, NATIVE_TOKEN, [line(recipient(1), NATIVE_TOKEN, 1n)]);
             const again = encodeFunctionData({ abi, functionName: "executeSettlement", args: [own] });
             await puppet.send(payer, "rehearse", [adapter.address, 1n, again, false]);
           }
@@ -137,7 +137,7 @@ describe("any settlement", () => {
         evm.undone(async () => {
           const lines = drawn.map(({ to, amount, kind }) => line(to, paidIn, amount, kind));
           const one = apply(instruction(payer, paidIn, lines));
-          expect(await errorOf(send(one, paidIn === NATIVE ? one.grossAmount : 0n))).toBe(errorName);
+          expect(await errorOf(send(one, paidIn === NATIVE_TOKEN ? one.grossAmount : 0n))).toBe(errorName);
           expect(await balances()).toEqual(before);
         }),
       ),
@@ -151,8 +151,8 @@ describe("any settlement", () => {
       fc.asyncProperty(tokenArb, linesArb, fc.bigInt(0n, 2_000n), async (paidIn, drawn, value) => {
         const lines = drawn.map(({ to, amount, kind }) => line(to, paidIn, amount, kind));
         const one = instruction(payer, paidIn, lines);
-        fc.pre(value !== (paidIn === NATIVE ? one.grossAmount : 0n));
-        const expected = paidIn === NATIVE ? "InvalidNativeValue" : "InvalidERC20Value";
+        fc.pre(value !== (paidIn === NATIVE_TOKEN ? one.grossAmount : 0n));
+        const expected = paidIn === NATIVE_TOKEN ? "InvalidNativeValue" : "InvalidERC20Value";
         expect(await errorOf(send(one, value))).toBe(expected);
         expect(await balances()).toEqual(before);
       }),
@@ -169,7 +169,7 @@ describe("any settlement", () => {
           );
           const one = instruction(payer, token.address, lines, { deadline });
           const executionHash = settlementExecutionHash(one, BigInt(EVM_CHAIN_ID), adapter.address);
-          const [announced] = eventsOf(await send(one, 0n), [...abi, ...plainTokenAbi]);
+          const [announced] = decodeEvents(await send(one, 0n), [...abi, ...plainTokenAbi]);
           expect(announced).toMatchObject({ eventName: "SettlementExecuted", args: { executionHash } });
         }),
       ),

@@ -6,13 +6,13 @@ import type { SettlementInstruction, SettlementLine } from "../hashes/settlement
 import { actorBytecode, crookedTokenAbi, puppetAbi } from "./actor-contracts.ts";
 import type { Evm } from "./evm.ts";
 
-export const NATIVE = zeroAddress;
+export const NATIVE_TOKEN = zeroAddress;
 
 /** What the payer owns of every token when a test starts. */
 export const PAYER_TOKENS = 1_000_000n;
 
-export const QUOTE = keccak256("0x01");
-export const PLAN = keccak256("0x02");
+export const TEST_QUOTE_HASH = keccak256("0x01");
+export const TEST_PLAN_HASH = keccak256("0x02");
 
 export type SettlementWorld = Awaited<ReturnType<typeof openSettlementWorld>>;
 
@@ -30,7 +30,7 @@ export async function openSettlementWorld(evm: Evm) {
 }
 
 /** A contract without code for value: whatever is sent to it comes back. */
-export async function refusingContract(evm: Evm): Promise<Address> {
+export async function deployRevertingContract(evm: Evm): Promise<Address> {
   const address = recipient(0xbad);
   await evm.chain.setCode(address, "0x5f5ffd");
   return address;
@@ -53,8 +53,8 @@ export function instruction(
   changes: Partial<SettlementInstruction> = {},
 ): SettlementInstruction {
   return {
-    quoteHash: QUOTE,
-    settlementPlanHash: PLAN,
+    quoteHash: TEST_QUOTE_HASH,
+    settlementPlanHash: TEST_PLAN_HASH,
     payer,
     token,
     grossAmount: lines.reduce((sum, { amount }) => sum + amount, 0n),

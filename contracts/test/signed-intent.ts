@@ -32,13 +32,13 @@ export function makeIntent(owner: Address, deadline: bigint, options: IntentOpti
 }
 
 /** What submitIntent takes: the intent, then v, r and s. */
-export type SignedIntent = readonly [intent: Intent, v: number, r: Hex, s: Hex];
+export type TestSignedIntent = readonly [intent: Intent, v: number, r: Hex, s: Hex];
 
-export async function signIntent(
+export async function signTestIntent(
   privateKey: Hex,
   intent: Intent,
   domain: IntentDomain,
-): Promise<SignedIntent> {
+): Promise<TestSignedIntent> {
   const { v, r, s } = await sign({ hash: intentDigest(intent, domain), privateKey });
   if (v === undefined) throw new Error("The signature has no recovery id");
   return [intent, Number(v), r, s];

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { describe, expect, it } from "vitest";
 import { solverRegistryAbi as abi, solverRegistryBytecode } from "../generated/solver-registry.ts";
-import { eventsOf, expectRevert, startEvm } from "./evm.ts";
+import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const { solver, owner, agent } = evm.chain.accounts;
@@ -80,12 +80,12 @@ describe("withdrawBond", () => {
     await registerInactive(registry, solver.address, 10n);
     const before = await balanceOf(solver.address);
     const first = await registry.send(solver.address, "withdrawBond", [1n, 4n]);
-    expect(eventsOf(first, abi)).toEqual([
+    expect(decodeEvents(first, abi)).toEqual([
       { eventName: "SolverBondChanged", args: { solverId: 1n, bond: 6n } },
     ]);
     expect(await balanceOf(solver.address)).toBe(before + 4n);
     const rest = await registry.send(solver.address, "withdrawBond", [1n, 6n]);
-    expect(eventsOf(rest, abi)).toEqual([
+    expect(decodeEvents(rest, abi)).toEqual([
       { eventName: "SolverBondChanged", args: { solverId: 1n, bond: 0n } },
     ]);
     expect(await balanceOf(solver.address)).toBe(before + 10n);
@@ -97,7 +97,7 @@ describe("withdrawBond", () => {
     const registry = await deploy();
     await registerInactive(registry, solver.address, 10n);
     const receipt = await registry.send(solver.address, "withdrawBond", [1n, 0n]);
-    expect(eventsOf(receipt, abi)).toMatchObject([{ args: { bond: 10n } }]);
+    expect(decodeEvents(receipt, abi)).toMatchObject([{ args: { bond: 10n } }]);
   });
 
   it("refuses an active solver, and works again once it is inactive", async () => {
@@ -151,7 +151,7 @@ describe("a receiver that calls back", () => {
     const receipt = await registry.send(operator, "withdrawBond", [2n, amount]);
 
     // The last event tells the bond that is left: a reader who believes it is right.
-    expect(eventsOf(receipt, abi)).toEqual(
+    expect(decodeEvents(receipt, abi)).toEqual(
       (amount === 4n ? [6n, 2n] : [0n]).map((bond) => ({
         eventName: "SolverBondChanged",
         args: { solverId: 2n, bond },

@@ -2,8 +2,8 @@
 import { keccak256, parseEther, toHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { solverRegistryAbi as abi, solverRegistryBytecode } from "../generated/solver-registry.ts";
-import { eventsOf, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
-import { functionsOpenToStrangers } from "./permissionless-functions.ts";
+import { decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const { solver, owner, payer } = evm.chain.accounts;
@@ -34,7 +34,7 @@ describe("registerSolver", () => {
     const registry = await deploy();
     const args = ["ipfs://a", capabilities] as const;
     expect(await registry.call(solver.address, "registerSolver", args, bond)).toBe(1n);
-    expect(eventsOf(await registry.send(solver.address, "registerSolver", args, bond), abi)).toEqual([
+    expect(decodeEvents(await registry.send(solver.address, "registerSolver", args, bond), abi)).toEqual([
       {
         eventName: "SolverRegistered",
         args: {
@@ -52,7 +52,7 @@ describe("registerSolver", () => {
   it("needs no bond and no metadata, and is found by its operator", async () => {
     const registry = await registered();
     const receipt = await registry.send(owner.address, "registerSolver", ["", zeroHash]);
-    expect(eventsOf(receipt, abi)).toMatchObject([{ args: { solverId: 2n, bond: 0n } }]);
+    expect(decodeEvents(receipt, abi)).toMatchObject([{ args: { solverId: 2n, bond: 0n } }]);
     expect(await registry.read("getSolver", [2n])).toEqual({
       ...record,
       operator: owner.address,
@@ -80,7 +80,7 @@ describe("updateSolver", () => {
     const registry = await registered();
     for (const active of [false, true]) {
       const update = [1n, "ipfs://b", otherCapabilities, active] as const;
-      expect(eventsOf(await registry.send(solver.address, "updateSolver", update), abi)).toEqual([
+      expect(decodeEvents(await registry.send(solver.address, "updateSolver", update), abi)).toEqual([
         {
           eventName: "SolverUpdated",
           args: { solverId: 1n, metadataURI: "ipfs://b", capabilitiesHash: otherCapabilities, active },
@@ -96,16 +96,16 @@ describe("addBond", () => {
   it("adds the value sent, whether the solver is active or not", async () => {
     const registry = await registered();
     const added = await registry.send(solver.address, "addBond", [1n], 5n);
-    expect(eventsOf(added, abi)).toEqual([
+    expect(decodeEvents(added, abi)).toEqual([
       { eventName: "SolverBondChanged", args: { solverId: 1n, bond: bond + 5n } },
     ]);
     await registry.send(solver.address, "updateSolver", [1n, "ipfs://a", capabilities, false]);
     const addedWhileInactive = await registry.send(solver.address, "addBond", [1n], 1n);
-    expect(eventsOf(addedWhileInactive, abi)).toEqual([
+    expect(decodeEvents(addedWhileInactive, abi)).toEqual([
       { eventName: "SolverBondChanged", args: { solverId: 1n, bond: bond + 6n } },
     ]);
     const nothingAdded = await registry.send(solver.address, "addBond", [1n]);
-    expect(eventsOf(nothingAdded, abi)).toMatchObject([{ args: { bond: bond + 6n } }]);
+    expect(decodeEvents(nothingAdded, abi)).toMatchObject([{ args: { bond: bond + 6n } }]);
     expect(await registry.read("getSolver", [1n])).toEqual({ ...record, bond: bond + 6n, active: false });
   });
 
@@ -147,7 +147,7 @@ describe("everybody but the operator", () => {
   it("can register and change no other solver", async () => {
     const registry = await registered();
     await registry.send(solver.address, "updateSolver", [1n, "ipfs://a", capabilities, false]);
-    const open = await functionsOpenToStrangers({
+    const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
       strangers: [owner.address, payer.address],

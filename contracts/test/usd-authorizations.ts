@@ -5,7 +5,7 @@ import { type Address, type Hex, parseSignature, slice } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { EVM_CHAIN_ID } from "./evm.ts";
 
-export type Authorization = {
+export type TestAuthorization = {
   readonly from: Address;
   readonly to: Address;
   readonly value: bigint;
@@ -14,14 +14,14 @@ export type Authorization = {
   readonly nonce: Hex;
 };
 
-export type Domain = {
+export type UsdDomain = {
   readonly name: string;
   readonly version: string;
   readonly chainId: number;
   readonly verifyingContract: Address;
 };
 
-export function domainOf(token: Address, changes: Partial<Domain> = {}): Domain {
+export function usdDomain(token: Address, changes: Partial<UsdDomain> = {}): UsdDomain {
   return { name: "USD Coin", version: "2", chainId: EVM_CHAIN_ID, verifyingContract: token, ...changes };
 }
 
@@ -38,9 +38,9 @@ export type AuthorizationKind = "TransferWithAuthorization" | "ReceiveWithAuthor
 
 export function signAuthorization(
   key: LocalAccount,
-  domain: Domain,
+  domain: UsdDomain,
   kind: AuthorizationKind,
-  message: Authorization,
+  message: TestAuthorization,
 ): Promise<Hex> {
   const types = {
     TransferWithAuthorization: authorizationFields,
@@ -51,7 +51,7 @@ export function signAuthorization(
 
 export function signCancellation(
   key: LocalAccount,
-  domain: Domain,
+  domain: UsdDomain,
   authorizer: Address,
   nonce: Hex,
 ): Promise<Hex> {
@@ -76,7 +76,7 @@ export type Permit = {
   readonly deadline: bigint;
 };
 
-export function signPermit(key: LocalAccount, domain: Domain, message: Permit): Promise<Hex> {
+export function signPermit(key: LocalAccount, domain: UsdDomain, message: Permit): Promise<Hex> {
   return privateKeyToAccount(key.privateKey).signTypedData({
     domain,
     types: {
@@ -93,7 +93,7 @@ export function signPermit(key: LocalAccount, domain: Domain, message: Permit): 
   });
 }
 
-export function authorizationArgs({ from, to, value, validAfter, validBefore, nonce }: Authorization) {
+export function authorizationArgs({ from, to, value, validAfter, validBefore, nonce }: TestAuthorization) {
   return [from, to, value, validAfter, validBefore, nonce] as const;
 }
 

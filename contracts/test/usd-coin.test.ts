@@ -13,12 +13,12 @@ import {
 import { beforeEach, describe, expect, it } from "vitest";
 import { usdCoinAbi as abi, usdCoinBytecode } from "../generated/usd-coin.ts";
 import { actorBytecode, smartWalletAbi } from "./actor-contracts.ts";
-import { type Contract, eventsOf, expectRevert, startEvm } from "./evm.ts";
+import { type Contract, decodeEvents, expectRevert, startEvm } from "./evm.ts";
 import {
-  type Authorization,
+  type TestAuthorization,
   type AuthorizationKind,
   authorizationArgs,
-  domainOf,
+  usdDomain,
   highS,
   signAuthorization,
   signCancellation,
@@ -38,7 +38,7 @@ beforeEach(async () => {
   await usd.send(owner.address, "mint", [payer.address, FUNDS]);
 });
 
-function authorization(changes: Partial<Authorization> = {}): Authorization {
+function authorization(changes: Partial<TestAuthorization> = {}): TestAuthorization {
   nonces += 1;
   return {
     from: payer.address,
@@ -51,9 +51,9 @@ function authorization(changes: Partial<Authorization> = {}): Authorization {
   };
 }
 
-const signFor = (one: Authorization, kind: AuthorizationKind = "TransferWithAuthorization", key = payer) =>
-  signAuthorization(key, domainOf(usd.address), kind, one);
-const transfer = (one: Authorization, signature: Hex, from = relayer) =>
+const signFor = (one: TestAuthorization, kind: AuthorizationKind = "TransferWithAuthorization", key = payer) =>
+  signAuthorization(key, usdDomain(usd.address), kind, one);
+const transfer = (one: TestAuthorization, signature: Hex, from = relayer) =>
   usd.call(from, "transferWithAuthorization", [...authorizationArgs(one), signature]);
 const balanceOf = (address: Hex) => usd.read("balanceOf", [address]);
 
@@ -64,7 +64,7 @@ describe("the dollar token", () => {
     expect(await usd.read("decimals", [])).toBe(6);
     expect(await usd.read("version", [])).toBe("2");
     expect(await usd.read("totalSupply", [])).toBe(FUNDS);
-    expect(await usd.read("DOMAIN_SEPARATOR", [])).toBe(domainSeparator({ domain: domainOf(usd.address) }));
+    expect(await usd.read("DOMAIN_SEPARATOR", [])).toBe(domainSeparator({ domain: usdDomain(usd.address) }));
     expect(await usd.read("eip712Domain", [])).toEqual([
       "0x0f",
       "USD Coin",
@@ -97,12 +97,12 @@ describe("the dollar token", () => {
     const mint = [payer.address, 5n] as const;
     await expectRevert(usd.call(merchant.address, "mint", mint), abi, "NotMinter", [merchant.address]);
     const named = await usd.send(owner.address, "setMinter", [merchant.address, true]);
-    expect(eventsOf(named, abi)).toEqual([
+    expect(decodeEvents(named, abi)).toEqual([
       { eventName: "MinterUpdated", args: { account: merchant.address, allowed: true } },
     ]);
     expect(await usd.read("isMinter", [merchant.address])).toBe(true);
     const minted = await usd.send(merchant.address, "mint", mint);
-    expect(eventsOf(minted, abi)).toEqual([
+    expect(decodeEvents(minted, abi)).toEqual([
       { eventName: "Transfer", args: { from: zeroAddress, to: payer.address, value: 5n } },
     ]);
     await usd.send(owner.address, "setMinter", [merchant.address, false]);
@@ -122,7 +122,7 @@ describe("the dollar token", () => {
 });
 
 describe.each(["bytes", "v, r, s"] as const)("an authorization with its signature as %s", (form) => {
-  const withSignature = (one: Authorization, signature: Hex) =>
+  const withSignature = (one: TestAuthorization, signature: Hex) =>
     form === "bytes"
       ? ([...authorizationArgs(one), signature] as const)
       : ([...authorizationArgs(one), ...vrs(signature)] as const);
@@ -132,7 +132,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
     const args = withSignature(one, await signFor(one));
     expect(await usd.read("authorizationState", [payer.address, one.nonce])).toBe(false);
     const receipt = await usd.send(relayer, "transferWithAuthorization", args);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       { eventName: "AuthorizationUsed", args: { authorizer: payer.address, nonce: one.nonce } },
       { eventName: "Transfer", args: { from: payer.address, to: merchant.address, value: 10n } },
     ]);
@@ -153,7 +153,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
       payer.address,
     ]);
     const receipt = await usd.send(merchant.address, "receiveWithAuthorization", args);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       { eventName: "AuthorizationUsed", args: { authorizer: payer.address, nonce: one.nonce } },
       { eventName: "Transfer", args: { from: payer.address, to: merchant.address, value: 10n } },
     ]);
@@ -168,12 +168,12 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
   it("can be cancelled before, not after", async () => {
     const one = authorization();
     const signature = await signFor(one);
-    const cancellation = await signCancellation(payer, domainOf(usd.address), payer.address, one.nonce);
+    const cancellation = await signCancellation(payer, usdDomain(usd.address), payer.address, one.nonce);
     const cancelArgs =
       form === "bytes"
         ? ([payer.address, one.nonce, cancellation] as const)
         : ([payer.address, one.nonce, ...vrs(cancellation)] as const);
-    const forged = await signCancellation(merchant, domainOf(usd.address), payer.address, one.nonce);
+    const forged = await signCancellation(merchant, usdDomain(usd.address), payer.address, one.nonce);
     const byOther = usd.call(relayer, "cancelAuthorization", [payer.address, one.nonce, forged]);
     await expectRevert(byOther, abi, "InvalidSignature", [payer.address]);
     const used = [payer.address, one.nonce] as const;
@@ -183,7 +183,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
       await expectRevert(late, abi, "AuthorizationUsedOrCanceled", used);
     });
     const receipt = await usd.send(relayer, "cancelAuthorization", cancelArgs);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       { eventName: "AuthorizationCanceled", args: { authorizer: payer.address, nonce: one.nonce } },
     ]);
     // The state alone does not tell a cancelled authorization from a used one: the events do.
@@ -234,7 +234,7 @@ describe("an authorization", () => {
     await expectRevert(transfer(never, neverSigned), abi, "AuthorizationExpired", [now + 101n]);
   });
 
-  it.each<[string, (one: Authorization) => Authorization]>([
+  it.each<[string, (one: TestAuthorization) => TestAuthorization]>([
     ["to", (one) => ({ ...one, to: solver.address })],
     ["value", (one) => ({ ...one, value: one.value + 1n })],
     ["validAfter", (one) => ({ ...one, validAfter: one.validAfter + 1n })],
@@ -264,7 +264,7 @@ describe("an authorization", () => {
     ["contract", { verifyingContract: pad("0x01", { size: 20 }) }],
   ] as const)("is bound to the %s of its domain", async (_, changes) => {
     const one = authorization();
-    const domain = domainOf(usd.address, changes);
+    const domain = usdDomain(usd.address, changes);
     const signature = await signAuthorization(payer, domain, "TransferWithAuthorization", one);
     await expectRevert(transfer(one, signature), abi, "InvalidSignature", [payer.address]);
   });
@@ -298,7 +298,7 @@ describe("an authorization", () => {
     const one = authorization({ from: wallet.address });
     const bytes = [...authorizationArgs(one), await signFor(one)] as const;
     const receipt = await usd.send(relayer, "transferWithAuthorization", bytes);
-    expect(eventsOf(receipt, abi)).toEqual([
+    expect(decodeEvents(receipt, abi)).toEqual([
       { eventName: "AuthorizationUsed", args: { authorizer: walletAddress, nonce: one.nonce } },
       { eventName: "Transfer", args: { from: walletAddress, to: merchant.address, value: 10n } },
     ]);
@@ -309,7 +309,7 @@ describe("an authorization", () => {
     const signature = await signFor(received, "ReceiveWithAuthorization");
     await usd.send(merchant.address, "receiveWithAuthorization", [...authorizationArgs(received), signature]);
     const cancelled = authorization({ from: wallet.address });
-    const cancel = await signCancellation(payer, domainOf(usd.address), wallet.address, cancelled.nonce);
+    const cancel = await signCancellation(payer, usdDomain(usd.address), wallet.address, cancelled.nonce);
     await usd.send(relayer, "cancelAuthorization", [wallet.address, cancelled.nonce, cancel]);
     expect(await usd.read("authorizationState", [wallet.address, cancelled.nonce])).toBe(true);
     // A contract that knows nothing of ERC-1271 can sign nothing.

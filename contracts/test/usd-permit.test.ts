@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { keccak256 } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
 import { usdCoinAbi as abi, usdCoinBytecode } from "../generated/usd-coin.ts";
-import { type Contract, eventsOf, expectRevert, refusalOf, startEvm } from "./evm.ts";
+import { type Contract, decodeEvents, expectRevert, revertReasonOf, startEvm } from "./evm.ts";
 import {
   authorizationArgs,
-  domainOf,
+  usdDomain,
   highS,
   signAuthorization,
   signCancellation,
@@ -42,14 +42,14 @@ describe("a permit", () => {
     "sets the allowance once, its signature given as %s",
     async (form) => {
       const one = permit();
-      const signature = await signPermit(payer, domainOf(usd.address), one);
+      const signature = await signPermit(payer, usdDomain(usd.address), one);
       const args =
         form === "bytes"
           ? ([...argsOf(one), signature] as const)
           : ([...argsOf(one), ...vrs(signature)] as const);
       expect(await usd.read("nonces", [payer.address])).toBe(0n);
       const receipt = await usd.send(merchant.address, "permit", args);
-      expect(eventsOf(receipt, abi)).toEqual([
+      expect(decodeEvents(receipt, abi)).toEqual([
         { eventName: "Approval", args: { owner: payer.address, spender: relayer, value: 7n } },
       ]);
       expect(await usd.read("allowance", [payer.address, relayer])).toBe(7n);
@@ -63,7 +63,7 @@ describe("a permit", () => {
   it("works up to and including its deadline", async () => {
     const deadline = (await evm.now()) + 50n;
     const one = permit({ deadline });
-    const args = [...argsOf(one), await signPermit(payer, domainOf(usd.address), one)] as const;
+    const args = [...argsOf(one), await signPermit(payer, usdDomain(usd.address), one)] as const;
     await evm.chain.setNextBlockTimestamp(deadline);
     await usd.call(relayer, "permit", args);
     await evm.chain.setNextBlockTimestamp(deadline + 1n);
@@ -71,12 +71,12 @@ describe("a permit", () => {
   });
 
   it("needs the owner's next nonce, the owner's key and this token", async () => {
-    const sign = (key = payer, nonce = 0n, domain = domainOf(usd.address)) =>
+    const sign = (key = payer, nonce = 0n, domain = usdDomain(usd.address)) =>
       signPermit(key, domain, permit({ nonce }));
     const wrong = [
       await sign(payer, 1n),
       await sign(merchant),
-      await sign(payer, 0n, domainOf(usd.address, { chainId: 1 })),
+      await sign(payer, 0n, usdDomain(usd.address, { chainId: 1 })),
       highS(await sign()),
     ];
     for (const signature of wrong) {
@@ -109,11 +109,11 @@ describe("any sequence of authorizations", () => {
             const validAfter = now + step.validFrom - 1n;
             const validBefore = validAfter + 1n + step.validFor;
             const inTime = now > validAfter && now < validBefore;
-            const domain = domainOf(usd.address);
+            const domain = usdDomain(usd.address);
             if (step.kind === "cancel") {
               const signature = await signCancellation(payer, domain, payer.address, nonce);
               const sent = usd.send(relayer, "cancelAuthorization", [payer.address, nonce, signature]);
-              const refused = await refusalOf(sent, abi);
+              const refused = await revertReasonOf(sent, abi);
               expect(refused === null).toBe(!used.has(step.nonce));
               used.add(step.nonce);
             } else {
@@ -134,7 +134,7 @@ describe("any sequence of authorizations", () => {
               const sent = receives
                 ? usd.send(merchant.address, "receiveWithAuthorization", args)
                 : usd.send(relayer, "transferWithAuthorization", args);
-              const refused = await refusalOf(sent, abi);
+              const refused = await revertReasonOf(sent, abi);
               const affordable = paid + step.value <= FUNDS;
               expect(refused === null).toBe(inTime && affordable && !used.has(step.nonce));
               if (refused === null) {

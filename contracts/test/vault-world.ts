@@ -34,7 +34,7 @@ export async function openVaultWorld(evm: Evm) {
 }
 
 /** Calldata for a vault: the account pays, the sink receives. */
-export function vaultCalls({ account, sink }: { readonly account: Address; readonly sink: Address }) {
+export function encodeVaultCalls({ account, sink }: { readonly account: Address; readonly sink: Address }) {
   const vault = (functionName: "redeem" | "withdraw", amount: bigint): Hex =>
     encodeFunctionData({ abi: vault4626Abi, functionName, args: [amount, sink, account] });
   const intoVault = (functionName: "deposit" | "mint", amount: bigint): Hex =>

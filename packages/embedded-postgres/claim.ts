@@ -1,13 +1,13 @@
 // Who a running server belongs to: whoever holds one advisory lock in it, on a connection that dies with its process.
 import { Client, DatabaseError } from "pg";
 import { SUPERUSER } from "./cluster.ts";
-import { codeOf } from "./file-errors.ts";
+import { systemErrorCode } from "./file-errors.ts";
 
 /**
  * A lock file with a process number would be wrong after a crash, a reboot or in another container. The server
  * itself knows which sessions live, so it is the judge.
  */
-export type Claim =
+export type ServerClaim =
   | { readonly state: "claimed"; readonly session: Client }
   | { readonly state: "held"; readonly holder: string }
   | { readonly state: "not-ready" }
@@ -19,7 +19,7 @@ const HOLDER_PREFIX = "sextant process ";
 // A local socket answers at once; a server that does not within this time is not ready.
 const CONNECT_MS_MAX = 5_000;
 
-export async function claimServer(socketFolder: string): Promise<Claim> {
+export async function claimServer(socketFolder: string): Promise<ServerClaim> {
   const session = new Client({
     host: socketFolder,
     port: 5432,
@@ -44,8 +44,8 @@ export async function claimServer(socketFolder: string): Promise<Claim> {
   }
 }
 
-function notClaimed(error: unknown): Claim {
-  const code = codeOf(error);
+function notClaimed(error: unknown): ServerClaim {
+  const code = systemErrorCode(error);
   if (code === "ENOENT" || code === "ECONNREFUSED") return { state: "absent" };
   // 57P: starting up or shutting down; 53300: full; a connection cut in the middle: it is on its way somewhere.
   const passing = code === undefined || /^(57P|53300|08|ECONNRESET|EPIPE|EAGAIN)/.test(code);

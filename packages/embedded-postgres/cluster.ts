@@ -3,12 +3,12 @@ import { chown, mkdir, readdir, readFile, rename, stat } from "node:fs/promises"
 import { join } from "node:path";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
-import { completeFolder, isEmptyOrMissing } from "./atomic-folder.ts";
-import type { Program } from "./binaries.ts";
-import { startFault } from "./errors.ts";
-import { isMissing } from "./file-errors.ts";
-import { runTool } from "./run-program.ts";
-import { makePrivate, type ServerHome } from "./server-folders.ts";
+import { createFolderAtomically, isEmptyOrMissing } from "./atomic-folder.ts";
+import type { PostgresBinaries } from "./binaries.ts";
+import { createStartError } from "./errors.ts";
+import { isNotFoundError } from "./file-errors.ts";
+import { runProgram } from "./run-program.ts";
+import { makePrivate, type ServerFolders } from "./server-folders.ts";
 import type { Durability } from "./server-settings.ts";
 
 export const SUPERUSER = "sextant";
@@ -16,8 +16,8 @@ export const SUPERUSER = "sextant";
 const INITDB_MS_MAX = 180_000;
 
 export async function ensureCluster(
-  home: ServerHome,
-  program: Program,
+  home: ServerFolders,
+  program: PostgresBinaries,
   durability: Durability,
   log: Log,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function ensureCluster(
       { folder: dataFolder, version: program.version },
       "Initialising the embedded PostgreSQL, about a second",
     );
-    await completeFolder(dataFolder, async (unfinished) => {
+    await createFolderAtomically(dataFolder, async (unfinished) => {
       await mkdir(unfinished);
       await makePrivate(unfinished, home.account);
       await initialise(unfinished, program, home, durability);
@@ -47,8 +47,8 @@ export async function ensureCluster(
 
 async function initialise(
   folder: string,
-  program: Program,
-  home: ServerHome,
+  program: PostgresBinaries,
+  home: ServerFolders,
   durability: Durability,
 ): Promise<void> {
   const args = [
@@ -65,11 +65,11 @@ async function initialise(
   // The socket's folder decides who may connect; over TCP nobody may, should anyone ever switch it on.
   args.push("--auth-local", "trust", "--auth-host", "reject");
   if (durability === "none") args.push("--no-sync");
-  const { succeeded, output } = await runTool(program.initdb, args, {
+  const { succeeded, output } = await runProgram(program.initdb, args, {
     account: home.account,
-    timeMsMax: INITDB_MS_MAX,
+    timeoutMs: INITDB_MS_MAX,
   });
-  if (!succeeded) throw startFault("initialised", home.folder, output);
+  if (!succeeded) throw createStartError("initialised", home.folder, output);
 }
 
 async function isComplete(dataFolder: string): Promise<boolean> {
@@ -78,12 +78,12 @@ async function isComplete(dataFolder: string): Promise<boolean> {
     await stat(join(dataFolder, "global", "pg_control"));
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isNotFoundError(error)) return false;
     throw error;
   }
 }
 
-async function refuseOtherMajor(dataFolder: string, program: Program): Promise<void> {
+async function refuseOtherMajor(dataFolder: string, program: PostgresBinaries): Promise<void> {
   const major = (await readFile(join(dataFolder, "PG_VERSION"), "utf8")).trim();
   if (major === program.major) return;
   throw new Fault(
@@ -93,7 +93,7 @@ async function refuseOtherMajor(dataFolder: string, program: Program): Promise<v
 }
 
 // Data that was copied or restored by root belongs to root, and the server would refuse it.
-async function handOver(dataFolder: string, home: ServerHome): Promise<void> {
+async function handOver(dataFolder: string, home: ServerFolders): Promise<void> {
   const { uid, gid } = home.account;
   if (uid === undefined || gid === undefined || (await stat(dataFolder)).uid === uid) return;
   for (const entry of await readdir(dataFolder, { recursive: true })) {

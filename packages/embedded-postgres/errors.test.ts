@@ -1,10 +1,10 @@
 // What initdb and the server say becomes one sentence, and their own words stay with it.
 import { describe, expect, it } from "vitest";
-import { startFault } from "./errors.ts";
+import { createStartError } from "./errors.ts";
 
 describe("a server that does not start", () => {
   it("has a full disk when it says so", () => {
-    const fault = startFault(
+    const fault = createStartError(
       "initialised",
       "/data",
       'initdb: error: could not write file "/data/x": No space left on device\n',
@@ -20,7 +20,7 @@ describe("a server that does not start", () => {
       '2026-01-01 UTC [7] FATAL:  data directory "/data" has wrong ownership',
       "HINT:  The server must be started by the user that owns the data directory.",
     ].join("\n");
-    const fault = startFault("started", "/data", output);
+    const fault = createStartError("started", "/data", output);
     expect(fault.code).toBe("DATABASE_START_FAILED");
     expect(fault.message).toBe(
       'The embedded database in /data could not be started: data directory "/data" has wrong ownership.',
@@ -29,7 +29,7 @@ describe("a server that does not start", () => {
   });
 
   it("is still one sentence when it said nothing", () => {
-    expect(startFault("started", "/data", "").message).toBe(
+    expect(createStartError("started", "/data", "").message).toBe(
       "The embedded database in /data could not be started.",
     );
   });

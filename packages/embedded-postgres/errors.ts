@@ -4,7 +4,7 @@ import { Fault } from "../../src/lib/fault.ts";
 // The reason stands in the last lines; more would bury it.
 const LINES_KEPT = 15;
 
-export function startFault(step: "initialised" | "started", folder: string, output: string): Fault {
+export function createStartError(step: "initialised" | "started", folder: string, output: string): Fault {
   const lines = output.trim().split("\n").slice(-LINES_KEPT);
   const cause = new Error(lines.join("\n") || "it said nothing");
   if (/No space left on device|Disk quota exceeded/.test(output)) {

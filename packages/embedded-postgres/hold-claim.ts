@@ -3,23 +3,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Log } from "../../src/lib/log.ts";
 import { claimServer } from "./claim.ts";
-import { letUsExit } from "./unref-stream.ts";
+import { unrefStream } from "./unref-stream.ts";
 
-export type KeptClaim = { release(): Promise<void> };
+export type ClaimHandle = { release(): Promise<void> };
 
 const TRY_AGAIN_MS = 100;
 
 /** After one of its processes crashed, a server cuts all sessions and recovers; ours must not look orphaned then. */
-export function keepClaim(
+export function holdClaim(
   first: Client,
-  options: { socketFolder: string; isGone: () => boolean; log: Log },
-): KeptClaim {
+  options: { socketFolder: string; hasExited: () => boolean; log: Log },
+): ClaimHandle {
   let session = first;
   let released = false;
   watch();
 
   function watch(): void {
-    letUsExit(session.connection.stream);
+    unrefStream(session.connection.stream);
     session.once("end", () => {
       void reclaim().catch((err) =>
         options.log.error({ err }, "The claim on the embedded database was lost"),
@@ -28,7 +28,7 @@ export function keepClaim(
   }
 
   async function reclaim(): Promise<void> {
-    while (!released && !options.isGone()) {
+    while (!released && !options.hasExited()) {
       const claim = await claimServer(options.socketFolder);
       if (claim.state === "held") {
         options.log.error({ holder: claim.holder }, "Another process claimed the embedded database");

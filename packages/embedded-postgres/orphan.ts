@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { claimServer } from "./claim.ts";
-import { type PostmasterFile, readPostmasterFile, removeMistakenLocks } from "./postmaster-file.ts";
-import { hasLeft, isAlive, isServerOf } from "./processes.ts";
-import type { ServerHome } from "./server-folders.ts";
+import { type PostmasterFile, readPostmasterFile, removeStaleLockFiles } from "./postmaster-file.ts";
+import { waitForProcessExit, isProcessAlive, isServerProcessOf } from "./processes.ts";
+import type { ServerFolders } from "./server-folders.ts";
 import { FAST_SHUTDOWN_MS_MAX, IMMEDIATE_SHUTDOWN_MS_MAX, RECOVERY_MS_MAX } from "./time-limits.ts";
 
 const LOOK_EVERY_MS = 50;
@@ -18,7 +18,7 @@ const SILENT_MS_MAX = 20_000;
  * Returns when no server runs on the folder. One that nobody owns is stopped rather than adopted: the new one has
  * today's settings and a watchdog of ours, and the dead owner's watchdog can not shoot it a moment later.
  */
-export async function displaceOrphan(home: ServerHome, log: Log): Promise<void> {
+export async function stopOrphanServer(home: ServerFolders, log: Log): Promise<void> {
   const since = Date.now();
   for (;;) {
     const file = await readPostmasterFile(home.dataFolder);
@@ -31,9 +31,9 @@ export async function displaceOrphan(home: ServerHome, log: Log): Promise<void> 
       await stopOrphan(file, home);
       return;
     }
-    if (claim.state === "held" && waitedMs > HELD_MS_MAX) throw inUse(home, claim.holder);
-    if (claim.state === "absent" && !(isAlive(file.pid) && isServerOf(file.pid, home.dataFolder))) {
-      await removeMistakenLocks(home);
+    if (claim.state === "held" && waitedMs > HELD_MS_MAX) throw databaseInUseError(home, claim.holder);
+    if (claim.state === "absent" && !(isProcessAlive(file.pid) && isServerProcessOf(file.pid, home.dataFolder))) {
+      await removeStaleLockFiles(home);
       return;
     }
     if (waitedMs > (claim.state === "absent" ? SILENT_MS_MAX : RECOVERY_MS_MAX)) {
@@ -46,22 +46,22 @@ export async function displaceOrphan(home: ServerHome, log: Log): Promise<void> 
   }
 }
 
-export function inUse(home: ServerHome, holder: string): Fault {
+export function databaseInUseError(home: ServerFolders, holder: string): Fault {
   return new Fault(
     "DATABASE_IN_USE",
     `The database in ${home.folder} is in use by process ${holder}; give this one another --data folder or a DATABASE_URL.`,
   );
 }
 
-async function stopOrphan({ pid }: PostmasterFile, home: ServerHome): Promise<void> {
+async function stopOrphan({ pid }: PostmasterFile, home: ServerFolders): Promise<void> {
   // It answered, but its number means nothing here: it runs in another container on the same volume.
-  if (!isServerOf(pid, home.dataFolder)) throw inUse(home, `${pid} of another container`);
+  if (!isServerProcessOf(pid, home.dataFolder)) throw databaseInUseError(home, `${pid} of another container`);
   for (const [signal, waitMs] of [
     ["SIGINT", FAST_SHUTDOWN_MS_MAX],
     ["SIGQUIT", IMMEDIATE_SHUTDOWN_MS_MAX],
   ] as const) {
-    if (isAlive(pid)) process.kill(pid, signal);
-    if (await hasLeft(pid, waitMs)) return;
+    if (isProcessAlive(pid)) process.kill(pid, signal);
+    if (await waitForProcessExit(pid, waitMs)) return;
   }
   throw new Fault(
     "DATABASE_START_FAILED",

@@ -1,9 +1,9 @@
 // postmaster.pid: what a server, running or dead, says about itself in its data folder.
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing } from "./file-errors.ts";
-import { isAlive, isServerOf } from "./processes.ts";
-import type { ServerHome } from "./server-folders.ts";
+import { isNotFoundError } from "./file-errors.ts";
+import { isProcessAlive, isServerProcessOf } from "./processes.ts";
+import type { ServerFolders } from "./server-folders.ts";
 
 export type PostmasterFile = { readonly pid: number; readonly socketFolder: string };
 
@@ -19,11 +19,11 @@ export async function readPostmasterFile(dataFolder: string): Promise<Postmaster
  * A lock file whose number now belongs to a stranger (after a reboot, or in a new container on an old volume) would
  * make the server refuse to start for ever. Numbers of dead processes the server sorts out itself.
  */
-export async function removeMistakenLocks(home: ServerHome): Promise<void> {
+export async function removeStaleLockFiles(home: ServerFolders): Promise<void> {
   const files = [join(home.dataFolder, "postmaster.pid"), join(home.socketFolder, ".s.PGSQL.5432.lock")];
   for (const file of files) {
     const pid = Number((await linesOf(file))[0]);
-    if (pid > 0 && isAlive(pid) && !isServerOf(pid, home.dataFolder)) await rm(file, { force: true });
+    if (pid > 0 && isProcessAlive(pid) && !isServerProcessOf(pid, home.dataFolder)) await rm(file, { force: true });
   }
 }
 
@@ -31,7 +31,7 @@ async function linesOf(file: string): Promise<string[]> {
   try {
     return (await readFile(file, "utf8")).split("\n");
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isNotFoundError(error)) return [];
     throw error;
   }
 }

@@ -2,32 +2,32 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf } from "./file-errors.ts";
+import { systemErrorCode } from "./file-errors.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
 
 // A quarter of what a person notices; each look costs one system call.
 const LOOK_EVERY_MS = 25;
 
 /** A process of another user counts as alive: that we may not signal it does not mean it is gone. */
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !isZombie(pid);
   } catch (error) {
-    return codeOf(error) === "EPERM";
+    return systemErrorCode(error) === "EPERM";
   }
 }
 
 /** Process numbers are used again, so a number from a file is believed only when its command line names the data. */
-export function isServerOf(pid: number, dataFolder: string): boolean {
+export function isServerProcessOf(pid: number, dataFolder: string): boolean {
   const command = commandOf(pid);
   return command.includes("postgres") && command.includes(dataFolder);
 }
 
 /** True when the process left in time. */
-export async function hasLeft(pid: number, waitMs: number): Promise<boolean> {
+export async function waitForProcessExit(pid: number, waitMs: number): Promise<boolean> {
   const until = Date.now() + waitMs;
-  while (isAlive(pid)) {
+  while (isProcessAlive(pid)) {
     if (Date.now() >= until) return false;
     await sleep(LOOK_EVERY_MS);
   }
@@ -55,7 +55,7 @@ function readOrEmpty(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     // The process ended between the question and the answer, or is hidden from us: no command line either way.
-    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return "";
+    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) return "";
     throw error;
   }
 }

@@ -5,14 +5,14 @@ import { SERVER_ENVIRONMENT, type ServerAccount } from "./server-account.ts";
 // Enough for every complaint of initdb; a program gone mad must not fill our memory.
 const OUTPUT_LENGTH_MAX = 8_000;
 
-export type ToolResult = { readonly succeeded: boolean; readonly output: string };
+export type ProgramResult = { readonly succeeded: boolean; readonly output: string };
 
 /** Resolves also when the program fails or can not be started at all; its words are the reason to show. */
-export async function runTool(
+export async function runProgram(
   file: string,
   args: readonly string[],
-  options: { account: ServerAccount; timeMsMax: number },
-): Promise<ToolResult> {
+  options: { account: ServerAccount; timeoutMs: number },
+): Promise<ProgramResult> {
   return await new Promise((resolve) => {
     let output = "";
     const child = spawn(file, args, {
@@ -20,7 +20,7 @@ export async function runTool(
       cwd: "/",
       env: SERVER_ENVIRONMENT,
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: options.timeMsMax,
+      timeout: options.timeoutMs,
       killSignal: "SIGKILL",
     });
     const keep = (chunk: string) => {

@@ -1,7 +1,7 @@
 // Which account runs the server: PostgreSQL refuses to be root, so root hands it to an unprivileged one.
 import { spawnSync } from "node:child_process";
 import { lstat } from "node:fs/promises";
-import { isMissing } from "./file-errors.ts";
+import { isNotFoundError } from "./file-errors.ts";
 
 /** Spread into spawn options; empty when the server runs as the user we are. */
 export type ServerAccount = { readonly uid?: number; readonly gid?: number };
@@ -23,7 +23,7 @@ export async function chooseServerAccount(dataFolder: string): Promise<ServerAcc
     const { uid, gid } = await lstat(dataFolder);
     if (uid !== 0) return { uid, gid };
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isNotFoundError(error)) throw error;
   }
   return { uid: idOfNobody("-u"), gid: idOfNobody("-g") };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../src/lib/log.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { settleServerHome } from "./server-folders.ts";
+import { prepareServerFolders } from "./server-folders.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const isRoot = process.getuid?.() === 0;
@@ -14,20 +14,20 @@ describe("a server's home", () => {
     const outside = await createTestFolder();
     const closed = join(outside, "closed");
     await mkdir(closed, { mode: 0o700 });
-    const home = await settleServerHome(join(closed, "data"), log, join(outside, "lib"));
+    const home = await prepareServerFolders(join(closed, "data"), log, join(outside, "lib"));
     expect(home.folder.startsWith(join(outside, "lib"))).toBe(true);
     expect(await readlink(join(closed, "data", "data"))).toBe(home.dataFolder);
     expect(home.account).toMatchObject({ uid: 65_534 });
 
     // Even when the folder becomes reachable later, the data is where it was put.
     await chmod(closed, 0o755);
-    const again = await settleServerHome(join(closed, "data"), log, join(outside, "elsewhere"));
+    const again = await prepareServerFolders(join(closed, "data"), log, join(outside, "elsewhere"));
     expect(again.folder).toBe(home.folder);
     expect((await stat(again.socketFolder)).mode & 0o777).toBe(0o700);
   });
 
   it("is refused with a sentence when the folder can not be made", async () => {
-    await expect(settleServerHome("/proc/version/data", log)).rejects.toMatchObject({
+    await expect(prepareServerFolders("/proc/version/data", log)).rejects.toMatchObject({
       code: "DATABASE_START_FAILED",
       message: expect.stringContaining("/proc/version/data can not be used"),
     });

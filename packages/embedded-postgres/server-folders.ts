@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
-import { removeAbandoned } from "./atomic-folder.ts";
-import { codeOf, isMissing } from "./file-errors.ts";
+import { removeUnfinishedFolders } from "./atomic-folder.ts";
+import { systemErrorCode, isNotFoundError } from "./file-errors.ts";
 import { canEnter, chooseServerAccount, type ServerAccount } from "./server-account.ts";
 
-export type ServerHome = {
+export type ServerFolders = {
   readonly folder: string;
   readonly dataFolder: string;
   readonly socketFolder: string;
@@ -25,17 +25,17 @@ const SOCKET_NAME = "/.s.PGSQL.5432";
 // Where root keeps the data when the server's account can not enter the folder asked for, such as one under /root.
 const RELOCATION_FOLDER = "/var/lib/sextant";
 
-export async function settleServerHome(
+export async function prepareServerFolders(
   asked: string,
   log: Log,
   relocationFolder: string = RELOCATION_FOLDER,
-): Promise<ServerHome> {
+): Promise<ServerFolders> {
   try {
     const wanted = resolve(asked);
     await makeFolders(wanted);
     const account = await chooseServerAccount(await followIfThere(join(wanted, "data")));
     const folder = await reachableFolder(await realpath(wanted), account, log, relocationFolder);
-    await removeAbandoned(folder);
+    await removeUnfinishedFolders(folder);
     return {
       folder,
       dataFolder: join(folder, "data"),
@@ -47,7 +47,7 @@ export async function settleServerHome(
     if (cause instanceof Fault) throw cause;
     throw new Fault(
       "DATABASE_START_FAILED",
-      `The folder ${asked} can not be used for the embedded database (${codeOf(cause) ?? "unknown reason"}); choose one that this user may write to.`,
+      `The folder ${asked} can not be used for the embedded database (${systemErrorCode(cause) ?? "unknown reason"}); choose one that this user may write to.`,
       { cause },
     );
   }
@@ -87,7 +87,7 @@ async function followIfThere(path: string): Promise<string> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await realpath(path) : path;
   } catch (error) {
-    if (isMissing(error)) return path;
+    if (isNotFoundError(error)) return path;
     throw error;
   }
 }

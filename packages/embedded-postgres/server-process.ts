@@ -4,13 +4,13 @@ import { closeSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Log } from "../../src/lib/log.ts";
-import type { Program } from "./binaries.ts";
+import type { PostgresBinaries } from "./binaries.ts";
 import { claimServer } from "./claim.ts";
-import { startFault } from "./errors.ts";
-import { type KeptClaim, keepClaim } from "./hold-claim.ts";
-import { inUse } from "./orphan.ts";
+import { createStartError } from "./errors.ts";
+import { type ClaimHandle, holdClaim } from "./hold-claim.ts";
+import { databaseInUseError } from "./orphan.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
-import type { ServerHome } from "./server-folders.ts";
+import type { ServerFolders } from "./server-folders.ts";
 import { type Durability, serverArguments } from "./server-settings.ts";
 import { FAST_SHUTDOWN_MS_MAX, IMMEDIATE_SHUTDOWN_MS_MAX, RECOVERY_MS_MAX } from "./time-limits.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -32,8 +32,8 @@ const PASSING =
 
 /** Null when the server left for a passing reason and starting again is worthwhile. */
 export async function startServerProcess(
-  home: ServerHome,
-  program: Program,
+  home: ServerFolders,
+  program: PostgresBinaries,
   durability: Durability,
   log: Log,
   whenClaimed: (session: Client) => Promise<void>,
@@ -57,13 +57,13 @@ export async function startServerProcess(
     child.once("exit", (code, signal) => resolve(signal ? `signal ${signal}` : `code ${code}`));
   });
   const { pid } = child;
-  if (pid === undefined) throw startFault("started", home.folder, `FATAL: ${await end}`);
+  if (pid === undefined) throw createStartError("started", home.folder, `FATAL: ${await end}`);
   child.unref();
   const watchdog = startWatchdog(pid, home, log);
   let gone = false;
   const exited = end.then((how) => {
     gone = true;
-    watchdog.standDown();
+    watchdog.stop();
     return how;
   });
 
@@ -72,17 +72,17 @@ export async function startServerProcess(
     const claim = await claimServer(home.socketFolder);
     if (claim.state === "claimed") {
       await whenClaimed(claim.session);
-      const kept = keepClaim(claim.session, { socketFolder: home.socketFolder, isGone: () => gone, log });
+      const kept = holdClaim(claim.session, { socketFolder: home.socketFolder, hasExited: () => gone, log });
       return { pid, exited, stop: () => stop(child, exited, kept) };
     }
     if (claim.state === "held") {
       // Another process took the server for an orphan; it is its to stop now.
-      watchdog.standDown();
-      throw inUse(home, claim.holder);
+      watchdog.stop();
+      throw databaseInUseError(home, claim.holder);
     }
     if (Date.now() > until) {
       child.kill("SIGQUIT");
-      throw startFault(
+      throw createStartError(
         "started",
         home.folder,
         `FATAL: it was not ready after ${RECOVERY_MS_MAX / 1000} seconds`,
@@ -92,10 +92,10 @@ export async function startServerProcess(
   }
   const said = tail(home.logFile, offset);
   if (PASSING.test(said)) return null;
-  throw startFault("started", home.folder, said || `FATAL: it ended with ${await exited}`);
+  throw createStartError("started", home.folder, said || `FATAL: it ended with ${await exited}`);
 }
 
-async function stop(child: ChildProcess, exited: Promise<string>, claim: KeptClaim): Promise<void> {
+async function stop(child: ChildProcess, exited: Promise<string>, claim: ClaimHandle): Promise<void> {
   // Timers keep us alive while waiting: an unreferenced child would let Node leave half-way.
   for (const [signal, waitMs] of [
     ["SIGINT", FAST_SHUTDOWN_MS_MAX],

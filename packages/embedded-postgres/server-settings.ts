@@ -1,5 +1,5 @@
 // How the embedded server is tuned: one machine, one Node process beside it, durable unless it is for tests.
-import type { ServerHome } from "./server-folders.ts";
+import type { ServerFolders } from "./server-folders.ts";
 
 /** `full` survives a power cut; `none` survives a crash of the server, but not of the machine: for tests. */
 export type Durability = "full" | "none";
@@ -45,7 +45,7 @@ const DURABLE: Record<Durability, Readonly<Record<string, string>>> = {
 };
 
 /** Given on the command line, so that an old data folder always runs with today's settings. */
-export function serverArguments(home: ServerHome, durability: Durability): string[] {
+export function serverArguments(home: ServerFolders, durability: Durability): string[] {
   const settings = {
     ...TUNED,
     ...DURABLE[durability],

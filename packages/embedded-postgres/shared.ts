@@ -6,9 +6,9 @@ import type { Log } from "../../src/lib/log.ts";
 import { claimServer } from "./claim.ts";
 import { SUPERUSER } from "./cluster.ts";
 import { readPostmasterFile } from "./postmaster-file.ts";
-import { settleServerHome } from "./server-folders.ts";
+import { prepareServerFolders } from "./server-folders.ts";
 import type { Durability } from "./server-settings.ts";
-import { DATABASE, type EmbeddedPostgres, startEmbeddedPostgres } from "./start.ts";
+import { DATABASE_NAME, type EmbeddedPostgres, startEmbeddedPostgres } from "./start.ts";
 
 export type SharedPostgres = Pick<EmbeddedPostgres, "connection" | "stop">;
 
@@ -68,7 +68,7 @@ export async function openSharedPostgres(options: SharedPostgresOptions): Promis
   if (owned === null) log.info({ socket: host }, "Joined the embedded database that another process runs");
   const following = follow(host);
   return {
-    connection: { host, user: SUPERUSER, database: DATABASE },
+    connection: { host, user: SUPERUSER, database: DATABASE_NAME },
     async stop() {
       leaving.abort();
       await following;
@@ -85,7 +85,7 @@ export function socketUrl({ host, user, database }: SharedPostgres["connection"]
 
 /** Where the server that runs on a folder listens; null when none runs there any longer. */
 async function runningSocket({ folder, log }: SharedPostgresOptions): Promise<string | null> {
-  const home = await settleServerHome(folder, log);
+  const home = await prepareServerFolders(folder, log);
   const file = await readPostmasterFile(home.dataFolder);
   const socketFolder = file?.socketFolder || home.socketFolder;
   // A temporary folder was made for a server of our own, which there is no need for.

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { createLog } from "../../src/lib/log.ts";
 import { startNodeChild } from "../../tests/support/process/node-child.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { hasLeft, isAlive } from "./processes.ts";
+import { waitForProcessExit, isProcessAlive } from "./processes.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./start.ts";
 
 type Said =
@@ -106,7 +106,7 @@ describe("an embedded database", () => {
     expect(fileOfServer.split("\n")[5]).toBe("");
     expect((await stat(first.connection.host)).mode & 0o777).toBe(0o700);
     await first.stop();
-    expect(isAlive(first.pid)).toBe(false);
+    expect(isProcessAlive(first.pid)).toBe(false);
 
     const second = await start(folder, "full");
     expect(await ask(second.connection, "SELECT string_agg(body, ',' ORDER BY body) FROM notes")).toBe(
@@ -123,7 +123,7 @@ describe("an embedded database", () => {
     const { child, serverPid } = await childOn(folder);
     child.kill("SIGKILL");
     await child.exited;
-    expect(await hasLeft(serverPid, 8_000)).toBe(true);
+    expect(await waitForProcessExit(serverPid, 8_000)).toBe(true);
     expect(await eventually(() => pidsNaming(folder).length === 0)).toBe(true);
 
     const server = await start(folder);
@@ -137,7 +137,7 @@ describe("an embedded database", () => {
     const server = await start(folder);
     expect(await ask(server.connection, "SELECT writer FROM kept")).toBe(child.pid);
     await sleep(1_000);
-    expect(isAlive(server.pid)).toBe(true);
+    expect(isProcessAlive(server.pid)).toBe(true);
   });
 
   it("takes over a server whose process and watchdog are both dead", async () => {
@@ -147,10 +147,10 @@ describe("an embedded database", () => {
     child.kill("SIGKILL");
     await child.exited;
     await sleep(300);
-    expect(isAlive(serverPid)).toBe(true);
+    expect(isProcessAlive(serverPid)).toBe(true);
 
     const server = await start(folder);
-    expect(isAlive(serverPid)).toBe(false);
+    expect(isProcessAlive(serverPid)).toBe(false);
     expect(await ask(server.connection, "SELECT writer FROM kept")).toBe(child.pid);
   });
 
@@ -159,10 +159,10 @@ describe("an embedded database", () => {
     const { child, serverPid } = await childOn(folder);
     process.kill(-child.pid, "SIGINT");
     expect(await child.next()).toEqual({ state: "interrupted", rows: 1 });
-    expect(isAlive(serverPid)).toBe(true);
+    expect(isProcessAlive(serverPid)).toBe(true);
     child.send("stop");
     expect(await child.next<Said>()).toEqual({ state: "stopped" });
-    expect(isAlive(serverPid)).toBe(false);
+    expect(isProcessAlive(serverPid)).toBe(false);
     expect(await readFile(join(folder, "server.log"), "utf8")).toContain("database system is shut down");
     expect(await eventually(() => pidsNaming(folder).length === 0)).toBe(true);
   });
@@ -198,7 +198,7 @@ describe("an embedded database", () => {
     );
     await sleep(300);
     await expect(startEmbeddedPostgres({ folder, log })).rejects.toMatchObject({ code: "DATABASE_IN_USE" });
-    expect(isAlive(server.pid)).toBe(true);
+    expect(isProcessAlive(server.pid)).toBe(true);
   });
 
   it("refuses a second process on the same folder, by name, and does not disturb the first", async () => {
@@ -266,7 +266,7 @@ describe("an embedded database", () => {
     await writeFile(pidFile, [String(process.ppid), ...lines.slice(1)].join("\n"), { mode: 0o644 });
     const server = await start(folder);
     expect(await ask(server.connection, "SELECT 1")).toBe(1);
-    expect(isAlive(process.ppid)).toBe(true);
+    expect(isProcessAlive(process.ppid)).toBe(true);
   });
 
   it("refuses data of another major version", async () => {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
-import { findPackage, installProgram, type Program } from "./binaries.ts";
+import { findBinariesPackage, installBinaries, type PostgresBinaries } from "./binaries.ts";
 import { ensureCluster, SUPERUSER } from "./cluster.ts";
-import { displaceOrphan } from "./orphan.ts";
-import { type ServerHome, settleServerHome } from "./server-folders.ts";
+import { stopOrphanServer } from "./orphan.ts";
+import { type ServerFolders, prepareServerFolders } from "./server-folders.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import type { Durability } from "./server-settings.ts";
 
@@ -20,7 +20,7 @@ export type EmbeddedPostgres = {
   stop(): Promise<void>;
 };
 
-export const DATABASE = "sextant";
+export const DATABASE_NAME = "sextant";
 // Two processes that start at the same moment may displace each other once or twice; more is a defect.
 const STARTS_MAX = 10;
 const START_AGAIN_MS = 200;
@@ -35,8 +35,8 @@ export async function startEmbeddedPostgres(options: {
 }): Promise<EmbeddedPostgres> {
   const { log, durability = "full" } = options;
   const startedMs = Date.now();
-  const home = await settleServerHome(options.folder, log);
-  const program = await installProgram(await findPackage(), home.folder, home.account, log);
+  const home = await prepareServerFolders(options.folder, log);
+  const program = await installBinaries(await findBinariesPackage(), home.folder, home.account, log);
   let server = await launch(home, program, durability, log);
   log.info(
     { folder: home.folder, serverPid: server.pid, tookMs: Date.now() - startedMs },
@@ -79,8 +79,8 @@ export async function startEmbeddedPostgres(options: {
   }
 
   return {
-    connection: { host: home.socketFolder, user: SUPERUSER, database: DATABASE },
-    url: `postgresql://${SUPERUSER}@/${DATABASE}?host=${encodeURIComponent(home.socketFolder)}`,
+    connection: { host: home.socketFolder, user: SUPERUSER, database: DATABASE_NAME },
+    url: `postgresql://${SUPERUSER}@/${DATABASE_NAME}?host=${encodeURIComponent(home.socketFolder)}`,
     get pid() {
       return server.pid;
     },
@@ -92,13 +92,13 @@ export async function startEmbeddedPostgres(options: {
 }
 
 async function launch(
-  home: ServerHome,
-  program: Program,
+  home: ServerFolders,
+  program: PostgresBinaries,
   durability: Durability,
   log: Log,
 ): Promise<ServerProcess> {
   for (let start = 1; start <= STARTS_MAX; start += 1) {
-    await displaceOrphan(home, log);
+    await stopOrphanServer(home, log);
     await ensureCluster(home, program, durability, log);
     const server = await startServerProcess(home, program, durability, log, ensureDatabase);
     if (server) return server;
@@ -111,7 +111,7 @@ async function launch(
 }
 
 async function ensureDatabase(session: Client): Promise<void> {
-  const { rows } = await session.query("SELECT 1 FROM pg_database WHERE datname = $1", [DATABASE]);
+  const { rows } = await session.query("SELECT 1 FROM pg_database WHERE datname = $1", [DATABASE_NAME]);
   // The default template has no connections to wait for, and ours has nothing in it that template0 lacks.
-  if (rows.length === 0) await session.query(`CREATE DATABASE ${DATABASE} TEMPLATE template0`);
+  if (rows.length === 0) await session.query(`CREATE DATABASE ${DATABASE_NAME} TEMPLATE template0`);
 }

@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process";
 import type { Log } from "../../src/lib/log.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
-import type { ServerHome } from "./server-folders.ts";
-import { letUsExit } from "./unref-stream.ts";
+import type { ServerFolders } from "./server-folders.ts";
+import { unrefStream } from "./unref-stream.ts";
 
 export type Watchdog = {
   /** Sends it away: from now on the server's life is somebody else's care. */
-  standDown(): void;
+  stop(): void;
 };
 
 // A word on the pipe means the server was stopped in order. Otherwise the pipe closed because we died: fast
@@ -27,7 +27,7 @@ done
 [ -z "$3" ] || rmdir "$3"
 `;
 
-export function startWatchdog(serverPid: number, home: ServerHome, log: Log): Watchdog {
+export function startWatchdog(serverPid: number, home: ServerFolders, log: Log): Watchdog {
   const child = spawn(
     "/bin/sh",
     [
@@ -48,11 +48,11 @@ export function startWatchdog(serverPid: number, home: ServerHome, log: Log): Wa
     },
   );
   child.unref();
-  letUsExit(child.stdin);
+  unrefStream(child.stdin);
   child.once("error", (err) =>
     log.warn({ err }, "Nothing will stop the database should this process be killed"),
   );
   // Writing to a watchdog that somebody killed must not take us down; the next start would find the server anyway.
   child.stdin.on("error", () => child.stdin.destroy());
-  return { standDown: () => child.stdin.end("done\n") };
+  return { stop: () => child.stdin.end("done\n") };
 }

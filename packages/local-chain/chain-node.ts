@@ -4,17 +4,17 @@ import { BlockProducer, MINE_BLOCKS_MAX } from "./blocks/block-producer.ts";
 import { resolveFinalTags } from "./blocks/finality.ts";
 import { BLOCK_TIME_MS_MAX, BLOCK_TIME_MS_MIN, IntervalMiner } from "./blocks/interval-miner.ts";
 import type { Reorg, ReorgOptions } from "./blocks/reorg.ts";
-import { reorganise } from "./blocks/reorg.ts";
+import { reorganizeChain } from "./blocks/reorg.ts";
 import type { EdrProvider } from "./edr-provider.ts";
-import { RPC_CODES, RpcFault } from "./rpc/json-rpc-error.ts";
+import { JSON_RPC_CODES, JsonRpcError } from "./rpc/json-rpc-error.ts";
 import { requireInteger } from "./rpc/require-integer.ts";
-import type { Sink, Subscriptions } from "./rpc/subscriptions.ts";
-import { Turns } from "./write-queue.ts";
+import type { NotificationSink, Subscriptions } from "./rpc/subscriptions.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 type Params = readonly unknown[];
 type Route = (params: Params) => Promise<string>;
 
-export type NodeOptions = { readonly finalityDepth: number; readonly reorgDepthMax: number };
+export type ChainNodeOptions = { readonly finalityDepth: number; readonly reorgDepthMax: number };
 
 export class ChainNode {
   readonly #edr: EdrProvider;
@@ -22,7 +22,7 @@ export class ChainNode {
   readonly #producer: BlockProducer;
   readonly #subscriptions: Subscriptions;
   readonly #finalityDepth: number;
-  readonly #turns = new Turns();
+  readonly #turns = new WriteQueue();
   readonly #interval = new IntervalMiner(() => this.#mineOnSchedule());
   readonly #routes: ReadonlyMap<string, Route>;
   #reorgs = 0;
@@ -45,21 +45,21 @@ export class ChainNode {
   static async open(
     edr: EdrProvider,
     subscriptions: Subscriptions,
-    options: NodeOptions,
+    options: ChainNodeOptions,
   ): Promise<ChainNode> {
     const history = await BlockHistory.open(edr, options.reorgDepthMax);
     return new ChainNode(edr, history, subscriptions, options.finalityDepth);
   }
 
   /** The result's JSON text, or an RpcFault. A sink is given by connections that can carry notifications. */
-  async answer(method: string, params: Params, sink?: Sink): Promise<string> {
+  async handleRequest(method: string, params: Params, sink?: NotificationSink): Promise<string> {
     this.#refuseWhenStopped();
     if (method === "eth_subscribe" || method === "eth_unsubscribe")
       return this.#subscribe(method, params, sink);
     const route = this.#routes.get(method);
     if (route) return route(params);
     return this.#turns.read(() =>
-      this.#edr.ask(method, resolveFinalTags(params, this.#history.head, this.#finalityDepth)),
+      this.#edr.request(method, resolveFinalTags(params, this.#history.head, this.#finalityDepth)),
     );
   }
 
@@ -75,13 +75,13 @@ export class ChainNode {
     this.#refuseWhenStopped();
     return this.#turns.rewrite(() => {
       const parent = this.#history.head - BigInt(depth);
-      if (!this.#history.reaches(parent)) {
+      if (!this.#history.hasSnapshot(parent)) {
         throw new RangeError(
           `Can not reorg ${depth} blocks at head ${this.#history.head}: no snapshot of block ${parent}`,
         );
       }
       this.#reorgs += 1;
-      return reorganise(
+      return reorganizeChain(
         {
           edr: this.#edr,
           history: this.#history,
@@ -105,7 +105,7 @@ export class ChainNode {
     this.#interval.start(blockTimeMs);
   }
 
-  async disconnect(sink: Sink): Promise<void> {
+  async disconnect(sink: NotificationSink): Promise<void> {
     await this.#turns.write(() => this.#subscriptions.closeAll(sink));
   }
 
@@ -140,7 +140,7 @@ export class ChainNode {
         "hardhat_setNonce",
         "hardhat_setStorageAt",
       ),
-      ...write((method, params) => this.#edr.ask(method, params), "evm_snapshot", "evm_setAutomine"),
+      ...write((method, params) => this.#edr.request(method, params), "evm_snapshot", "evm_setAutomine"),
       ["evm_revert", (params) => this.#turns.rewrite(() => this.#revert(params))],
       ["evm_setIntervalMining", (params) => this.#setIntervalMining(params)],
     ]);
@@ -148,24 +148,24 @@ export class ChainNode {
 
   /** An edit belongs to no block: without a new snapshot the next reorg to this height would undo it. */
   async #editState(method: string, params: Params): Promise<string> {
-    const result = await this.#edr.ask(method, params);
-    await this.#history.markHead();
+    const result = await this.#edr.request(method, params);
+    await this.#history.snapshotHead();
     return result;
   }
 
   async #revert(params: Params): Promise<string> {
-    const result = await this.#edr.ask("evm_revert", params);
+    const result = await this.#edr.request("evm_revert", params);
     const [snapshot] = params;
     if (result !== "true" || typeof snapshot !== "string") return result;
-    await this.#history.forgetFrom(snapshot);
-    if (!this.#history.reaches(this.#history.head)) await this.#history.markHead();
+    await this.#history.discardFrom(snapshot);
+    if (!this.#history.hasSnapshot(this.#history.head)) await this.#history.snapshotHead();
     return result;
   }
 
   async #setIntervalMining([blockTimeMs]: Params): Promise<string> {
     if (typeof blockTimeMs !== "number") {
-      throw new RpcFault(
-        RPC_CODES.invalidParams,
+      throw new JsonRpcError(
+        JSON_RPC_CODES.invalidParams,
         "evm_setIntervalMining takes a number of milliseconds, 0 to stop",
       );
     }
@@ -173,8 +173,8 @@ export class ChainNode {
     return "true";
   }
 
-  async #subscribe(method: string, params: Params, sink: Sink | undefined): Promise<string> {
-    if (!sink) throw new RpcFault(RPC_CODES.methodNotSupported, `${method} needs a WebSocket connection`);
+  async #subscribe(method: string, params: Params, sink: NotificationSink | undefined): Promise<string> {
+    if (!sink) throw new JsonRpcError(JSON_RPC_CODES.methodNotSupported, `${method} needs a WebSocket connection`);
     return this.#turns.write(async () =>
       JSON.stringify(
         method === "eth_subscribe"
@@ -191,6 +191,6 @@ export class ChainNode {
   }
 
   #refuseWhenStopped(): void {
-    if (this.#stopped) throw new RpcFault(RPC_CODES.server, "The local chain is stopped");
+    if (this.#stopped) throw new JsonRpcError(JSON_RPC_CODES.server, "The local chain is stopped");
   }
 }

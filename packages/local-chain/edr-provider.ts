@@ -12,7 +12,7 @@ import {
 import type { Address, Hex } from "viem";
 import { hexToBytes, isHex, parseEther } from "viem";
 import type { LocalAccount } from "./accounts.ts";
-import { RPC_CODES, RpcFault } from "./rpc/json-rpc-error.ts";
+import { JSON_RPC_CODES, JsonRpcError } from "./rpc/json-rpc-error.ts";
 
 /** Ethereum's long-standing limit: room for a 160 KB scanner call, small enough that full blocks occur in tests. */
 export const BLOCK_GAS_LIMIT = 30_000_000n;
@@ -36,7 +36,7 @@ export type EdrConfig = {
 
 export type EdrProvider = {
   /** The JSON text of the result, not parsed: large log answers go to the socket as they are. */
-  readonly ask: (method: string, params: readonly unknown[]) => Promise<string>;
+  readonly request: (method: string, params: readonly unknown[]) => Promise<string>;
 };
 
 let context: Promise<EdrContext> | undefined;
@@ -97,7 +97,7 @@ export async function openEdrProvider(config: EdrConfig): Promise<EdrProvider> {
   );
 
   return {
-    ask: async (method, params) => {
+    request: async (method, params) => {
       const request = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
       const { data } = await provider.handleRequest(request);
       // EDR hands over an object only where the text would not fit into a string.
@@ -113,12 +113,12 @@ type EdrErrorAnswer = {
 };
 
 /** EDR reports a revert as -32000 with an object; nodes, and the libraries that decode custom errors, use 3 with the bytes. */
-function toFault(method: string, { error }: EdrErrorAnswer): RpcFault {
+function toFault(method: string, { error }: EdrErrorAnswer): JsonRpcError {
   const revertData = revertBytes(error.data);
-  if (revertData === undefined) return new RpcFault(error.code, error.message || `${method} failed`);
+  if (revertData === undefined) return new JsonRpcError(error.code, error.message || `${method} failed`);
   const reason = /reverted with reason string '(.*)'$/s.exec(error.message)?.[1];
   const message = reason === undefined ? "execution reverted" : `execution reverted: ${reason}`;
-  return new RpcFault(RPC_CODES.reverted, message, revertData);
+  return new JsonRpcError(JSON_RPC_CODES.reverted, message, revertData);
 }
 
 function revertBytes(data: unknown): Hex | undefined {

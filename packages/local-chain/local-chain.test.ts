@@ -19,8 +19,8 @@ import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { LOCAL_ACCOUNT_NAMES, localAccount, PREFUNDED_ACCOUNTS } from "./accounts.ts";
 import type { LocalChain } from "./local-chain.ts";
-import { EMITTER, emit, emitted, headOf, readBlock, topicOf } from "./testing/log-emitter.ts";
-import { PATIENT, startTestChain } from "./testing/test-chain.ts";
+import { EMITTER, emitLog, readEmittedValues, readHeadNumber, readRpcBlock, encodeTopic } from "./testing/log-emitter.ts";
+import { PATIENT_POLL, startTestChain } from "./testing/test-chain.ts";
 
 /** Runtime code that copies the data behind its twelve bytes into memory and reverts with it. */
 function revertingWith(data: Hex): Hex {
@@ -114,10 +114,10 @@ describe("a local chain", () => {
       startTestChain({ chainId: 1001 }),
       startTestChain({ chainId: 1002 }),
     ]);
-    await emit(one, 7);
-    expect(await emitted(one)).toEqual([7]);
-    expect(await emitted(two)).toEqual([]);
-    expect([await headOf(one), await headOf(two)]).toEqual([1, 0]);
+    await emitLog(one, 7);
+    expect(await readEmittedValues(one)).toEqual([7]);
+    expect(await readEmittedValues(two)).toEqual([]);
+    expect([await readHeadNumber(one), await readHeadNumber(two)]).toEqual([1, 0]);
     expect(await two.request("eth_chainId")).toBe("0x3ea");
   });
 
@@ -126,57 +126,57 @@ describe("a local chain", () => {
     const from = chain.accounts.agent.address;
     const send = (nonce: number) =>
       chain.request("eth_sendTransaction", [
-        { from, to: EMITTER, data: topicOf(nonce), gas: "0xc350", nonce: `0x${nonce.toString(16)}` },
+        { from, to: EMITTER, data: encodeTopic(nonce), gas: "0xc350", nonce: `0x${nonce.toString(16)}` },
       ]);
     await send(1);
-    expect(await emitted(chain)).toEqual([]);
+    expect(await readEmittedValues(chain)).toEqual([]);
     await send(0);
-    expect(await emitted(chain)).toEqual([0, 1]);
+    expect(await readEmittedValues(chain)).toEqual([0, 1]);
     expect(await chain.request("hardhat_getAutomine")).toBe(true);
   });
 
   it("mines on an interval, with whatever is pending", async () => {
     const chain = await startTestChain({ blockTimeMs: 20 });
-    const hash = await emit(chain, 3);
+    const hash = await emitLog(chain, 3);
     await vi.waitUntil(
       async () => (await chain.request("eth_getTransactionReceipt", [hash])) !== null,
-      PATIENT,
+      PATIENT_POLL,
     );
-    await vi.waitUntil(async () => (await headOf(chain)) >= 4, PATIENT);
-    expect(await emitted(chain)).toEqual([3]);
+    await vi.waitUntil(async () => (await readHeadNumber(chain)) >= 4, PATIENT_POLL);
+    expect(await readEmittedValues(chain)).toEqual([3]);
   });
 
   it("mines only when told to with a block time of 0", async () => {
     const chain = await startTestChain({ blockTimeMs: 0 });
-    await emit(chain, 3);
-    expect(await headOf(chain)).toBe(0);
+    await emitLog(chain, 3);
+    expect(await readHeadNumber(chain)).toBe(0);
     await chain.mine(3);
-    expect(await headOf(chain)).toBe(3);
-    expect(await emitted(chain)).toEqual([3]);
-    expect((await readBlock(chain, 1n)).transactions).toHaveLength(1);
+    expect(await readHeadNumber(chain)).toBe(3);
+    expect(await readEmittedValues(chain)).toEqual([3]);
+    expect((await readRpcBlock(chain, 1n)).transactions).toHaveLength(1);
   });
 
   it("changes its block time over RPC", async () => {
     const chain = await startTestChain();
     await chain.request("evm_setIntervalMining", [10]);
-    await vi.waitUntil(async () => (await headOf(chain)) >= 2, PATIENT);
+    await vi.waitUntil(async () => (await readHeadNumber(chain)) >= 2, PATIENT_POLL);
     await chain.request("evm_setIntervalMining", [0]);
     await chain.mine(0);
-    const head = await headOf(chain);
+    const head = await readHeadNumber(chain);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await headOf(chain)).toBe(head);
+    expect(await readHeadNumber(chain)).toBe(head);
     await expect(chain.request("evm_setIntervalMining", ["soon"])).rejects.toMatchObject({ code: -32602 });
   });
 
   it("starts at the given time, and goes where the clock is set", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
-    expect(Number((await readBlock(chain, 0n)).timestamp)).toBe(1_700_000_000);
+    expect(Number((await readRpcBlock(chain, 0n)).timestamp)).toBe(1_700_000_000);
     await chain.setNextBlockTimestamp(1_700_000_500n);
     await chain.mine();
-    expect(Number((await readBlock(chain, 1n)).timestamp)).toBe(1_700_000_500);
+    expect(Number((await readRpcBlock(chain, 1n)).timestamp)).toBe(1_700_000_500);
     await chain.increaseTime(3_600n);
     await chain.mine();
-    expect(Number((await readBlock(chain, 2n)).timestamp)).toBeGreaterThanOrEqual(1_700_004_100);
+    expect(Number((await readRpcBlock(chain, 2n)).timestamp)).toBeGreaterThanOrEqual(1_700_004_100);
   });
 
   it("does not run ahead of time in a burst of blocks", async () => {
@@ -184,7 +184,7 @@ describe("a local chain", () => {
     const startedAt = performance.now();
     await chain.mine(200);
     const elapsedSeconds = Math.ceil((performance.now() - startedAt) / 1000);
-    const { timestamp } = await readBlock(chain, 200n);
+    const { timestamp } = await readRpcBlock(chain, 200n);
     expect(Number(timestamp)).toBeLessThanOrEqual(1_700_000_001 + elapsedSeconds + 1);
   });
 
@@ -192,11 +192,11 @@ describe("a local chain", () => {
     "answers the %s tag with the block finalityDepth below the head",
     async (tag) => {
       const chain = await startTestChain({ finalityDepth: 4 });
-      await emit(chain, 1);
-      expect(Number((await readBlock(chain, tag)).number)).toBe(0);
+      await emitLog(chain, 1);
+      expect(Number((await readRpcBlock(chain, tag)).number)).toBe(0);
       await chain.mine(5);
-      expect(Number((await readBlock(chain, tag)).number)).toBe(2);
-      await emit(chain, 2);
+      expect(Number((await readRpcBlock(chain, tag)).number)).toBe(2);
+      await emitLog(chain, 2);
       const logs = (filter: object) => chain.request("eth_getLogs", [filter]) as Promise<{ topics: Hex[] }[]>;
       expect((await logs({ fromBlock: "0x0", toBlock: tag })).map(({ topics }) => Number(topics[0]))).toEqual(
         [1],
@@ -210,10 +210,10 @@ describe("a local chain", () => {
   it("spaces the blocks of hardhat_mine, few or many", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n, reorgDepthMax: 2 });
     await chain.request("hardhat_mine", ["0x6", "0x3c"]);
-    expect(await headOf(chain)).toBe(6);
+    expect(await readHeadNumber(chain)).toBe(6);
     const timestamps: number[] = [];
     for (let number = 1n; number <= 6n; number += 1n)
-      timestamps.push(Number((await readBlock(chain, number)).timestamp));
+      timestamps.push(Number((await readRpcBlock(chain, number)).timestamp));
     expect(timestamps.slice(1).map((time, index) => time - (timestamps[index] ?? 0))).toEqual([
       60, 60, 60, 60, 60,
     ]);

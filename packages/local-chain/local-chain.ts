@@ -81,7 +81,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     hostname,
     port: options.port ?? 0,
     greeting: `Local EVM chain ${chainId}: POST JSON-RPC here, or connect by WebSocket.`,
-    answer: (method, params, sink) => node.answer(method, params, sink),
+    handle: (method, params, sink) => node.handleRequest(method, params, sink),
     onDisconnect: (sink) => node.disconnect(sink),
   }).catch(async (error: unknown) => {
     await node.stop();
@@ -89,7 +89,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   });
 
   const request = async (method: string, params: readonly unknown[] = []): Promise<unknown> =>
-    JSON.parse(await node.answer(method, params));
+    JSON.parse(await node.handleRequest(method, params));
   let stopping: Promise<void> | undefined;
   const authority = `${reachableHost(hostname)}:${server.port}`;
   return {

@@ -1,6 +1,6 @@
 // Turn-taking on one chain: writes one after the other, and everybody waits while history is rewritten.
 
-export class Turns {
+export class WriteQueue {
   #lastWrite: Promise<unknown> = Promise.resolve();
   #rewrite: Promise<unknown> | undefined;
 

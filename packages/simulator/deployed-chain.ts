@@ -5,7 +5,7 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { scriptedTimeline } from "./timeline.ts";
 import { openWorld, type World } from "./world.ts";
 
-export type Stage = {
+export type DeployedChain = {
   readonly chain: LocalChain;
   readonly deployment: LocalDeployment;
   readonly world: World;
@@ -19,7 +19,7 @@ const GENESIS = 1_767_225_600n;
 const START = GENESIS + 3_600n;
 
 /** Stop the chain when done. */
-export async function openStage(): Promise<Stage> {
+export async function startDeployedChain(): Promise<DeployedChain> {
   const chain = await startLocalChain({
     chainId: CHAIN_ID,
     genesisTimestamp: GENESIS,

@@ -1,7 +1,7 @@
 // Why a transaction failed: it is tried again as a call, and the error decoded with every interface known here.
 
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
-import type { Call, Receipt } from "@sextant/contracts/deploy/transaction";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
+import type { TransactionCall, TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
@@ -17,10 +17,10 @@ const ERRORS = [...Object.values(PROTOCOL_ABIS), multicall3Abi, usdCoinAbi]
 const WRAPPING_DEPTH_MAX = 3;
 
 export async function explainRevert(
-  request: RpcRequest,
+  request: RpcRequestFunction,
   from: Address,
-  call: Call,
-  receipt: Receipt,
+  call: TransactionCall,
+  receipt: TransactionReceipt,
 ): Promise<string> {
   const transaction = {
     from,

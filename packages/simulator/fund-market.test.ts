@@ -6,14 +6,14 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openMarket } from "./fund-market.ts";
+import { deployFundedMarket } from "./fund-market.ts";
 
 let chain: LocalChain;
 let market: LocalDeployment;
 
 beforeAll(async () => {
   chain = await startLocalChain({ chainId: 8453, code: LOCAL_GENESIS_CODE });
-  market = await openMarket(chain, "base");
+  market = await deployFundedMarket(chain, "base");
 });
 afterAll(() => chain.stop());
 

@@ -32,7 +32,7 @@ const PURSES: readonly (readonly [LocalAccountName, Purse])[] = [
 const USDC_DECIMALS = 6;
 
 /** Deploys everything and hands out the purses; the chain must mine at once. */
-export async function openMarket(chain: LocalChain, network: string): Promise<LocalDeployment> {
+export async function deployFundedMarket(chain: LocalChain, network: string): Promise<LocalDeployment> {
   const { request, accounts } = chain;
   const deployment = await deploy({ request, owner: accounts.owner, network });
   const { UsdCoin, WrappedEther, Vault4626 } = deployment.local;

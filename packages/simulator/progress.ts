@@ -1,5 +1,5 @@
 // One line that says how far the economy has come: rewritten on a terminal, repeated every few seconds elsewhere.
-import type { Tally } from "./transaction-sender.ts";
+import type { TransactionCounters } from "./transaction-sender.ts";
 
 export type ProgressStream = { readonly isTTY?: boolean; write(text: string): unknown };
 
@@ -8,7 +8,7 @@ const TERMINAL_MS = 100;
 /** Often enough to see that it lives, rarely enough for a log. */
 const LOG_MS = 3_000;
 
-export function reportProgress(stream: ProgressStream, tally: Readonly<Tally>) {
+export function reportProgress(stream: ProgressStream, tally: Readonly<TransactionCounters>) {
   const everyMs = stream.isTTY ? TERMINAL_MS : LOG_MS;
   const startedAt = performance.now();
   let saidAt = startedAt;

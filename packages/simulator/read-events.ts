@@ -1,12 +1,12 @@
 // The protocol's history as the chain tells it: every event, decoded and in order, and how often each occurred.
 
-import type { Deployment } from "@sextant/contracts/deploy/deployment";
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
+import type { ProtocolDeployment } from "@sextant/contracts/deploy/deployment";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import { type EventSource, NEVER_EMITTED, PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import type { AbiEvent, Address, Hex, RpcLog } from "viem";
 import { decodeEventLog, numberToHex, toEventSelector } from "viem";
 
-export type ProtocolEvent = {
+export type DecodedProtocolEvent = {
   readonly block: number;
   readonly logIndex: number;
   readonly transactionHash: Hex;
@@ -43,15 +43,15 @@ const BY_SOURCE_AND_TOPIC = new Map<string, AbiEvent>(
 
 /** From a block on, by default the first one of the deployment. */
 export async function readEvents(
-  request: RpcRequest,
-  deployment: Deployment,
+  request: RpcRequestFunction,
+  deployment: ProtocolDeployment,
   fromBlock = deployment.startBlock,
-): Promise<ProtocolEvent[]> {
+): Promise<DecodedProtocolEvent[]> {
   const head = Number((await request("eth_blockNumber")) as Hex);
   const sources = new Map(
     Object.entries(deployment.contracts).map(([name, address]) => [address, name as EventSource]),
   );
-  const events: ProtocolEvent[] = [];
+  const events: DecodedProtocolEvent[] = [];
   for (let from = fromBlock; from <= head; from += BLOCKS_PER_REQUEST) {
     const to = Math.min(head, from + BLOCKS_PER_REQUEST - 1);
     const filter = { fromBlock: numberToHex(from), toBlock: numberToHex(to), topics: [[...PROTOCOL_TOPICS]] };
@@ -64,7 +64,7 @@ export async function readEvents(
 }
 
 /** One row per event of every interface, also for those that did not occur. */
-export function countEvents(events: readonly Pick<ProtocolEvent, "contract" | "event">[]): EventCount[] {
+export function countEvents(events: readonly Pick<DecodedProtocolEvent, "contract" | "event">[]): EventCount[] {
   const counts = new Map<string, number>();
   for (const { contract, event } of events) {
     const name = `${contract}.${event}`;
@@ -86,7 +86,7 @@ export function missingEvents(counts: readonly EventCount[]): string[] {
 }
 
 // A stranger's contract may emit an event of the same name; only accounts may stand anywhere.
-function decode(log: RpcLog, contract: EventSource): ProtocolEvent | undefined {
+function decode(log: RpcLog, contract: EventSource): DecodedProtocolEvent | undefined {
   const item = BY_SOURCE_AND_TOPIC.get(`${contract} ${log.topics[0]}`);
   if (item === undefined) return undefined;
   const { args } = decodeEventLog({ abi: [item], topics: log.topics, data: log.data });

@@ -1,6 +1,6 @@
 // What a transaction told: the arguments of one of its events.
 
-import type { Receipt } from "@sextant/contracts/deploy/transaction";
+import type { TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import type { Abi, AbiEvent, Address, ContractEventName, DecodeEventLogReturnType, Hex } from "viem";
 import { decodeEventLog, toEventSelector } from "viem";
 
@@ -15,8 +15,8 @@ type Known = { readonly item: AbiEvent; readonly topic: Hex };
 const knownEvents = new WeakMap<Abi, Map<string, Known>>();
 
 /** The arguments of every such event that the contract emitted, in order. */
-export function eventsIn<const abi extends Abi, name extends ContractEventName<abi>>(
-  receipt: Receipt,
+export function decodeReceiptEvents<const abi extends Abi, name extends ContractEventName<abi>>(
+  receipt: TransactionReceipt,
   address: Address,
   abi: abi,
   name: name,
@@ -31,13 +31,13 @@ export function eventsIn<const abi extends Abi, name extends ContractEventName<a
 }
 
 /** The arguments of the one event that a successful call must have emitted. */
-export function eventIn<const abi extends Abi, name extends ContractEventName<abi>>(
-  receipt: Receipt,
+export function decodeReceiptEvent<const abi extends Abi, name extends ContractEventName<abi>>(
+  receipt: TransactionReceipt,
   address: Address,
   abi: abi,
   name: name,
 ): EventArgs<abi, name> {
-  const [args] = eventsIn(receipt, address, abi, name);
+  const [args] = decodeReceiptEvents(receipt, address, abi, name);
   if (args === undefined) throw new Error(`Transaction ${receipt.transactionHash} emitted no ${name}`);
   return args;
 }

@@ -1,13 +1,13 @@
 // Command line: plays the economy on a fresh local chain and prints how often each event of the protocol occurred.
 import { parseArgs } from "node:util";
-import { openStage } from "./deployed-chain.ts";
+import { startDeployedChain } from "./deployed-chain.ts";
 import { reportProgress } from "./progress.ts";
 import { countEvents, type EventCount, missingEvents, readEvents } from "./read-events.ts";
-import { MOVES, playEconomy } from "./simulator.ts";
+import { SIMULATOR_ACTIONS, runSimulator } from "./simulator.ts";
 
 const USAGE = `Usage: npm run economy -- [--steps 2000] [--seed 1]
 
-Plays ${MOVES.length} kinds of moves on a local chain of its own, then prints how often each event
+Plays ${SIMULATOR_ACTIONS.length} kinds of moves on a local chain of its own, then prints how often each event
 of each contract occurred. The same seed gives the same history and the same table.
 
   --steps  how many moves to play (1 to 1000000)
@@ -39,13 +39,13 @@ async function run(steps: number, seed: number): Promise<void> {
   const stop = new AbortController();
   // A second Ctrl-C finds no handler and ends the process at once.
   process.once("SIGINT", () => stop.abort());
-  const { chain, deployment, world } = await openStage();
+  const { chain, deployment, world } = await startDeployedChain();
   try {
-    const progress = reportProgress(process.stderr, world.tally);
-    const played = await playEconomy({ world, seed, steps, signal: stop.signal, onStep: progress.step });
+    const progress = reportProgress(process.stderr, world.counters);
+    const played = await runSimulator({ world, seed, steps, signal: stop.signal, onStep: progress.step });
     progress.end();
     const counts = countEvents(await readEvents(chain.request, deployment));
-    process.stdout.write(`${played} steps of seed ${seed}, ${world.tally.block} blocks\n\n${table(counts)}`);
+    process.stdout.write(`${played} steps of seed ${seed}, ${world.counters.block} blocks\n\n${table(counts)}`);
     const missing = missingEvents(counts);
     if (missing.length > 0) throw new Error(`These events did not occur: ${missing.join(", ")}`);
   } finally {

@@ -5,9 +5,9 @@ import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { RpcTransaction } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStage, type Stage } from "./deployed-chain.ts";
-import { countEvents, missingEvents, type ProtocolEvent, readEvents } from "./read-events.ts";
-import { MOVES, playEconomy } from "./simulator.ts";
+import { startDeployedChain, type DeployedChain } from "./deployed-chain.ts";
+import { countEvents, missingEvents, type DecodedProtocolEvent, readEvents } from "./read-events.ts";
+import { SIMULATOR_ACTIONS, runSimulator } from "./simulator.ts";
 import { registerAgent } from "./transactions/agents.ts";
 import { openWorld } from "./world.ts";
 
@@ -15,10 +15,10 @@ const STEPS = 400;
 const running: LocalChain[] = [];
 
 async function play(seed: number, steps = STEPS) {
-  const stage = await openStage();
+  const stage = await startDeployedChain();
   running.push(stage.chain);
   const moves: string[] = [];
-  const played = await playEconomy({
+  const played = await runSimulator({
     world: stage.world,
     seed,
     steps,
@@ -30,7 +30,7 @@ async function play(seed: number, steps = STEPS) {
   return { ...stage, moves, events: await readEvents(stage.chain.request, stage.deployment) };
 }
 
-async function liveWorld(blockTimeMs?: number): Promise<Stage> {
+async function liveWorld(blockTimeMs?: number): Promise<DeployedChain> {
   const chain = await startLocalChain({
     chainId: 31_337,
     code: LOCAL_GENESIS_CODE,
@@ -41,7 +41,7 @@ async function liveWorld(blockTimeMs?: number): Promise<Stage> {
   return { chain, deployment, world: await openWorld({ request: chain.request, deployment }) };
 }
 
-const named = (events: readonly ProtocolEvent[], ...names: string[]) =>
+const named = (events: readonly DecodedProtocolEvent[], ...names: string[]) =>
   events.filter(({ event }) => names.includes(event));
 
 function countBy<T>(items: readonly T[], key: (item: T) => unknown): number[] {
@@ -52,8 +52,8 @@ function countBy<T>(items: readonly T[], key: (item: T) => unknown): number[] {
 
 /** Whether somebody did something in a block before the one it registered in. */
 function actedBeforeRegistering(
-  acts: readonly ProtocolEvent[],
-  entries: readonly ProtocolEvent[],
+  acts: readonly DecodedProtocolEvent[],
+  entries: readonly DecodedProtocolEvent[],
   actor: string,
 ) {
   return entries.some(({ args, block }) =>
@@ -69,7 +69,7 @@ describe("the economy", () => {
   it.each([1, 2, 3])("with seed %i shows everything within 400 steps", { timeout: 120_000 }, async (seed) => {
     const { chain, events, moves } = await play(seed);
     expect(missingEvents(countEvents(events))).toEqual([]);
-    expect(new Set(moves).size).toBeGreaterThan(MOVES.length * 0.9);
+    expect(new Set(moves).size).toBeGreaterThan(SIMULATOR_ACTIONS.length * 0.9);
 
     const agents = named(events, "AgentRegistered");
     expect(Math.max(...countBy(agents, ({ transactionHash }) => transactionHash))).toBeGreaterThan(1);
@@ -130,7 +130,7 @@ describe("the economy", () => {
       const { chain, deployment, world } = await liveWorld(ms);
       const stop = new AbortController();
       let steps = 0;
-      const economy = playEconomy({
+      const economy = runSimulator({
         world,
         seed: 5,
         stepsPerSecond: 200,
@@ -150,7 +150,7 @@ describe("the economy", () => {
       // What it remembers is void after a reorg: another goes on, with people who have not registered anywhere.
       await chain.reorg(3);
       const after = await openWorld({ request: chain.request, deployment });
-      expect(await playEconomy({ world: after, seed: 5, steps: 10, firstCastIndex: 5_000 })).toBe(10);
+      expect(await runSimulator({ world: after, seed: 5, steps: 10, firstAccountIndex: 5_000 })).toBe(10);
     },
   );
 
@@ -161,7 +161,7 @@ describe("the economy", () => {
     const onStep = () => {
       if (moments.push(performance.now()) === 1) setTimeout(() => stop.abort(), 500);
     };
-    const steps = await playEconomy({ world, seed: 2, stepsPerSecond: 5, signal: stop.signal, onStep });
+    const steps = await runSimulator({ world, seed: 2, stepsPerSecond: 5, signal: stop.signal, onStep });
     expect(steps).toBe(moments.length);
     // Two or three are due in half a second, and the last turn may add a block of eight.
     expect(steps).toBeLessThan(3 + 8);
@@ -170,11 +170,11 @@ describe("the economy", () => {
   });
 
   it("stops at the step that reverts, and says which and why", async () => {
-    const { chain, world } = await openStage();
+    const { chain, world } = await startDeployedChain();
     running.push(chain);
     const refuseEverything = "0x60006000fd";
     const steps: string[] = [];
-    const economy = playEconomy({
+    const economy = runSimulator({
       world,
       seed: 1,
       steps: STEPS,

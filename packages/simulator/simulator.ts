@@ -1,35 +1,35 @@
 // An economy that plays itself: chance chooses among the moves that are possible now, and never one that would revert.
 import { setTimeout as sleep } from "node:timers/promises";
-import { agentMoves } from "./actions/agents.ts";
-import { catalogMoves } from "./actions/catalog.ts";
-import { commerceMoves } from "./actions/commerce.ts";
-import { intentMoves } from "./actions/intents.ts";
-import { policyMoves } from "./actions/policies.ts";
-import { accountMoves } from "./actions/policy-accounts.ts";
-import { registryMoves } from "./actions/registries.ts";
-import { sessionMoves } from "./actions/session-keys.ts";
-import { settlementMoves } from "./actions/settlements.ts";
-import { timeMoves } from "./actions/time.ts";
+import { agentActions } from "./actions/agents.ts";
+import { catalogActions } from "./actions/catalog.ts";
+import { commerceActions } from "./actions/commerce.ts";
+import { intentActions } from "./actions/intents.ts";
+import { policyActions } from "./actions/policies.ts";
+import { policyAccountActions } from "./actions/policy-accounts.ts";
+import { registryActions } from "./actions/registries.ts";
+import { sessionKeyActions } from "./actions/session-keys.ts";
+import { settlementActions } from "./actions/settlements.ts";
+import { timeActions } from "./actions/time.ts";
 import { Random } from "./random.ts";
-import { assembleCast, FIRST_CAST_INDEX } from "./state/accounts.ts";
-import { openLedger } from "./state/simulator-state.ts";
-import { type Move, Turn } from "./turn.ts";
+import { fundAccounts, FIRST_ACCOUNT_INDEX } from "./state/accounts.ts";
+import { createSimulatorState } from "./state/simulator-state.ts";
+import { type SimulatorAction, Turn } from "./turn.ts";
 import type { World } from "./world.ts";
 
-export const MOVES: readonly Move[] = [
-  ...agentMoves,
-  ...policyMoves,
-  ...accountMoves,
-  ...sessionMoves,
-  ...intentMoves,
-  ...registryMoves,
-  ...catalogMoves,
-  ...commerceMoves,
-  ...settlementMoves,
-  ...timeMoves,
+export const SIMULATOR_ACTIONS: readonly SimulatorAction[] = [
+  ...agentActions,
+  ...policyActions,
+  ...policyAccountActions,
+  ...sessionKeyActions,
+  ...intentActions,
+  ...registryActions,
+  ...catalogActions,
+  ...commerceActions,
+  ...settlementActions,
+  ...timeActions,
 ];
 
-export type EconomyOptions = {
+export type SimulatorOptions = {
   readonly world: World;
   /** Two economies with the same seed on equal worlds do the same. */
   readonly seed: number;
@@ -42,7 +42,7 @@ export type EconomyOptions = {
   /** Told after each move. */
   readonly onStep?: (step: { readonly number: number; readonly move: string }) => void;
   /** A second economy on the same chain needs people of its own: forty accounts from this index on. */
-  readonly firstCastIndex?: number;
+  readonly firstAccountIndex?: number;
 };
 
 /** A move never played before is this much more likely: a few hundred steps show everything. */
@@ -52,15 +52,15 @@ const NOVELTY = 8;
 const SHARED_BLOCK_PERCENT = 40;
 const MOVES_PER_BLOCK_MAX = 8;
 
-type Chosen = { readonly move: Move; readonly play: () => Promise<unknown> };
+type Chosen = { readonly move: SimulatorAction; readonly play: () => Promise<unknown> };
 
 /** Plays; resolves with the number of moves played. A transaction that reverts ends it with an error. */
-export async function playEconomy(options: EconomyOptions): Promise<number> {
+export async function runSimulator(options: SimulatorOptions): Promise<number> {
   const { seed, steps = Number.POSITIVE_INFINITY, signal, onStep } = options;
   const world: World = { ...options.world, random: new Random(seed) };
-  const cast = await assembleCast(world, options.firstCastIndex ?? FIRST_CAST_INDEX);
-  const turn = new Turn(world, cast, openLedger(cast));
-  const played = new Set<Move>();
+  const cast = await fundAccounts(world, options.firstAccountIndex ?? FIRST_ACCOUNT_INDEX);
+  const turn = new Turn(world, cast, createSimulatorState(cast));
+  const played = new Set<SimulatorAction>();
   const startedAt = performance.now();
   let number = 0;
   while (number < steps && signal?.aborted !== true) {
@@ -83,9 +83,9 @@ function movesOfTurn(random: Random): number {
   return random.chance(SHARED_BLOCK_PERCENT) ? 2 + random.below(MOVES_PER_BLOCK_MAX - 1) : 1;
 }
 
-function chooseMoves(turn: Turn, count: number, played: ReadonlySet<Move>): Chosen[] {
+function chooseMoves(turn: Turn, count: number, played: ReadonlySet<SimulatorAction>): Chosen[] {
   const chosen: Chosen[] = [];
-  const candidates = new Set(count === 1 ? MOVES : MOVES.filter(({ alone }) => alone !== true));
+  const candidates = new Set(count === 1 ? SIMULATOR_ACTIONS : SIMULATOR_ACTIONS.filter(({ alone }) => alone !== true));
   while (chosen.length < count && candidates.size > 0) {
     const move = weighted(turn.random, [...candidates], played);
     const play = move.prepare(turn);
@@ -95,7 +95,7 @@ function chooseMoves(turn: Turn, count: number, played: ReadonlySet<Move>): Chos
   return chosen;
 }
 
-function weighted(random: Random, moves: readonly Move[], played: ReadonlySet<Move>): Move {
+function weighted(random: Random, moves: readonly SimulatorAction[], played: ReadonlySet<SimulatorAction>): SimulatorAction {
   const weights = moves.map((move) => (played.has(move) ? move.weight : NOVELTY * move.weight));
   let left = random.below(weights.reduce((sum, weight) => sum + weight, 0));
   for (const [index, move] of moves.entries()) {

@@ -1,14 +1,14 @@
 // Who makes the blocks of a scenario, and what time it is in them.
 
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
-import { awaitReceipt, type Receipt } from "@sextant/contracts/deploy/transaction";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
+import { awaitReceipt, type TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import type { Hex } from "viem";
 
 export type Timeline = {
   /** A time the next block is not before, in seconds. */
   now(): Promise<bigint>;
   /** Takes signed transactions in the order they come and resolves once all are in blocks. */
-  include(transactions: AsyncIterable<Hex>): Promise<readonly Receipt[]>;
+  include(transactions: AsyncIterable<Hex>): Promise<readonly TransactionReceipt[]>;
   /** Only where blocks are ours to make. */
   readonly control?: {
     /** Mines blocks without transactions. */
@@ -33,7 +33,7 @@ const BLOCKS_PER_BATCH_MAX = 20;
 const SECONDS_PER_BLOCK = 2n;
 
 /** Takes over mining on a chain asked in process: every block, its transactions and its timestamp follow from what is asked, never from the wall clock. */
-export async function scriptedTimeline(request: RpcRequest, options: ScriptedOptions): Promise<Timeline> {
+export async function scriptedTimeline(request: RpcRequestFunction, options: ScriptedOptions): Promise<Timeline> {
   const { secondsPerBlock = SECONDS_PER_BLOCK } = options;
   const head = (await request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
   if (options.start <= BigInt(head.timestamp)) {
@@ -53,12 +53,12 @@ export async function scriptedTimeline(request: RpcRequest, options: ScriptedOpt
     now: async () => next,
     include: async (transactions) => {
       const hashes = await submitPipelined(request, transactions);
-      let receipts: (Receipt | null)[] = [];
+      let receipts: (TransactionReceipt | null)[] = [];
       for (let blocks = 0; blocks < BLOCKS_PER_BATCH_MAX; blocks += 1) {
         await mine();
         receipts = (await Promise.all(
           hashes.map((hash) => request("eth_getTransactionReceipt", [hash])),
-        )) as (Receipt | null)[];
+        )) as (TransactionReceipt | null)[];
         if (receipts.every((receipt) => receipt !== null)) return receipts;
       }
       throw new Error(
@@ -80,7 +80,7 @@ export async function scriptedTimeline(request: RpcRequest, options: ScriptedOpt
 }
 
 /** Lives with the chain as it is: at once, on an interval, beside other people's transactions. */
-export function chainTimeline(request: RpcRequest): Timeline {
+export function chainTimeline(request: RpcRequestFunction): Timeline {
   return {
     now: async () => {
       const pending = (await request("eth_getBlockByNumber", ["pending", false])) as { timestamp: Hex };
@@ -95,7 +95,7 @@ export function chainTimeline(request: RpcRequest): Timeline {
 }
 
 /** In process the order of asking is the order of arrival: the next is signed while the chain looks at this one. */
-async function submitPipelined(request: RpcRequest, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
+async function submitPipelined(request: RpcRequestFunction, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
   const answers: Promise<Hex>[] = [];
   for await (const transaction of transactions) {
     const answer = request("eth_sendRawTransaction", [transaction]) as Promise<Hex>;
@@ -107,7 +107,7 @@ async function submitPipelined(request: RpcRequest, transactions: AsyncIterable<
 }
 
 /** Over HTTP, requests sent together may arrive in any order. */
-async function submitOneByOne(request: RpcRequest, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
+async function submitOneByOne(request: RpcRequestFunction, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
   const hashes: Hex[] = [];
   for await (const transaction of transactions) {
     hashes.push((await request("eth_sendRawTransaction", [transaction])) as Hex);

@@ -1,11 +1,11 @@
 // Sends transactions with nonces counted here, alone or several in one block, and fails loudly when one reverts.
 
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import {
-  type Call,
-  type Fees,
+  type TransactionCall,
+  type CallFees,
   nextNonce,
-  type Receipt,
+  type TransactionReceipt,
   signCall,
 } from "@sextant/contracts/deploy/transaction";
 import type { Address, Hex, PrivateKeyAccount } from "viem";
@@ -16,41 +16,41 @@ import type { Timeline } from "./timeline.ts";
 /** The dearest call here, registering several agents at once, takes half of it; thirty fit into a block. */
 const CALL_GAS = 1_000_000n;
 
-export class TransactionReverted extends Error {
+export class TransactionRevertedError extends Error {
   override readonly name = "TransactionReverted";
 }
 
-export type Tally = { transactions: number; events: number; block: number };
+export type TransactionCounters = { transactions: number; events: number; block: number };
 
 type Waiting = {
   readonly account: PrivateKeyAccount;
-  readonly call: Call;
-  readonly resolve: (receipt: Receipt) => void;
+  readonly call: TransactionCall;
+  readonly resolve: (receipt: TransactionReceipt) => void;
   readonly reject: (error: unknown) => void;
 };
 
 /** Transactions that shall share a block: complete when every task has sent one, or ended without. */
 type Gathering = { readonly waiting: Waiting[]; expected: number; ended: number };
 
-export type OutboxOptions = {
-  readonly request: RpcRequest;
+export type TransactionSenderOptions = {
+  readonly request: RpcRequestFunction;
   readonly timeline: Timeline;
   readonly chainId: number;
-  readonly fees: Fees;
+  readonly fees: CallFees;
 };
 
-export class Outbox {
-  readonly tally: Tally = { transactions: 0, events: 0, block: 0 };
-  readonly #options: OutboxOptions;
+export class TransactionSender {
+  readonly counters: TransactionCounters = { transactions: 0, events: 0, block: 0 };
+  readonly #options: TransactionSenderOptions;
   readonly #nonces = new Map<Address, number>();
   #gathering: Gathering | undefined;
   #lastBatch: Promise<void> = Promise.resolve();
 
-  constructor(options: OutboxOptions) {
+  constructor(options: TransactionSenderOptions) {
     this.#options = options;
   }
 
-  send(account: PrivateKeyAccount, call: Call): Promise<Receipt> {
+  send(account: PrivateKeyAccount, call: TransactionCall): Promise<TransactionReceipt> {
     return new Promise((resolve, reject) => {
       const waiting = { account, call, resolve, reject };
       if (this.#gathering === undefined) {
@@ -119,25 +119,25 @@ export class Outbox {
     for (const { account, call } of batch) yield await this.#sign(account, call);
   }
 
-  async #sign(account: PrivateKeyAccount, call: Call): Promise<Hex> {
+  async #sign(account: PrivateKeyAccount, call: TransactionCall): Promise<Hex> {
     const { request, chainId, fees } = this.#options;
     const nonce = this.#nonces.get(account.address) ?? (await nextNonce(request, account.address));
     this.#nonces.set(account.address, nonce + 1);
     return signCall(account, { gas: CALL_GAS, ...call }, { ...fees, chainId, nonce });
   }
 
-  async #reverted({ account, call }: Waiting, receipt: Receipt): Promise<TransactionReverted> {
+  async #reverted({ account, call }: Waiting, receipt: TransactionReceipt): Promise<TransactionRevertedError> {
     const reason = await explainRevert(this.#options.request, account.address, call, receipt);
-    return new TransactionReverted(
+    return new TransactionRevertedError(
       `Transaction ${receipt.transactionHash} of ${account.address} to ${call.to ?? "a new contract"} reverted: ${reason}`,
     );
   }
 
-  #count(receipt: Receipt): void {
-    this.tally.transactions += 1;
-    this.tally.block = Number(receipt.blockNumber);
+  #count(receipt: TransactionReceipt): void {
+    this.counters.transactions += 1;
+    this.counters.block = Number(receipt.blockNumber);
     for (const { topics } of receipt.logs) {
-      if (topics[0] !== undefined && PROTOCOL_TOPICS.has(topics[0])) this.tally.events += 1;
+      if (topics[0] !== undefined && PROTOCOL_TOPICS.has(topics[0])) this.counters.events += 1;
     }
   }
 }

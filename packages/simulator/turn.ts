@@ -1,14 +1,14 @@
 // What a player sees when it is its turn: the world, what exists in it, and what nobody else uses in this turn.
 import type { Random } from "./random.ts";
-import type { Cast } from "./state/accounts.ts";
-import type { Ledger } from "./state/simulator-state.ts";
+import type { SimulatorAccounts } from "./state/accounts.ts";
+import type { SimulatorState } from "./state/simulator-state.ts";
 import type { World } from "./world.ts";
 
 /** A play of several blocks must not run into a deadline that was fine when it was chosen. */
 const MARGIN_SECONDS = 60n;
 
 /** What can be done in the economy. Everything is decided in `prepare`; the play only carries it out. */
-export type Move = {
+export type SimulatorAction = {
   readonly name: string;
   /** How likely, compared with others. */
   readonly weight: number;
@@ -21,17 +21,17 @@ export type Move = {
 export class Turn {
   readonly world: World;
   readonly random: Random;
-  readonly cast: Cast;
-  readonly ledger: Ledger;
+  readonly accounts: SimulatorAccounts;
+  readonly state: SimulatorState;
   #now = 0n;
   #documents = 0;
   readonly #taken = new Set<object>();
 
-  constructor(world: World, cast: Cast, ledger: Ledger) {
+  constructor(world: World, cast: SimulatorAccounts, ledger: SimulatorState) {
     this.world = world;
     this.random = world.random;
-    this.cast = cast;
-    this.ledger = ledger;
+    this.accounts = cast;
+    this.state = ledger;
   }
 
   get now(): bigint {
@@ -41,9 +41,9 @@ export class Turn {
   begin(now: bigint): void {
     this.#now = now;
     this.#taken.clear();
-    const { intents, quotes } = this.ledger;
-    intents.keep(({ intent }) => this.isTimely(intent.constraints.deadline));
-    quotes.keep(({ expiresAt }) => this.isTimely(expiresAt));
+    const { intents, quotes } = this.state;
+    intents.retain(({ intent }) => this.isTimely(intent.constraints.deadline));
+    quotes.retain(({ expiresAt }) => this.isTimely(expiresAt));
   }
 
   /** Whether there is still time before the deadline. */

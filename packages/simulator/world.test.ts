@@ -4,11 +4,11 @@ import { deploy } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { parseEther, toHex } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStage, type Stage } from "./deployed-chain.ts";
+import { startDeployedChain, type DeployedChain } from "./deployed-chain.ts";
 import { scriptedTimeline } from "./timeline.ts";
-import { TransactionReverted } from "./transaction-sender.ts";
+import { TransactionRevertedError } from "./transaction-sender.ts";
 import { registerAgent, revokeAgent, updateAgent } from "./transactions/agents.ts";
-import { openPolicyAccount, throughAccount } from "./transactions/policy-accounts.ts";
+import { openPolicyAccount, actThroughAccount } from "./transactions/policy-accounts.ts";
 import { sendEther } from "./transactions/tokens.ts";
 import { openWorld } from "./world.ts";
 
@@ -19,8 +19,8 @@ const profile = {
 } as const;
 const running: LocalChain[] = [];
 
-async function stage(): Promise<Stage> {
-  const opened = await openStage();
+async function stage(): Promise<DeployedChain> {
+  const opened = await startDeployedChain();
   running.push(opened.chain);
   return opened;
 }
@@ -57,7 +57,7 @@ describe("a scripted world", () => {
       timestamp: second.timestamp + 3_604n,
       transactions: [],
     });
-    expect(world.tally).toMatchObject({ transactions: 2, events: 2 });
+    expect(world.counters).toMatchObject({ transactions: 2, events: 2 });
   });
 
   it("puts the first transaction of each task into one block, in the order of the tasks", async () => {
@@ -105,7 +105,7 @@ describe("a scripted world", () => {
     const id = await registerAgent(world, agent, profile);
     await revokeAgent(world, agent, id);
     const again = revokeAgent(world, agent, id);
-    await expect(again).rejects.toBeInstanceOf(TransactionReverted);
+    await expect(again).rejects.toBeInstanceOf(TransactionRevertedError);
     await expect(again).rejects.toThrow(
       new RegExp(
         `of ${agent.address} to ${world.contracts.AgentRegistry} reverted: AgentAlreadyRevoked\\(\\)$`,
@@ -113,7 +113,7 @@ describe("a scripted world", () => {
     );
     const account = await openPolicyAccount(world, agent);
     const target = world.local.DemoTarget;
-    await expect(throughAccount(agent, account).send({ to: target })).rejects.toThrow(/TargetNotAllowed\(0x/);
+    await expect(actThroughAccount(agent, account).send({ to: target })).rejects.toThrow(/TargetNotAllowed\(0x/);
   });
 
   it("asks for the nonce again after the node refused a transaction", async () => {

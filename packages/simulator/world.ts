@@ -1,28 +1,28 @@
 // The stage of a scenario: a chain with the contracts on it, people who can sign, chance, and time.
 
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
-import { type Call, currentFees, type Receipt } from "@sextant/contracts/deploy/transaction";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
+import { type TransactionCall, currentFees, type TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import { LOCAL_ACCOUNT_NAMES, type LocalAccountName, localAccount } from "@sextant/local-chain/accounts";
 import type { Address, PrivateKeyAccount, PublicClient } from "viem";
 import { createPublicClient, custom } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { Random } from "./random.ts";
 import { chainTimeline, type Timeline } from "./timeline.ts";
-import { Outbox, type Tally } from "./transaction-sender.ts";
+import { TransactionSender, type TransactionCounters } from "./transaction-sender.ts";
 
 /** Who a call comes from: a person, or a contract that a person makes act. */
 export type Actor = {
   readonly address: Address;
   /** Resolves when the call is in a block; rejects when it reverted. */
-  send(call: Call): Promise<Receipt>;
+  send(call: TransactionCall): Promise<TransactionReceipt>;
 };
 
 /** A person with a key. */
 export type Wallet = Actor & { readonly account: PrivateKeyAccount };
 
 export type World = {
-  readonly request: RpcRequest;
+  readonly request: RpcRequestFunction;
   readonly client: PublicClient;
   readonly chainId: number;
   readonly contracts: LocalDeployment["contracts"];
@@ -35,14 +35,14 @@ export type World = {
   readonly random: Random;
   readonly timeline: Timeline;
   /** What was sent so far. */
-  readonly tally: Readonly<Tally>;
+  readonly counters: Readonly<TransactionCounters>;
   /** Runs tasks so that the first transaction of each is in the same block. */
   inOneBlock<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]>;
 };
 
 export type WorldOptions = {
   /** In process where there is a choice: it is several times faster than HTTP. */
-  readonly request: RpcRequest;
+  readonly request: RpcRequestFunction;
   readonly deployment: LocalDeployment;
   /** The chain's own by default. */
   readonly timeline?: Timeline;
@@ -53,7 +53,7 @@ export type WorldOptions = {
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { request, deployment, timeline = chainTimeline(request) } = options;
   const { chainId } = deployment;
-  const outbox = new Outbox({ request, timeline, chainId, fees: await currentFees(request) });
+  const outbox = new TransactionSender({ request, timeline, chainId, fees: await currentFees(request) });
   const wallets = new Map<number, Wallet>();
   const wallet = (index: number): Wallet => {
     const known = wallets.get(index);
@@ -83,7 +83,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     wallet,
     random: new Random(options.seed ?? 1),
     timeline,
-    tally: outbox.tally,
+    counters: outbox.counters,
     inOneBlock: (tasks) => outbox.inOneBlock(tasks),
   };
 }

@@ -1,22 +1,22 @@
 // One good request for every route of the indexing API, made of what the API itself tells about a running economy.
 
-export type SampleAnswer = { readonly status: number; readonly body: unknown };
-export type Call = (method: string, target: string, body?: unknown) => Promise<SampleAnswer>;
+export type ExampleResponse = { readonly status: number; readonly body: unknown };
+export type SendExampleRequest = (method: string, target: string, body?: unknown) => Promise<ExampleResponse>;
 
-export type Sample = {
+export type ApiExample = {
   readonly method: string;
   readonly path: string;
   readonly target: string;
   readonly body?: unknown;
-  readonly answer: SampleAnswer;
+  readonly answer: ExampleResponse;
 };
 
 type Fields = Readonly<Record<string, string>>;
 type List = (target: string, key: string) => Promise<readonly Fields[]>;
 
 /** Asks every route once, in an order in which what is written can be read; throws where an answer is not good. */
-export async function askEverything(call: Call): Promise<readonly Sample[]> {
-  const samples: Sample[] = [];
+export async function requestAllExamples(call: SendExampleRequest): Promise<readonly ApiExample[]> {
+  const samples: ApiExample[] = [];
   const fetched = async (target: string): Promise<unknown> => {
     const answer = await call("GET", target);
     if (answer.status !== 200)

@@ -1,14 +1,14 @@
 // Asked and answered, as sections of a page: one per route, in the order of the description.
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
-import { typeText } from "../../src/http/openapi/schema-text.ts";
+import { formatSchemaType } from "../../src/http/openapi/schema-text.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
-import type { Sample } from "./sample-requests.ts";
+import type { ApiExample } from "./sample-requests.ts";
 
 // Enough to see the shape of a list.
 const ELEMENTS_SHOWN = 2;
 const LINES_SHOWN = 6;
 
-export function exampleSections(document: OpenApiDocument, samples: readonly Sample[], url: string): string {
+export function exampleSections(document: OpenApiDocument, samples: readonly ApiExample[], url: string): string {
   const parts = document.tags.map(({ name }) => {
     const sections = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
@@ -24,14 +24,14 @@ function section(
   method: string,
   path: string,
   operation: OpenApiOperation,
-  samples: readonly Sample[],
+  samples: readonly ApiExample[],
   url: string,
 ): string {
   const sample = samples.find((each) => each.method === method && each.path === path);
   if (!sample) throw new Error(`nobody has asked ${method} ${path}`);
   const rows = operation.parameters.map(
     ({ name, required, description, schema }) =>
-      `| \`${name}\` | ${typeText(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
+      `| \`${name}\` | ${formatSchemaType(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
   );
   const table =
     rows.length === 0 ? [] : ["| parameter | type | required | meaning |", "|---|---|---|---|", ...rows, ""];
@@ -52,7 +52,7 @@ function section(
   ].join("\n");
 }
 
-function command({ method, target, body }: Sample, url: string): string {
+function command({ method, target, body }: ApiExample, url: string): string {
   if (method === "GET") return `curl '${url}${target}'`;
   if (body === undefined) return `curl -X ${method} '${url}${target}'`;
   // A quote inside single quotes of the shell.

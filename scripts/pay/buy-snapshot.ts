@@ -8,10 +8,10 @@ import { FAULTS, Fault, type FaultCode } from "../../src/lib/fault.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import type { PayArguments } from "./pay-arguments.ts";
 import type { Payer } from "./payer.ts";
-import { namedPayment } from "./payment-identifier.ts";
-import { patientFetch } from "./retrying-fetch.ts";
+import { paymentIdentifierExtension } from "./payment-identifier.ts";
+import { createRetryingFetch } from "./retrying-fetch.ts";
 
-export type PaidSnapshot = {
+export type BoughtSnapshot = {
   readonly snapshot: PortfolioSnapshot;
   /** Null where the service asked for nothing. */
   readonly receipt: {
@@ -27,10 +27,10 @@ export type PaidSnapshot = {
 const TOKEN_DECIMALS = 6;
 const WHATEVER_CHAIN = "eip155:*";
 
-export async function paidSnapshot(
+export async function payForSnapshot(
   asked: Pick<PayArguments, "address" | "chains" | "maxUsd">,
   payer: Payer,
-): Promise<PaidSnapshot> {
+): Promise<BoughtSnapshot> {
   const url = new URL("/portfolio", payer.url);
   url.searchParams.set("address", asked.address);
   if (asked.chains !== null) url.searchParams.set("chains", asked.chains);
@@ -44,7 +44,7 @@ export async function paidSnapshot(
   };
 }
 
-function receiptOf(settled: SettleResponse): NonNullable<PaidSnapshot["receipt"]> {
+function receiptOf(settled: SettleResponse): NonNullable<BoughtSnapshot["receipt"]> {
   const { transaction, network, payer = "", amount } = settled;
   const paidUsd = amount === undefined ? null : formatAmount(BigInt(amount), TOKEN_DECIMALS);
   return { transaction, network, payer, paidUsd };
@@ -59,9 +59,9 @@ async function ask(url: URL, maxUsd: Decimal, payer: Payer): Promise<Response> {
       allowedAssets: payer.token ? [{ ...payer.token, maxAmountPerPayment: cap }] : [],
     },
   });
-  client.registerExtension(namedPayment);
+  client.registerExtension(paymentIdentifierExtension);
   try {
-    return await wrapFetchWithPayment(patientFetch(fetch), client)(url, {
+    return await wrapFetchWithPayment(createRetryingFetch(fetch), client)(url, {
       headers: { accept: "application/json" },
     });
   } catch (cause) {

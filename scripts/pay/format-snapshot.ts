@@ -1,11 +1,11 @@
 // A snapshot as a terminal shows it: sums first, then tables, then doubts and the receipt.
-import type { PaidSnapshot } from "./buy-snapshot.ts";
+import type { BoughtSnapshot } from "./buy-snapshot.ts";
 
 type Row = readonly string[];
 
 const NAME_LENGTH_MAX = 28;
 
-export function snapshotText({ snapshot, receipt }: PaidSnapshot): string {
+export function formatSnapshot({ snapshot, receipt }: BoughtSnapshot): string {
   const { address, timestamp, provider, summary, tokens, positions, recentActivity } = snapshot;
   return [
     `Wallet      ${address}`,

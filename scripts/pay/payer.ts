@@ -17,7 +17,7 @@ type LocalRun = {
   readonly accounts: readonly { readonly name: string; readonly privateKey: string }[];
 };
 
-export type PayerQuestion = {
+export type PayerLookup = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly localFile: string;
   readonly url: string | null;
@@ -25,7 +25,7 @@ export type PayerQuestion = {
 
 const VARIABLE = "PAYER_PRIVATE_KEY";
 
-export function findPayer({ environment, localFile, url }: PayerQuestion): Payer {
+export function findPayer({ environment, localFile, url }: PayerLookup): Payer {
   const local = readLocalRun(localFile);
   if (local !== null && (url === null || url === new URL(local.portfolio).origin)) {
     const payer = local.accounts.find(({ name }) => name === "payer") ?? local.accounts[0];

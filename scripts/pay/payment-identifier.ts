@@ -2,7 +2,7 @@
 import type { ClientExtension } from "@x402/core/client";
 import { appendPaymentIdentifierToExtensions, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 
-export const namedPayment: ClientExtension = {
+export const paymentIdentifierExtension: ClientExtension = {
   key: PAYMENT_IDENTIFIER,
   async enrichPaymentPayload(payload, { extensions = {} }) {
     // Leaves it alone where the service knows no names.

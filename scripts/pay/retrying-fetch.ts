@@ -7,7 +7,7 @@ const WAIT_SECONDS = 2;
 const WAIT_SECONDS_MAX = 15;
 const LATER = [429, 502, 503, 504];
 
-export function patientFetch(
+export function createRetryingFetch(
   once: typeof fetch,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): typeof fetch {

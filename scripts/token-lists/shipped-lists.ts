@@ -31,7 +31,7 @@ const METAMASK = "@metamask/contract-metadata";
 const packages = createRequire(import.meta.url);
 
 /** File name → text. */
-export function shippedLists(): ReadonlyMap<string, string> {
+export function buildShippedLists(): ReadonlyMap<string, string> {
   const optimism = (packages(OPTIMISM) as { readonly default: PublicList }).default;
   const aave = readPackageJson<PublicList>(AAVE, "tokenlist.json");
   const chainIds = new Set(LISTED_CHAINS.map(({ chainId }) => chainId));

@@ -3,10 +3,10 @@
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { Injection } from "../../tests/support/nodes/node-faults.ts";
+import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
-import { accountReads, noAccountReads } from "./account-reads.ts";
+import { createAccountReads, unavailableAccountReads } from "./account-reads.ts";
 
 let chain: LocalChain;
 const wallet: Hex = `0x${"c0de".repeat(10)}`;
@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => chain.stop());
 
-async function reading(injection: Injection | null) {
+async function reading(injection: NodeFaultInjection | null) {
   const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: () => injection, liesPerQuestion: 9 });
   const { rpc } = createTestRpc([node.url], { limits: { attemptsMax: 2, requestTimeoutMs: 500 } });
-  const reads = accountReads(rpc);
+  const reads = createAccountReads(rpc);
   const told = (promise: Promise<unknown>) => promise.catch((error: { code: string }) => error.code);
-  const outcome = [await told(reads.codeOf(wallet)), await told(reads.call(wallet, "0x"))];
+  const outcome = [await told(reads.readCode(wallet)), await told(reads.call(wallet, "0x"))];
   rpc.close();
   await node.stop();
   return outcome;
@@ -34,7 +34,7 @@ describe("reads about an account", () => {
     expect(await reading(null)).toEqual([CODE, `0x${"1".padStart(64, "0")}`]);
   });
 
-  it.each<[string, Injection]>([
+  it.each<[string, NodeFaultInjection]>([
     ["is down", { kind: "status", status: 502 }],
     ["refuses the key", { kind: "status", status: 401 }],
     ["shows a web page", { kind: "page" }],
@@ -57,6 +57,6 @@ describe("reads about an account", () => {
   );
 
   it("are impossible without a node, and say so", async () => {
-    await expect(noAccountReads.codeOf(wallet)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    await expect(unavailableAccountReads.readCode(wallet)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
   });
 });

@@ -2,19 +2,19 @@
 
 import { RpcError } from "../chain/rpc/errors.ts";
 import { readData } from "../chain/rpc/hex-values.ts";
-import { type Rpc, valuesOf } from "../chain/rpc/types.ts";
+import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { AccountReads } from "./writes/verify-signature.ts";
+import type { AccountReader } from "./writes/verify-signature.ts";
 
 // Several signers and a passkey verified in Solidity stay below it; a contract that burns more is not worth waiting for.
 const GAS_MAX = "0x4c4b40";
 // A person waits for the answer; nodes that need longer count as unreachable.
 const READ_MS_MAX = 10_000;
 
-export function accountReads(rpc: Rpc): AccountReads {
+export function createAccountReads(rpc: Rpc): AccountReader {
   return {
-    codeOf: (account) =>
+    readCode: (account) =>
       reading(() =>
         rpc.request("eth_getCode", [account, "latest"], {
           parse: (code) => readData(code, "the code of an account"),
@@ -34,14 +34,14 @@ export function accountReads(rpc: Rpc): AccountReads {
           { signal: AbortSignal.timeout(READ_MS_MAX) },
         );
         if (answer && "error" in answer && answer.error.kind === "reverted") return null;
-        return valuesOf(answer ? [answer] : [])[0] ?? null;
+        return unwrapResults(answer ? [answer] : [])[0] ?? null;
       }),
   };
 }
 
 /** No address of a node is known, so no signature can be checked. */
-export const noAccountReads: AccountReads = {
-  codeOf: async () => {
+export const unavailableAccountReads: AccountReader = {
+  readCode: async () => {
     throw new Fault("NODE_UNAVAILABLE", "Signatures can not be checked: this server has no node (RPC_URL).");
   },
   call: async () => null,

@@ -1,31 +1,31 @@
 // The indexing API put together: reads over a pipelined reader, kept as bytes until the database tells of a change.
-import { createAnswerCache } from "../http/cache/response-cache.ts";
-import { openApiDocument } from "../http/openapi/document.ts";
-import { describeEndpoint, describeRead, ownRoutes } from "../http/openapi/route-description.ts";
-import { addDescription } from "../http/routes/documents.ts";
-import { addEndpoints } from "../http/routes/endpoints.ts";
+import { createResponseCache } from "../http/cache/response-cache.ts";
+import { buildOpenApiDocument } from "../http/openapi/document.ts";
+import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
+import { addOpenApiRoutes } from "../http/routes/documents.ts";
+import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
-import type { Server } from "../http/server.ts";
+import type { HttpServer } from "../http/server.ts";
 import type { Log } from "../lib/log.ts";
 import { tables } from "../protocol/domains.ts";
-import { preflightEndpoint } from "../protocol/preflight/endpoint.ts";
-import { reads as protocolReads } from "../protocol/reads.ts";
+import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
+import { indexReads as protocolReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import { openReader } from "../store/fast/pipelined-reader.ts";
+import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
 import { openIndexReader } from "../store/index/reader.ts";
 import { openSlowReader } from "../store/index/slow-reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
-import { startExpiry } from "./expiry/run.ts";
-import { indexingApiTitle } from "./title.ts";
-import { openWriting, type WritingOptions } from "./write-service.ts";
+import { runExpiryLoop } from "./expiry/run.ts";
+import { describeIndexingApi } from "./title.ts";
+import { openWriteService, type WriteServiceOptions } from "./write-service.ts";
 import { writeReads } from "./writes/endpoints.ts";
 
-export type ApiOptions = {
+export type ServeApiOptions = {
   readonly database: Database;
   readonly log: Log;
   /** What people may write; without it the API only reads. */
-  readonly writing?: WritingOptions;
+  readonly writes?: WriteServiceOptions;
   /** Whether the index is whole, so that what it does not refer to may expire; without it nothing does. */
   readonly isIndexReady?: () => Promise<boolean>;
   /** 64 MiB unless said otherwise; 0 keeps no answer. */
@@ -36,47 +36,47 @@ export type ApiOptions = {
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Adds the routes; `close` ends what they stand on. */
-export function serveApi(server: Server, options: ApiOptions): { close(): Promise<void> } {
+export function serveApi(server: HttpServer, options: ServeApiOptions): { close(): Promise<void> } {
   const { database, log } = options;
   const leaving = new AbortController();
-  const reads = [...protocolReads, ...(options.writing ? writeReads : [])];
-  const cache = createAnswerCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
-  const readers = { quick: openReader(database), slow: openSlowReader(database) };
+  const reads = [...protocolReads, ...(options.writes ? writeReads : [])];
+  const cache = createResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
+  const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
   const read: typeof index.read = (statement, use) =>
     index.read(statement, (head, answered) => {
-      cache.saw(head.hash);
+      cache.observeHead(head.hash);
       return use(head, answered);
     });
   const dropMadeFrom = (tables: readonly string[]) => {
-    const affected = reads.filter(({ written = [] }) => written.some((table) => tables.includes(table)));
-    cache.dropRoutes(affected.map(({ path }) => path));
+    const affected = reads.filter(({ writableTables: written = [] }) => written.some((table) => tables.includes(table)));
+    cache.invalidateRoutes(affected.map(({ path }) => path));
   };
   const watching = watchChanges(database, {
-    onChange: (tables) => (tables === null ? cache.changed() : dropMadeFrom(tables)),
-    onDeaf: cache.deaf,
+    onChange: (tables) => (tables === null ? cache.invalidateAll() : dropMadeFrom(tables)),
+    onDisconnect: cache.disable,
     log,
     signal: leaving.signal,
   });
-  const writing = options.writing && openWriting(options.writing, { database, log, changed: dropMadeFrom });
+  const writing = options.writes && openWriteService(options.writes, { database, log, changed: dropMadeFrom });
   const { isIndexReady } = options;
   const expiring =
-    options.writing && isIndexReady
-      ? startExpiry({
+    options.writes && isIndexReady
+      ? runExpiryLoop({
           database,
           tables,
-          unreferredDays: options.writing.config.unreferredDays,
-          storedBytesMax: options.writing.config.storedBytesMax,
+          unreferredDays: options.writes.config.unreferredDays,
+          storedBytesMax: options.writes.config.storedBytesMax,
           isIndexReady,
           log,
           signal: leaving.signal,
         })
       : undefined;
-  const endpoints: readonly Endpoint[] = [preflightEndpoint({ run: read }), ...(writing?.endpoints ?? [])];
+  const endpoints: readonly Endpoint[] = [createPreflightEndpoint({ run: read }), ...(writing?.endpoints ?? [])];
   addReadRoutes(server, reads, { run: read, cache });
-  addEndpoints(server.app, endpoints);
-  const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...ownRoutes];
-  addDescription(server.app, openApiDocument(indexingApiTitle(), routes));
+  addEndpointRoutes(server.app, endpoints);
+  const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...serviceRoutes];
+  addOpenApiRoutes(server.app, buildOpenApiDocument(describeIndexingApi(), routes));
   return {
     async close() {
       leaving.abort();

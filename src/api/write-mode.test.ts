@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../config/read-config.ts";
 import { writeSettings } from "../config/settings.ts";
-import { writeMode } from "./write-mode.ts";
+import { resolveWriteMode } from "./write-mode.ts";
 
 const mode = (environment: Record<string, string>, chainId: number) =>
-  writeMode(readConfig(environment, writeSettings), chainId);
+  resolveWriteMode(readConfig(environment, writeSettings), chainId);
 
 describe("writes", () => {
   it("are open on a local chain and signed elsewhere, unless told", () => {

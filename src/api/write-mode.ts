@@ -1,15 +1,15 @@
 // Whether writes are open or signed: decided at the start, and never open by accident.
-import { local } from "../chain/chains/local.ts";
+import { localChain } from "../chain/chains/local.ts";
 import type { Config } from "../config/read-config.ts";
 import type { writeSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 
-export function writeMode(
+export function resolveWriteMode(
   { writeAuth, allowOpenWrites }: Pick<Config<typeof writeSettings>, "writeAuth" | "allowOpenWrites">,
   chainId: number,
 ): "open" | "signed" {
   // The chain id of development nodes; nobody else's data is on such a chain.
-  const isLocal = chainId === local.chainId;
+  const isLocal = chainId === localChain.chainId;
   if (writeAuth === "open" && !isLocal && !allowOpenWrites) {
     throw new Fault(
       "CONFIG_INVALID",

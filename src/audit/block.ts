@@ -3,7 +3,7 @@ import { readHeader } from "../chain/headers.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Deployment } from "../protocol/deployment.ts";
-import { type Checkpoint, readBlocksDown, readCheckpoint } from "../store/index/checkpoint.ts";
+import { type Checkpoint, readBlocksDescending, readCheckpoint } from "../store/index/checkpoint.ts";
 import { claimSchema } from "../store/index/prepare.ts";
 import { type RowDeclaration, readRowTablesState } from "../store/index/row-tables.ts";
 import type { Session } from "../store/postgres/session.ts";
@@ -16,7 +16,7 @@ export type AuditedBlock = {
 };
 
 /** Refuses a schema that holds nothing, or an index of another deployment, or rows of another version. */
-export async function refuseUnfit(
+export async function assertAuditable(
   database: Pick<Session, "query">,
   deployment: Deployment,
   declaration: RowDeclaration,
@@ -33,7 +33,7 @@ export async function refuseUnfit(
 }
 
 /** How far the index has come. */
-export async function indexedPosition(session: Session, { startBlock }: Deployment): Promise<Checkpoint> {
+export async function readIndexedPosition(session: Session, { startBlock }: Deployment): Promise<Checkpoint> {
   const position = await readCheckpoint(session);
   if (position && position.block.number >= startBlock) return position;
   throw nothingIndexed();
@@ -47,7 +47,7 @@ function nothingIndexed(): Fault {
 }
 
 /** By default the newest block that is final for the index: its state does not change while it is read. */
-export function chooseBlock(wanted: number | null, { startBlock }: Deployment, position: Checkpoint): number {
+export function chooseAuditBlock(wanted: number | null, { startBlock }: Deployment, position: Checkpoint): number {
   const indexed = position.block.number;
   if (wanted === null) return position.finalized > startBlock ? position.finalized : indexed;
   if (wanted >= startBlock && wanted <= indexed) return wanted;
@@ -66,7 +66,7 @@ export async function readAuditedBlock(
 ): Promise<AuditedBlock> {
   const header = await readHeader(rpc, number, { signal });
   // Blocks that are final and empty are not kept: the newest one below that is kept speaks for them.
-  const [stored] = await readBlocksDown(session, number, 1);
+  const [stored] = await readBlocksDescending(session, number, 1);
   const theirs = stored ? await readHeader(rpc, stored.number, { signal }) : header;
   if (stored && stored.hash !== theirs.hash) {
     throw new Fault(

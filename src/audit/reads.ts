@@ -1,6 +1,6 @@
 // What an audit reads at its block: contract calls from the node, events from the stored logs.
-import { callBatch } from "../chain/contract-calls.ts";
-import { type FailureKind, RpcError } from "../chain/rpc/errors.ts";
+import { callContracts } from "../chain/contract-calls.ts";
+import { type RpcFailureKind, RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -12,7 +12,7 @@ import type { Session } from "../store/postgres/session.ts";
 import type { AuditedBlock } from "./block.ts";
 import type { AuditCall, AuditReads } from "./tables/compare-rows.ts";
 
-export type AuditSources = {
+export type AuditReadOptions = {
   readonly rpc: Rpc;
   readonly session: Pick<Session, "query">;
   readonly deployment: Deployment;
@@ -21,7 +21,7 @@ export type AuditSources = {
 };
 
 // What a contract can do to a node by running for ever, or by answering more than fits.
-const STRANGER_FAILURES: ReadonlySet<FailureKind> = new Set([
+const STRANGER_FAILURES: ReadonlySet<RpcFailureKind> = new Set([
   "timeout",
   "internal",
   "malformed",
@@ -32,19 +32,19 @@ const STRANGER_FAILURES: ReadonlySet<FailureKind> = new Set([
 // An account reads one word of its storage, perhaps behind a proxy: a few thousand gas.
 const STRANGER_GAS_MAX = 200_000;
 
-export function auditReads({ rpc, session, deployment, block, signal }: AuditSources): AuditReads {
+export function createAuditReads({ rpc, session, deployment, block, signal }: AuditReadOptions): AuditReads {
   const contracts: Readonly<Record<string, Hex>> = deployment.contracts;
   const decoder = createLogDecoder(deployment);
 
   const ask = async (calls: readonly AuditCall[]): Promise<(Hex | null)[]> => {
     const at = { blockHash: block.hash };
-    const located = calls.map(({ to, data, stranger }) => ({
+    const located = calls.map(({ to, data, untrusted: stranger }) => ({
       to,
       data,
       block: at,
       ...(stranger && { gasMax: STRANGER_GAS_MAX }),
     }));
-    const results = await callBatch(rpc, located, { signal }).catch((error) => {
+    const results = await callContracts(rpc, located, { signal }).catch((error) => {
       throw withoutState(error, block.number);
     });
     return results.map((result) => ("ok" in result ? result.ok : null));
@@ -68,18 +68,18 @@ export function auditReads({ rpc, session, deployment, block, signal }: AuditSou
       if (!address) throw new Error(`the deployment has no ${contract}`);
       return address;
     },
-    async calls(calls) {
+    async callViews(calls) {
       if (calls.length === 0) return [];
       try {
         return await ask(calls);
       } catch (error) {
-        if (!(error instanceof RpcError) || !calls.some(({ stranger }) => stranger)) throw error;
+        if (!(error instanceof RpcError) || !calls.some(({ untrusted: stranger }) => stranger)) throw error;
       }
       const answers: (Hex | null)[] = [];
       for (const call of calls) answers.push(await askStranger(call));
       return answers;
     },
-    async events(rows) {
+    async readEvents(rows) {
       const places = rows.map((row) => ({
         block: row.block_number as bigint,
         logIndex: row.log_index as number,

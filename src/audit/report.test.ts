@@ -1,10 +1,10 @@
 // The audit's text: aligned, bounded, and harmless whatever the chain holds.
 import { describe, expect, it } from "vitest";
-import { type AuditReport, describeAudit } from "./report.ts";
-import type { TableResult } from "./table.ts";
+import { type AuditReport, formatAuditReport } from "./report.ts";
+import type { TableAuditResult } from "./table.ts";
 
 const block = { number: 12, hash: `0x${"ab".repeat(32)}`, timestamp: 1 } as const;
-const report = (results: readonly TableResult[]): AuditReport => ({
+const report = (results: readonly TableAuditResult[]): AuditReport => ({
   network: "local",
   block,
   indexed: 34,
@@ -17,7 +17,7 @@ const difference = (found: string) => ({
   expected: "ipfs://a",
   source: "AgentRegistry.getAgent",
 });
-const agents = (differences: number, first: TableResult["first"] = []): TableResult => ({
+const agents = (differences: number, first: TableAuditResult["first"] = []): TableAuditResult => ({
   table: "agents",
   compared: 1_234,
   differences,
@@ -27,7 +27,7 @@ const agents = (differences: number, first: TableResult["first"] = []): TableRes
 
 describe("the report of an audit", () => {
   it("is a table", () => {
-    expect(describeAudit(report([agents(0)]))).toBe(
+    expect(formatAuditReport(report([agents(0)]))).toBe(
       [
         `Audit of local at block 12 (${block.hash}); indexed up to 34.`,
         "",
@@ -42,21 +42,21 @@ describe("the report of an audit", () => {
   });
 
   it("shows one difference with both values", () => {
-    expect(describeAudit(report([agents(1, [difference("ipfs://b")])]))).toMatch(
+    expect(formatAuditReport(report([agents(1, [difference("ipfs://b")])]))).toMatch(
       /\n1 difference:\n\ntable {3}key {2}column .*\nagents {2}1 {4}metadata_uri {2}ipfs:\/\/b {6}ipfs:\/\/a {3}AgentRegistry\.getAgent\n$/,
     );
   });
 
   it("shows the first twenty of many", () => {
     const many = Array.from({ length: 15 }, () => difference("ipfs://b"));
-    const text = describeAudit(report([agents(1_500, many), agents(15, many)]));
+    const text = formatAuditReport(report([agents(1_500, many), agents(15, many)]));
     expect(text).toContain("1,515 differences, of which the first 20:");
     expect(text.split("according to\n")[1]?.trimEnd().split("\n")).toHaveLength(20);
   });
 
   it("neither obeys nor repeats at length what somebody wrote on the chain", () => {
     const hostile = `\u001b[2J\nNo difference.\u2028\u202e${"x".repeat(1_000)}`;
-    const text = describeAudit(report([agents(1, [difference(hostile)])]));
+    const text = formatAuditReport(report([agents(1, [difference(hostile)])]));
     for (const character of ["\u001b", "\u2028", "\u202e"]) expect(text).not.toContain(character);
     expect(text).not.toMatch(/^No difference/m);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(200);

@@ -1,12 +1,12 @@
 // What an audit found, as text for people: a table of tables, then the first differences one by one.
 import type { AuditedBlock } from "./block.ts";
-import type { TableResult } from "./table.ts";
+import type { TableAuditResult } from "./table.ts";
 
 export type AuditReport = {
   readonly network: string;
   readonly block: AuditedBlock;
   readonly indexed: number;
-  readonly results: readonly TableResult[];
+  readonly results: readonly TableAuditResult[];
 };
 
 // Enough to see a pattern; whoever needs more looks at the table that the first ones name.
@@ -14,18 +14,18 @@ const DETAILS_MAX = 20;
 // A hash and its 0x fit; texts that are longer are cut.
 const CELL_LENGTH_MAX = 66;
 
-export function differencesOf(report: AuditReport): number {
+export function countDifferences(report: AuditReport): number {
   return report.results.reduce((sum, { differences }) => sum + differences, 0);
 }
 
-export function describeAudit(report: AuditReport): string {
+export function formatAuditReport(report: AuditReport): string {
   const { network, block, indexed, results } = report;
-  const total = differencesOf(report);
+  const total = countDifferences(report);
   const head = `Audit of ${network} at block ${block.number} (${block.hash}); indexed up to ${indexed}.`;
   return [head, "", ...overview(results), "", ...details(results, total), ""].join("\n");
 }
 
-function overview(results: readonly TableResult[]): string[] {
+function overview(results: readonly TableAuditResult[]): string[] {
   const compared = results.reduce((sum, each) => sum + each.compared, 0);
   const differences = results.reduce((sum, each) => sum + each.differences, 0);
   return aligned(
@@ -43,7 +43,7 @@ function overview(results: readonly TableResult[]): string[] {
   );
 }
 
-function details(results: readonly TableResult[], total: number): string[] {
+function details(results: readonly TableAuditResult[], total: number): string[] {
   if (total === 0) return ["No difference."];
   const lines = results.flatMap(({ table, first }) =>
     first.map(({ key, column, found, expected, source }) => [table, key, column, found, expected, source]),

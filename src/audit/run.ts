@@ -4,16 +4,16 @@ import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { FOLD_VERSION, tables } from "../protocol/domains.ts";
-import { countLogs } from "../store/index/log-lookup.ts";
+import { countLogsByEvent } from "../store/index/log-lookup.ts";
 import type { Database } from "../store/postgres/database.ts";
-import { chooseBlock, indexedPosition, readAuditedBlock, refuseUnfit } from "./block.ts";
-import { auditReads } from "./reads.ts";
+import { chooseAuditBlock, readIndexedPosition, readAuditedBlock, assertAuditable } from "./block.ts";
+import { createAuditReads } from "./reads.ts";
 import type { AuditReport } from "./report.ts";
-import { auditTable, type TableResult } from "./table.ts";
-import { audits } from "./tables/all-tables.ts";
+import { auditTable, type TableAuditResult } from "./table.ts";
+import { tableAudits } from "./tables/all-tables.ts";
 import type { TableAudit } from "./tables/define-audit.ts";
 
-export type AuditOptions = {
+export type RunAuditOptions = {
   readonly database: Database;
   readonly deployment: Deployment;
   readonly rpc: Rpc;
@@ -33,7 +33,7 @@ const STATEMENT_MS_MAX = 3_600_000;
 // Between two pages a node may be out of order for a while without the snapshot being lost.
 const IDLE_MS_MAX = 1_800_000;
 
-export async function runAudit(options: AuditOptions): Promise<AuditReport> {
+export async function runAudit(options: RunAuditOptions): Promise<AuditReport> {
   let activity = "Beginning the audit";
   const telling = setInterval(() => options.log.info(activity), PROGRESS_MS);
   const progress = (next: string) => {
@@ -50,22 +50,22 @@ export async function runAudit(options: AuditOptions): Promise<AuditReport> {
 }
 
 async function auditSnapshot(
-  options: AuditOptions,
+  options: RunAuditOptions,
   progress: (activity: string) => void,
 ): Promise<AuditReport> {
   const { database, deployment, rpc, sample, stop: signal } = options;
-  await refuseUnfit(database, deployment, { tables, foldVersion: FOLD_VERSION });
+  await assertAuditable(database, deployment, { tables, foldVersion: FOLD_VERSION });
   return database.transaction(
     async (session) => {
       await session.query(`set local idle_in_transaction_session_timeout to ${IDLE_MS_MAX}`);
-      const position = await indexedPosition(session, deployment);
-      const number = chooseBlock(options.block, deployment, position);
+      const position = await readIndexedPosition(session, deployment);
+      const number = chooseAuditBlock(options.block, deployment, position);
       const block = await readAuditedBlock(rpc, session, number, signal);
-      const reads = auditReads({ rpc, session, deployment, block, signal });
+      const reads = createAuditReads({ rpc, session, deployment, block, signal });
       progress("Counting the stored events");
-      const logCounts = await countLogs(session, Object.values(deployment.contracts), number);
-      const results: TableResult[] = [];
-      for (const audit of options.audits ?? audits) {
+      const logCounts = await countLogsByEvent(session, Object.values(deployment.contracts), number);
+      const results: TableAuditResult[] = [];
+      for (const audit of options.audits ?? tableAudits) {
         signal.throwIfAborted();
         results.push(
           await auditTable(audit, {
@@ -76,7 +76,7 @@ async function auditSnapshot(
             block: number,
             sample,
             signal,
-            progress,
+            onProgress: progress,
           }),
         );
       }

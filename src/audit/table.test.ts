@@ -1,19 +1,19 @@
 // Damage to an index is told exactly: which table, which row, which column.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditedIndex, openAuditedIndex } from "../../tests/support/index/audited-index.ts";
-import { plainColumns, someRow, tableOf, whileCorrupt } from "../../tests/support/index/corrupt-rows.ts";
+import { corruptibleColumns, pickRow, findTable, withCorruptRow } from "../../tests/support/index/corrupt-rows.ts";
 import { tables } from "../protocol/domains.ts";
 import type { Database } from "../store/postgres/database.ts";
-import { audits } from "./tables/all-tables.ts";
+import { tableAudits } from "./tables/all-tables.ts";
 import type { TableAudit } from "./tables/define-audit.ts";
 
 let index: AuditedIndex;
 let database: Database;
-let told: AuditedIndex["told"];
+let told: AuditedIndex["auditTable"];
 
 beforeAll(async () => {
   index = await openAuditedIndex(12);
-  ({ database, told } = index);
+  ({ database, auditTable: told } = index);
 }, 120_000);
 
 afterAll(() => index?.close());
@@ -28,16 +28,16 @@ describe("rows that are wrong", () => {
     "GUARDIAN",
     "ACCOUNT_FROZEN",
   ];
-  const cases = audits.flatMap((chosen): [string, TableAudit, string][] =>
+  const cases = tableAudits.flatMap((chosen): [string, TableAudit, string][] =>
     chosen.table.name === "policies"
       ? policyTypes.map((type) => [`policies ${type}`, chosen, `policy_type = '${type}'`])
       : [[chosen.table.name, chosen, "true"]],
   );
 
   it.each(cases)("tells of damage in every column of %s", async (_name, chosen, where) => {
-    const columns = plainColumns(chosen.table);
-    const row = await someRow(database, chosen.table, where);
-    await whileCorrupt(database, chosen.table, row, columns, async (key) => {
+    const columns = corruptibleColumns(chosen.table);
+    const row = await pickRow(database, chosen.table, where);
+    await withCorruptRow(database, chosen.table, row, columns, async (key) => {
       const expected = columns.map((column) => `${key} ${column}`).sort();
       expect((await told(chosen.table.name)).sort()).toEqual(expected);
     });
@@ -45,8 +45,8 @@ describe("rows that are wrong", () => {
   });
 
   it.each(["tx_hash", "log_index", "block_number"])("tells of a wrong %s in any table", async (column) => {
-    for (const table of tables.filter(({ provenance }) => provenance)) {
-      await whileCorrupt(database, table, await someRow(database, table), [column], async (key) => {
+    for (const table of tables.filter(({ hasProvenance: provenance }) => provenance)) {
+      await withCorruptRow(database, table, await pickRow(database, table), [column], async (key) => {
         // Another place may hold another event of the same kind: then it is the columns that differ.
         const differences = await told(table.name);
         expect(differences.filter((each) => each.startsWith(`${key} `))).not.toEqual([]);
@@ -69,9 +69,9 @@ describe("rows that are not there, or should not be", () => {
   }
 
   it("tells of rows that the stored events speak of", async () => {
-    for (const { table, births } of audits) {
+    for (const { table, creationEvents: births } of tableAudits) {
       if (births.length === 0) continue;
-      const row = await someRow(database, table);
+      const row = await pickRow(database, table);
       const match = table.key.map((name) => `${name}::text = '${String(row[name])}'`).join(" and ");
       expect(await without(table.name, match, () => told(table.name))).toContain("(all) (rows)");
     }
@@ -131,7 +131,7 @@ describe("damage that goes further", () => {
     try {
       expect(await told("solvers")).toContain(`${tooLarge} (row)`);
       const { results } = await index.audit({
-        audits: audits.filter(({ table }) => table.name === "quotes"),
+        audits: tableAudits.filter(({ table }) => table.name === "quotes"),
       });
       expect(results[0]?.differences).toBeGreaterThanOrEqual(results[0]?.compared ?? 0);
     } finally {
@@ -144,7 +144,7 @@ describe("damage that goes further", () => {
   });
 
   it("tells of the row whose stored log is damaged", async () => {
-    const row = await someRow(database, tableOf("merchants"));
+    const row = await pickRow(database, findTable("merchants"));
     const place = `block_number = ${row.block_number} and log_index = ${row.log_index}`;
     const { rows } = await database.query<{ data: Uint8Array }>(`select data from logs where ${place}`);
     await database.query(`update logs set data = '\\x' where ${place}`);

@@ -1,15 +1,15 @@
 // The audit of one table: its versions, its rows against contracts and events, its completeness, its sums.
 
-import { keyText, type Row } from "../schema/table.ts";
-import { countAsOf, rowsAsOf } from "../store/index/as-of.ts";
-import { compareRecount } from "../store/index/audit-queries.ts";
+import { formatKey, type Row } from "../schema/table.ts";
+import { countRowsAsOf, readRowsAsOf } from "../store/index/as-of.ts";
+import { findAggregateMismatches } from "../store/index/audit-queries.ts";
 import type { Checkpoint } from "../store/index/checkpoint.ts";
-import { type IdSeries, idSeries, idSeriesWithin } from "../store/index/id-range.ts";
-import { findVersionFaults } from "../store/index/inconsistent-versions.ts";
-import { countApart, type LogCounts } from "../store/index/log-lookup.ts";
+import { type IdRange, readIdRange, readIdRangesWithin } from "../store/index/id-range.ts";
+import { findInconsistentVersions } from "../store/index/inconsistent-versions.ts";
+import { countDistinctLogs, type LogCounts } from "../store/index/log-lookup.ts";
 import type { Session } from "../store/postgres/session.ts";
-import { type AuditReads, areKnown, compareRows, type Difference, WHOLE_ROW } from "./tables/compare-rows.ts";
-import type { Birth, TableAudit } from "./tables/define-audit.ts";
+import { type AuditReads, areKnownToContract, compareRows, type RowDifference, ENTIRE_ROW } from "./tables/compare-rows.ts";
+import type { CreationEvent, TableAudit } from "./tables/define-audit.ts";
 
 export type AuditContext = {
   readonly session: Session;
@@ -21,28 +21,28 @@ export type AuditContext = {
   readonly sample: number | null;
   readonly signal: AbortSignal;
   /** Told as it goes, for whoever waits. */
-  readonly progress: (activity: string) => void;
+  readonly onProgress: (activity: string) => void;
 };
 
-export type TableResult = {
+export type TableAuditResult = {
   readonly table: string;
   readonly compared: number;
   readonly differences: number;
   /** The first of them. */
-  readonly first: readonly Difference[];
+  readonly first: readonly RowDifference[];
   readonly notes: readonly string[];
 };
 
 // Enough of one table to see what is wrong with it.
 const FIRST_DIFFERENCES = 20;
 
-type Findings = { differences: number; readonly first: Difference[] };
+type Findings = { differences: number; readonly first: RowDifference[] };
 
-export async function auditTable(audit: TableAudit, context: AuditContext): Promise<TableResult> {
+export async function auditTable(audit: TableAudit, context: AuditContext): Promise<TableAuditResult> {
   const { table } = audit;
-  const { session, block, position, progress } = context;
+  const { session, block, position, onProgress: progress } = context;
   const findings: Findings = { differences: 0, first: [] };
-  const result = (compared: number, notes: readonly string[]): TableResult => ({
+  const result = (compared: number, notes: readonly string[]): TableAuditResult => ({
     table: table.name,
     compared,
     ...findings,
@@ -54,13 +54,13 @@ export async function auditTable(audit: TableAudit, context: AuditContext): Prom
   if (table.history === "recent" && block < position.finalized) {
     return result(0, [`kept only from block ${position.finalized}`]);
   }
-  const count = await countAsOf(session, table, block);
-  const byRow = audit.views.length > 0 || audit.births.length > 0;
+  const count = await countRowsAsOf(session, table, block);
+  const byRow = audit.views.length > 0 || audit.creationEvents.length > 0;
   const { compared, unverifiable } = byRow
     ? await compareAll(audit, count, context, findings)
     : { compared: count, unverifiable: 0 };
   progress(`Auditing ${table.name}: completeness and sums`);
-  if (audit.births.length > 0) await checkCount(audit, count, context, findings);
+  if (audit.creationEvents.length > 0) await checkCount(audit, count, context, findings);
   if (audit.ids) await checkIds(audit, audit.ids, context, findings);
   if (audit.recount) await checkRecount(audit, audit.recount, context, findings);
   return result(compared, [
@@ -70,7 +70,7 @@ export async function auditTable(audit: TableAudit, context: AuditContext): Prom
   ]);
 }
 
-function notesOf({ views, births, recount }: TableAudit): string[] {
+function notesOf({ views, creationEvents: births, recount }: TableAudit): string[] {
   return [
     ...(views.length > 0 ? [views.map(({ name }) => name).join(", ")] : []),
     ...(views.length === 0 && births.length > 0 ? ["no getter: compared with its events"] : []),
@@ -81,13 +81,13 @@ function notesOf({ views, births, recount }: TableAudit): string[] {
 async function compareAll(
   audit: TableAudit,
   count: number,
-  { session, block, sample, reads, signal, progress }: AuditContext,
+  { session, block, sample, reads, signal, onProgress: progress }: AuditContext,
   findings: Findings,
 ): Promise<{ compared: number; unverifiable: number }> {
   let compared = 0;
   let unverifiable = 0;
   const total = grouped(Math.min(count, sample ?? count));
-  for await (const rows of rowsAsOf(session, audit.table, { block, count, sample })) {
+  for await (const rows of readRowsAsOf(session, audit.table, { block, count, sample })) {
     signal.throwIfAborted();
     progress(`Auditing ${audit.table.name}: ${grouped(compared)} of ${total} rows`);
     const comparison = await compareRows(audit, rows, reads);
@@ -100,20 +100,20 @@ async function compareAll(
 
 /** As many rows as the stored events say, whatever is in them. */
 async function checkCount(
-  { births }: TableAudit,
+  { creationEvents: births }: TableAudit,
   count: number,
   { session, block, reads, logCounts }: AuditContext,
   findings: Findings,
 ): Promise<void> {
-  const addressOf = ({ anyEmitter, contract }: Birth) => (anyEmitter ? null : reads.addressOf(contract));
+  const addressOf = ({ anyEmitter, contract }: CreationEvent) => (anyEmitter ? null : reads.addressOf(contract));
   let expected = 0;
   for (const birth of births) {
-    const { topic0, apart } = birth;
+    const { topic0, distinctBy: apart } = birth;
     const address = addressOf(birth);
     expected +=
       apart || !address
-        ? await countApart(session, { topic0, address, topics: 0, words: [], ...apart }, block)
-        : logCounts.of(address, topic0);
+        ? await countDistinctLogs(session, { topic0, address, topics: 0, words: [], ...apart }, block)
+        : logCounts.countOf(address, topic0);
   }
   if (expected === count) return;
   const source = "stored logs";
@@ -131,14 +131,14 @@ async function checkIds(
 ): Promise<void> {
   const { table } = audit;
   if (within === null) {
-    const series = await idSeries(session, table, column, block);
+    const series = await readIdRange(session, table, column, block);
     await judgeIds(audit, column, [{ parent: {}, series }], reads, findings);
     return;
   }
-  const count = await countAsOf(session, within, block);
-  for await (const parents of rowsAsOf(session, within, { block, count, sample })) {
+  const count = await countRowsAsOf(session, within, block);
+  for await (const parents of readRowsAsOf(session, within, { block, count, sample })) {
     signal.throwIfAborted();
-    const all = await idSeriesWithin(session, table, column, { table: within, rows: parents }, block);
+    const all = await readIdRangesWithin(session, table, column, { table: within, rows: parents }, block);
     const found = all.map((series, index) => ({ parent: parents[index] ?? {}, series }));
     await judgeIds(audit, column, found, reads, findings);
   }
@@ -147,24 +147,24 @@ async function checkIds(
 async function judgeIds(
   { table, views }: TableAudit,
   column: string,
-  found: readonly { readonly parent: Row; readonly series: IdSeries }[],
+  found: readonly { readonly parent: Row; readonly series: IdRange }[],
   reads: AuditReads,
   findings: Findings,
 ): Promise<void> {
   const [view] = views;
   if (!view) throw new Error(`${table.name} counts its ids, but has no view that knows them`);
   const nexts = found.map(({ parent, series }): Row => ({ ...parent, [column]: series.last + 1n }));
-  const known = await areKnown(view, nexts, reads);
+  const known = await areKnownToContract(view, nexts, reads);
   const source = `${view.contract}.${view.name}`;
   found.forEach(({ parent, series: { count, last } }, index) => {
     if (count !== last) {
-      const key = keyText(table.key, { ...parent, [column]: `1 to ${last}` });
+      const key = formatKey(table.key, { ...parent, [column]: `1 to ${last}` });
       const values = { found: String(count), expected: String(last) };
       tell(findings, [{ key, column: "(rows)", ...values, source: "ids without gaps" }]);
     }
     if (known[index]) {
-      const key = keyText(table.key, nexts[index] ?? {});
-      tell(findings, [{ key, column: WHOLE_ROW, found: "is missing", expected: "is there", source }]);
+      const key = formatKey(table.key, nexts[index] ?? {});
+      tell(findings, [{ key, column: ENTIRE_ROW, found: "is missing", expected: "is there", source }]);
     }
   });
 }
@@ -175,7 +175,7 @@ async function checkRecount(
   { session, block }: AuditContext,
   findings: Findings,
 ): Promise<void> {
-  const { count, first } = await compareRecount(session, table, recount, { block, limit: FIRST_DIFFERENCES });
+  const { count, first } = await findAggregateMismatches(session, table, recount, { block, limit: FIRST_DIFFERENCES });
   const source = `recount of ${recount.from.map(({ name }) => name).join(", ")}`;
   tell(
     findings,
@@ -189,12 +189,12 @@ async function checkVersions(
   { session, position }: AuditContext,
   findings: Findings,
 ): Promise<void> {
-  const { count, first } = await findVersionFaults(session, table, {
+  const { count, first } = await findInconsistentVersions(session, table, {
     indexed: position.block.number,
     finalized: position.finalized,
     limit: FIRST_DIFFERENCES,
   });
-  const differences = first.map(({ key, version, fault }) => ({
+  const differences = first.map(({ key, version, expected: fault }) => ({
     key,
     column: "(version)",
     found: version,
@@ -204,7 +204,7 @@ async function checkVersions(
   tell(findings, differences, count);
 }
 
-function tell(findings: Findings, differences: readonly Difference[], count = differences.length): void {
+function tell(findings: Findings, differences: readonly RowDifference[], count = differences.length): void {
   findings.differences += count;
   findings.first.push(...differences.slice(0, Math.max(0, FIRST_DIFFERENCES - findings.first.length)));
 }

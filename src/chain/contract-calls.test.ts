@@ -1,13 +1,13 @@
 // Transactions and contract calls from a real chain.
 
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { EMITTER, EMITTER_CODE, emit, topicOf } from "@sextant/local-chain/testing/log-emitter";
+import { EMITTER, EMITTER_CODE, emitLog, encodeTopic } from "@sextant/local-chain/testing/log-emitter";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type FaultyNode, planOf, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { Injection } from "../../tests/support/nodes/node-faults.ts";
+import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
+import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
-import { callBatch, readTransactions } from "./contract-calls.ts";
+import { callContracts, readTransactions } from "./contract-calls.ts";
 import { readHeader } from "./headers.ts";
 
 /** Answers with the block number: NUMBER, MSTORE, RETURN. */
@@ -29,15 +29,15 @@ afterAll(() => chain.stop());
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
-async function through(...injections: (Injection | null)[]) {
-  const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: planOf(injections) });
+async function through(...injections: (NodeFaultInjection | null)[]) {
+  const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: planFaults(injections) });
   nodes.push(node);
   return createTestRpc([node.url]).rpc;
 }
 
 describe("transactions", () => {
   it("are read by hash with their calldata and block", async () => {
-    const hashes = [await emit(chain, 1), await emit(chain, 2)];
+    const hashes = [await emitLog(chain, 1), await emitLog(chain, 2)];
     const rpc = await through({ kind: "reversed" });
     const found = await readTransactions(rpc, [...hashes, hashes[0] as Hex]);
     const head = await readHeader(rpc, "latest");
@@ -45,16 +45,16 @@ describe("transactions", () => {
     expect(found.get(hashes[1] as Hex)).toEqual({
       from: chain.accounts.agent.address.toLowerCase(),
       to: EMITTER,
-      input: topicOf(2),
+      input: encodeTopic(2),
       blockHash: head.hash,
       blockNumber: head.number,
     });
   });
 
   it("that are not there are missing, and lies are asked again", async () => {
-    const hash = await emit(chain, 3);
+    const hash = await emitLog(chain, 3);
     const rpc = await through({ kind: "null-result" }, { kind: "garbage" });
-    expect((await readTransactions(rpc, [hash])).get(hash)?.input).toBe(topicOf(3));
+    expect((await readTransactions(rpc, [hash])).get(hash)?.input).toBe(encodeTopic(3));
     await expect(readTransactions(rpc, [`0x${"12".repeat(32)}`])).rejects.toMatchObject({
       code: "BLOCK_MISSING",
     });
@@ -66,20 +66,20 @@ describe("contract calls", () => {
     await chain.mine(3);
     const rpc = await through({ kind: "reversed" });
     const block = await readHeader(rpc, 1);
-    const word = topicOf(7);
+    const word = encodeTopic(7);
     expect(
-      await callBatch(rpc, [
+      await callContracts(rpc, [
         { to: CLOCK, data: "0x", block: 2 },
         { to: REVERTER, data: word, block: 2 },
         { to: CLOCK, data: "0x", block: { blockHash: block.hash } },
         { to: `0x${"5e".repeat(20)}`, data: "0x", block: 2 },
       ]),
-    ).toEqual([{ ok: topicOf(2) }, { reverted: word }, { ok: topicOf(1) }, { ok: "0x" }]);
+    ).toEqual([{ ok: encodeTopic(2) }, { reverted: word }, { ok: encodeTopic(1) }, { ok: "0x" }]);
   });
 
   it("at a block that is not there are a failure, not a revert", async () => {
     const rpc = await through();
-    const failed = callBatch(rpc, [{ to: CLOCK, data: "0x", block: 99_999 }]);
+    const failed = callContracts(rpc, [{ to: CLOCK, data: "0x", block: 99_999 }]);
     await expect(failed).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 });

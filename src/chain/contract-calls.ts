@@ -1,8 +1,8 @@
 // Transactions and contract calls, read in batches at the block they belong to.
 import type { Hex } from "../lib/hex.ts";
 import { readAddress, readData, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
-import { malformed, missing } from "./rpc/invalid-response.ts";
-import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "./rpc/types.ts";
+import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
+import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "./rpc/types.ts";
 
 export type Transaction = {
   readonly from: Hex;
@@ -17,10 +17,10 @@ export type Transaction = {
 export async function readTransactions(
   rpc: Rpc,
   hashes: readonly Hex[],
-  options: CallOptions = {},
+  options: RpcCallOptions = {},
 ): Promise<Map<Hex, Transaction>> {
   const distinct = [...new Set(hashes.map((hash) => hash.toLowerCase() as Hex))];
-  const found = valuesOf(await rpc.batch(distinct.map(transactionCall), options));
+  const found = unwrapResults(await rpc.batch(distinct.map(transactionCall), options));
   return new Map(found.map((transaction, i) => [distinct[i] as Hex, transaction]));
 }
 
@@ -29,12 +29,12 @@ function transactionCall(hash: Hex): RpcCall<Transaction> {
     method: "eth_getTransactionByHash",
     params: [hash],
     parse: (answer) => {
-      if (answer === null) throw missing(`transaction ${hash} is not there`);
+      if (answer === null) throw missingResult(`transaction ${hash} is not there`);
       const fields = readObject(answer, "the transaction");
       if (readHash(fields.hash, "the transaction hash") !== hash) {
-        throw malformed(`asked for transaction ${hash}, the answer is another one`);
+        throw malformedResponse(`asked for transaction ${hash}, the answer is another one`);
       }
-      if (fields.blockHash === null) throw missing(`transaction ${hash} is not in a block`);
+      if (fields.blockHash === null) throw missingResult(`transaction ${hash} is not in a block`);
       return {
         from: readAddress(fields.from, "the sender"),
         to: fields.to === null || fields.to === undefined ? null : readAddress(fields.to, "the receiver"),
@@ -54,11 +54,11 @@ export type ContractCall = {
   /** For contracts that anyone may have deployed: without a limit one of them can keep a node busy for seconds. */
   readonly gasMax?: number;
   /** Code that stands at the address for this call only (a state override, which not every node allows). */
-  readonly lentCode?: Hex;
+  readonly codeOverride?: Hex;
 };
 
 /** The call that asks one contract; for callers who put it into a batch of their own. */
-export function contractCall({ to, data, block, gasMax, lentCode }: ContractCall): RpcCall<Hex> {
+export function contractCall({ to, data, block, gasMax, codeOverride: lentCode }: ContractCall): RpcCall<Hex> {
   return {
     method: "eth_call",
     params: [
@@ -71,14 +71,14 @@ export function contractCall({ to, data, block, gasMax, lentCode }: ContractCall
 }
 
 /** A revert is an answer of the contract, not a failure of the node; the data is null where the node drops it. */
-export type CallResult = { readonly ok: Hex } | { readonly reverted: Hex | null };
+export type ContractCallResult = { readonly ok: Hex } | { readonly reverted: Hex | null };
 
 /** Results in the order of the calls; anything but a revert that can not be had throws. */
-export async function callBatch(
+export async function callContracts(
   rpc: Rpc,
   calls: readonly ContractCall[],
-  options: CallOptions = {},
-): Promise<CallResult[]> {
+  options: RpcCallOptions = {},
+): Promise<ContractCallResult[]> {
   const answers = await rpc.batch(calls.map(contractCall), options);
   return answers.map((answer) => {
     if ("ok" in answer) return answer;

@@ -3,13 +3,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../tests/support/chain/log-chain.ts";
-import { type FaultyNode, planOf, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { Injection } from "../../tests/support/nodes/node-faults.ts";
+import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
+import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { Fault } from "../lib/fault.ts";
-import type { ChainLog, Header } from "../schema/chain-log.ts";
+import type { ChainLog, BlockHeader } from "../schema/chain-log.ts";
 import { readHeaders } from "./headers.ts";
-import { readLogsOfBlock } from "./logs/read-block-logs.ts";
+import { readBlockLogs } from "./logs/read-block-logs.ts";
 import { streamLogs } from "./logs/stream-logs.ts";
 import type { Rpc } from "./rpc/types.ts";
 
@@ -20,14 +20,14 @@ const NUMBERS = Array.from({ length: HEAD + 1 }, (_, i) => i);
 const LIMITS = { requestTimeoutMs: 250, batchMax: 20 };
 
 let logs: LogChain;
-let headers: Header[];
+let headers: BlockHeader[];
 let truth: ChainLog[];
 
 beforeAll(async () => {
   logs = await startLogChain({ blocks: HEAD, seed: 21, logsPerBlockMax: 3 });
   const { rpc } = createTestRpc([logs.chain.rpcUrl]);
   headers = await readHeaders(rpc, NUMBERS);
-  truth = (await Promise.all(headers.map((header) => readLogsOfBlock(rpc, header, FILTERS)))).flat();
+  truth = (await Promise.all(headers.map((header) => readBlockLogs(rpc, header, FILTERS)))).flat();
   expect(truth.length).toBeGreaterThan(20);
 });
 afterAll(() => logs.chain.stop());
@@ -36,10 +36,10 @@ const error = (code: number, message: string, more: object = {}) =>
   [
     { kind: "error", code, message, ...more },
     { kind: "member-error", code, message, ...more },
-  ] as Injection[];
+  ] as NodeFaultInjection[];
 
 /** Everything that may pass when tried again. */
-const FAULTS: readonly Injection[] = [
+const FAULTS: readonly NodeFaultInjection[] = [
   { kind: "status", status: 429 },
   { kind: "status", status: 429, retryAfter: "3" },
   { kind: "status", status: 500 },
@@ -71,14 +71,14 @@ const FAULTS: readonly Injection[] = [
 const plans = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 3, nil: null }), { maxLength: 40 });
 
 async function withNodes(
-  lists: readonly (readonly (Injection | null)[])[],
+  lists: readonly (readonly (NodeFaultInjection | null)[])[],
   work: (rpc: Rpc) => Promise<void>,
   liesPerQuestion = 1,
 ): Promise<void> {
   const nodes: FaultyNode[] = [];
   try {
     for (const list of lists) {
-      nodes.push(await startFaultyNode({ upstream: logs.chain.rpcUrl, plan: planOf(list), liesPerQuestion }));
+      nodes.push(await startFaultyNode({ upstream: logs.chain.rpcUrl, plan: planFaults(list), liesPerQuestion }));
     }
     const { rpc } = createTestRpc(
       nodes.map((node) => node.url),
@@ -144,7 +144,7 @@ describe("with faults of every kind", () => {
         withNodes(
           [plan],
           async (rpc) => {
-            const found = await readLogsOfBlock(rpc, headers[number] as Header, FILTERS);
+            const found = await readBlockLogs(rpc, headers[number] as BlockHeader, FILTERS);
             expect(found).toEqual(truth.filter((log) => log.blockNumber === number));
           },
           2,
@@ -169,7 +169,7 @@ describe("with faults of every kind", () => {
   });
 
   it("a node that hangs now and then delays, but does not change anything", async () => {
-    const plan: (Injection | null)[] = [
+    const plan: (NodeFaultInjection | null)[] = [
       null,
       { kind: "hang" },
       null,

@@ -1,8 +1,8 @@
 // Headers from a real chain through a node that lies.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type LogChain, startLogChain } from "../../tests/support/chain/log-chain.ts";
-import { type FaultyNode, planOf, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { Injection } from "../../tests/support/nodes/node-faults.ts";
+import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
+import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { readHeader, readHeaderByHash, readHeaders } from "./headers.ts";
 
@@ -15,10 +15,10 @@ afterAll(() => logs.chain.stop());
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
-async function through(...injections: (Injection | null)[]) {
+async function through(...injections: (NodeFaultInjection | null)[]) {
   const node = await startFaultyNode({
     upstream: logs.chain.rpcUrl,
-    plan: planOf(injections),
+    plan: planFaults(injections),
     liesPerQuestion: 9,
   });
   nodes.push(node);

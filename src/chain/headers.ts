@@ -1,13 +1,13 @@
 // Block headers, read by number, tag or hash, and never another block than the one asked for.
 import type { Hex } from "../lib/hex.ts";
-import type { Header } from "../schema/chain-log.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
 import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
-import { malformed, missing } from "./rpc/invalid-response.ts";
-import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "./rpc/types.ts";
+import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
+import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "./rpc/types.ts";
 
 export type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 
-function parseHeader(answer: unknown): Header {
+function parseHeader(answer: unknown): BlockHeader {
   const block = readObject(answer, "the block");
   return {
     number: readQuantity(block.number, "the block number"),
@@ -19,16 +19,16 @@ function parseHeader(answer: unknown): Header {
 }
 
 /** The call that reads one header; for callers who put it into a batch of their own. */
-export function headerCall(at: BlockTag | number): RpcCall<Header> {
+export function headerCall(at: BlockTag | number): RpcCall<BlockHeader> {
   const block = typeof at === "number" ? toQuantity(at) : at;
   return {
     method: "eth_getBlockByNumber",
     params: [block, false],
     parse: (answer) => {
-      if (answer === null) throw missing(`block ${at} is not there`);
+      if (answer === null) throw missingResult(`block ${at} is not there`);
       const header = parseHeader(answer);
       if (typeof at === "number" && header.number !== at) {
-        throw malformed(`asked for block ${at}, the answer is block ${header.number}`);
+        throw malformedResponse(`asked for block ${at}, the answer is block ${header.number}`);
       }
       return header;
     },
@@ -36,28 +36,28 @@ export function headerCall(at: BlockTag | number): RpcCall<Header> {
 }
 
 /** The header under a number, missing when a reorg has put another block there than the one of this hash. */
-export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<Header> {
+export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<BlockHeader> {
   const { method, params, parse } = headerCall(number);
   return {
     method,
     params,
     parse: (answer) => {
       const header = parse?.(answer);
-      if (header?.hash !== hash) throw missing(`block ${hash} is not part of the chain`);
+      if (header?.hash !== hash) throw missingResult(`block ${hash} is not part of the chain`);
       return header;
     },
   };
 }
 
-function headerByHashCall(hash: Hex): RpcCall<Header> {
+function headerByHashCall(hash: Hex): RpcCall<BlockHeader> {
   return {
     method: "eth_getBlockByHash",
     params: [hash, false],
     parse: (answer) => {
-      if (answer === null) throw missing(`block ${hash} is not there`);
+      if (answer === null) throw missingResult(`block ${hash} is not there`);
       const header = parseHeader(answer);
       if (header.hash !== hash)
-        throw malformed(`asked for block ${hash}, the answer is block ${header.hash}`);
+        throw malformedResponse(`asked for block ${hash}, the answer is block ${header.hash}`);
       return header;
     },
   };
@@ -67,13 +67,13 @@ function headerByHashCall(hash: Hex): RpcCall<Header> {
 export async function readHeader(
   rpc: Rpc,
   at: BlockTag | number,
-  options: CallOptions = {},
-): Promise<Header> {
+  options: RpcCallOptions = {},
+): Promise<BlockHeader> {
   const { method, params, parse } = headerCall(at);
   return rpc.request(method, params, parse ? { ...options, parse } : options);
 }
 
-export async function readHeaderByHash(rpc: Rpc, hash: Hex, options: CallOptions = {}): Promise<Header> {
+export async function readHeaderByHash(rpc: Rpc, hash: Hex, options: RpcCallOptions = {}): Promise<BlockHeader> {
   const { method, params, parse } = headerByHashCall(hash);
   return rpc.request(method, params, parse ? { ...options, parse } : options);
 }
@@ -85,25 +85,25 @@ export async function readHeaderByHash(rpc: Rpc, hash: Hex, options: CallOptions
 export async function readHeaders(
   rpc: Rpc,
   numbers: readonly number[],
-  options: CallOptions = {},
-): Promise<Header[]> {
+  options: RpcCallOptions = {},
+): Promise<BlockHeader[]> {
   if (numbers.length === 0) return [];
   return rpc.pinned(async (node) => {
-    const headers = valuesOf(await node.batch(numbers.map(headerCall), options));
+    const headers = unwrapResults(await node.batch(numbers.map(headerCall), options));
     requireLinks(headers);
     return headers;
   }, options);
 }
 
-function requireLinks(headers: readonly Header[]): void {
+function requireLinks(headers: readonly BlockHeader[]): void {
   const byNumber = new Map(headers.map((header) => [header.number, header]));
   for (const header of headers) {
     const parent = byNumber.get(header.number - 1);
     if (parent && parent.hash !== header.parentHash) {
-      throw malformed(`block ${header.number} does not name block ${parent.number} as its parent`);
+      throw malformedResponse(`block ${header.number} does not name block ${parent.number} as its parent`);
     }
     if (byNumber.get(header.number)?.hash !== header.hash) {
-      throw malformed(`block ${header.number} was answered with two hashes`);
+      throw malformedResponse(`block ${header.number} was answered with two hashes`);
     }
   }
 }

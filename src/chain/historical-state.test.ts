@@ -1,11 +1,11 @@
 // View calls about the past, on a chain that forks and on nodes that keep little.
 
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { EMITTER, EMITTER_CODE, emit, topicOf } from "@sextant/local-chain/testing/log-emitter";
+import { EMITTER, EMITTER_CODE, emitLog, encodeTopic } from "@sextant/local-chain/testing/log-emitter";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type FaultyNode, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
 import { type LaggingNode, startLaggingNode } from "../../tests/support/nodes/lagging-node.ts";
-import type { Injection } from "../../tests/support/nodes/node-faults.ts";
+import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import {
   type PrunedNode,
   type PrunedNodeOptions,
@@ -14,7 +14,7 @@ import {
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
 import { readHeader } from "./headers.ts";
-import { callAfterBlocks, callAtBlocks, hasLogsSince } from "./historical-state.ts";
+import { callAtLaterBlock, callAtBlocks, hasLogsSince } from "./historical-state.ts";
 
 /** Responds with the block number: NUMBER, MSTORE, RETURN. */
 const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";
@@ -29,8 +29,8 @@ beforeAll(async () => {
     [REVERTER]: "0x60003560005260206000fd",
   } as const;
   chain = await startLocalChain({ chainId: 31337, code });
-  await emit(chain, 1);
-  await emit(chain, 2);
+  await emitLog(chain, 1);
+  await emitLog(chain, 2);
   await chain.mine(200);
 });
 afterAll(() => chain.stop());
@@ -43,7 +43,7 @@ async function pruned(options: Partial<PrunedNodeOptions> = {}): Promise<string>
   nodes.push(node);
   return node.url;
 }
-async function failing(injection: Injection): Promise<string> {
+async function failing(injection: NodeFaultInjection): Promise<string> {
   const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: () => injection });
   nodes.push(node);
   return node.url;
@@ -118,14 +118,14 @@ describe("calls at their block", () => {
 describe("calls after their block", () => {
   it("see one recent state, which a node with 128 blocks has", async () => {
     const calls = [await callAt(20), await callAt(150), await callAt(20, REVERTER)];
-    const { results } = await callAfterBlocks(rpcTo(await pruned()), calls);
+    const { results } = await callAtLaterBlock(rpcTo(await pruned()), calls);
     const head = await readHeader(rpcTo(chain.rpcUrl), "latest");
     expect(results.map(numberOf)).toEqual([head.number - 16, head.number - 16, null]);
   });
 
   it("see the newest of their own blocks near the head", async () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
-    const { results } = await callAfterBlocks(rpcTo(chain.rpcUrl), [
+    const { results } = await callAtLaterBlock(rpcTo(chain.rpcUrl), [
       await callAt(number - 3),
       await callAt(number),
     ]);
@@ -133,7 +133,7 @@ describe("calls after their block", () => {
   });
 
   it("of no events need no node", async () => {
-    expect(await callAfterBlocks(rpcTo(await failing({ kind: "reset" })), [])).toEqual({
+    expect(await callAtLaterBlock(rpcTo(await failing({ kind: "reset" })), [])).toEqual({
       at: null,
       results: [],
     });
@@ -143,7 +143,7 @@ describe("calls after their block", () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const orphaned = await callAt(number);
     await chain.reorg(2, { blocks: 40 });
-    await expect(callAfterBlocks(rpcTo(chain.rpcUrl), [orphaned])).rejects.toMatchObject({
+    await expect(callAtLaterBlock(rpcTo(chain.rpcUrl), [orphaned])).rejects.toMatchObject({
       code: "BLOCK_MISSING",
     });
   });
@@ -151,7 +151,7 @@ describe("calls after their block", () => {
   it("fail where the node has not come to the block yet", async () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const future = { ...(await callAt(number)), blockNumber: number + 1 };
-    await expect(callAfterBlocks(rpcTo(chain.rpcUrl), [future])).rejects.toMatchObject({
+    await expect(callAtLaterBlock(rpcTo(chain.rpcUrl), [future])).rejects.toMatchObject({
       code: "BLOCK_MISSING",
     });
   });
@@ -160,7 +160,7 @@ describe("calls after their block", () => {
 describe("logs since a block", () => {
   const query = (number: number, fromBlock: number) => ({
     address: EMITTER,
-    topics: [topicOf(number)],
+    topics: [encodeTopic(number)],
     fromBlock,
   });
 
@@ -170,7 +170,7 @@ describe("logs since a block", () => {
   };
 
   it("are not believed of a node that is behind the block they are searched up to", async () => {
-    await emit(chain, 7);
+    await emitLog(chain, 7);
     const at = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const behind = await startLaggingNode(chain.rpcUrl, 5);
     nodes.push(behind);

@@ -1,20 +1,20 @@
 // View calls about the past: at the block itself where a node still has its state, or at a later block of the same chain.
 import type { Hex } from "../lib/hex.ts";
-import { callBatch, contractCall } from "./contract-calls.ts";
+import { callContracts, contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall, readHeader } from "./headers.ts";
-import { FAILURES, type FailureKind, RpcError } from "./rpc/errors.ts";
+import { RPC_FAILURES, type RpcFailureKind, RpcError } from "./rpc/errors.ts";
 import { toQuantity } from "./rpc/hex-values.ts";
-import { malformed, missing } from "./rpc/invalid-response.ts";
+import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
 import {
-  type Answer,
-  type CallOptions,
+  type RpcResult,
+  type RpcCallOptions,
   type PinnedRpc,
   type PinOptions,
   type Rpc,
-  valuesOf,
+  unwrapResults,
 } from "./rpc/types.ts";
 
-export type PastCall = {
+export type HistoricalCall = {
   readonly to: Hex;
   readonly data: Hex;
   readonly blockNumber: number;
@@ -32,8 +32,8 @@ const ATTEMPTS_WITH_OTHERS = 2;
  */
 export async function callAtBlocks(
   rpc: Rpc,
-  calls: readonly PastCall[],
-  options: CallOptions = {},
+  calls: readonly HistoricalCall[],
+  options: RpcCallOptions = {},
 ): Promise<readonly (Hex | null)[]> {
   const results = calls.map((): Hex | null => null);
   let failure: RpcError | null = null;
@@ -73,14 +73,14 @@ function inOrder(rpc: Rpc): readonly Turn[] {
   ];
 }
 
-function passes(kind: FailureKind): boolean {
-  return FAILURES[kind].next === "retry";
+function passes(kind: RpcFailureKind): boolean {
+  return RPC_FAILURES[kind].next === "retry";
 }
 
 async function askNode(
   node: PinnedRpc,
-  calls: readonly PastCall[],
-  options: CallOptions,
+  calls: readonly HistoricalCall[],
+  options: RpcCallOptions,
 ): Promise<(Hex | null)[]> {
   const located = calls.map(({ to, data, blockHash }) => contractCall({ to, data, block: { blockHash } }));
   return (await node.batch(located, options)).map(resultOf);
@@ -90,28 +90,28 @@ async function askNode(
 // were empty.
 const NO_STATE: ReadonlySet<RpcError["kind"]> = new Set(["missing", "unsupported", "reverted"]);
 
-function resultOf(answer: Answer<Hex>): Hex | null {
+function resultOf(answer: RpcResult<Hex>): Hex | null {
   if ("ok" in answer) return answer.ok === "0x" ? null : answer.ok;
   if (NO_STATE.has(answer.error.kind)) return null;
   throw answer.error;
 }
 
-export type BlockPlace = { readonly number: number; readonly hash: Hex };
+export type HistoricalBlock = { readonly number: number; readonly hash: Hex };
 
 /** `at`: the block that was read at; null where there was no call. */
-export type LaterResults = { readonly at: BlockPlace | null; readonly results: readonly (Hex | null)[] };
+export type LaterCallResults = { readonly at: HistoricalBlock | null; readonly results: readonly (Hex | null)[] };
 
 /**
  * Results at one recent block that descends from the block of every call; null for a revert. The blocks must belong to
  * one chain: then the newest of them vouches for the others. Throws BLOCK_MISSING, which may be retried, when the newest
  * is not on the node's chain.
  */
-export async function callAfterBlocks(
+export async function callAtLaterBlock(
   rpc: Rpc,
-  calls: readonly PastCall[],
-  options: CallOptions = {},
-): Promise<LaterResults> {
-  const newest = calls.reduce<PastCall | null>(
+  calls: readonly HistoricalCall[],
+  options: RpcCallOptions = {},
+): Promise<LaterCallResults> {
+  const newest = calls.reduce<HistoricalCall | null>(
     (best, call) => (best && best.blockNumber >= call.blockNumber ? best : call),
     null,
   );
@@ -119,13 +119,13 @@ export async function callAfterBlocks(
   return rpc.pinned(async (node) => {
     const at = await laterBlock(node, newest, options);
     const located = calls.map(({ to, data }) => ({ to, data, block: { blockHash: at.hash } }));
-    const results = await callBatch(node, located, options);
+    const results = await callContracts(node, located, options);
     // After the calls: both blocks still stand on one chain, so the later one descends from the other.
     const chain = [
       canonicalHeaderCall(newest.blockNumber, newest.blockHash),
       canonicalHeaderCall(at.number, at.hash),
     ];
-    valuesOf(await node.batch(chain, options));
+    unwrapResults(await node.batch(chain, options));
     return {
       at: { number: at.number, hash: at.hash },
       results: results.map((result) => ("ok" in result ? result.ok : null)),
@@ -133,7 +133,7 @@ export async function callAfterBlocks(
   }, options);
 }
 
-export type LogQuery = {
+export type LogsSinceQuery = {
   readonly address: Hex;
   readonly topics: readonly Hex[];
   readonly fromBlock: number;
@@ -145,9 +145,9 @@ export type LogQuery = {
  */
 export async function hasLogsSince(
   rpc: Rpc,
-  queries: readonly LogQuery[],
-  at: BlockPlace,
-  options: CallOptions = {},
+  queries: readonly LogsSinceQuery[],
+  at: HistoricalBlock,
+  options: RpcCallOptions = {},
 ): Promise<readonly (boolean | null)[]> {
   return rpc.pinned(async (node) => {
     const answers = await node.batch(
@@ -162,17 +162,17 @@ export async function hasLogsSince(
           },
         ],
         parse: (logs: unknown) => {
-          if (!Array.isArray(logs)) throw malformed("the logs are not a list");
+          if (!Array.isArray(logs)) throw malformedResponse("the logs are not a list");
           return logs.length > 0;
         },
       })),
       options,
     );
     // After the logs: the node has come to that block, and it is on the node's chain.
-    valuesOf(await node.batch([canonicalHeaderCall(at.number, at.hash)], options));
+    unwrapResults(await node.batch([canonicalHeaderCall(at.number, at.hash)], options));
     return answers.map((answer) => {
       if ("ok" in answer) return answer.ok;
-      if (FAILURES[answer.error.kind].next === "retry" && answer.error.kind !== "timeout") throw answer.error;
+      if (RPC_FAILURES[answer.error.kind].next === "retry" && answer.error.kind !== "timeout") throw answer.error;
       return null;
     });
   }, options);
@@ -180,11 +180,11 @@ export async function hasLogsSince(
 
 async function laterBlock(
   node: PinnedRpc,
-  { blockNumber, blockHash }: PastCall,
-  options: CallOptions,
-): Promise<BlockPlace> {
+  { blockNumber, blockHash }: HistoricalCall,
+  options: RpcCallOptions,
+): Promise<HistoricalBlock> {
   const head = await readHeader(node, "latest", options);
-  if (head.number < blockNumber) throw missing(`block ${blockNumber} is not there`);
+  if (head.number < blockNumber) throw missingResult(`block ${blockNumber} is not there`);
   const number = head.number - DEPTH;
   return number <= blockNumber ? { number: blockNumber, hash: blockHash } : readHeader(node, number, options);
 }

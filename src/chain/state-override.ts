@@ -5,14 +5,14 @@ import type { Hex } from "../lib/hex.ts";
 import type { PinnedBlock } from "../portfolio/types.ts";
 import { contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall } from "./headers.ts";
-import { type FailureKind, RpcError } from "./rpc/errors.ts";
+import { type RpcFailureKind, RpcError } from "./rpc/errors.ts";
 import type { Rpc, RpcCall } from "./rpc/types.ts";
 
-export type LentCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
+export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
 
-export type Lending = {
+export type OverrideCaller = {
   /** Null when the node does not lend, or can not finish this call. */
-  call(block: PinnedBlock, call: LentCall, signal: AbortSignal): Promise<Hex | null>;
+  callWithOverride(block: PinnedBlock, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
 };
 
 // Made up, so nothing is deployed there: the code that is lent meets no state.
@@ -24,25 +24,25 @@ const LENT_GAS_MAX = 30_000_000;
 // A refusal is a property of the node's software or plan; asked again this often, an upgrade is soon noticed.
 const REFUSAL_MS = 10 * 60_000;
 
-const REFUSALS: ReadonlySet<FailureKind> = new Set(["unsupported", "invalid-request"]);
+const REFUSALS: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "invalid-request"]);
 
 // This call was too much for the contract or the node (its gas, its size, its time); the next may be fine.
-const FAILURES_OF_THE_CALL: ReadonlySet<FailureKind> = new Set([
+const FAILURES_OF_THE_CALL: ReadonlySet<RpcFailureKind> = new Set([
   "reverted",
   "internal",
   "response-too-large",
 ]);
 
-type Ask = (rpc: Rpc, block: PinnedBlock, call: LentCall, signal: AbortSignal) => Promise<Hex>;
+type Ask = (rpc: Rpc, block: PinnedBlock, call: OverrideCall, signal: AbortSignal) => Promise<Hex>;
 
-export function createLending(rpc: Rpc, clock: Clock = systemClock): Lending {
+export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {
   // Some nodes lend code only at a block that is named by its number.
   const manners: { readonly ask: Ask; refusedUntilMs: number }[] = [
     { ask: askByHash, refusedUntilMs: 0 },
     { ask: askByNumber, refusedUntilMs: 0 },
   ];
   return {
-    async call(block, call, signal) {
+    async callWithOverride(block, call, signal) {
       for (const manner of manners) {
         if (clock.nowMs() < manner.refusedUntilMs) continue;
         const answer = await orKind(manner.ask(rpc, block, call, signal));
@@ -85,6 +85,6 @@ function ask<T>(rpc: Rpc, { method, params, parse }: RpcCall<T>, signal: AbortSi
   return rpc.request(method, params, parse ? { signal, parse } : { signal });
 }
 
-function lentCall({ code, data, gasMax = LENT_GAS_MAX }: LentCall, block: number | { blockHash: Hex }) {
-  return contractCall({ to: BORROWER, data, gasMax, lentCode: code, block });
+function lentCall({ code, data, gasMax = LENT_GAS_MAX }: OverrideCall, block: number | { blockHash: Hex }) {
+  return contractCall({ to: BORROWER, data, gasMax, codeOverride: code, block });
 }

@@ -6,7 +6,7 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { encodeFunctionData } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type FaultyNode, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { Call, Injection } from "../../tests/support/nodes/node-faults.ts";
+import type { NodeRpcCall, NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
 import { createCallTracer } from "./transactions.ts";
@@ -47,7 +47,7 @@ async function multicall(...calls: readonly (readonly [Hex, Hex])[]): Promise<He
   return (await chain.request("eth_sendTransaction", [{ from, to: MULTICALL3_ADDRESS, data }])) as Hex;
 }
 
-async function through(plan: (calls: readonly Call[]) => Injection | null): Promise<FaultyNode> {
+async function through(plan: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null): Promise<FaultyNode> {
   const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: (_, calls) => plan(calls) });
   nodes.push(node);
   return node;
@@ -73,7 +73,7 @@ describe("a trace", () => {
     expect(traces.size).toBe(0);
   });
 
-  it.each<[string, Injection]>([
+  it.each<[string, NodeFaultInjection]>([
     [
       "has no such method",
       { kind: "error", code: -32_601, message: "the method does not exist/is not available" },
@@ -91,7 +91,7 @@ describe("a trace", () => {
 
   it("is requested again from a node that lacked it for one block", async () => {
     const hashes = [await multicall([SINK, "0x07"]), await multicall([SINK, "0x08"])];
-    const pruned: Injection = {
+    const pruned: NodeFaultInjection = {
       kind: "error",
       code: -32_000,
       message: "required historical state unavailable (reexec=128)",

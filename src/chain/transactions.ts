@@ -1,26 +1,26 @@
 // The calls that a transaction made, as a node traces them (debug_traceTransaction with geth's callTracer).
 import type { Hex } from "../lib/hex.ts";
-import { type FailureKind, RpcError } from "./rpc/errors.ts";
+import { type RpcFailureKind, RpcError } from "./rpc/errors.ts";
 import { readAddress, readData, readObject } from "./rpc/hex-values.ts";
-import { malformed } from "./rpc/invalid-response.ts";
-import type { CallOptions, Rpc, RpcCall } from "./rpc/types.ts";
+import { malformedResponse } from "./rpc/invalid-response.ts";
+import type { RpcCallOptions, Rpc, RpcCall } from "./rpc/types.ts";
 
 export type TracedCall = { readonly to: Hex; readonly input: Hex };
 
 /** The calls of each transaction that took effect, in the order they were made; absent where no provider traces it. */
 export type CallTracer = (
   hashes: readonly Hex[],
-  options?: CallOptions,
+  options?: RpcCallOptions,
 ) => Promise<ReadonlyMap<Hex, readonly TracedCall[]>>;
 
 // What a provider says that does not have the method, or not for us. Another transaction would get the same.
-const NOT_OFFERED: ReadonlySet<FailureKind> = new Set(["unsupported", "refused", "invalid-request"]);
+const NOT_OFFERED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "refused", "invalid-request"]);
 
 /** Remembers which providers do not offer traces, and does not call them again. */
 export function createCallTracer(rpc: Rpc): CallTracer {
   const withoutTraces = new Set<number>();
 
-  async function trace(only: number, hash: Hex, options: CallOptions): Promise<readonly TracedCall[] | null> {
+  async function trace(only: number, hash: Hex, options: RpcCallOptions): Promise<readonly TracedCall[] | null> {
     const { method, params, parse } = traceCall(hash);
     const read = parse ? { ...options, parse } : options;
     try {
@@ -77,7 +77,7 @@ function* effectiveCalls(trace: unknown): Generator<TracedCall> {
       };
     }
     const inner = frame.calls ?? [];
-    if (!Array.isArray(inner)) throw malformed("the calls of a traced call are not a list");
+    if (!Array.isArray(inner)) throw malformedResponse("the calls of a traced call are not a list");
     for (let i = inner.length - 1; i >= 0; i -= 1) open.push(inner[i]);
   }
 }

@@ -3,9 +3,9 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { RpcError } from "./rpc/errors.ts";
 import { readData, readQuantity } from "./rpc/hex-values.ts";
-import { type CallOptions, type PinnedRpc, type Rpc, valuesOf } from "./rpc/types.ts";
+import { type RpcCallOptions, type PinnedRpc, type Rpc, unwrapResults } from "./rpc/types.ts";
 
-export type Deployment = {
+export type ExpectedDeployment = {
   readonly chainId: number;
   readonly contracts: Readonly<Record<string, Hex>>;
 };
@@ -16,8 +16,8 @@ export type Deployment = {
  */
 export async function verifyDeployment(
   rpc: Rpc,
-  deployment: Deployment,
-  options: CallOptions = {},
+  deployment: ExpectedDeployment,
+  options: RpcCallOptions = {},
 ): Promise<{ readonly verified: readonly string[]; readonly unreachable: readonly string[] }> {
   const hosts = rpc.providers().map(({ host }) => host);
   // A fallback that is down must not hold up the start; a single provider may just be starting, too.
@@ -47,8 +47,8 @@ export async function verifyDeployment(
 
 async function verifyNode(
   node: PinnedRpc,
-  { chainId, contracts }: Deployment,
-  options: CallOptions,
+  { chainId, contracts }: ExpectedDeployment,
+  options: RpcCallOptions,
 ): Promise<void> {
   const found = await node.request("eth_chainId", [], {
     ...options,
@@ -67,7 +67,7 @@ async function verifyNode(
     })),
     options,
   );
-  for (const [i, code] of valuesOf(codes).entries()) {
+  for (const [i, code] of unwrapResults(codes).entries()) {
     const [name, address] = entries[i] ?? [];
     if (code === "0x") {
       const message = `The node at ${node.host} has no code for ${name} at ${address} on chain ${chainId}.`;

@@ -12,11 +12,11 @@ export type Invocation =
     };
 
 const EVERYWHERE: Record<string, CommandOption> = {
-  help: { type: "boolean", meaning: "show this text" },
-  debug: { type: "boolean", meaning: "show stack traces when something fails" },
+  help: { type: "boolean", description: "show this text" },
+  debug: { type: "boolean", description: "show stack traces when something fails" },
 };
 
-export function readArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
+export function parseArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     return { kind: "help", text: overview(commands) };
@@ -68,10 +68,10 @@ function overview(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-function manual({ name, about, options }: Command): string {
+function manual({ name, description: about, options }: Command): string {
   const entries = Object.entries({ ...options, ...EVERYWHERE }).map(([key, option]) => ({
-    left: `--${key}${option.value ? ` ${option.value}` : ""}`,
-    meaning: option.meaning,
+    left: `--${key}${option.valueName ? ` ${option.valueName}` : ""}`,
+    meaning: option.description,
   }));
   const width = Math.max(...entries.map(({ left }) => left.length));
   const rows = entries.map(({ left, meaning }) => `  ${left.padEnd(width)}  ${meaning}`);

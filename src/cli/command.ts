@@ -5,8 +5,8 @@ import type { Log } from "../lib/log.ts";
 export type CommandOption = {
   readonly type: "string" | "boolean";
   /** Shown in --help after the option, such as `N` or `DIR`. */
-  readonly value?: string;
-  readonly meaning: string;
+  readonly valueName?: string;
+  readonly description: string;
 };
 
 export type CommandContext = {
@@ -14,7 +14,7 @@ export type CommandContext = {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly log: Log;
   /** Writes to standard output: what the command answers, as opposed to what it logs. */
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
   /** Aborted on SIGTERM or SIGINT: finish what is in flight, then return. */
   readonly stop: AbortSignal;
   /** Called with the address of a service once it listens. */
@@ -29,13 +29,13 @@ export type Command = {
   /** A few words for `sextant --help`. */
   readonly summary: string;
   /** A few sentences for `sextant <command> --help`. */
-  readonly about: string;
+  readonly description: string;
   readonly options: Readonly<Record<string, CommandOption>>;
   readonly load: () => Promise<RunCommand>;
 };
 
 /** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<void> {
+export function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { sextantHere } from "../../tests/support/process/run-in-process.ts";
-import { databaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
+import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
+import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
 const sextant = (
@@ -27,7 +27,7 @@ describe("help", () => {
   });
 
   it.each(COMMANDS)("describes %s", async (name) => {
-    const { code, out } = await sextantHere([name, "--help"]);
+    const { code, out } = await runSextantInProcess([name, "--help"]);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^Usage: sextant ${name} \\[options\\]\n\n[A-Z].*\n`));
     expect(out).toContain("--debug");
@@ -95,7 +95,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
   ];
 
   it.each(cases)("%s", async (_name, args, environment, code, message) => {
-    const result = await sextantHere(args, { SEXTANT_LOG_LEVEL: "silent", ...environment });
+    const result = await runSextantInProcess(args, { SEXTANT_LOG_LEVEL: "silent", ...environment });
     expect(result.err).toMatch(message);
     expect(result.err).not.toContain("hunter2");
     expect(result.err).not.toContain("    at ");
@@ -111,12 +111,12 @@ describe("a wrong start is refused in one sentence without a stack", () => {
   });
 
   it("a busy port", async () => {
-    const { environment, drop } = await databaseEnvironment();
+    const { environment, drop } = await createDatabaseEnvironment();
     const holder = createServer().listen(0, "127.0.0.1");
     await new Promise((done) => holder.once("listening", done));
     const address = holder.address();
     const port = typeof address === "object" && address ? String(address.port) : "";
-    const { code, err } = await sextantHere(["api"], {
+    const { code, err } = await runSextantInProcess(["api"], {
       ...environment,
       API_PORT: port,
       SEXTANT_LOG_LEVEL: "silent",
@@ -134,7 +134,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
       [["api", "--debug"], {}],
       [["api"], { SEXTANT_DEBUG: "true" }],
     ] as const) {
-      const { code, err } = await sextantHere(args, { ...environment, API_PORT: "many" });
+      const { code, err } = await runSextantInProcess(args, { ...environment, API_PORT: "many" });
       expect(code).toBe(78);
       expect(err).toContain("    at ");
     }
@@ -158,8 +158,8 @@ describe("configuration", () => {
 
 describe("a running service", () => {
   it.each(["SIGTERM", "SIGINT"] as const)("leaves on %s with code 0", async (signal) => {
-    const { environment, drop } = await databaseEnvironment();
-    const { child, ended, saw } = sextant(["api"], { ...environment, API_PORT: "0" });
+    const { environment, drop } = await createDatabaseEnvironment();
+    const { child, ended, waitForOutput: saw } = sextant(["api"], { ...environment, API_PORT: "0" });
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await saw(/indexing API on http:\/\/127\.0\.0\.1:\d+/))?.[0];
     const health = await fetch(`${url}/health`);
     expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);

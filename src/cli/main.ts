@@ -1,11 +1,11 @@
 // The front door: environment and arguments in, one command run, an exit code out.
 import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
-import { type Environment, readConfig, refuseUnknownVariables } from "../config/read-config.ts";
+import { type Environment, readConfig, rejectUnknownVariables } from "../config/read-config.ts";
 import { processSettings, variableRules } from "../config/settings.ts";
 import { type Fault, toFault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { readArguments } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
 
 // Orchestrators send SIGKILL after 10 to 30 s; leaving on our own terms must come first.
@@ -26,13 +26,13 @@ export async function main(host: NodeJS.Process): Promise<void> {
 }
 
 async function run(host: NodeJS.Process): Promise<number> {
-  const invocation = readArguments(host.argv.slice(2), COMMANDS);
+  const invocation = parseArguments(host.argv.slice(2), COMMANDS);
   if (invocation.kind === "help") {
     host.stdout.write(invocation.text);
     return 0;
   }
   const environment = readEnvironment(host);
-  refuseUnknownVariables(environment, variableRules);
+  rejectUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
   const { name, load } = invocation.command;
   const log = createLog({ name, level: config.logLevel, terminal: host.stderr.isTTY === true });
@@ -41,7 +41,7 @@ async function run(host: NodeJS.Process): Promise<number> {
     environment,
     options: invocation.options,
     log,
-    say: (text) => void host.stdout.write(text),
+    print: (text) => void host.stdout.write(text),
     stop: stopOnSignal(host),
   });
 }

@@ -1,12 +1,12 @@
 // What a person sees who runs `sextant serve`: what to click and copy, and how far the index is.
 
 import type { IndexerReport } from "../indexer/status.ts";
-import { indexParts } from "../indexer/status-line.ts";
+import { describeIndexPosition } from "../indexer/status-line.ts";
 import type { Deployment } from "../protocol/deployment.ts";
-import { readIndexerReport } from "../store/index/indexer-status.ts";
+import { readIndexerStatus } from "../store/index/indexer-status.ts";
 import type { Database } from "../store/postgres/database.ts";
 
-export function serveBanner(
+export function formatServeBanner(
   urls: ReadonlyMap<string, string>,
   { deployment, dataFolder }: { readonly deployment: Deployment; readonly dataFolder: string | null },
 ): string {
@@ -47,13 +47,13 @@ export async function readServeStatus(database: Database): Promise<ServeStatus> 
   const { rows } = await database.query<{ events: string | null }>(
     "select n_live_tup::text as events from pg_stat_user_tables where relid = to_regclass('logs')",
   );
-  const stored = await readIndexerReport(database);
+  const stored = await readIndexerStatus(database);
   return { report: (stored?.report as IndexerReport | undefined) ?? null, events: rows[0]?.events ?? "0" };
 }
 
-export function serveStatusLine({ report, events }: ServeStatus): string {
+export function formatServeStatus({ report, events }: ServeStatus): string {
   if (report === null) return "  waiting for a node";
   const { reason } = report;
-  const parts = [...indexParts(report), `${Number(events).toLocaleString("en")} events indexed`];
+  const parts = [...describeIndexPosition(report), `${Number(events).toLocaleString("en")} events indexed`];
   return `  ${[...parts, ...(reason === null ? [] : [reason])].join(" · ")}`;
 }

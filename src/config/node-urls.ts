@@ -3,7 +3,7 @@ import type { Secret } from "../lib/secret.ts";
 
 type Urls = readonly Secret<string>[];
 
-export function splitUrls(urls: Urls): { readonly http: Urls; readonly sockets: Urls } {
+export function splitRpcUrls(urls: Urls): { readonly http: Urls; readonly sockets: Urls } {
   const isSocket = (url: Secret<string>) => /^wss?:/i.test(url.reveal());
   return { http: urls.filter((url) => !isSocket(url)), sockets: urls.filter(isSocket) };
 }

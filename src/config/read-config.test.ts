@@ -3,32 +3,32 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
 import { Secret } from "../lib/secret.ts";
-import { readConfig, refuseUnknownVariables } from "./read-config.ts";
+import { readConfig, rejectUnknownVariables } from "./read-config.ts";
 import {
-  flag,
+  booleanText,
   integer,
-  listOf,
-  matching,
+  commaSeparated,
+  matchingText,
   oneOf,
   optional,
   port,
   secret,
   setting,
-  text,
+  textValue,
   url,
-  usd,
+  usdAmount,
 } from "./setting-kinds.ts";
 
 const settings = {
   port: setting("API_PORT", port, 3001, "port"),
   level: setting("LEVEL", oneOf(["info", "debug"]), "info", "level"),
-  debug: setting("DEBUG", flag, false, "debug"),
+  debug: setting("DEBUG", booleanText, false, "debug"),
   database: setting("DATABASE_URL", optional(secret(url("postgres"))), null, "database"),
-  rpc: setting("RPC_URL", listOf(url("http", "https")), [], "nodes"),
-  price: setting("PRICE", usd, "0.01", "price"),
+  rpc: setting("RPC_URL", commaSeparated(url("http", "https")), [], "nodes"),
+  price: setting("PRICE", usdAmount, "0.01", "price"),
   depth: setting("DEPTH", integer(1, 10), 5, "depth"),
-  schema: setting("SCHEMA", matching(/^[a-z]+$/, "lower case"), "main", "schema"),
-  host: setting("HOST", text, "127.0.0.1", "host"),
+  schema: setting("SCHEMA", matchingText(/^[a-z]+$/, "lower case"), "main", "schema"),
+  host: setting("HOST", textValue, "127.0.0.1", "host"),
 };
 
 const messageOf = (environment: Record<string, string>): string => {
@@ -107,14 +107,14 @@ describe("refuseUnknownVariables", () => {
   };
 
   it("accepts known ones and what is not ours", () => {
-    refuseUnknownVariables({ SEXTANT_DATA: "x", RPC_URL_8453: "x", HOME: "/", PATH: "x" }, rules);
+    rejectUnknownVariables({ SEXTANT_DATA: "x", RPC_URL_8453: "x", HOME: "/", PATH: "x" }, rules);
   });
 
   it("refuses a typo and suggests what was meant", () => {
-    expect(() => refuseUnknownVariables({ SEXTANT_DATTA: "x" }, rules)).toThrow(
+    expect(() => rejectUnknownVariables({ SEXTANT_DATTA: "x" }, rules)).toThrow(
       "SEXTANT_DATTA is not a variable Sextant knows; did you mean SEXTANT_DATA?",
     );
-    expect(() => refuseUnknownVariables({ RPC_URL_BASE: "x" }, rules)).toThrow(
+    expect(() => rejectUnknownVariables({ RPC_URL_BASE: "x" }, rules)).toThrow(
       /RPC_URL_BASE is not a variable/,
     );
   });

@@ -3,13 +3,13 @@ import { Fault } from "../lib/fault.ts";
 import type { Setting } from "./setting-kinds.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type Settings = Readonly<Record<string, Setting<unknown>>>;
-export type Config<S extends Settings> = {
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+export type Config<S extends SettingTable> = {
   readonly [Key in keyof S]: S[Key] extends Setting<infer T> ? T : never;
 };
 
 /** Reads each setting from its variable. All problems are reported at once, one line each. */
-export function readConfig<S extends Settings>(environment: Environment, settings: S): Config<S> {
+export function readConfig<S extends SettingTable>(environment: Environment, settings: S): Config<S> {
   const problems: string[] = [];
   const entries = Object.entries(settings).map(([key, setting]) => {
     const given = environment[setting.variable];
@@ -28,7 +28,7 @@ export function readConfig<S extends Settings>(environment: Environment, setting
 }
 
 /** A variable that looks like ours but is none of the known ones is a typo: it must not become a default. */
-export function refuseUnknownVariables(
+export function rejectUnknownVariables(
   environment: Environment,
   rules: { prefixes: readonly string[]; known: readonly string[] },
 ): void {

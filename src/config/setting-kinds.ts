@@ -9,12 +9,12 @@ export type SettingKind<T> = { readonly allowed: string; readonly parse: (text: 
 export type Setting<T> = {
   readonly variable: string;
   readonly kind: SettingKind<T>;
-  readonly meaning: string;
+  readonly description: string;
   readonly fallback: T;
 };
 
 export function setting<T>(variable: string, kind: SettingKind<T>, fallback: T, meaning: string): Setting<T> {
-  return { variable, kind, meaning, fallback };
+  return { variable, kind, description: meaning, fallback };
 }
 
 /** The same kind where "not set" is an answer of its own. */
@@ -28,20 +28,20 @@ export function secret<T>(kind: SettingKind<T>): SettingKind<Secret<T>> {
 }
 
 /** One or several values of a kind, separated by commas. */
-export function listOf<T>(kind: SettingKind<T>): SettingKind<readonly T[]> {
+export function commaSeparated<T>(kind: SettingKind<T>): SettingKind<readonly T[]> {
   return {
     allowed: `a comma-separated list, each ${kind.allowed}`,
     parse: (text) => Object.freeze(text.split(",").map((part) => kind.parse(part.trim()))),
   };
 }
 
-export const text: SettingKind<string> = { allowed: "text", parse: (value) => value };
+export const textValue: SettingKind<string> = { allowed: "text", parse: (value) => value };
 
-export function matching(pattern: RegExp, allowed: string): SettingKind<string> {
+export function matchingText(pattern: RegExp, allowed: string): SettingKind<string> {
   return { allowed, parse: (value) => (pattern.test(value) ? value : refuse()) };
 }
 
-export const flag: SettingKind<boolean> = {
+export const booleanText: SettingKind<boolean> = {
   allowed: "true or false",
   parse: (value) => (value === "true" ? true : value === "false" ? false : refuse()),
 };
@@ -70,7 +70,7 @@ export const port: SettingKind<number> = { ...integer(0, 65_535), allowed: "a po
 const USD_DECIMALS = 6;
 
 /** A positive amount of US dollars, kept as the text it was given. */
-export const usd: SettingKind<string> = {
+export const usdAmount: SettingKind<string> = {
   allowed: "a positive amount of US dollars with at most 6 decimals, such as 0.01",
   parse: (value) => (parseAmount(value, USD_DECIMALS, "amount") > 0n ? value : refuse()),
 };
@@ -78,7 +78,7 @@ export const usd: SettingKind<string> = {
 const GWEI_DECIMALS = 9;
 
 /** A positive fee per gas, kept as the text it was given. */
-export const gwei: SettingKind<string> = {
+export const gweiAmount: SettingKind<string> = {
   allowed: "a positive number of gwei with at most 9 decimals, such as 0.5",
   parse: (value) => (parseAmount(value, GWEI_DECIMALS, "fee") > 0n ? value : refuse()),
 };

@@ -14,7 +14,7 @@ describe("docs/configuration.md", () => {
       .split("\n")
       .filter((line) => /^\| `[A-Z0-9_]+` \|/.test(line) && line.split("|").length === 6);
     const expected = Object.values(allSettings).map(
-      ({ variable, kind, fallback, meaning }) =>
+      ({ variable, kind, fallback, description: meaning }) =>
         `| \`${variable}\` | ${kind.allowed} | ${shown(fallback)} | ${meaning} |`,
     );
     expect(rows.sort()).toEqual(expected.sort());

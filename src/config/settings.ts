@@ -3,11 +3,11 @@ import type { Hex } from "../lib/hex.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
 import {
   baseUrl,
-  flag,
-  gwei,
+  booleanText,
+  gweiAmount,
   integer,
-  listOf,
-  matching,
+  commaSeparated,
+  matchingText,
   oneOf,
   optional,
   origin,
@@ -15,20 +15,20 @@ import {
   type SettingKind,
   secret,
   setting,
-  text,
+  textValue,
   url,
-  usd,
+  usdAmount,
 } from "./setting-kinds.ts";
 
 export const processSettings = {
   logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "How much is logged."),
-  debug: setting("SEXTANT_DEBUG", flag, false, "Show stack traces when a command fails."),
+  debug: setting("SEXTANT_DEBUG", booleanText, false, "Show stack traces when a command fails."),
 };
 
 export const listenSettings = {
   host: setting(
     "HOST",
-    text,
+    textValue,
     "127.0.0.1",
     "Address the services listen on; 0.0.0.0 opens them to the network.",
   ),
@@ -87,13 +87,13 @@ export const indexerSettings = {
   indexerPort: setting("INDEXER_PORT", port, 3003, "Port of the indexer's own /health, /ready and /metrics."),
   network: setting(
     "NETWORK",
-    text,
+    textValue,
     "base-sepolia",
     "Deployment to index: a name under deployments/ or the path of a deployment file.",
   ),
   rpcUrls: setting(
     "RPC_URL",
-    listOf(secret(url("http", "https", "ws", "wss"))),
+    commaSeparated(secret(url("http", "https", "ws", "wss"))),
     [],
     "Nodes in order of preference, separated by commas; ws:// ones tell of new heads.",
   ),
@@ -136,7 +136,7 @@ export const writeSettings = {
   ),
   allowOpenWrites: setting(
     "ALLOW_OPEN_WRITES",
-    flag,
+    booleanText,
     false,
     "Needed beside WRITE_AUTH=open on a chain that is not local.",
   ),
@@ -163,10 +163,10 @@ export const writeSettings = {
   ),
 };
 
-const address = matching(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
-const key = matching(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
+const address = matchingText(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
+const key = matchingText(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
 
-const nodes = listOf(secret(url("http", "https")));
+const nodes = commaSeparated(secret(url("http", "https")));
 const nodesOf = (name: string) =>
   `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`;
 
@@ -191,19 +191,19 @@ export const portfolioSettings = {
   ),
   alchemyApiKey: setting(
     "ALCHEMY_API_KEY",
-    optional(secret(matching(/^[A-Za-z0-9_-]{8,128}$/, "an Alchemy key: letters, digits, - and _"))),
+    optional(secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "an Alchemy key: letters, digits, - and _"))),
     null,
     "Needed beside PORTFOLIO_PROVIDER=alchemy; chains without nodes of their own are then read through Alchemy's.",
   ),
   portfolioTokenLists: setting(
     "PORTFOLIO_TOKEN_LISTS",
-    listOf(text),
+    commaSeparated(textValue),
     [],
     "Token lists of your own, as files or web addresses, separated by commas; they come before the built-in ones.",
   ),
   portfolioDefiLlama: setting(
     "PORTFOLIO_DEFILLAMA",
-    flag,
+    booleanText,
     false,
     "Whether prices that no oracle on chain knows are asked of DefiLlama.",
   ),
@@ -214,8 +214,8 @@ export const portfolioSettings = {
   rpcUrlsArbitrum: setting("RPC_URL_42161", nodes, [], nodesOf("Arbitrum One")),
 };
 
-export const sellerSettings = {
-  portfolioPriceUsd: setting("PORTFOLIO_PRICE_USD", usd, "0.01", "Price of one snapshot, in US dollars."),
+export const paywallSettings = {
+  portfolioPriceUsd: setting("PORTFOLIO_PRICE_USD", usdAmount, "0.01", "Price of one snapshot, in US dollars."),
   payTo: setting("PAY_TO", optional(address), null, "Address that is paid; needed to sell anything."),
   facilitatorUrl: setting(
     "FACILITATOR_URL",
@@ -225,13 +225,13 @@ export const sellerSettings = {
   ),
   devBypass: setting(
     "X402_DEV_BYPASS",
-    flag,
+    booleanText,
     false,
     "Gives snapshots away, for development; refused where payments are worth money or NODE_ENV is production.",
   ),
   nodeEnvironment: setting(
     "NODE_ENV",
-    optional(text),
+    optional(textValue),
     null,
     "With production, what is only meant for development is refused.",
   ),
@@ -240,13 +240,13 @@ export const sellerSettings = {
 export const paymentSettings = {
   paymentNetwork: setting(
     "PAYMENT_NETWORK",
-    matching(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id"),
+    matchingText(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id"),
     "eip155:84532",
     "Chain that payments are made on.",
   ),
   paymentRpcUrls: setting(
     "PAYMENT_RPC_URL",
-    listOf(secret(url("http", "https"))),
+    commaSeparated(secret(url("http", "https"))),
     [],
     "Nodes of that chain in order of preference, separated by commas.",
   ),
@@ -258,13 +258,13 @@ export const paymentSettings = {
   ),
   paymentAssetName: setting(
     "PAYMENT_ASSET_NAME",
-    optional(text),
+    optional(textValue),
     null,
     "Name in the EIP-712 domain of PAYMENT_ASSET.",
   ),
   paymentAssetVersion: setting(
     "PAYMENT_ASSET_VERSION",
-    optional(text),
+    optional(textValue),
     null,
     "Version in the EIP-712 domain of PAYMENT_ASSET.",
   ),
@@ -280,7 +280,7 @@ export const gasSettings = {
   ),
   facilitatorGasPriceMax: setting(
     "FACILITATOR_GAS_PRICE_MAX",
-    optional(gwei),
+    optional(gweiAmount),
     null,
     "Most paid per gas, in gwei. Without it, the cap of the payment chain; needed on a chain Sextant does not know.",
   ),
@@ -314,7 +314,7 @@ export const facilitatorSettings = {
   ),
   facilitatorPayees: setting(
     "FACILITATOR_PAYEES",
-    listOf(address),
+    commaSeparated(address),
     [],
     "Who may be paid at our cost. Without it everybody, which is refused on a mainnet.",
   ),
@@ -329,13 +329,13 @@ export const databaseSettings = {
   ),
   databaseSchema: setting(
     "DATABASE_SCHEMA",
-    matching(/^[a-z_][a-z0-9_]{0,47}$/, "a lower-case SQL name of at most 48 characters"),
+    matchingText(/^[a-z_][a-z0-9_]{0,47}$/, "a lower-case SQL name of at most 48 characters"),
     "sextant",
     "Schema that separates several deployments in one database.",
   ),
   dataFolder: setting(
     "SEXTANT_DATA",
-    text,
+    textValue,
     ".sextant",
     "Folder of the embedded database and of local state.",
   ),
@@ -350,7 +350,7 @@ export const allSettings = {
   ...apiSettings,
   ...writeSettings,
   ...portfolioSettings,
-  ...sellerSettings,
+  ...paywallSettings,
   ...paymentSettings,
   ...facilitatorSettings,
   ...databaseSettings,

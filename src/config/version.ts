@@ -1,7 +1,7 @@
 // The version of the program, as its manifest states it.
 import { readFileSync } from "node:fs";
 
-export function programVersion(): string {
+export function readVersion(): string {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(manifest) as { version: string }).version;
 }

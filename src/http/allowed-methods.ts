@@ -1,16 +1,16 @@
 // Which methods each path answers, so that a wrong one gets 405 and an Allow header instead of 404.
 import type { FastifyInstance } from "fastify";
 
-export type MethodTable = { allowedFor(url: string): readonly string[] };
+export type AllowedMethods = { forUrl(url: string): readonly string[] };
 
 /** Listens to the routes as they are registered; must be made before the first one. */
-export function createMethodTable(app: FastifyInstance): MethodTable {
+export function trackAllowedMethods(app: FastifyInstance): AllowedMethods {
   const routes: { pattern: RegExp; methods: readonly string[] }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
     routes.push({ pattern: patternOf(url), methods: [method].flat() });
   });
   return {
-    allowedFor(url) {
+    forUrl(url) {
       const [path = ""] = url.split("?", 1);
       const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
       return [...new Set(methods)].sort();

@@ -2,16 +2,16 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Fault } from "../lib/fault.ts";
-import { SAFE_HEADERS } from "./security/headers.ts";
+import { DEFAULT_HEADERS } from "./security/headers.ts";
 
-export function answerConnectionFault(error: NodeJS.ErrnoException, socket: Socket): void {
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   // A client that has gone away hears nothing.
   if (error.code === "ECONNRESET") socket.destroy();
-  else sendConnectionFault(faultOf(error), socket);
+  else writeConnectionError(faultOf(error), socket);
 }
 
 /** Responds on the bare connection and closes it. */
-export function sendConnectionFault(
+export function writeConnectionError(
   fault: Fault,
   socket: Socket,
   headers: Readonly<Record<string, string>> = {},
@@ -38,7 +38,7 @@ function written(fault: Fault, more: Readonly<Record<string, string>>): string {
   const body = JSON.stringify({ error: fault.message });
   const headers = {
     ...more,
-    ...SAFE_HEADERS,
+    ...DEFAULT_HEADERS,
     "content-type": "application/json; charset=utf-8",
     "content-length": String(Buffer.byteLength(body)),
     "x-error-code": fault.code,

@@ -2,9 +2,9 @@
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
-import { createServer, type Server } from "./server.ts";
+import { createHttpServer, type HttpServer } from "./server.ts";
 
-let server: Server | undefined;
+let server: HttpServer | undefined;
 afterEach(async () => {
   await server?.close();
 });
@@ -20,12 +20,12 @@ async function start(fail: (path: string) => Error): Promise<{ url: string; line
   const lines: Line[] = [];
   const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
   const ready = async () => ({ ready: true }) as const;
-  const made = createServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, ready });
+  const made = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready });
   server = made;
   made.app.get("/:path", async (request) => {
     throw fail((request.params as { path: string }).path);
   });
-  return { url: await made.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }), lines };
+  return { url: await made.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }), lines };
 }
 
 const WARN = 40;

@@ -1,15 +1,15 @@
 // What the log says of requests that failed on our side: defects with their stack, expected faults in one line, both counted.
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import type { RepeatLimit } from "../lib/log-throttle.ts";
+import type { LogThrottle } from "../lib/log-throttle.ts";
 
-export type LogFault = (fault: Fault, error: unknown, requestId: string) => void;
+export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 
 // Enough to tell one defect from another; messages may quote what a client sent.
 const KEY_LENGTH_MAX = 200;
 const CAUSES_MAX = 4;
 
-export function createFaultLog(log: Log, repeats: RepeatLimit): LogFault {
+export function createRequestErrorLogger(log: Log, repeats: LogThrottle): LogRequestError {
   return (fault, error, reqId) => {
     if (fault.status < 500) return;
     const { code } = fault;

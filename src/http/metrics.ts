@@ -4,10 +4,10 @@ import { Counter, Histogram, type Registry } from "prom-client";
 // From a kept answer to a snapshot over slow nodes.
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30];
 
-export type CountRequest = (route: string, status: number, ms: number) => void;
+export type ObserveRequest = (route: string, status: number, ms: number) => void;
 
 /** What counts requests in the registry. */
-export function createRequestMetrics(registry: Registry): CountRequest {
+export function createRequestMetrics(registry: Registry): ObserveRequest {
   // Counted in a plain map: labels are only put together when somebody looks.
   const counts = new Map<string, Map<number, number>>();
   new Counter({

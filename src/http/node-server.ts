@@ -1,6 +1,6 @@
 // Node's own server under the framework, with the time that a request, an answer and an idle connection have.
 import { createServer, type RequestListener, type Server } from "node:http";
-import { oneAtATime } from "./pipelining.ts";
+import { serializePipelinedRequests } from "./pipelining.ts";
 
 // How late a request that does not arrive in time is noticed; Node's own half a minute would double the time it has.
 const SLOW_CHECK_MS = 5_000;
@@ -9,7 +9,7 @@ const SLOW_CHECK_MS = 5_000;
 const KEEP_ALIVE_MS = 72_000;
 
 export function createNodeServer(requestMsMax: number, handle: RequestListener): Server {
-  const listener = oneAtATime(handle);
+  const listener = serializePipelinedRequests(handle);
   const options = {
     // Node would refuse a missing Host with an empty body; we refuse it with ours.
     requireHostHeader: false,

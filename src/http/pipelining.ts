@@ -12,7 +12,7 @@ const WAITING_MAX = 128;
  * Bounds what a connection can make us hold to one response. Node starts every request that it finds in a packet, so a
  * client could have thousands of responses made and read none of them.
  */
-export function oneAtATime(listener: RequestListener): RequestListener {
+export function serializePipelinedRequests(listener: RequestListener): RequestListener {
   const current = new WeakMap<Socket, ServerResponse>();
   const waiting = new WeakMap<Socket, Exchange[]>();
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Fault } from "../lib/fault.ts";
 
 /** The result of some work, or what stands for it when it takes longer than the server's time for one request. */
-export function withinRequestTime<T>(
+export function withRequestTimeout<T>(
   app: FastifyInstance,
   work: Promise<T>,
   instead: () => T = tooLate,

@@ -1,11 +1,11 @@
 // An answer as bytes with all its headers, and how it is sent: straight to the connection, past the framework.
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { headHeaders, type IndexHead } from "../schema/reads/index-head.ts";
-import { matches } from "./etag.ts";
-import { SAFE_HEADERS } from "./security/headers.ts";
+import { formatHeadHeaders, type IndexHead } from "../schema/reads/index-head.ts";
+import { etagMatches } from "./etag.ts";
+import { DEFAULT_HEADERS } from "./security/headers.ts";
 
-export type Answer = {
+export type SerializedResponse = {
   /** The route it answers, as declared. */
   readonly route: string;
   readonly body: Buffer;
@@ -14,32 +14,32 @@ export type Answer = {
   readonly headers: readonly string[];
 };
 
-export function toAnswer(route: string, body: unknown, head: IndexHead): Answer {
+export function serializeResponse(route: string, body: unknown, head: IndexHead): SerializedResponse {
   const bytes = Buffer.from(JSON.stringify(body));
   const etag = `"${hash("sha1", bytes, "base64url")}"`;
   const headers = [...STEADY];
-  for (const [name, value] of Object.entries(headHeaders(head))) headers.push(name, value);
+  for (const [name, value] of Object.entries(formatHeadHeaders(head))) headers.push(name, value);
   headers.push("etag", etag);
   return { route, body: bytes, etag, headers };
 }
 
 const STEADY: readonly string[] = Object.entries({
-  ...SAFE_HEADERS,
+  ...DEFAULT_HEADERS,
   "cache-control": "no-cache",
   "content-type": "application/json; charset=utf-8",
 }).flat();
 
 /** Answers with the status; `leaving` asks the client to come back on another connection. */
-export function sendAnswer(
-  answer: Answer,
+export function writeResponse(
+  answer: SerializedResponse,
   request: IncomingMessage,
   response: ServerResponse,
-  { id, leaving }: { readonly id: string; readonly leaving: boolean },
+  { requestId: id, closeConnection: leaving }: { readonly requestId: string; readonly closeConnection: boolean },
 ): number {
   const { body, etag } = answer;
   const headers = [...answer.headers, "x-request-id", id];
   if (leaving) headers.push("connection", "close");
-  if (matches(request.headers["if-none-match"], etag)) {
+  if (etagMatches(request.headers["if-none-match"], etag)) {
     response.writeHead(304, headers).end();
     return 304;
   }

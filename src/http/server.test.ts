@@ -3,23 +3,23 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { createServer, type Readiness, type Server } from "./server.ts";
+import { createHttpServer, type Readiness, type HttpServer } from "./server.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
-const open: Server[] = [];
+const open: HttpServer[] = [];
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
 async function start(
-  prepare: (server: Server) => void = () => undefined,
+  prepare: (server: HttpServer) => void = () => undefined,
   ready: () => Promise<Readiness> = async () => ({ ready: true }),
-): Promise<{ url: string; server: Server }> {
-  const server = createServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, ready });
+): Promise<{ url: string; server: HttpServer }> {
+  const server = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready });
   open.push(server);
   prepare(server);
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return { url, server };
 }
 
@@ -144,15 +144,15 @@ describe("readiness", () => {
 describe("listening", () => {
   it("says which variable to change when the port is taken", async () => {
     const { url } = await start();
-    const second = createServer({
+    const second = createHttpServer({
       log,
       bodyBytesMax: 1,
       requestMsMax: 1,
-      ready: async () => ({ ready: true }),
+      checkReadiness: async () => ({ ready: true }),
     });
     open.push(second);
     const port = Number(new URL(url).port);
-    await expect(second.listen({ host: "127.0.0.1", port, variable: "API_PORT" })).rejects.toMatchObject({
+    await expect(second.listen({ host: "127.0.0.1", port, portVariable: "API_PORT" })).rejects.toMatchObject({
       code: "LISTEN_FAILED",
       message: `Cannot listen: port ${port} is in use; stop what listens there, or set API_PORT to a free port.`,
     });

@@ -11,25 +11,25 @@ import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import { createRepeatLimit, type RepeatLimit } from "../lib/log-throttle.ts";
-import { type KeptAnswer, sendKept } from "./cache/fast-path.ts";
-import { answerConnectionFault } from "./connection-errors.ts";
-import { createFaultLog } from "./error-log.ts";
-import { addFaultReplies, fromFramework, sendFault } from "./error-responses.ts";
+import { createLogThrottle, type LogThrottle } from "../lib/log-throttle.ts";
+import { type CachedResponseLookup, sendCachedResponse } from "./cache/fast-path.ts";
+import { handleClientError } from "./connection-errors.ts";
+import { createRequestErrorLogger } from "./error-log.ts";
+import { addErrorHandlers, convertFastifyError, sendErrorResponse } from "./error-responses.ts";
 import { createRequestMetrics } from "./metrics.ts";
 import { createNodeServer } from "./node-server.ts";
-import { withinRequestTime } from "./request-timeout.ts";
-import { type Answer, sendAnswer } from "./response.ts";
-import { addClient } from "./security/client-address.ts";
+import { withRequestTimeout } from "./request-timeout.ts";
+import { type SerializedResponse, writeResponse } from "./response.ts";
+import { addRequestClient } from "./security/client-address.ts";
 import { type ConnectionLimitOptions, limitConnections } from "./security/connection-limit.ts";
-import { addProtections } from "./security/headers.ts";
-import { createGuard } from "./security/request-guard.ts";
+import { addSecurityHooks } from "./security/headers.ts";
+import { createRequestGuard } from "./security/request-guard.ts";
 
 export type Readiness =
   | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }
   | { readonly ready: false; readonly reason: string };
 
-export type ServerOptions = {
+export type HttpServerOptions = {
   readonly log: Log;
   /** Largest body of any route; endpoints that need less declare so. */
   readonly bodyBytesMax: number;
@@ -43,21 +43,21 @@ export type ServerOptions = {
   /** The same per client; without meaning behind proxies, which open all connections. */
   readonly connectionsPerClientMax?: number;
   /** How many proxies in front of us may say whom they speak for; 0 or nothing trusts none. */
-  readonly proxies?: number;
+  readonly trustedProxies?: number;
   readonly clock?: Clock;
   /** Where requests are counted; nowhere without it. */
   readonly registry?: Registry;
-  readonly ready: () => Promise<Readiness>;
+  readonly checkReadiness: () => Promise<Readiness>;
 };
 
-export type ListenAddress = { readonly host: string; readonly port: number; readonly variable: string };
+export type ListenAddress = { readonly host: string; readonly port: number; readonly portVariable: string };
 
-export type Server = {
+export type HttpServer = {
   readonly app: FastifyInstance;
   /** From now on, what is kept is sent before anything else is looked at. */
-  keepAnswers(kept: KeptAnswer): void;
+  serveFromCache(kept: CachedResponseLookup): void;
   /** Sends what was made for a request of a route. */
-  send(answer: Answer, request: FastifyRequest, reply: FastifyReply): void;
+  sendResponse(answer: SerializedResponse, request: FastifyRequest, reply: FastifyReply): void;
   /** Starts listening and answers with the URL people can open; `variable` is what configures the port. */
   listen(address: ListenAddress): Promise<string>;
   /** Takes no new connection, finishes the requests in flight, then resolves. */
@@ -67,13 +67,13 @@ export type Server = {
 // A path segment as long as the whole address may be: what is too long for an id is a bad id, not an unknown path.
 const SEGMENT_LENGTH_MAX = 16_384;
 
-export function createServer(options: ServerOptions): Server {
+export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, requestMsMax, clock = systemClock } = options;
-  const guard = createGuard({ ...NO_LIMITS, ...options, clock });
-  const repeats = createRepeatLimit(clock);
+  const guard = createRequestGuard({ ...NO_LIMITS, ...options, clock });
+  const repeats = createLogThrottle(clock);
   const connections = connectionLimits(options, repeats);
   const count = options.registry ? createRequestMetrics(options.registry) : () => undefined;
-  let kept: KeptAnswer = () => undefined;
+  let kept: CachedResponseLookup = () => undefined;
   let leaving = false;
   const quick = { guard, count, isLeaving: () => leaving };
   const app = Fastify({
@@ -86,23 +86,23 @@ export function createServer(options: ServerOptions): Server {
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
     serverFactory: (handle) => {
       const server = createNodeServer(requestMsMax, (request, response) => {
-        if (!sendKept(kept, request, response, quick)) handle(request, response);
+        if (!sendCachedResponse(kept, request, response, quick)) handle(request, response);
       });
       limitConnections(server, connections);
       return server;
     },
-    clientErrorHandler: answerConnectionFault,
+    clientErrorHandler: handleClientError,
     // An id of our own making: one taken from a header could be forged into our logs.
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
     // These pass no hook, and therefore the guard here.
     frameworkErrors: (error, request, reply) => {
-      const refusal = guard.refusal(request.raw);
-      return sendFault(
+      const refusal = guard.check(request.raw);
+      return sendErrorResponse(
         reply.headers(refusal?.headers ?? {}),
         request.id,
-        refusal?.fault ?? fromFramework(error),
+        refusal?.fault ?? convertFastifyError(error),
       );
     },
   });
@@ -116,24 +116,24 @@ export function createServer(options: ServerOptions): Server {
     count(request.routeOptions.url ?? "none", reply.statusCode, reply.elapsedTime);
     done();
   });
-  addProtections(app, guard);
-  addClient(app, guard.clientOf);
-  addFaultReplies(app, createFaultLog(log, repeats));
+  addSecurityHooks(app, guard);
+  addRequestClient(app, guard.identifyClient);
+  addErrorHandlers(app, createRequestErrorLogger(log, repeats));
   app.get("/ready", async (request, reply) => {
-    const readiness = await withinRequestTime(app, options.ready());
+    const readiness = await withRequestTimeout(app, options.checkReadiness());
     if (readiness.ready) return readiness;
     // Not thrown: probes ask every few seconds, and what is not ready has said so in the log already.
-    return sendFault(reply, request.id, new Fault("NOT_READY", readiness.reason));
+    return sendErrorResponse(reply, request.id, new Fault("NOT_READY", readiness.reason));
   });
 
   return {
     app,
-    keepAnswers(from) {
+    serveFromCache(from) {
       kept = from;
     },
-    send(answer, request, reply) {
+    sendResponse(answer, request, reply) {
       reply.hijack();
-      sendAnswer(answer, request.raw, reply.raw, { id: request.id, leaving });
+      writeResponse(answer, request.raw, reply.raw, { requestId: request.id, closeConnection: leaving });
     },
     async listen(address) {
       try {
@@ -153,13 +153,13 @@ export function createServer(options: ServerOptions): Server {
 
 const NO_LIMITS = { requestsPerMinuteMax: 0, bodyBytesPerMinuteMax: 0, proxies: 0 };
 
-function connectionLimits(options: ServerOptions, repeats: RepeatLimit): ConnectionLimitOptions {
-  const { log, connectionsMax = 0, connectionsPerClientMax = 0, proxies = 0 } = options;
+function connectionLimits(options: HttpServerOptions, repeats: LogThrottle): ConnectionLimitOptions {
+  const { log, connectionsMax = 0, connectionsPerClientMax = 0, trustedProxies: proxies = 0 } = options;
   // Behind a proxy all connections come from its address.
-  return { connectionsMax, perClientMax: proxies > 0 ? 0 : connectionsPerClientMax, log, repeats };
+  return { connectionsMax, perClientMax: proxies > 0 ? 0 : connectionsPerClientMax, log, repeatLimit: repeats };
 }
 
-function listenFault(cause: unknown, { host, port, variable }: ListenAddress): Fault {
+function listenFault(cause: unknown, { host, port, portVariable: variable }: ListenAddress): Fault {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const sentence =
     {

@@ -1,5 +1,5 @@
 // Finalized history, in large batches: the next one is read and completed while the last one is written.
-import type { Batch, BlockRef, Folded, IndexParts, LogRange, Written } from "./ports.ts";
+import type { Batch, BlockSummary, Folded, IndexingContext, LogRange, WrittenBatch } from "./ports.ts";
 
 type Prepared = { readonly batch: Batch; readonly blocks: number };
 
@@ -7,10 +7,10 @@ type Prepared = { readonly batch: Batch; readonly blocks: number };
 const LOGS_PER_WRITE_MAX = 6_000;
 
 /** A batch whose logs are folded, and what will be told of it: the logs themselves are needed no longer. */
-type Ready = { readonly folded: Folded; readonly told: Omit<Written, "ms"> };
+type Ready = { readonly folded: Folded; readonly told: Omit<WrittenBatch, "ms"> };
 
 /** A batch on its way into the database. */
-type Writing = { readonly folded: Folded; readonly over: Promise<Written> };
+type Writing = { readonly folded: Folded; readonly over: Promise<WrittenBatch> };
 
 /**
  * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Three batches are under
@@ -19,11 +19,11 @@ type Writing = { readonly folded: Folded; readonly over: Promise<Written> };
  * ones, sooner.
  */
 export async function* backfill(
-  parts: IndexParts,
+  parts: IndexingContext,
   range: { from: number; to: number },
   signal: AbortSignal,
-): AsyncGenerator<Written, void, void> {
-  const ranges = parts.chain.history(range.from, range.to, signal)[Symbol.asyncIterator]();
+): AsyncGenerator<WrittenBatch, void, void> {
+  const ranges = parts.chain.streamHistory(range.from, range.to, signal)[Symbol.asyncIterator]();
   const prepareNext = (): Promise<Prepared | null> => {
     const next = ranges.next().then((found) => (found.done ? null : prepare(parts, found.value, signal)));
     // Its turn to be awaited comes later; a failure meanwhile must not count as unhandled.
@@ -54,7 +54,7 @@ export async function* backfill(
   };
   try {
     for (let next = await foldNext(); next !== null; next = await foldNext()) {
-      const written: Written | undefined = await writing?.over;
+      const written: WrittenBatch | undefined = await writing?.over;
       writing = { folded: next.folded, over: write(next) };
       if (written) yield written;
     }
@@ -72,7 +72,7 @@ export async function* backfill(
 
 const stop = () => null;
 
-function write({ folded, told }: Ready): Promise<Written> {
+function write({ folded, told }: Ready): Promise<WrittenBatch> {
   const started = performance.now();
   const over = folded.write().then(() => ({ ...told, ms: performance.now() - started }));
   // Heard when its turn comes.
@@ -96,16 +96,16 @@ function joined(prepared: readonly Prepared[]): Prepared {
 }
 
 async function prepare(
-  { chain, protocol }: IndexParts,
+  { chain, protocol }: IndexingContext,
   range: LogRange,
   signal: AbortSignal,
 ): Promise<Prepared> {
   const [logs, [tip]] = await Promise.all([
     protocol.detail(range.logs, signal),
-    chain.headers([range.toBlock], signal),
+    chain.readHeaders([range.toBlock], signal),
   ]);
   if (!tip) throw new Error(`the node has logs up to block ${range.toBlock}, but not the block itself`);
-  const counts = new Map<number, BlockRef & { logCount: number }>();
+  const counts = new Map<number, BlockSummary & { logCount: number }>();
   for (const { blockNumber, blockHash, blockTimestamp } of range.logs) {
     const known = counts.get(blockNumber)?.logCount ?? 0;
     counts.set(blockNumber, {
@@ -121,6 +121,6 @@ async function prepare(
   return { batch, blocks: range.toBlock - range.fromBlock + 1 };
 }
 
-function refOf({ number, hash, timestamp }: BlockRef): BlockRef {
+function refOf({ number, hash, timestamp }: BlockSummary): BlockSummary {
   return { number, hash, timestamp };
 }

@@ -1,14 +1,14 @@
 // A chain as the indexing loop wants it, over the JSON-RPC client.
 
-import type { ChainFacts } from "../chain/chains/chain-info.ts";
+import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { readTransactions } from "../chain/contract-calls.ts";
-import { readFinalized } from "../chain/head/finality.ts";
+import { readFinalizedHeader } from "../chain/head/finality.ts";
 import { followHeads } from "../chain/head/follow-heads.ts";
 import { readHeaderByHash, readHeaders } from "../chain/headers.ts";
-import { callAfterBlocks, callAtBlocks, hasLogsSince } from "../chain/historical-state.ts";
-import { readComparedLogsOfBlock } from "../chain/logs/cross-checked-block-logs.ts";
+import { callAtLaterBlock, callAtBlocks, hasLogsSince } from "../chain/historical-state.ts";
+import { readCrossCheckedBlockLogs } from "../chain/logs/cross-checked-block-logs.ts";
 import type { LogFilter } from "../chain/logs/filter.ts";
-import { createOtherNodes } from "../chain/logs/secondary-providers.ts";
+import { createSecondaryProviders } from "../chain/logs/secondary-providers.ts";
 import { type BlockRange, streamLogs } from "../chain/logs/stream-logs.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { createCallTracer } from "../chain/transactions.ts";
@@ -16,11 +16,11 @@ import type { Log } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { LogDecoder } from "../protocol/decode/logs.ts";
 import type { DetailReads } from "../protocol/details/chain-reads.ts";
-import type { Header } from "../schema/chain-log.ts";
-import type { ChainPort } from "./ports.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
+import type { ChainSource } from "./ports.ts";
 
-export type ChainOptions = {
-  readonly facts: Pick<ChainFacts, "finalityDepth" | "finalityDepthMin" | "blockTimeMs" | "logsBloom">;
+export type ChainSourceOptions = {
+  readonly facts: Pick<ChainInfo, "finalityDepth" | "finalityDepthMin" | "blockTimeMs" | "logsBloom">;
   readonly decoder: LogDecoder;
   readonly wsUrls: readonly Secret<string>[];
   readonly rangeMax: number;
@@ -35,18 +35,18 @@ export type ChainOptions = {
 const POLLS_PER_BLOCK = 2;
 const POLL_MS_MIN = 100;
 
-export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
+export function createChainSource(rpc: Rpc, options: ChainSourceOptions): ChainSource {
   const { facts } = options;
-  const filters = logFilters(options.decoder);
-  const others = createOtherNodes();
+  const filters = createLogFilters(options.decoder);
+  const others = createSecondaryProviders();
   return {
-    finalized: (signal) =>
-      readFinalized(rpc, {
+    readFinalized: (signal) =>
+      readFinalizedHeader(rpc, {
         depthFallback: facts.finalityDepth,
         depthMin: facts.finalityDepthMin,
         signal,
       }),
-    heads: (signal) =>
+    followHeads: (signal) =>
       followHeads(rpc, {
         wsUrls: options.wsUrls,
         pollMsMin: Math.max(POLL_MS_MIN, Math.floor(facts.blockTimeMs / POLLS_PER_BLOCK)),
@@ -54,18 +54,18 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
         log: options.log,
         signal,
       }),
-    headers: (numbers, signal) => readConfirmedHeaders(rpc, numbers, signal),
-    logsOf: (header, signal) =>
-      readComparedLogsOfBlock(rpc, header, filters, { bloom: facts.logsBloom, signal }),
-    history: (fromBlock, toBlock, signal) =>
+    readHeaders: (numbers, signal) => readConfirmedHeaders(rpc, numbers, signal),
+    readBlockLogs: (header, signal) =>
+      readCrossCheckedBlockLogs(rpc, header, filters, { bloom: facts.logsBloom, signal }),
+    streamHistory: (fromBlock, toBlock, signal) =>
       streamLogs(rpc, {
         fromBlock,
         toBlock,
         filters,
         rangeMax: options.rangeMax,
-        comparedShare: options.comparedShare,
+        crossCheckFraction: options.comparedShare,
         onUnconfirmed: options.onUnconfirmed,
-        others,
+        secondaryProviders: others,
         bloom: facts.logsBloom,
         signal,
       }),
@@ -73,9 +73,9 @@ export function chainPort(rpc: Rpc, options: ChainOptions): ChainPort {
 }
 
 /** The logs that the protocol consists of. */
-export function logFilters(decoder: LogDecoder): readonly LogFilter[] {
+export function createLogFilters(decoder: LogDecoder): readonly LogFilter[] {
   return [
-    { addresses: decoder.addresses, topics0: decoder.topics0, emits: decoder.emits },
+    { addresses: decoder.addresses, topics0: decoder.topics0, topicsByAddress: decoder.topics0ByAddress },
     { addresses: null, topics0: decoder.anyEmitterTopics0 },
   ];
 }
@@ -88,7 +88,7 @@ async function readConfirmedHeaders(
   rpc: Rpc,
   numbers: readonly number[],
   signal: AbortSignal,
-): Promise<readonly Header[]> {
+): Promise<readonly BlockHeader[]> {
   const headers = await readHeaders(rpc, numbers, { signal });
   const named = new Set(headers.map(({ parentHash }) => parentHash));
   const childless = headers.filter(({ hash }) => !named.has(hash));
@@ -96,13 +96,13 @@ async function readConfirmedHeaders(
   return headers;
 }
 
-export function detailReads(rpc: Rpc): DetailReads {
+export function createDetailReads(rpc: Rpc): DetailReads {
   const traceCalls = createCallTracer(rpc);
   return {
-    transactions: (hashes, signal) => readTransactions(rpc, hashes, { signal }),
-    callsAt: (calls, signal) => callAtBlocks(rpc, calls, { signal }),
-    callsLater: (calls, signal) => callAfterBlocks(rpc, calls, { signal }),
-    changes: (queries, at, signal) => hasLogsSince(rpc, queries, at, { signal }),
-    traces: (hashes, signal) => traceCalls(hashes, { signal }),
+    readTransactions: (hashes, signal) => readTransactions(rpc, hashes, { signal }),
+    callAtBlocks: (calls, signal) => callAtBlocks(rpc, calls, { signal }),
+    callAtLaterBlock: (calls, signal) => callAtLaterBlock(rpc, calls, { signal }),
+    haveChanged: (queries, at, signal) => hasLogsSince(rpc, queries, at, { signal }),
+    traceCalls: (hashes, signal) => traceCalls(hashes, { signal }),
   };
 }

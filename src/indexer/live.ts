@@ -1,37 +1,37 @@
 // The part of the chain that can still be undone: followed by hash, rolled back where it forks.
 import { Fault } from "../lib/fault.ts";
-import type { Header } from "../schema/chain-log.ts";
-import type { BlockRef, IndexParts, Position, StorePort, Written } from "./ports.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
+import type { BlockSummary, IndexingContext, Position, StorePort, WrittenBatch } from "./ports.ts";
 
 /** What one look at the chain led to. */
-export type Step =
-  | { readonly kind: "written"; readonly written: Written }
-  | { readonly kind: "rolled back"; readonly to: BlockRef; readonly depth: number }
+export type SyncStep =
+  | { readonly kind: "written"; readonly written: WrittenBatch }
+  | { readonly kind: "rolled back"; readonly to: BlockSummary; readonly depth: number }
   | { readonly kind: "level" };
 
 // Catching up in groups spares a round trip and a commit per block; a group is small enough to be redone.
-export const GROUP_BLOCKS_MAX = 64;
+export const BLOCKS_PER_STEP_MAX = 64;
 
 /** Moves the index one step towards `head`; call again until it answers "level". */
 export async function stepTowards(
-  parts: IndexParts,
+  parts: IndexingContext,
   position: Position,
-  head: Header,
+  head: BlockHeader,
   finalized: number,
   signal: AbortSignal,
-): Promise<Step> {
+): Promise<SyncStep> {
   const { block } = position;
   // A head behind ours is a node that lags or restarts, until a hash says otherwise.
   if (head.number <= block.number) {
     if (await isOurs(parts.store, head)) return { kind: "level" };
     // The head may itself be orphaned by now: then the chain still has our block, and another head is on its way.
-    return (await rollBack(parts, position, head.number, signal)) ?? { kind: "level" };
+    return (await rollBackToCommonAncestor(parts, position, head.number, signal)) ?? { kind: "level" };
   }
-  const count = Math.min(GROUP_BLOCKS_MAX, head.number - block.number);
+  const count = Math.min(BLOCKS_PER_STEP_MAX, head.number - block.number);
   const numbers = Array.from({ length: count }, (_, index) => block.number + 1 + index);
-  const headers = await parts.chain.headers(numbers, signal);
+  const headers = await parts.chain.readHeaders(numbers, signal);
   if (headers[0]?.parentHash !== block.hash) {
-    const step = await rollBack(parts, position, block.number, signal);
+    const step = await rollBackToCommonAncestor(parts, position, block.number, signal);
     if (step) return step;
     throw new Fault("NODE_UNAVAILABLE", `The node answered from two branches about block ${block.number}.`);
   }
@@ -39,12 +39,12 @@ export async function stepTowards(
 }
 
 async function write(
-  { chain, protocol, store }: IndexParts,
-  headers: readonly Header[],
+  { chain, protocol, store }: IndexingContext,
+  headers: readonly BlockHeader[],
   finalized: number,
   signal: AbortSignal,
-): Promise<Written> {
-  const perBlock = await Promise.all(headers.map((header) => chain.logsOf(header, signal)));
+): Promise<WrittenBatch> {
+  const perBlock = await Promise.all(headers.map((header) => chain.readBlockLogs(header, signal)));
   const logs = await protocol.detail(perBlock.flat(), signal);
   const blocks = headers.map(({ number, hash, timestamp }, index) => ({
     number,
@@ -60,7 +60,7 @@ async function write(
   return { tip, logs: logs.length, blocks: headers.length, ms: performance.now() - started };
 }
 
-async function isOurs(store: StorePort, head: Header): Promise<boolean> {
+async function isOurs(store: StorePort, head: BlockHeader): Promise<boolean> {
   const [ours] = await store.blocksDown(head.number, 1);
   // Blocks that are final and empty are forgotten; a node that far back only lags.
   return ours === undefined || ours.number !== head.number || ours.hash === head.hash;
@@ -70,16 +70,16 @@ async function isOurs(store: StorePort, head: Header): Promise<boolean> {
  * Walks back from a block to the last one that the chain still has, and undoes everything after it; null when the
  * chain has the block it started from.
  */
-export async function rollBack(
-  { chain, store }: IndexParts,
+export async function rollBackToCommonAncestor(
+  { chain, store }: IndexingContext,
   position: Position,
   from: number,
   signal: AbortSignal,
-): Promise<Step | null> {
+): Promise<SyncStep | null> {
   for (let top = from; ; ) {
-    const ours = await store.blocksDown(top, GROUP_BLOCKS_MAX);
+    const ours = await store.blocksDown(top, BLOCKS_PER_STEP_MAX);
     const candidates = ours.filter(({ number }) => number >= position.finalized);
-    const theirs = await chain.headers(
+    const theirs = await chain.readHeaders(
       candidates.map(({ number }) => number),
       signal,
     );
@@ -90,7 +90,7 @@ export async function rollBack(
       return { kind: "rolled back", to: shared, depth: position.block.number - shared.number };
     }
     const lowest = candidates.at(-1);
-    if (!lowest || candidates.length < ours.length || ours.length < GROUP_BLOCKS_MAX) throw tooDeep(position);
+    if (!lowest || candidates.length < ours.length || ours.length < BLOCKS_PER_STEP_MAX) throw tooDeep(position);
     top = lowest.number - 1;
   }
 }

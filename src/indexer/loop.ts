@@ -1,25 +1,25 @@
 // The indexing loop: history first, then the head, for as long as it is wanted; every failure is met with patience.
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault, type FaultCode } from "../lib/fault.ts";
-import type { Header } from "../schema/chain-log.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
 import { backfill } from "./backfill.ts";
-import { GROUP_BLOCKS_MAX, rollBack, stepTowards } from "./live.ts";
-import type { BlockRef, IndexParts, Position, Written } from "./ports.ts";
+import { BLOCKS_PER_STEP_MAX, rollBackToCommonAncestor, stepTowards } from "./live.ts";
+import type { BlockSummary, IndexingContext, Position, WrittenBatch } from "./ports.ts";
 
 /** What the loop tells of itself as it goes. */
-export type Reporter = {
-  backfilling(range: { from: number; to: number }): void;
-  written(written: Written, phase: "backfill" | "live"): void;
-  head(head: BlockRef): void;
-  level(position: Position): void;
-  rolledBack(to: BlockRef, depth: number): void;
-  failed(error: unknown, retryMs: number): void;
+export type IndexingReporter = {
+  onBackfillStart(range: { from: number; to: number }): void;
+  onBatchWritten(written: WrittenBatch, phase: "backfill" | "live"): void;
+  onHead(head: BlockSummary): void;
+  onSynced(position: Position): void;
+  onRollback(to: BlockSummary, depth: number): void;
+  onFailure(error: unknown, retryMs: number): void;
 };
 
-export type IndexOptions = {
+export type IndexChainOptions = {
   readonly startBlock: number;
   readonly signal: AbortSignal;
-  readonly report: Reporter;
+  readonly report: IndexingReporter;
   readonly clock?: Clock;
 };
 
@@ -30,14 +30,14 @@ const RETRY_MS_MAX = 5_000;
 const TOO_DEEP_ANSWERS = 4;
 
 /** Runs until the signal aborts. Rejects only for what waiting can not cure. */
-export async function indexChain(parts: IndexParts, options: IndexOptions): Promise<void> {
+export async function indexChain(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
   const clock = options.clock ?? systemClock;
   let failures = 0;
-  const report: Reporter = {
+  const report: IndexingReporter = {
     ...options.report,
-    written: (written, phase) => {
+    onBatchWritten: (written, phase) => {
       failures = 0;
-      options.report.written(written, phase);
+      options.report.onBatchWritten(written, phase);
     },
   };
   while (!options.signal.aborted) {
@@ -50,7 +50,7 @@ export async function indexChain(parts: IndexParts, options: IndexOptions): Prom
       failures += 1;
       if (!isCurable(error, failures)) throw error;
       const retryMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(failures - 1, 16), RETRY_MS_MAX);
-      options.report.failed(error, retryMs);
+      options.report.onFailure(error, retryMs);
       await clock.sleep(retryMs, options.signal).catch(() => undefined);
     }
   }
@@ -73,30 +73,30 @@ function isCurable(error: unknown, failures: number): boolean {
 }
 
 /** Brings the index to the finalized block. */
-async function catchUp(parts: IndexParts, options: IndexOptions): Promise<void> {
+async function catchUp(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
   for (;;) {
-    const finalized = await parts.chain.finalized(options.signal);
+    const finalized = await parts.chain.readFinalized(options.signal);
     const position = (await parts.store.position()) ?? (await begin(parts, options));
     const from = position.block.number + 1;
     if (from > finalized.number) return;
     // What was indexed before it was final must be what the chain has before more is put on top of it.
-    const [theirs] = await parts.chain.headers([position.block.number], options.signal);
+    const [theirs] = await parts.chain.readHeaders([position.block.number], options.signal);
     if (theirs?.hash !== position.block.hash) {
-      const step = await rollBack(parts, position, position.block.number, options.signal);
-      if (step?.kind === "rolled back") options.report.rolledBack(step.to, step.depth);
+      const step = await rollBackToCommonAncestor(parts, position, position.block.number, options.signal);
+      if (step?.kind === "rolled back") options.report.onRollback(step.to, step.depth);
       continue;
     }
-    options.report.backfilling({ from, to: finalized.number });
+    options.report.onBackfillStart({ from, to: finalized.number });
     for await (const written of backfill(parts, { from, to: finalized.number }, options.signal)) {
-      options.report.written(written, "backfill");
+      options.report.onBatchWritten(written, "backfill");
     }
   }
 }
 
 /** The block before the deployment is where everything starts from. */
-async function begin({ chain, protocol, store }: IndexParts, options: IndexOptions): Promise<Position> {
+async function begin({ chain, protocol, store }: IndexingContext, options: IndexChainOptions): Promise<Position> {
   const number = Math.max(0, options.startBlock - 1);
-  const [header] = await chain.headers([number], options.signal);
+  const [header] = await chain.readHeaders([number], options.signal);
   if (!header) throw new Error(`block ${number} was not answered`);
   const tip = { number, hash: header.hash, timestamp: header.timestamp };
   const blocks = [{ ...tip, logCount: 0 }];
@@ -105,10 +105,10 @@ async function begin({ chain, protocol, store }: IndexParts, options: IndexOptio
   return { block: tip, finalized: number };
 }
 
-async function follow(parts: IndexParts, options: IndexOptions): Promise<void> {
-  for await (const head of parts.chain.heads(options.signal)) {
-    options.report.head(head);
-    const finalized = await parts.chain.finalized(options.signal);
+async function follow(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
+  for await (const head of parts.chain.followHeads(options.signal)) {
+    options.report.onHead(head);
+    const finalized = await parts.chain.readFinalized(options.signal);
     const near = await stepsTo(parts, head, finalized.number, options);
     if (!near || options.signal.aborted) return;
   }
@@ -116,19 +116,19 @@ async function follow(parts: IndexParts, options: IndexOptions): Promise<void> {
 
 /** False when history has grown behind us so much that it is better read as such. */
 async function stepsTo(
-  parts: IndexParts,
-  head: Header,
+  parts: IndexingContext,
+  head: BlockHeader,
   finalized: number,
-  options: IndexOptions,
+  options: IndexChainOptions,
 ): Promise<boolean> {
   while (!options.signal.aborted) {
     const position = await parts.store.position();
-    if (!position || position.block.number + GROUP_BLOCKS_MAX < finalized) return false;
+    if (!position || position.block.number + BLOCKS_PER_STEP_MAX < finalized) return false;
     const step = await stepTowards(parts, position, head, finalized, options.signal);
-    if (step.kind === "written") options.report.written(step.written, "live");
-    else if (step.kind === "rolled back") options.report.rolledBack(step.to, step.depth);
+    if (step.kind === "written") options.report.onBatchWritten(step.written, "live");
+    else if (step.kind === "rolled back") options.report.onRollback(step.to, step.depth);
     else {
-      options.report.level(position);
+      options.report.onSynced(position);
       return true;
     }
   }

@@ -1,23 +1,23 @@
 // What the indexing loop needs from a chain, a protocol and a store; doors plug them in.
 import type { Hex } from "../lib/hex.ts";
-import type { ChainLog, Header } from "../schema/chain-log.ts";
-import type { Change, Origin } from "../schema/change.ts";
-import type { Need } from "../schema/domain.ts";
+import type { ChainLog, BlockHeader } from "../schema/chain-log.ts";
+import type { Change, EventOrigin } from "../schema/change.ts";
+import type { RequiredRow } from "../schema/domain.ts";
 import type { Row, Table } from "../schema/table.ts";
 
-export type BlockRef = Pick<Header, "number" | "hash" | "timestamp">;
+export type BlockSummary = Pick<BlockHeader, "number" | "hash" | "timestamp">;
 
 /** The chain, as far as the loop is concerned. */
-export type ChainPort = {
+export type ChainSource = {
   /** The newest block that can not be undone. */
-  finalized(signal: AbortSignal): Promise<Header>;
+  readFinalized(signal: AbortSignal): Promise<BlockHeader>;
   /** The head again and again, whenever it may have changed. */
-  heads(signal: AbortSignal): AsyncIterable<Header>;
+  followHeads(signal: AbortSignal): AsyncIterable<BlockHeader>;
   /** Blocks by number, in the order asked for, neighbours linked; rejects, retryably, where the node lacks one. */
-  headers(numbers: readonly number[], signal: AbortSignal): Promise<readonly Header[]>;
-  logsOf(header: Header, signal: AbortSignal): Promise<readonly ChainLog[]>;
+  readHeaders(numbers: readonly number[], signal: AbortSignal): Promise<readonly BlockHeader[]>;
+  readBlockLogs(header: BlockHeader, signal: AbortSignal): Promise<readonly ChainLog[]>;
   /** The logs of blocks that can not be undone, in order and without gaps. */
-  history(from: number, to: number, signal: AbortSignal): AsyncIterable<LogRange>;
+  streamHistory(from: number, to: number, signal: AbortSignal): AsyncIterable<LogRange>;
 };
 
 export type LogRange = {
@@ -27,31 +27,31 @@ export type LogRange = {
 };
 
 /** A log with what its event leaves out. */
-export type DetailedLog = { readonly log: ChainLog; readonly details: Hex | null };
+export type LogWithDetails = { readonly log: ChainLog; readonly details: Hex | null };
 
 /** The rows during one batch, as a fold sees and changes them. */
 export type RowsPort = {
-  load(needs: readonly Need[]): Promise<void>;
+  load(needs: readonly RequiredRow[]): Promise<void>;
   find(table: Table, keyText: string): Row | null;
-  change(change: Change, origin: Origin): void;
+  change(change: Change, origin: EventOrigin): void;
 };
 
 /** The protocol: from logs to changes of rows. */
 export type ProtocolPort = {
   /** Adds what events leave out, asking the chain where it has to. */
-  detail(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly DetailedLog[]>;
+  detail(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly LogWithDetails[]>;
   /** Makes the changes of these logs, in order. Pure but for `rows`. */
-  fold(logs: readonly DetailedLog[], rows: RowsPort): Promise<void>;
+  fold(logs: readonly LogWithDetails[], rows: RowsPort): Promise<void>;
 };
 
-export type Position = { readonly block: BlockRef; readonly finalized: number };
+export type Position = { readonly block: BlockSummary; readonly finalized: number };
 
 /** A run of consecutive blocks, ready to be written at once. */
 export type Batch = {
-  readonly tip: BlockRef;
+  readonly tip: BlockSummary;
   /** Blocks worth remembering: those with logs, and all that may still be undone. */
-  readonly blocks: readonly (BlockRef & { readonly logCount: number })[];
-  readonly logs: readonly DetailedLog[];
+  readonly blocks: readonly (BlockSummary & { readonly logCount: number })[];
+  readonly logs: readonly LogWithDetails[];
   readonly finalized: number;
 };
 
@@ -69,19 +69,19 @@ export type StorePort = {
   /** Makes the changes of a batch in memory, upon what `after` leaves: the batch before it, which may still be on its way. */
   fold(batch: Batch, fold: ProtocolPort["fold"], after: Folded | null): Promise<Folded>;
   /** Stored blocks from `number` downwards, newest first. */
-  blocksDown(number: number, limit: number): Promise<readonly BlockRef[]>;
-  rollback(to: BlockRef): Promise<void>;
+  blocksDown(number: number, limit: number): Promise<readonly BlockSummary[]>;
+  rollback(to: BlockSummary): Promise<void>;
 };
 
-export type IndexParts = {
-  readonly chain: ChainPort;
+export type IndexingContext = {
+  readonly chain: ChainSource;
   readonly protocol: ProtocolPort;
   readonly store: StorePort;
 };
 
 /** What was written at once, and how long the database took. */
-export type Written = {
-  readonly tip: BlockRef;
+export type WrittenBatch = {
+  readonly tip: BlockSummary;
   readonly logs: number;
   readonly blocks: number;
   readonly ms: number;

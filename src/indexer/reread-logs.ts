@@ -1,5 +1,5 @@
 // The repair of stored history: the logs of some final blocks read again, every range by two nodes where there are two.
-import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
+import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
 import { type BlockRange as ReadRange, streamLogs } from "../chain/logs/stream-logs.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
@@ -7,16 +7,16 @@ import { createLogDecoder } from "../protocol/decode/logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { createProtocol } from "../protocol/fold.ts";
 import { readCheckpoint } from "../store/index/checkpoint.ts";
-import { replaceLogs } from "../store/index/replace-logs.ts";
+import { replaceStoredLogs } from "../store/index/replace-logs.ts";
 import type { Lock } from "../store/postgres/advisory-lock.ts";
-import { detailReads, logFilters } from "./chain-source.ts";
+import { createDetailReads, createLogFilters } from "./chain-source.ts";
 
-export type BlockRange = { readonly from: number; readonly to: number };
+export type RereadRange = { readonly from: number; readonly to: number };
 
 export type RereadOptions = {
   readonly rpc: Rpc;
   readonly deployment: Deployment;
-  readonly range: BlockRange;
+  readonly range: RereadRange;
   readonly rangeMax: number;
   readonly signal: AbortSignal;
 };
@@ -25,22 +25,22 @@ export type RereadOptions = {
 export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<number> {
   const { rpc, deployment, range, signal } = options;
   await lock.transaction(async (session) => refuseUnfit(range, deployment, await readCheckpoint(session)));
-  const { detail } = createProtocol(deployment, detailReads(rpc));
-  const { logsBloom } = chainById(deployment.chainId) ?? UNKNOWN_CHAIN;
+  const { addDetails: detail } = createProtocol(deployment, createDetailReads(rpc));
+  const { logsBloom } = findChainById(deployment.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   let logs = 0;
   for await (const batch of streamLogs(rpc, {
     fromBlock: range.from,
     toBlock: range.to,
-    filters: logFilters(createLogDecoder(deployment)),
+    filters: createLogFilters(createLogDecoder(deployment)),
     rangeMax: options.rangeMax,
-    comparedShare: 1,
+    crossCheckFraction: 1,
     onUnconfirmed: refuseUnconfirmed,
     bloom: logsBloom,
     signal,
   })) {
     const detailed = await detail(batch.logs, signal);
     const blocks = { from: batch.fromBlock, to: batch.toBlock };
-    await lock.transaction((session) => replaceLogs(session, blocks, detailed));
+    await lock.transaction((session) => replaceStoredLogs(session, blocks, detailed));
     logs += detailed.length;
   }
   return logs;
@@ -57,7 +57,7 @@ function refuseUnconfirmed({ fromBlock, toBlock }: ReadRange): never {
 
 /** Only final blocks: the others are read again by the indexer itself where the chain changes. */
 function refuseUnfit(
-  { from, to }: BlockRange,
+  { from, to }: RereadRange,
   { startBlock }: Deployment,
   checkpoint: Awaited<ReturnType<typeof readCheckpoint>>,
 ): void {
@@ -70,7 +70,7 @@ function refuseUnfit(
 }
 
 /** `N` or `N-M`. */
-export function parseBlockRange(text: string): BlockRange {
+export function parseRereadRange(text: string): RereadRange {
   const found = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text);
   const from = Number(found?.[1]);
   const to = Number(found?.[2] ?? found?.[1]);

@@ -1,10 +1,10 @@
 // The indexer put together: a chain, the protocol and a store plugged into the indexing loop, under the lock.
-import { chainById, UNKNOWN_CHAIN } from "../chain/chains/chains.ts";
+import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { RpcLimits } from "../chain/rpc/limits.ts";
 import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import { verifyDeployment } from "../chain/verify-deployment.ts";
-import { splitUrls } from "../config/node-urls.ts";
+import { splitRpcUrls } from "../config/node-urls.ts";
 import { systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
@@ -14,13 +14,13 @@ import { createLogDecoder } from "../protocol/decode/logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { FOLD_VERSION, tables } from "../protocol/domains.ts";
 import { createProtocol } from "../protocol/fold.ts";
-import { claimSchema, prepareRows } from "../store/index/prepare.ts";
+import { claimSchema, prepareRowTables } from "../store/index/prepare.ts";
 import { openIndexStore } from "../store/index/store.ts";
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
-import { chainPort, detailReads } from "./chain-source.ts";
-import { indexChain, type Reporter } from "./loop.ts";
-import { rebuildProgress } from "./rebuild.ts";
+import { createChainSource, createDetailReads } from "./chain-source.ts";
+import { indexChain, type IndexingReporter } from "./loop.ts";
+import { createRebuildProgress } from "./rebuild.ts";
 import { withSelfAudit } from "./self-audit/run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
 import { createUnconfirmedRanges } from "./self-audit/unconfirmed-ranges.ts";
@@ -36,7 +36,7 @@ export type IndexerOptions = {
   readonly auditMs: number;
   readonly log: Log;
   readonly stop: AbortSignal;
-  readonly report: Reporter & AuditReporter & { standby(): void; leading(): void };
+  readonly report: IndexingReporter & AuditReporter & { standby(): void; leading(): void };
   readonly onCall: CallObserver;
   readonly rpcLimits?: Partial<RpcLimits>;
 };
@@ -51,7 +51,7 @@ export const INDEXER_LOCK = "indexer";
 /** Runs until `stop`: waits for the lock, indexes, and waits again when the lock is lost. */
 export async function runIndexer(options: IndexerOptions): Promise<void> {
   const { deployment, log, stop } = options;
-  const { http, sockets } = splitUrls(options.urls);
+  const { http, sockets } = splitRpcUrls(options.urls);
   const rpc = createRpc({
     urls: http,
     chainId: deployment.chainId,
@@ -64,9 +64,9 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     if (verified === null) return;
     for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
     const decoder = createLogDecoder(deployment);
-    const unconfirmed = createUnconfirmedRanges(options.report.unconfirmed);
-    const chain = chainPort(rpc, {
-      facts: chainById(deployment.chainId) ?? UNKNOWN_CHAIN,
+    const unconfirmed = createUnconfirmedRanges(options.report.onUnconfirmedChange);
+    const chain = createChainSource(rpc, {
+      facts: findChainById(deployment.chainId) ?? UNKNOWN_CHAIN_DEFAULTS,
       decoder,
       wsUrls: sockets,
       rangeMax: options.logRangeMax,
@@ -74,19 +74,19 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
       onUnconfirmed: ({ fromBlock, toBlock }) => unconfirmed.add({ from: fromBlock, to: toBlock }),
       log,
     });
-    const protocol = createProtocol(deployment, detailReads(rpc));
+    const protocol = createProtocol(deployment, createDetailReads(rpc));
     while (!stop.aborted) {
       await asTheOnlyOne(options, async (lock, signal) => {
         const declaration = { tables, foldVersion: FOLD_VERSION };
         await lock.transaction((session) => claimSchema(session, deployment));
-        await prepareRows(
+        await prepareRowTables(
           lock,
           {
             schema: options.database.schema,
             declaration,
             fold: protocol.fold,
             signal,
-            report: rebuildProgress(log, systemClock),
+            onProgress: createRebuildProgress(log, systemClock),
           },
           log,
         );
@@ -114,7 +114,7 @@ async function verifyWhenReachable(
         try {
           return await verifyDeployment(rpc, deployment, { signal: stop });
         } catch (error) {
-          if (isPassing(error) && !stop.aborted) report.failed(error, NODE_WAIT_MS_MAX);
+          if (isPassing(error) && !stop.aborted) report.onFailure(error, NODE_WAIT_MS_MAX);
           throw error;
         }
       },
@@ -141,7 +141,7 @@ async function asTheOnlyOne(
   report.standby();
   const lock = await acquireLock(database, INDEXER_LOCK, {
     waitMs: Number.POSITIVE_INFINITY,
-    writesMuch: true,
+    bulkWrites: true,
     takeOver: true,
     onTakeOver: (pid) => log.warn({ pid }, "The writing indexer froze; its database session was terminated"),
     signal: stop,

@@ -6,7 +6,7 @@ const LINE_MS_TERMINAL = 1_000;
 const LINE_MS_FILE = 15_000;
 
 /** Shows what `line` makes until the timer is cleared. */
-export function showStatus(say: CommandContext["say"], line: () => Promise<string>): NodeJS.Timeout {
+export function startStatusLine(say: CommandContext["print"], line: () => Promise<string>): NodeJS.Timeout {
   const terminal = process.stdout.isTTY === true;
   const show = async () => {
     // While the tables are made, or when everything is about to stop, there is nothing to count; the next line tells.
@@ -17,7 +17,7 @@ export function showStatus(say: CommandContext["say"], line: () => Promise<strin
 }
 
 /** Where the index is, how far behind the chain, and what is unusual about it. */
-export function indexParts({ phase, head, indexed, reorgs }: IndexerReport): string[] {
+export function describeIndexPosition({ phase, head, indexed, reorgs }: IndexerReport): string[] {
   const behind = head && indexed ? head.number - indexed.number : null;
   const lag = behind === null ? "" : behind === 0 ? ", level" : `, ${behind.toLocaleString("en")} behind`;
   return [

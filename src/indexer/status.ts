@@ -5,24 +5,24 @@ import type { Readiness } from "../http/server.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import type { Reporter } from "./loop.ts";
-import type { BlockRef } from "./ports.ts";
+import type { IndexingReporter } from "./loop.ts";
+import type { BlockSummary } from "./ports.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
-import { type AuditReport, auditDetails, auditReason, createAuditStatus } from "./self-audit/status.ts";
+import { type SelfAuditReport, selfAuditDetails, describeSelfAuditDifferences, createSelfAuditStatus } from "./self-audit/status.ts";
 
-export type Phase = "starting" | "standby" | "backfill" | "live" | "failing";
+export type IndexerPhase = "starting" | "standby" | "backfill" | "live" | "failing";
 
 /** As stored for the processes that serve the rows. */
 export type IndexerReport = {
-  readonly phase: Phase;
+  readonly phase: IndexerPhase;
   readonly reason: string | null;
-  readonly head: BlockRef | null;
-  readonly indexed: BlockRef | null;
+  readonly head: BlockSummary | null;
+  readonly indexed: BlockSummary | null;
   readonly reorgs: number;
-  readonly audit: AuditReport;
+  readonly audit: SelfAuditReport;
 };
 
-export type IndexerStatus = Reporter &
+export type IndexerStatus = IndexingReporter &
   AuditReporter & {
     readonly registry: Registry;
     standby(): void;
@@ -39,11 +39,11 @@ const LAG_SECONDS_MAX = 60;
 
 export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
   const metrics = createMetrics();
-  const audit = createAuditStatus(metrics.registry, log, clock);
-  let phase: Phase = "starting";
+  const audit = createSelfAuditStatus(metrics.registry, log, clock);
+  let phase: IndexerPhase = "starting";
   let reason: string | null = null;
-  let head: BlockRef | null = null;
-  let indexed: BlockRef | null = null;
+  let head: BlockSummary | null = null;
+  let indexed: BlockSummary | null = null;
   let reorgs = 0;
   let backfill = { from: 0, to: 0, startedMs: 0, logs: 0, toldMs: 0 };
 
@@ -66,12 +66,12 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       phase = "starting";
       log.info("This process writes the index");
     },
-    backfilling({ from, to }) {
+    onBackfillStart({ from, to }) {
       phase = "backfill";
       backfill = { from, to, startedMs: clock.nowMs(), logs: 0, toldMs: clock.nowMs() };
       log.info(`Reading history: blocks ${from} to ${to}`);
     },
-    written(written, during) {
+    onBatchWritten(written, during) {
       phase = during;
       reason = null;
       indexed = written.tip;
@@ -88,17 +88,17 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       backfill.toldMs = clock.nowMs();
       log.info(progressLine(backfill, written.tip.number, clock.nowMs()));
     },
-    head({ number, hash, timestamp }) {
+    onHead({ number, hash, timestamp }) {
       head = { number, hash, timestamp };
       moved();
     },
-    level(position) {
+    onSynced(position) {
       phase = "live";
       reason = null;
       indexed = position.block;
       moved();
     },
-    rolledBack(to, depth) {
+    onRollback(to, depth) {
       reorgs += 1;
       indexed = to;
       metrics.reorgs.inc();
@@ -109,7 +109,7 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       );
       moved();
     },
-    failed(error, retryMs) {
+    onFailure(error, retryMs) {
       phase = "failing";
       // Only our own sentences are meant for everyone; the rest is in the log.
       reason =
@@ -121,10 +121,10 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       metrics.calls.inc({ provider, method, outcome });
       metrics.callSeconds.observe({ provider }, ms / 1000);
     },
-    audited: audit.audited,
-    notCompared: audit.notCompared,
-    auditFailed: audit.auditFailed,
-    unconfirmed: audit.unconfirmed,
+    onAudited: audit.onAudited,
+    onNotCompared: audit.onNotCompared,
+    onAuditFailed: audit.onAuditFailed,
+    onUnconfirmedChange: audit.onUnconfirmedChange,
     report: () => ({ phase, reason, head, indexed, reorgs, audit: audit.report() }),
     readiness() {
       const seconds = lagSeconds();
@@ -137,9 +137,9 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
           reason: `The index is ${seconds ?? "an unknown number of"} seconds behind the head.`,
         };
       }
-      const differs = auditReason(audit.report());
+      const differs = describeSelfAuditDifferences(audit.report());
       if (differs !== null) return { ready: false, reason: differs };
-      return { ready: true, details: auditDetails(audit.report()) };
+      return { ready: true, details: selfAuditDetails(audit.report()) };
     },
   };
 }

@@ -1,11 +1,11 @@
 // EVM chains by the names that CAIP-2 gives them, such as eip155:8453.
 
-export type Network = `eip155:${number}`;
+export type Caip2Network = `eip155:${number}`;
 
-export function networkOf(chainId: number): Network {
+export function toCaip2Network(chainId: number): Caip2Network {
   return `eip155:${chainId}`;
 }
 
-export function chainIdOf(network: string): number {
+export function chainIdOfNetwork(network: string): number {
   return Number(network.slice(network.indexOf(":") + 1));
 }

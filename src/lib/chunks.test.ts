@@ -1,12 +1,12 @@
 // Pieces of a list hold every item once, in order, and none is too long.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { chunks } from "./chunks.ts";
+import { splitIntoChunks } from "./chunks.ts";
 
 it("put together again they are the list", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 50 }), fc.integer({ min: 1, max: 20 }), (items, size) => {
-      const pieces = chunks(items, size);
+      const pieces = splitIntoChunks(items, size);
       expect(pieces.flat()).toEqual(items);
       expect(pieces.every(({ length }) => length > 0 && length <= size)).toBe(true);
       expect(pieces.slice(0, -1).every(({ length }) => length === size)).toBe(true);

@@ -1,7 +1,7 @@
 // A long list in pieces, for whoever can take only so many at once.
 
 /** In order; the last piece may be shorter. */
-export function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+export function splitIntoChunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );

@@ -1,13 +1,13 @@
 // A concurrency limit: at most so many tasks run at once, at most so many wait, the rest are refused.
 import { Fault } from "./fault.ts";
 
-export type Limit = {
+export type ConcurrencyLimit = {
   run<T>(task: () => Promise<T>): Promise<T>;
   readonly running: number;
   readonly waiting: number;
 };
 
-export function createLimit(options: { runningMax: number; waitingMax: number }): Limit {
+export function createConcurrencyLimit(options: { runningMax: number; waitingMax: number }): ConcurrencyLimit {
   let running = 0;
   // First come, first served: a task handed a place by its predecessor never races with a newcomer.
   const queue: (() => void)[] = [];

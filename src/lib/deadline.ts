@@ -1,7 +1,7 @@
 // A deadline for somebody else's work: told by a signal, and kept even when the signal is not heard.
 import type { Clock } from "./clock.ts";
 
-export class DeadlinePassed extends Error {
+export class DeadlineExceededError extends Error {
   constructor(what: string, ms: number) {
     super(`${what} did not finish within ${ms} ms`);
     this.name = "DeadlinePassed";
@@ -16,7 +16,7 @@ export async function withDeadline<T>(
   const done = new AbortController();
   const passed = clock.sleep(ms, done.signal).then(
     () => {
-      const reason = new DeadlinePassed(what, ms);
+      const reason = new DeadlineExceededError(what, ms);
       late.abort(reason);
       throw reason;
     },

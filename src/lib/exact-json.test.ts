@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatDecimal } from "./decimal.ts";
-import { decimalOf, integerOf, parseExactJson } from "./exact-json.ts";
+import { parseExactDecimal, parseExactInteger, parseExactJson } from "./exact-json.ts";
 
 describe("exact JSON", () => {
   it("keeps numbers as they were written, and strings as they are", () => {
@@ -52,7 +52,7 @@ describe("decimalOf", () => {
     ["123e-5", "0.00123"],
     ["1.234567890123456789e-12", "0.000000000001234567890123456789"],
   ])("reads %s as %s", (text, expected) => {
-    const value = decimalOf(text);
+    const value = parseExactDecimal(text);
     expect(value && formatDecimal(value)).toBe(expected);
   });
 
@@ -70,17 +70,17 @@ describe("decimalOf", () => {
     "1e10000",
     "9".repeat(121),
   ])("refuses %j", (text) => {
-    expect(decimalOf(text)).toBeNull();
+    expect(parseExactDecimal(text)).toBeNull();
   });
 
   it.each([1.5, null, undefined, {}, ["1"]])("refuses %j, which is no text", (value) => {
-    expect(decimalOf(value)).toBeNull();
+    expect(parseExactDecimal(value)).toBeNull();
   });
 
   it("reads any double from its shortest text without loss", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e100, max: 1e100 }), (value) => {
-        const read = decimalOf(JSON.stringify(value));
+        const read = parseExactDecimal(JSON.stringify(value));
         expect(read && Number(formatDecimal(read))).toBe(value === 0 ? 0 : value);
       }),
     );
@@ -89,7 +89,7 @@ describe("decimalOf", () => {
 
 describe("integerOf", () => {
   it("reads whole numbers that a float keeps, and nothing else", () => {
-    expect(["0", "18", "999999999999999"].map(integerOf)).toEqual([0, 18, 999_999_999_999_999]);
-    expect(["-1", "1.0", "1e3", "1000000000000000", "", 5, null].map(integerOf)).toEqual(Array(7).fill(null));
+    expect(["0", "18", "999999999999999"].map(parseExactInteger)).toEqual([0, 18, 999_999_999_999_999]);
+    expect(["-1", "1.0", "1e3", "1000000000000000", "", 5, null].map(parseExactInteger)).toEqual(Array(7).fill(null));
   });
 });

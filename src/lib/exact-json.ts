@@ -16,7 +16,7 @@ const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$/;
 const DIGITS_MAX = 120;
 
 /** A JSON number, or decimal text with an exponent, as exactly the number it names; null for anything else. */
-export function decimalOf(value: unknown): Decimal | null {
+export function parseExactDecimal(value: unknown): Decimal | null {
   const match = typeof value === "string" && value.length <= DIGITS_MAX ? NUMBER.exec(value) : null;
   if (!match) return null;
   const [, minus, whole = "", fraction = "", exponent = "0"] = match;
@@ -28,6 +28,6 @@ export function decimalOf(value: unknown): Decimal | null {
 }
 
 /** A whole number of at most 15 digits, which a float still keeps exactly; null for anything else. */
-export function integerOf(value: unknown): number | null {
+export function parseExactInteger(value: unknown): number | null {
   return typeof value === "string" && /^[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }

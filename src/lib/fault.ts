@@ -5,7 +5,7 @@ export type FaultKind = {
   readonly status: number;
   readonly retry: boolean;
   readonly exit: number;
-  readonly meaning: string;
+  readonly description: string;
 };
 
 // Exit codes follow sysexits(3): 64 usage, 65 data, 69 unavailable, 70 software, 78 configuration.
@@ -14,263 +14,263 @@ export const FAULTS = {
     status: 400,
     retry: false,
     exit: 65,
-    meaning: "The request is malformed or out of range.",
+    description: "The request is malformed or out of range.",
   },
   PAYMENT_REQUIRED: {
     status: 402,
     retry: false,
     exit: 70,
-    meaning: "The answer has a price, and no acceptable payment came with the request.",
+    description: "The answer has a price, and no acceptable payment came with the request.",
   },
   PAYMENT_CONFLICT: {
     status: 409,
     retry: false,
     exit: 70,
-    meaning: "The payment, or its identifier, belongs to another request.",
+    description: "The payment, or its identifier, belongs to another request.",
   },
   PAYMENT_PENDING: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning:
+    description:
       "The outcome of a payment is not known yet; the same signature gets the answer and is charged once.",
   },
   FACILITATOR_UNAVAILABLE: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "Payments can not be checked at the moment; nothing was charged.",
+    description: "Payments can not be checked at the moment; nothing was charged.",
   },
   WRITE_UNAUTHENTICATED: {
     status: 401,
     retry: false,
     exit: 70,
-    meaning: "The write is not signed, or its signature, version or deadline can not be accepted.",
+    description: "The write is not signed, or its signature, version or deadline can not be accepted.",
   },
   WRITE_FORBIDDEN: {
     status: 403,
     retry: false,
     exit: 70,
-    meaning: "The write is signed by someone who may not make it, or for something else than what was sent.",
+    description: "The write is signed by someone who may not make it, or for something else than what was sent.",
   },
-  NOT_FOUND: { status: 404, retry: false, exit: 70, meaning: "There is no record of that name." },
-  ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, meaning: "No such path." },
+  NOT_FOUND: { status: 404, retry: false, exit: 70, description: "There is no record of that name." },
+  ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, description: "No such path." },
   METHOD_NOT_ALLOWED: {
     status: 405,
     retry: false,
     exit: 70,
-    meaning: "The path exists, but not with this method; see the Allow header.",
+    description: "The path exists, but not with this method; see the Allow header.",
   },
   CONFLICT: {
     status: 409,
     retry: false,
     exit: 70,
-    meaning: "The write contradicts what is stored or indexed.",
+    description: "The write contradicts what is stored or indexed.",
   },
   HASH_MISMATCH: {
     status: 409,
     retry: false,
     exit: 70,
-    meaning: "The content has another hash than the one given for it or committed on chain.",
+    description: "The content has another hash than the one given for it or committed on chain.",
   },
   WRITE_REPLAYED: {
     status: 409,
     retry: false,
     exit: 70,
-    meaning: "The signer has used this version, or a higher one, for this resource before.",
+    description: "The signer has used this version, or a higher one, for this resource before.",
   },
   REQUEST_TOO_SLOW: {
     status: 408,
     retry: true,
     exit: 70,
-    meaning: "The request did not arrive within its time limit.",
+    description: "The request did not arrive within its time limit.",
   },
   BODY_TOO_LARGE: {
     status: 413,
     retry: false,
     exit: 70,
-    meaning: "The request body is larger than allowed.",
+    description: "The request body is larger than allowed.",
   },
   CONTENT_TYPE_UNSUPPORTED: {
     status: 415,
     retry: false,
     exit: 70,
-    meaning: "The request body has a content type that the path does not take.",
+    description: "The request body has a content type that the path does not take.",
   },
   RATE_LIMITED: {
     status: 429,
     retry: true,
     exit: 70,
-    meaning: "The client has sent more than it may; Retry-After says when to come back.",
+    description: "The client has sent more than it may; Retry-After says when to come back.",
   },
   HEADERS_TOO_LARGE: {
     status: 431,
     retry: false,
     exit: 70,
-    meaning: "The address and headers of the request are larger than allowed.",
+    description: "The address and headers of the request are larger than allowed.",
   },
   INTERNAL: {
     status: 500,
     retry: false,
     exit: 70,
-    meaning: "A defect of ours; it is in the log with its cause.",
+    description: "A defect of ours; it is in the log with its cause.",
   },
   PROVIDER_FAILED: {
     status: 500,
     retry: false,
     exit: 69,
-    meaning:
+    description:
       "The balances of a requested chain could not be read in full; there is no answer, and no charge.",
   },
   OVERLOADED: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "More work is waiting than we are willing to queue.",
+    description: "More work is waiting than we are willing to queue.",
   },
   SHUTTING_DOWN: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "The process is leaving; another one will answer.",
+    description: "The process is leaving; another one will answer.",
   },
   TIMED_OUT: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "The work did not finish within its time limit.",
+    description: "The work did not finish within its time limit.",
   },
   DATABASE_UNREACHABLE: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "PostgreSQL does not answer or refuses the connection.",
+    description: "PostgreSQL does not answer or refuses the connection.",
   },
   DATABASE_BUSY: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning:
+    description:
       "PostgreSQL gave up this transaction in favour of another one; the same work may succeed when repeated.",
   },
   DATABASE_FULL: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "PostgreSQL has no disk space or memory left; nothing was written.",
+    description: "PostgreSQL has no disk space or memory left; nothing was written.",
   },
   STORAGE_FULL: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning:
+    description:
       "The room for what people write is used up; nothing was written, and everything can still be read.",
   },
   DATABASE_LOCK_LOST: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning:
+    description:
       "The connection that made this process the only writer is gone; another process may have taken over.",
   },
   DATABASE_INCOMPATIBLE: {
     status: 500,
     retry: false,
     exit: 78,
-    meaning: "The database is too old, not UTF-8, or has a schema this version of Sextant does not know.",
+    description: "The database is too old, not UTF-8, or has a schema this version of Sextant does not know.",
   },
   DATABASE_IN_USE: {
     status: 500,
     retry: false,
     exit: 69,
-    meaning: "Another process runs the embedded database of this folder, and it could not be joined.",
+    description: "Another process runs the embedded database of this folder, and it could not be joined.",
   },
   DATABASE_START_FAILED: {
     status: 500,
     retry: false,
     exit: 69,
-    meaning: "The embedded database is not installed, or could not be initialised or started.",
+    description: "The embedded database is not installed, or could not be initialised or started.",
   },
   NODE_UNAVAILABLE: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "No configured node gave a usable answer.",
+    description: "No configured node gave a usable answer.",
   },
   NODE_REFUSED: {
     status: 500,
     retry: false,
     exit: 70,
-    meaning: "A node refused a request as invalid, unsupported or reverted; asking again gives the same.",
+    description: "A node refused a request as invalid, unsupported or reverted; asking again gives the same.",
   },
   NODES_DISAGREE: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning:
+    description:
       "Two nodes show different logs of a final block, and nothing shows which is wrong; nothing was indexed.",
   },
   BLOCK_MISSING: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "A node does not have a block or transaction that was asked for, yet or any more.",
+    description: "A node does not have a block or transaction that was asked for, yet or any more.",
   },
   NODE_STATE_MISSING: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning:
+    description:
       "An event's details are only in a state that no configured node has; an archive node or traces are needed.",
   },
   LOGS_TOO_LARGE: {
     status: 500,
     retry: false,
     exit: 69,
-    meaning: "An answer can not be made smaller and is still more than a node or our own limit allows.",
+    description: "An answer can not be made smaller and is still more than a node or our own limit allows.",
   },
   CHAIN_MISMATCH: {
     status: 500,
     retry: false,
     exit: 78,
-    meaning: "A node serves another chain, or a contract of the deployment has no code there.",
+    description: "A node serves another chain, or a contract of the deployment has no code there.",
   },
   NOT_READY: {
     status: 503,
     retry: true,
     exit: 69,
-    meaning: "The process serves, but what it would serve can not be trusted yet or any more.",
+    description: "The process serves, but what it would serve can not be trusted yet or any more.",
   },
-  INDEX_EMPTY: { status: 503, retry: true, exit: 69, meaning: "Nothing is indexed yet." },
+  INDEX_EMPTY: { status: 503, retry: true, exit: 69, description: "Nothing is indexed yet." },
   REORG_TOO_DEEP: {
     status: 503,
     retry: false,
     exit: 65,
-    meaning: "The chain differs from the index below a block that was final; nothing was deleted.",
+    description: "The chain differs from the index below a block that was final; nothing was deleted.",
   },
   DEPLOYMENT_MISMATCH: {
     status: 503,
     retry: false,
     exit: 78,
-    meaning: "The database belongs to another chain or to other contracts than the configuration names.",
+    description: "The database belongs to another chain or to other contracts than the configuration names.",
   },
   USAGE_INVALID: {
     status: 400,
     retry: false,
     exit: 64,
-    meaning: "The command line names an unknown command or option.",
+    description: "The command line names an unknown command or option.",
   },
   CONFIG_INVALID: {
     status: 500,
     retry: false,
     exit: 78,
-    meaning: "An environment variable is missing, unknown or has a value that is not allowed.",
+    description: "An environment variable is missing, unknown or has a value that is not allowed.",
   },
   LISTEN_FAILED: {
     status: 500,
     retry: false,
     exit: 69,
-    meaning:
+    description:
       "The configured address or port can not be listened on, mostly because another process holds it.",
   },
 } as const satisfies Record<string, FaultKind>;
@@ -311,7 +311,7 @@ export class Fault extends Error {
 const OF_OUR_SURROUNDINGS = /^(?:DATABASE|NODE|CHAIN|DEPLOYMENT|CONFIG|LISTEN)_/;
 
 /** What a stranger may be told about a fault. */
-export function publicSentence(fault: Fault): string {
+export function publicMessage(fault: Fault): string {
   return OF_OUR_SURROUNDINGS.test(fault.code) ? FAULTS[fault.code].meaning : fault.message;
 }
 

@@ -1,6 +1,6 @@
 // Text in a page stays text, whatever it says.
 import { describe, expect, it } from "vitest";
-import { escapeHtml, jsonForHtml, sourceHash } from "./html.ts";
+import { escapeHtml, jsonForHtml, cspSourceHash } from "./html.ts";
 
 describe("text in a page", () => {
   it("can not open a tag, end an attribute or make an entity", () => {
@@ -16,6 +16,6 @@ describe("text in a page", () => {
   });
 
   it("is named by its hash as browsers compute it", () => {
-    expect(sourceHash("")).toBe("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    expect(cspSourceHash("")).toBe("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
   });
 });

@@ -19,6 +19,6 @@ export function jsonForHtml(value: unknown): string {
 }
 
 /** As a content security policy names an inline style or script. */
-export function sourceHash(text: string): string {
+export function cspSourceHash(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

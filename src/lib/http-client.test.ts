@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { post } from "./http-client.ts";
+import { sendHttpRequest } from "./http-client.ts";
 
 const servers: Server[] = [];
 
@@ -24,12 +24,12 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 const ask = (url: string, more: { answerBytesMax?: number; signal?: AbortSignal } = {}) =>
-  post({
+  sendHttpRequest({
     url,
     headers: { "content-type": "application/json" },
     body: '"ü"',
     signal: new AbortController().signal,
-    answerBytesMax: 1_000,
+    responseBytesMax: 1_000,
     ...more,
   });
 

@@ -4,15 +4,15 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-export type Post = {
+export type HttpClientRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
-  readonly answerBytesMax: number;
+  readonly responseBytesMax: number;
 };
 
-export type Posted = {
+export type HttpClientResponse = {
   readonly status: number;
   readonly retryAfter: string | null;
   /** Null when there was more than was allowed. */
@@ -29,7 +29,7 @@ const https = { request: httpsRequest, agent: new HttpsAgent(KEEP) };
  * Neither follows a redirect, which would carry the request, and perhaps the key, to a host nobody configured, nor
  * does anything else by itself. Node's own client rather than fetch: with it, reading a history costs a sixth less.
  */
-export async function post({ url, headers, body, signal, answerBytesMax }: Post): Promise<Posted> {
+export async function sendHttpRequest({ url, headers, body, signal, responseBytesMax: answerBytesMax }: HttpClientRequest): Promise<HttpClientResponse> {
   const { request, agent } = url.startsWith("https:") ? https : http;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const packed = { "accept-encoding": "gzip", "content-length": Buffer.byteLength(body) };

@@ -1,12 +1,12 @@
 // Repeated log lines: one at once, one per interval with a count while they go on, and nothing is lost at the end.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createRepeatLimit } from "./log-throttle.ts";
+import { createLogThrottle } from "./log-throttle.ts";
 
 function limited() {
   const sleeping = new Set<() => void>();
   const lines: string[] = [];
-  const limit = createRepeatLimit({
+  const limit = createLogThrottle({
     sleep: (_ms, signal) =>
       new Promise((resolve, reject) => {
         sleeping.add(resolve);

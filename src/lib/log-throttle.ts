@@ -1,7 +1,7 @@
 // Log lines that could repeat thousands of times a second: the first at once, the others as one line with their count.
 import { type Clock, systemClock } from "./clock.ts";
 
-export type RepeatLimit = {
+export type LogThrottle = {
   /** Calls `write` at once with 0, or, while the same key repeats, once per interval with how many more came. */
   report(key: string, write: (repeated: number) => void): void;
   /** Reports what was counted and stops. */
@@ -16,7 +16,7 @@ const OTHERS = "others";
 
 type Counted = { count: number; write: (repeated: number) => void };
 
-export function createRepeatLimit(clock: Pick<Clock, "sleep"> = systemClock): RepeatLimit {
+export function createLogThrottle(clock: Pick<Clock, "sleep"> = systemClock): LogThrottle {
   const counted = new Map<string, Counted>();
   const closing = new AbortController();
   let isWatching = false;

@@ -2,13 +2,13 @@
 import { Fault } from "./fault.ts";
 import { Secret } from "./secret.ts";
 
-export type Endpoint = {
+export type RemoteEndpoint = {
   /** The only part of the address that is ever shown. */
   readonly host: string;
   readonly url: Secret<string>;
   readonly authorization: Secret<string> | null;
   /** Text from the other side, made fit to be shown: one line, bounded, without addresses and without its key. */
-  readonly scrub: (text: string) => string;
+  readonly redact: (text: string) => string;
 };
 
 // Long enough for any sentence, short enough for a log line.
@@ -18,7 +18,7 @@ const READ_LENGTH_MAX = 65_536;
 // Shorter pieces of an address ("v2", "rpc", "eth") are ordinary words and no secret.
 const SECRET_LENGTH_MIN = 6;
 
-export function createEndpoint(url: Secret<string>, protocols = ["http:", "https:"]): Endpoint {
+export function createRemoteEndpoint(url: Secret<string>, protocols = ["http:", "https:"]): RemoteEndpoint {
   const parsed = URL.canParse(url.reveal()) ? new URL(url.reveal()) : null;
   if (!parsed || !protocols.includes(parsed.protocol)) {
     const names = protocols.map((protocol) => `${protocol}//`).join(" or ");
@@ -34,16 +34,16 @@ export function createEndpoint(url: Secret<string>, protocols = ["http:", "https
     url: new Secret(parsed.href),
     authorization:
       credentials === ":" ? null : new Secret(`Basic ${Buffer.from(credentials).toString("base64")}`),
-    scrub: (text) => scrub(text, secrets),
+    redact: (text) => scrub(text, secrets),
   };
 }
 
 /** What a failed fetch says, cleaned: it says only "fetch failed" itself, and what happened is in its causes. */
-export function scrubbedError(error: unknown, { scrub }: Pick<Endpoint, "scrub">): Error {
+export function redactError(error: unknown, { redact: scrub }: Pick<RemoteEndpoint, "scrub">): Error {
   if (!(error instanceof Error)) return new Error(scrub(String(error)));
   const code = (error as NodeJS.ErrnoException).code;
   const text = scrub(code && !error.message.includes(code) ? `${code} ${error.message}` : error.message);
-  return new Error(text, error.cause === undefined ? {} : { cause: scrubbedError(error.cause, { scrub }) });
+  return new Error(text, error.cause === undefined ? {} : { cause: redactError(error.cause, { redact: scrub }) });
 }
 
 function secretsOf(url: URL, whole: string): readonly string[] {

@@ -1,6 +1,6 @@
 // Retry-After in both of its forms, and what is none.
 import { expect, it } from "vitest";
-import { readRetryAfter } from "./retry-after.ts";
+import { parseRetryAfter } from "./retry-after.ts";
 
 it.each([
   [null, null],
@@ -11,11 +11,11 @@ it.each([
   ["", null],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
 ])("%j is %j milliseconds", (header, ms) => {
-  expect(readRetryAfter(header)).toBe(ms);
+  expect(parseRetryAfter(header)).toBe(ms);
 });
 
 it("an HTTP date is counted from now", () => {
-  const ms = readRetryAfter(new Date(Date.now() + 60_000).toUTCString());
+  const ms = parseRetryAfter(new Date(Date.now() + 60_000).toUTCString());
   expect(ms).toBeGreaterThan(50_000);
   expect(ms).toBeLessThanOrEqual(60_000);
 });

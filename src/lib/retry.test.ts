@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "./clock.ts";
-import { createLimit } from "./concurrency-limit.ts";
+import { createConcurrencyLimit } from "./concurrency-limit.ts";
 import { Fault } from "./fault.ts";
 import { retry } from "./retry.ts";
 
@@ -72,7 +72,7 @@ describe("retry", () => {
       asked = 60_000;
       return wanted;
     };
-    await retry(operation, { ...base, clock, random: () => 0, delayMsAsked });
+    await retry(operation, { ...base, clock, random: () => 0, delayMsRequested: delayMsAsked });
     expect(clock.slept).toEqual([700, 1_000]);
   });
 
@@ -105,7 +105,7 @@ describe("createLimit", () => {
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.boolean(), { maxLength: 30 }),
         async (runningMax, plan) => {
-          const limit = createLimit({ runningMax, waitingMax: 100 });
+          const limit = createConcurrencyLimit({ runningMax, waitingMax: 100 });
           let running = 0;
           let most = 0;
           const startedInOrder: number[] = [];
@@ -133,7 +133,7 @@ describe("createLimit", () => {
   });
 
   it("refuses what would have to wait too long, retryably", async () => {
-    const limit = createLimit({ runningMax: 1, waitingMax: 0 });
+    const limit = createConcurrencyLimit({ runningMax: 1, waitingMax: 0 });
     const held = limit.run(() => new Promise((resolve) => setTimeout(resolve, 20)));
     await expect(limit.run(async () => 1)).rejects.toMatchObject({
       code: "OVERLOADED",

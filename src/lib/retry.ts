@@ -10,7 +10,7 @@ export type RetryPolicy = {
   readonly delayMsMax: number;
   readonly isRetryable: (error: unknown) => boolean;
   /** A wait the other side asked for (Retry-After); null when it asked for none. */
-  readonly delayMsAsked?: (error: unknown) => number | null;
+  readonly delayMsRequested?: (error: unknown) => number | null;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly signal?: AbortSignal;
@@ -34,6 +34,6 @@ export async function retry<T>(operation: (attempt: number) => Promise<T>, polic
 function delayMs(attempt: number, error: unknown, policy: RetryPolicy): number {
   const bound = Math.min(policy.delayMsMax, policy.delayMsBase * 2 ** Math.min(attempt - 1, 30));
   const drawn = Math.floor((policy.random ?? Math.random)() * bound);
-  const asked = policy.delayMsAsked?.(error) ?? 0;
+  const asked = policy.delayMsRequested?.(error) ?? 0;
   return Math.max(drawn, Math.min(asked, policy.delayMsMax));
 }

@@ -1,6 +1,6 @@
 // Leaving waits for what is in flight, and not for ever.
 import { describe, expect, it } from "vitest";
-import { closeSoon } from "./shutdown.ts";
+import { closeWithDeadline } from "./shutdown.ts";
 
 describe("leaving", () => {
   it("waits for what is in flight, but not longer than a process may", async () => {
@@ -9,14 +9,14 @@ describe("leaving", () => {
     const close = async () => {
       closed += 1;
     };
-    await closeSoon(close, close);
+    await closeWithDeadline(close, close);
     expect([closed, Date.now() - started < 1_000]).toEqual([2, true]);
-    await closeSoon(close, () => new Promise(() => undefined));
+    await closeWithDeadline(close, () => new Promise(() => undefined));
     expect([closed, Date.now() - started < 9_500]).toEqual([3, true]);
   });
 
   it("tells of what could not be closed", async () => {
     const broken = new Error("it is stuck");
-    await expect(closeSoon(() => Promise.reject(broken))).rejects.toBe(broken);
+    await expect(closeWithDeadline(() => Promise.reject(broken))).rejects.toBe(broken);
   });
 });

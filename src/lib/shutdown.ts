@@ -5,7 +5,7 @@ import { systemClock } from "./clock.ts";
 // then is a node, or a transaction on its way: whoever asked hears nothing, takes the outcome for unknown, and asks again.
 const LEAVE_MS = 7_000;
 
-export async function closeSoon(...closing: readonly (() => Promise<void>)[]): Promise<void> {
+export async function closeWithDeadline(...closing: readonly (() => Promise<void>)[]): Promise<void> {
   const late = new AbortController();
   const closed = Promise.all(closing.map((close) => close()));
   await Promise.race([closed, systemClock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);

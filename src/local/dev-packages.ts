@@ -1,11 +1,11 @@
 // What a local run is made of beside ourselves: development packages, loaded only when one starts.
 import { Fault } from "../lib/fault.ts";
 
-export type LocalParts = Awaited<ReturnType<typeof loadLocalParts>>;
+export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
 
-export async function loadLocalParts() {
+export async function loadDevPackages() {
   try {
-    const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { openMarket }, { openWorld }, { playEconomy }] =
+    const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { deployFundedMarket: openMarket }, { openWorld }, { runSimulator: playEconomy }] =
       await Promise.all([
         import("@sextant/local-chain/local-chain"),
         import("@sextant/contracts/deploy/deploy"),

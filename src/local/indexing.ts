@@ -8,7 +8,7 @@ import type { IndexerStatus } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
 import { Secret } from "../lib/secret.ts";
 import type { Database } from "../store/postgres/database.ts";
-import type { LocalEconomy } from "./simulation.ts";
+import type { LocalSimulation } from "./simulation.ts";
 
 // The first few hundred blocks are indexed within a second or two.
 const LEVEL_MS_MAX = 15_000;
@@ -16,7 +16,7 @@ const LEVEL_LOOK_MS = 50;
 
 export function startLocalIndexing(
   database: Database,
-  economy: LocalEconomy,
+  economy: LocalSimulation,
   config: Pick<Config<typeof indexerSettings>, "logRangeMax" | "comparedPercent" | "auditSeconds">,
   status: IndexerStatus,
   { log, stop }: CommandContext,
@@ -45,7 +45,7 @@ export function startLocalIndexing(
 }
 
 /** Whoever clicks at once should find something: a moment more, but never long. */
-export async function untilLevel(status: IndexerStatus, stop: AbortSignal): Promise<void> {
+export async function waitUntilSynced(status: IndexerStatus, stop: AbortSignal): Promise<void> {
   for (let waitedMs = 0; waitedMs < LEVEL_MS_MAX && !stop.aborted; waitedMs += LEVEL_LOOK_MS) {
     if (status.readiness().ready) return;
     await systemClock.sleep(LEVEL_LOOK_MS, stop).catch(() => undefined);

@@ -1,24 +1,24 @@
 // Two small chains that stand for Base and Ethereum in a local run: real tokens, feeds and vaults, and no real money.
 import type { LocalChain } from "@sextant/local-chain/local-chain";
-import { chainBySlug } from "../chain/chains/chains.ts";
-import type { ChainFeeds } from "../chain/price-feeds/price-feed.ts";
+import { findChainBySlug } from "../chain/chains/chains.ts";
+import type { ChainPriceFeeds } from "../chain/price-feeds/price-feed.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
-import { portfolioChain } from "../portfolio/chain-access.ts";
-import type { ChainBook, ChainPort, ListedToken } from "../portfolio/types.ts";
-import { loadLocalParts } from "./dev-packages.ts";
+import { createChainAccess } from "../portfolio/chain-access.ts";
+import type { ChainConfig, PortfolioChain, ListedToken } from "../portfolio/types.ts";
+import { loadDevPackages } from "./dev-packages.ts";
 
 export type LocalMarket = {
   readonly slug: string;
   readonly chainId: number;
   readonly rpcUrl: string;
   readonly wsUrl: string;
-  readonly port: ChainPort;
-  readonly feeds: ChainFeeds;
+  readonly access: PortfolioChain;
+  readonly feeds: ChainPriceFeeds;
 };
 
 export type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
@@ -46,10 +46,10 @@ export async function startLocalMarkets(log: Log): Promise<LocalMarkets> {
 }
 
 async function openMarketOf(slug: string, log: Log): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain }> {
-  const facts = chainBySlug(slug);
+  const facts = findChainBySlug(slug);
   if (!facts) throw new Fault("INTERNAL", `There is no chain ${slug}.`);
   const { chainId } = facts;
-  const { startLocalChain, LOCAL_GENESIS_CODE, openMarket } = await loadLocalParts();
+  const { startLocalChain, LOCAL_GENESIS_CODE, openMarket } = await loadDevPackages();
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE });
   try {
     const { local } = await openMarket(chain, slug);
@@ -59,7 +59,7 @@ async function openMarketOf(slug: string, log: Log): Promise<LocalMarket & { rpc
       token(at("WrappedEther"), "WETH", "Wrapped Ether", 18),
       token(at("Vault4626"), "vUSDC", "USD Coin Vault", 6),
     ];
-    const book: ChainBook = {
+    const book: ChainConfig = {
       ...facts,
       name: `${facts.name} (local)`,
       blockTimeMs: 1_000,
@@ -75,7 +75,7 @@ async function openMarketOf(slug: string, log: Log): Promise<LocalMarket & { rpc
     };
     const rpc = createRpc({ urls: [new Secret(chain.rpcUrl)], chainId, log });
     const { rpcUrl, wsUrl } = chain;
-    return { slug, chainId, rpcUrl, wsUrl, feeds, port: portfolioChain(rpc, book), rpc, chain };
+    return { slug, chainId, rpcUrl, wsUrl, feeds, access: createChainAccess(rpc, book), rpc, chain };
   } catch (error) {
     await chain.stop();
     throw error;

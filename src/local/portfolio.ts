@@ -2,36 +2,36 @@
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import type { Config } from "../config/read-config.ts";
-import type { gasSettings, paymentSettings, portfolioSettings, sellerSettings } from "../config/settings.ts";
-import { networkOf } from "../lib/caip2.ts";
+import type { gasSettings, paymentSettings, portfolioSettings, paywallSettings } from "../config/settings.ts";
+import { toCaip2Network } from "../lib/caip2.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
-import type { Offer } from "../payments/paywall/offer.ts";
-import { openSeller } from "../portfolio/http/open-paywall.ts";
-import { countPayments, servePortfolio } from "../portfolio/http/serve.ts";
-import { erc4626 } from "../portfolio/positions/erc4626/reader.ts";
-import { priceSources } from "../portfolio/prices/sources.ts";
-import { rpcProvider } from "../portfolio/providers/rpc/provider.ts";
+import type { PaymentOffer } from "../payments/paywall/offer.ts";
+import { openPortfolioPaywall } from "../portfolio/http/open-paywall.ts";
+import { countPaymentOutcomes, servePortfolio } from "../portfolio/http/serve.ts";
+import { erc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
+import { createPriceSources } from "../portfolio/prices/sources.ts";
+import { rpcHoldingsProvider } from "../portfolio/providers/rpc/provider.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { LocalMarket } from "./markets.ts";
-import type { LocalEconomy } from "./simulation.ts";
+import type { LocalSimulation } from "./simulation.ts";
 
-export type LocalPortfolio = {
-  readonly offer: Offer;
+export type LocalPortfolioService = {
+  readonly offer: PaymentOffer;
   /** How many payments were carried out so far. */
-  settled(): number;
+  settledCount(): number;
   close(): Promise<void>;
 };
 
 type LocalConfig = Config<
-  typeof paymentSettings & typeof portfolioSettings & typeof sellerSettings & typeof gasSettings
+  typeof paymentSettings & typeof portfolioSettings & typeof paywallSettings & typeof gasSettings
 >;
 
 export async function serveLocalPortfolio(
   app: FastifyInstance,
   needs: {
     readonly config: LocalConfig;
-    readonly economy: LocalEconomy;
+    readonly economy: LocalSimulation;
     readonly markets: readonly LocalMarket[];
     /** Where payments are carried out. */
     readonly facilitator: string;
@@ -39,24 +39,24 @@ export async function serveLocalPortfolio(
     readonly log: Log;
     readonly listensAt: () => string;
   },
-): Promise<LocalPortfolio> {
+): Promise<LocalPortfolioService> {
   const { config, economy, markets, database, log, listensAt } = needs;
   const registry = new Registry();
-  const counted = countPayments(registry);
+  const counted = countPaymentOutcomes(registry);
   let settled = 0;
   const count: typeof counted = (outcome) => {
     if (outcome === "settled") settled += 1;
     counted(outcome);
   };
-  const paid = { ...config, ...localPayment(economy), facilitatorUrl: new Secret(needs.facilitator) };
-  const seller = await openSeller(paid, { database, log, count, listensAt });
+  const paid = { ...config, ...createLocalPaymentConfig(economy), facilitatorUrl: new Secret(needs.facilitator) };
+  const seller = await openPortfolioPaywall(paid, { database, log, count, listenUrl: listensAt });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
-    chains: markets.map(({ port }) => port),
-    provider: rpcProvider,
+    chains: markets.map(({ access: port }) => port),
+    provider: rpcHoldingsProvider,
     // The protocols of the real chains are not there, so nobody is asked about them.
-    priceSources: priceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
-    positionReaders: [erc4626],
+    priceSources: createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
+    positionReaders: [erc4626Reader],
     gate: seller.gate,
     devBypass: seller.devBypass,
     registry,
@@ -64,7 +64,7 @@ export async function serveLocalPortfolio(
   });
   return {
     offer: seller.gate.offer,
-    settled: () => settled,
+    settledCount: () => settled,
     async close() {
       await service.close();
       seller.close();
@@ -73,9 +73,9 @@ export async function serveLocalPortfolio(
 }
 
 /** Paid in the local dollar, to the local merchant, carried out by the local facilitator. */
-export function localPayment({ deployment, usdCoin, accounts, rpcUrl }: LocalEconomy) {
+export function createLocalPaymentConfig({ deployment, usdCoin, accounts, rpcUrl }: LocalSimulation) {
   return {
-    paymentNetwork: networkOf(deployment.chainId),
+    paymentNetwork: toCaip2Network(deployment.chainId),
     paymentRpcUrls: [new Secret(rpcUrl)],
     paymentAsset: usdCoin,
     paymentAssetName: "USD Coin",

@@ -1,23 +1,23 @@
 // The local chain with the protocol on it and people who use it.
 import type { LocalAccounts } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
-import { local } from "../chain/chains/local.ts";
+import { localChain } from "../chain/chains/local.ts";
 import type { Hex } from "../lib/hex.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
-import { type LocalParts, loadLocalParts } from "./dev-packages.ts";
+import { type DevPackages, loadDevPackages } from "./dev-packages.ts";
 
-export type EconomyTally = { readonly steps: number };
+export type SimulationCounters = { readonly steps: number };
 
-export type LocalEconomy = {
+export type LocalSimulation = {
   readonly deployment: Deployment;
   readonly rpcUrl: string;
   readonly wsUrl: string;
   readonly accounts: LocalAccounts;
   /** The dollar of this chain, which snapshots are paid with. */
   readonly usdCoin: Hex;
-  tally(): EconomyTally;
+  counters(): SimulationCounters;
   /** Goes on at an easy pace until the signal aborts. Rejects when a step fails. */
-  play(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -27,12 +27,12 @@ const SEED_STEPS = 300;
 const STEPS_PER_SECOND = 2;
 
 /** Starts a chain, deploys, and plays enough to look at. */
-export async function startLocalEconomy(options: {
+export async function startLocalSimulation(options: {
   seed: number;
   signal: AbortSignal;
-}): Promise<LocalEconomy> {
-  const parts = await loadLocalParts();
-  const chain = await parts.startLocalChain({ chainId: local.chainId, code: parts.LOCAL_GENESIS_CODE });
+}): Promise<LocalSimulation> {
+  const parts = await loadDevPackages();
+  const chain = await parts.startLocalChain({ chainId: localChain.chainId, code: parts.LOCAL_GENESIS_CODE });
   try {
     return await populate(chain, parts, options);
   } catch (error) {
@@ -43,9 +43,9 @@ export async function startLocalEconomy(options: {
 
 async function populate(
   chain: LocalChain,
-  parts: LocalParts,
+  parts: DevPackages,
   { seed, signal }: { seed: number; signal: AbortSignal },
-): Promise<LocalEconomy> {
+): Promise<LocalSimulation> {
   const { request } = chain;
   const deployment = await parts.openMarket(chain, "local");
   const { network, chainId, startBlock, contracts } = deployment;
@@ -61,9 +61,9 @@ async function populate(
     wsUrl: chain.wsUrl,
     accounts: chain.accounts,
     usdCoin: deployment.local.UsdCoin.toLowerCase() as Hex,
-    tally: () => ({ steps }),
+    counters: () => ({ steps }),
     // People of its own: the first economy's know things that this one would have to learn.
-    play: async (signal) => {
+    run: async (signal) => {
       const pace = { stepsPerSecond: STEPS_PER_SECOND, firstCastIndex: SECOND_CAST_INDEX };
       await parts.playEconomy({ world, seed: seed + 1, signal, onStep, ...pace });
     },

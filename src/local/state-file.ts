@@ -1,15 +1,15 @@
 // Where everything of a local run is, in a file for scripts; it is gone when the run is.
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { Offer } from "../payments/paywall/offer.ts";
+import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import type { LocalMarket } from "./markets.ts";
-import type { LocalEconomy } from "./simulation.ts";
+import type { LocalSimulation } from "./simulation.ts";
 
 export type LocalRun = {
   readonly urls: { readonly api: string; readonly portfolio: string; readonly facilitator: string };
-  readonly economy: LocalEconomy;
+  readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];
-  readonly offer: Offer;
+  readonly offer: PaymentOffer;
 };
 
 /** Answers with the path; two runs with the same data folder share it, and the later one is told of. */
@@ -24,12 +24,12 @@ export async function writeLocalState(dataFolder: string, run: LocalRun): Promis
 }
 
 /** Leaves the file of another run alone. */
-export async function forgetLocalState(path: string): Promise<void> {
+export async function deleteLocalState(path: string): Promise<void> {
   const text = await readFile(path, "utf8").catch(() => "{}");
   if ((JSON.parse(text) as { pid?: number }).pid === process.pid) await rm(path, { force: true });
 }
 
-function stateOf({ urls, economy, markets, offer }: LocalRun): object {
+function stateOf({ urls, simulation: economy, markets, offer }: LocalRun): object {
   const { deployment, accounts, rpcUrl, wsUrl } = economy;
   const { network, asset, payTo, amount } = offer;
   return {

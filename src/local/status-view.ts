@@ -1,11 +1,11 @@
 // What a person sees who starts Sextant locally: where to look, what to try, and that it lives.
 
 import type { IndexerReport } from "../indexer/status.ts";
-import { indexParts } from "../indexer/status-line.ts";
+import { describeIndexPosition } from "../indexer/status-line.ts";
 import { formatAmount } from "../lib/amount.ts";
 import type { LocalRun } from "./state-file.ts";
 
-export function localBanner({ urls, economy, markets, offer, file }: LocalRun & { file: string }): string {
+export function formatLocalBanner({ urls, simulation: economy, markets, offer, file }: LocalRun & { file: string }): string {
   const { contracts, chainId } = economy.deployment;
   const { api, portfolio } = urls;
   const payer = economy.accounts.payer.address;
@@ -45,14 +45,14 @@ export function localBanner({ urls, economy, markets, offer, file }: LocalRun & 
   ].join("\n");
 }
 
-export function localStatusLine(now: {
+export function formatLocalStatus(now: {
   readonly events: string;
   readonly openIntents: string;
   readonly steps: number;
   readonly paid: number;
   readonly report: IndexerReport;
 }): string {
-  const [position, ...unusual] = indexParts(now.report);
+  const [position, ...unusual] = describeIndexPosition(now.report);
   const parts = [
     position,
     `${now.events} events indexed`,

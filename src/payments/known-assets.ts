@@ -24,6 +24,6 @@ const USDC: Readonly<Record<string, PaymentAsset>> = {
   },
 };
 
-export function knownAsset(network: string): PaymentAsset | null {
+export function findKnownAsset(network: string): PaymentAsset | null {
   return USDC[network] ?? null;
 }

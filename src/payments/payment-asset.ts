@@ -2,23 +2,23 @@
 
 import type { Config } from "../config/read-config.ts";
 import type { paymentSettings } from "../config/settings.ts";
-import { chainIdOf, type Network } from "../lib/caip2.ts";
+import { chainIdOfNetwork, type Caip2Network } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { knownAsset, type PaymentAsset } from "./known-assets.ts";
+import { findKnownAsset, type PaymentAsset } from "./known-assets.ts";
 
-export type PaymentPlace = Omit<PaymentAsset, "decimals"> & {
-  readonly network: Network;
+export type PaymentAssetConfig = Omit<PaymentAsset, "decimals"> & {
+  readonly network: Caip2Network;
   readonly chainId: number;
   /** Null for a token that only its own contract knows the decimals of. */
   readonly decimals: number | null;
 };
 
-export function paymentPlace(config: Config<typeof paymentSettings>): PaymentPlace {
+export function resolvePaymentAsset(config: Config<typeof paymentSettings>): PaymentAssetConfig {
   const { paymentNetwork, paymentAsset, paymentAssetName: name, paymentAssetVersion: version } = config;
-  const network = paymentNetwork as Network;
-  const chainId = chainIdOf(network);
-  const known = knownAsset(network);
+  const network = paymentNetwork as Caip2Network;
+  const chainId = chainIdOfNetwork(network);
+  const known = findKnownAsset(network);
   const asset = paymentAsset === null ? null : (paymentAsset.toLowerCase() as Hex);
   if (asset === null || asset === known?.asset) {
     if (known) return { ...known, network, chainId };

@@ -3,14 +3,14 @@
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { domainSeparator, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answeringContract } from "../../tests/support/chain/fixed-return-contract.ts";
+import { fixedReturnCode } from "../../tests/support/chain/fixed-return-contract.ts";
 import { startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
 import { createTestLog } from "../../tests/support/nodes/test-rpc.ts";
-import { decodeHeader, until } from "../../tests/support/payments/paid-client.ts";
+import { decodeBase64Header, waitFor } from "../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../tests/support/payments/paid-stage.ts";
-import { sextantHere } from "../../tests/support/process/run-in-process.ts";
-import { databaseEnvironment } from "../../tests/support/process/sextant-process.ts";
-import { portfolio } from "../cli/commands/portfolio.ts";
+import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
+import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
+import { portfolioCommand } from "../cli/commands/portfolio.ts";
 import type { Environment } from "../config/read-config.ts";
 
 const CHAIN_ID = 31_337;
@@ -18,10 +18,10 @@ const TOKEN: Hex = "0x00000000000000000000000000000000000d0110";
 const NO_NODE = "http://127.0.0.1:9";
 
 let stage: PaidStage;
-let database: Awaited<ReturnType<typeof databaseEnvironment>>;
+let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
 beforeAll(async () => {
   stage = await openPaidStage("in process");
-  database = await databaseEnvironment();
+  database = await createDatabaseEnvironment();
 });
 afterAll(async () => {
   await database.drop();
@@ -34,7 +34,7 @@ const separator = (name: string, version: string, chainId = CHAIN_ID) =>
   domainSeparator({ domain: { name, version, chainId, verifyingContract: TOKEN } });
 
 const token = (functions: Readonly<Record<string, Hex>>) =>
-  stage.chain.request("hardhat_setCode", [TOKEN, answeringContract(functions)]);
+  stage.chain.request("hardhat_setCode", [TOKEN, fixedReturnCode(functions)]);
 const dollar = { "decimals()": number(18n), "name()": text("Dollar"), "version()": text("1") };
 
 const sold = (changed: Environment = {}): Environment => ({
@@ -54,13 +54,13 @@ const sold = (changed: Environment = {}): Environment => ({
 function start(environment: Environment) {
   const { log, logged } = createTestLog();
   const stop = new AbortController();
-  const ended = portfolio({ environment, options: {}, log, say: () => undefined, stop: stop.signal });
+  const ended = portfolioCommand({ environment, options: {}, log, print: () => undefined, stop: stop.signal });
   return { ended, logged, stop };
 }
 
 async function listening(service: ReturnType<typeof start>): Promise<string> {
   const pattern = /Portfolio service on (http:\/\/[\d.:]+)/;
-  await Promise.race([until(() => pattern.test(service.logged())), service.ended]);
+  await Promise.race([waitFor(() => pattern.test(service.logged())), service.ended]);
   return pattern.exec(service.logged())?.[1] ?? "";
 }
 
@@ -70,7 +70,7 @@ async function amountOf(environment: Environment): Promise<string | undefined> {
   const response = await fetch(`${await listening(service)}/portfolio`);
   service.stop.abort();
   expect(await service.ended).toBe(0);
-  const { accepts } = decodeHeader<{ accepts: { amount: string }[] }>(response, "payment-required");
+  const { accepts } = decodeBase64Header<{ accepts: { amount: string }[] }>(response, "payment-required");
   return accepts[0]?.amount;
 }
 
@@ -135,7 +135,7 @@ describe("a token that is not the configured one", () => {
         message: expect.stringMatching(words),
       });
       const { PORTFOLIO_PORT: _port, RPC_URL_8453: _node, PAY_TO: _payee, ...rest } = sold();
-      const { code, err } = await sextantHere(["facilitator"], { ...rest, FACILITATOR_PORT: "0" });
+      const { code, err } = await runSextantInProcess(["facilitator"], { ...rest, FACILITATOR_PORT: "0" });
       expect(err).toMatch(words);
       expect(code).toBe(78);
     },
@@ -151,7 +151,7 @@ describe("a token that is not the configured one", () => {
 describe("the token that is known on a chain", () => {
   it("is compared as well", async () => {
     const usdc: Hex = "0x036cbd53842c5426634e7929541ec2318f3dcf7e";
-    const code = { [usdc]: answeringContract({ ...dollar, "name()": text("USDC"), "version()": text("2") }) };
+    const code = { [usdc]: fixedReturnCode({ ...dollar, "name()": text("USDC"), "version()": text("2") }) };
     const chain = await startLocalChain({ chainId: 84_532, code });
     const {
       PAYMENT_ASSET: _asset,
@@ -197,7 +197,7 @@ describe("while no node responds", () => {
     });
     const service = start(sold({ PAYMENT_RPC_URL: node.url }));
     try {
-      await until(() => service.logged().includes("The payment token could not be read, retrying"));
+      await waitFor(() => service.logged().includes("The payment token could not be read, retrying"));
       expect(service.logged()).not.toContain("Portfolio service on");
       isUp = true;
       expect(await listening(service)).not.toBe("");
@@ -210,7 +210,7 @@ describe("while no node responds", () => {
 
   it("a service that is told to stop does", async () => {
     const service = start(sold({ PAYMENT_RPC_URL: NO_NODE }));
-    await until(() => service.logged().includes("The payment token could not be read, retrying"));
+    await waitFor(() => service.logged().includes("The payment token could not be read, retrying"));
     service.stop.abort();
     expect(await service.ended).toBe(0);
   }, 60_000);

@@ -1,6 +1,6 @@
 // The token that is paid with, compared at the start with what the contract says: decimals, and the domain payers sign.
 import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSelector } from "viem";
-import { type CallResult, callBatch } from "../chain/contract-calls.ts";
+import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
@@ -9,10 +9,10 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
 import type { PaymentAsset } from "./known-assets.ts";
-import type { PaymentPlace } from "./payment-asset.ts";
+import type { PaymentAssetConfig } from "./payment-asset.ts";
 
 /** The token as configured, with the decimals that its contract reports. */
-export type PaymentToken = PaymentPlace & PaymentAsset;
+export type PaymentToken = PaymentAssetConfig & PaymentAsset;
 
 /** Null for what the contract does not offer. */
 type TokenFacts = {
@@ -43,7 +43,7 @@ const WAIT_MS_MAX = 10_000;
  */
 export async function readPaymentToken(
   rpc: Rpc,
-  place: PaymentPlace,
+  place: PaymentAssetConfig,
   needs: { readonly log: Log; readonly signal?: AbortSignal | undefined },
 ): Promise<PaymentToken> {
   const found = await readFactsWhenPossible(rpc, place.asset, needs);
@@ -73,7 +73,7 @@ export async function readPaymentToken(
 }
 
 /** The separator is what signatures are checked against; a token without one must report both texts as configured. */
-function isDomainOf({ asset, chainId, name, version }: PaymentPlace, found: TokenFacts): boolean {
+function isDomainOf({ asset, chainId, name, version }: PaymentAssetConfig, found: TokenFacts): boolean {
   if (found.domainSeparator === null) return found.name === name && found.version === version;
   return (
     found.domainSeparator ===
@@ -115,7 +115,7 @@ function readFacts(rpc: Rpc, asset: Hex, signal: AbortSignal | undefined): Promi
       block: { blockHash },
       gasMax: GAS_MAX,
     }));
-    const [decimals, name, version, separator] = await callBatch(node, calls, options);
+    const [decimals, name, version, separator] = await callContracts(node, calls, options);
     return {
       decimals: numberIn(decimals),
       name: textIn(name),
@@ -127,17 +127,17 @@ function readFacts(rpc: Rpc, asset: Hex, signal: AbortSignal | undefined): Promi
 
 const WORD = /^0x[0-9a-f]{64}$/;
 
-function wordIn(result: CallResult | undefined): Hex | null {
+function wordIn(result: ContractCallResult | undefined): Hex | null {
   return result && "ok" in result && WORD.test(result.ok) ? result.ok : null;
 }
 
-function numberIn(result: CallResult | undefined): number | null {
+function numberIn(result: ContractCallResult | undefined): number | null {
   const word = wordIn(result);
   // Larger than any number of decimals, and than what a number holds exactly.
   return word === null || BigInt(word) > 255n ? null : Number(BigInt(word));
 }
 
-function textIn(result: CallResult | undefined): string | null {
+function textIn(result: ContractCallResult | undefined): string | null {
   if (!result || !("ok" in result)) return null;
   try {
     return decodeAbiParameters(parseAbiParameters("string"), result.ok)[0];

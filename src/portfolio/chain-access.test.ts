@@ -1,20 +1,20 @@
 // The portfolio's view of a real chain: one block, whatever happens to the chain, and nodes of every manner.
 
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
-import { answering, HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import { returningCode, HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import type { Call, Injection } from "../../tests/support/nodes/node-faults.ts";
+import type { NodeRpcCall, NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import {
-  localBook,
-  refuseOverrides,
+  localChainConfig,
+  rejectStateOverrides,
   startPortfolioStage,
 } from "../../tests/support/portfolio/portfolio-stage.ts";
-import { createLending } from "../chain/state-override.ts";
+import { createOverrideCaller } from "../chain/state-override.ts";
 import { systemClock } from "../lib/clock.ts";
-import { portfolioChain } from "./chain-access.ts";
-import { rpcProvider } from "./providers/rpc/provider.ts";
+import { createChainAccess } from "./chain-access.ts";
+import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
 
 const ANSWERING = numberedAddress(0xa1);
 const REVERTING = numberedAddress(0xa2);
@@ -25,7 +25,7 @@ const CLOCK = numberedAddress(0xa5);
 const CLOCK_CODE: Hex = "0x435f5260205ff3";
 
 const stage = await startPortfolioStage({
-  [ANSWERING]: answering(7n),
+  [ANSWERING]: returningCode(7n),
   [REVERTING]: HOSTILE_CODE.reverting,
   [LOOP]: HOSTILE_CODE.loop,
   [BOMB]: HOSTILE_CODE.bomb,
@@ -55,7 +55,7 @@ const mint = (token: Hex, amount: bigint) =>
     data: encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [wallet, amount] }),
   });
 
-async function pinned(plan?: (calls: readonly Call[]) => Injection | null, tokens: readonly Hex[] = []) {
+async function pinned(plan?: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null, tokens: readonly Hex[] = []) {
   const node = await stage.node(plan);
   return { node, at: await stage.port(node, tokens).pin(signal) };
 }
@@ -79,7 +79,7 @@ describe("reads", () => {
   it("lose only the contract whose answer is larger than we read", async () => {
     const node = await stage.node();
     const { rpc } = createTestRpc([node.url], { limits: { responseBytesMax: 200_000 } });
-    const at = await portfolioChain(rpc, localBook([])).pin(signal);
+    const at = await createChainAccess(rpc, localChainConfig([])).pin(signal);
     const calls = [ANSWERING, BOMB, ANSWERING].map((to) => ({ to, data: balanceOf }));
     expect(await at.read(calls, signal)).toEqual([word(7), null, word(7)]);
   });
@@ -109,53 +109,53 @@ describe("lent code", () => {
   it("runs at the pinned block, by its hash", async () => {
     const { node, at } = await pinned();
     await chain.mine(2);
-    expect(await at.readLent(call, signal)).toBe(word(at.block.number));
+    expect(await at.callWithOverride(call, signal)).toBe(word(at.block.number));
     expect(node.requests.at(-1)?.[0]?.params[1]).toEqual({ blockHash: at.block.hash });
   });
 
   it("runs by the number of the block where a node wants that, and looks whether it is still the block", async () => {
-    const byNumberOnly = (calls: readonly Call[]): Injection | null =>
+    const byNumberOnly = (calls: readonly NodeRpcCall[]): NodeFaultInjection | null =>
       calls.some(({ params }) => params.length > 2 && typeof params[1] === "object")
         ? { kind: "error", code: -32602, message: "invalid argument 1: hex string expected" }
         : null;
     const { at } = await pinned(byNumberOnly);
     await chain.mine(2);
-    expect(await at.readLent(call, signal)).toBe(word(at.block.number));
+    expect(await at.callWithOverride(call, signal)).toBe(word(at.block.number));
     await chain.reorg(3);
-    await expect(at.readLent(call, signal)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
+    await expect(at.callWithOverride(call, signal)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
   it("is not lent by nodes that refuse it or do not notice it", async () => {
-    expect(await (await pinned(refuseOverrides)).at.readLent(call, signal)).toBeNull();
+    expect(await (await pinned(rejectStateOverrides)).at.callWithOverride(call, signal)).toBeNull();
     const { at } = await pinned();
     // No code at all is what a node that ignores the third parameter calls.
-    expect(await at.readLent({ code: "0x", data: "0x" }, signal)).toBeNull();
+    expect(await at.callWithOverride({ code: "0x", data: "0x" }, signal)).toBeNull();
   });
 
   it("is asked for again, after a while, of a node that refused it", async () => {
     let refuses = true;
-    const { node, at } = await pinned((calls) => (refuses ? refuseOverrides(calls) : null));
+    const { node, at } = await pinned((calls) => (refuses ? rejectStateOverrides(calls) : null));
     let nowMs = 0;
-    const lending = createLending(createTestRpc([node.url]).rpc, { ...systemClock, nowMs: () => nowMs });
-    expect(await lending.call(at.block, call, signal)).toBeNull();
+    const lending = createOverrideCaller(createTestRpc([node.url]).rpc, { ...systemClock, nowMs: () => nowMs });
+    expect(await lending.callWithOverride(at.block, call, signal)).toBeNull();
     refuses = false;
-    expect(await lending.call(at.block, call, signal)).toBeNull();
+    expect(await lending.callWithOverride(at.block, call, signal)).toBeNull();
     nowMs += 10 * 60_000;
-    expect(await lending.call(at.block, call, signal)).toBe(word(at.block.number));
+    expect(await lending.callWithOverride(at.block, call, signal)).toBe(word(at.block.number));
   });
 
   it("is not lent for a call that is too large for a gateway", async () => {
     const { at } = await pinned((calls) =>
       calls.some(({ params }) => params.length > 2) ? { kind: "status", status: 413 } : null,
     );
-    expect(await at.readLent(call, signal)).toBeNull();
+    expect(await at.callWithOverride(call, signal)).toBeNull();
   });
 
   it("that reverts or runs out of gas gives nothing, and other code is lent again", async () => {
     const { at } = await pinned();
-    expect(await at.readLent({ code: "0x5f5ffd", data: "0x" }, signal)).toBeNull();
-    expect(await at.readLent({ code: HOSTILE_CODE.loop, data: "0x", gasMax: 100_000 }, signal)).toBeNull();
-    expect(await at.readLent(call, signal)).toBe(word(at.block.number));
+    expect(await at.callWithOverride({ code: "0x5f5ffd", data: "0x" }, signal)).toBeNull();
+    expect(await at.callWithOverride({ code: HOSTILE_CODE.loop, data: "0x", gasMax: 100_000 }, signal)).toBeNull();
+    expect(await at.callWithOverride(call, signal)).toBe(word(at.block.number));
   });
 });
 
@@ -163,12 +163,12 @@ describe("the pinned block", () => {
   it("is what everything is read at, although new blocks come", async () => {
     const token = await deployToken();
     await mint(token, 5n);
-    for (const plan of [undefined, refuseOverrides]) {
+    for (const plan of [undefined, rejectStateOverrides]) {
       const { at } = await pinned(plan, [token]);
-      const before = await rpcProvider.read({ at, wallet }, signal);
+      const before = await rpcHoldingsProvider.read({ at, wallet }, signal);
       await mint(token, 100n);
       await send({ to: wallet, value: numberToHex(1_000) });
-      const after = await rpcProvider.read({ at, wallet }, signal);
+      const after = await rpcHoldingsProvider.read({ at, wallet }, signal);
       expect(after).toEqual(before);
       expect(after.holdings.map(({ contract }) => contract)).toContain(token);
     }
@@ -178,10 +178,10 @@ describe("the pinned block", () => {
     const token = await deployToken();
     await chain.mine(2);
     await mint(token, 5n);
-    for (const plan of [undefined, refuseOverrides]) {
+    for (const plan of [undefined, rejectStateOverrides]) {
       const { at } = await pinned(plan, [token]);
       await chain.reorg(1);
-      const outcome = rpcProvider.read({ at, wallet }, signal);
+      const outcome = rpcHoldingsProvider.read({ at, wallet }, signal);
       await expect(outcome).rejects.toMatchObject({ code: "BLOCK_MISSING", retry: true });
       await expect(
         at.transfers({ wallet, side: "to", fromBlock: 0, toBlock: at.block.number }, signal),

@@ -2,13 +2,13 @@
 
 import { contractCall } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
-import { type Transfer, transfersCall } from "../chain/logs/transfers.ts";
+import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
-import { type Rpc, type RpcCall, valuesOf } from "../chain/rpc/types.ts";
-import { createLending } from "../chain/state-override.ts";
+import { type Rpc, type RpcCall, unwrapResults } from "../chain/rpc/types.ts";
+import { createOverrideCaller } from "../chain/state-override.ts";
 import { Fault } from "../lib/fault.ts";
-import type { Header } from "../schema/chain-log.ts";
-import type { ChainAt, ChainBook, ChainPort, PinnedBlock, TransferQuestion } from "./types.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
+import type { PinnedChain, ChainConfig, PortfolioChain, PinnedBlock, WalletTransferQuery } from "./types.ts";
 
 // Enough for any single read of an honest protocol; a reader that needs more says so.
 const READ_GAS_MAX = 10_000_000;
@@ -16,19 +16,19 @@ const READ_GAS_MAX = 10_000_000;
 // Transfers are wanted soon or not at all: their caller can do without.
 const TRANSFER_ATTEMPTS_MAX = 3;
 
-export function portfolioChain(rpc: Rpc, chain: ChainBook): ChainPort {
-  const lending = createLending(rpc);
+export function createChainAccess(rpc: Rpc, chain: ChainConfig): PortfolioChain {
+  const lending = createOverrideCaller(rpc);
   return {
     chain,
     async pin(signal) {
       const { number, hash, timestamp } = await readHeader(rpc, "latest", { signal });
       const block = { number, hash, timestamp };
-      return { ...readsAt(rpc, chain, block), readLent: (call, abort) => lending.call(block, call, abort) };
+      return { ...readsAt(rpc, chain, block), callWithOverride: (call, abort) => lending.callWithOverride(block, call, abort) };
     },
   };
 }
 
-function readsAt(rpc: Rpc, chain: ChainBook, block: PinnedBlock): Omit<ChainAt, "readLent"> {
+function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedChain, "readLent"> {
   const at = { blockHash: block.hash };
   return {
     chain,
@@ -57,7 +57,7 @@ function readsAt(rpc: Rpc, chain: ChainBook, block: PinnedBlock): Omit<ChainAt, 
         signal,
         attemptsMax: TRANSFER_ATTEMPTS_MAX,
       });
-      return found.map(({ log, from, to, unique }) => ({
+      return found.map(({ log, from, to, isErc721: unique }) => ({
         contract: log.address,
         from,
         to,
@@ -71,7 +71,7 @@ function readsAt(rpc: Rpc, chain: ChainBook, block: PinnedBlock): Omit<ChainAt, 
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);
       const distinct = [...new Set(blocks)];
-      const headers = valuesOf(await rpc.batch(distinct.map(headerCall), { signal }));
+      const headers = unwrapResults(await rpc.batch(distinct.map(headerCall), { signal }));
       const byNumber = new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
       return blocks.map((number) => byNumber.get(number) as number);
     },
@@ -81,11 +81,11 @@ function readsAt(rpc: Rpc, chain: ChainBook, block: PinnedBlock): Omit<ChainAt, 
 async function readTransfers(
   node: Rpc,
   block: PinnedBlock,
-  question: TransferQuestion,
+  question: WalletTransferQuery,
   signal: AbortSignal,
-): Promise<readonly Transfer[]> {
+): Promise<readonly TokenTransfer[]> {
   // The header in the same batch shows that the node has the range: one that lags would answer with less.
-  const calls: RpcCall<Transfer[] | Header>[] = [
+  const calls: RpcCall<TokenTransfer[] | BlockHeader>[] = [
     transfersCall(question),
     canonicalHeaderCall(block.number, block.hash),
   ];
@@ -94,8 +94,8 @@ async function readTransfers(
   if (transfers && "error" in transfers && transfers.error.kind === "timeout") {
     throw new Fault("LOGS_TOO_LARGE", transfers.error.message, { cause: transfers.error });
   }
-  const [found] = valuesOf([transfers, header].filter((answer) => answer !== undefined));
-  return found as Transfer[];
+  const [found] = unwrapResults([transfers, header].filter((answer) => answer !== undefined));
+  return found as TokenTransfer[];
 }
 
 function requireWithin(block: PinnedBlock, number: number): void {

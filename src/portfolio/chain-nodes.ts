@@ -1,5 +1,5 @@
 // The chains the portfolio service reads: those that nodes are configured for, with what is known of each beforehand.
-import { chainBySlug } from "../chain/chains/chains.ts";
+import { findChainBySlug } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
@@ -7,19 +7,19 @@ import type { portfolioSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
-import { portfolioChain } from "./chain-access.ts";
-import { chainBook } from "./chain-config.ts";
+import { createChainAccess } from "./chain-access.ts";
+import { createChainConfig } from "./chain-config.ts";
 import { ALCHEMY_NETWORKS } from "./providers/alchemy/networks.ts";
-import { readTokenLists } from "./tokens/load-token-lists.ts";
-import { stablecoinsOf } from "./tokens/stablecoins.ts";
-import type { ChainPort } from "./types.ts";
+import { loadTokenLists } from "./tokens/load-token-lists.ts";
+import { getStablecoins } from "./tokens/stablecoins.ts";
+import type { PortfolioChain } from "./types.ts";
 
 type PortfolioConfig = Config<typeof portfolioSettings>;
 
-export type PortfolioNodes = {
-  readonly chains: readonly ChainPort[];
+export type PortfolioChains = {
+  readonly chains: readonly PortfolioChain[];
   /** Names of chains of which no node answers at the moment. */
-  silent(): readonly string[];
+  unreachableChains(): readonly string[];
   close(): void;
 };
 
@@ -32,13 +32,13 @@ const NODES = [
   ["polygon", "rpcUrlsPolygon"],
 ] as const satisfies readonly (readonly [string, keyof PortfolioConfig])[];
 
-export async function openPortfolioNodes(
+export async function openPortfolioChains(
   config: PortfolioConfig,
   log: Log,
   signal: AbortSignal,
-): Promise<PortfolioNodes> {
+): Promise<PortfolioChains> {
   const served = NODES.flatMap(([slug, urlsOf]) => {
-    const facts = chainBySlug(slug);
+    const facts = findChainBySlug(slug);
     if (!facts) throw new Fault("INTERNAL", `There is no chain ${slug}.`);
     const urls = config[urlsOf].length > 0 ? config[urlsOf] : alchemyUrls(config, facts.chainId);
     return urls.length > 0 ? [{ facts, urls }] : [];
@@ -49,18 +49,18 @@ export async function openPortfolioNodes(
       "The portfolio service needs a node of at least one chain: set RPC_URL_8453 for Base, RPC_URL_1 for Ethereum.",
     );
   }
-  const lists = await readTokenLists({
+  const lists = await loadTokenLists({
     sources: config.portfolioTokenLists,
     chains: served.map(({ facts }) => facts),
     signal,
   });
   const opened = served.map(({ facts, urls }) => {
     const rpc = createRpc({ urls, chainId: facts.chainId, log });
-    return { rpc, port: portfolioChain(rpc, chainBook(facts, { lists, stablecoinsOf })) };
+    return { rpc, port: createChainAccess(rpc, createChainConfig(facts, { lists, stablecoinsOf: getStablecoins })) };
   });
   return {
     chains: opened.map(({ port }) => port),
-    silent: () => opened.filter(({ rpc }) => isSilent(rpc)).map(({ port }) => port.chain.name),
+    unreachableChains: () => opened.filter(({ rpc }) => isSilent(rpc)).map(({ port }) => port.chain.name),
     close: () => {
       for (const { rpc } of opened) rpc.close();
     },

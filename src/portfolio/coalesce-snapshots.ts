@@ -1,8 +1,8 @@
 // One read for everyone who asks the same within a block: running reads are joined, finished ones handed out again.
 import type { Clock } from "../lib/clock.ts";
-import type { SnapshotQuestion, SnapshotTaker } from "./snapshot.ts";
+import type { SnapshotQuery, SnapshotReader } from "./snapshot.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
-import type { ChainPort } from "./types.ts";
+import type { PortfolioChain } from "./types.ts";
 
 // Where blocks are slow, prices still move: nobody gets an answer older than this.
 const FRESH_MS_MAX = 5_000;
@@ -13,16 +13,16 @@ type Read = { readonly answer: Promise<PortfolioSnapshot>; readonly stop: AbortC
 type Kept = { readonly snapshot: PortfolioSnapshot; readonly freshUntilMs: number };
 
 type SharingNeeds = {
-  readonly chains: ReadonlyMap<string, ChainPort>;
+  readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly clock: Clock;
-  readonly keptMax?: number;
+  readonly cacheEntriesMax?: number;
 };
 
 /** The same taker, asked once for all who want the same. Who leaves leaves alone; when all have left, the read stops. */
-export function shareSnapshots(
-  taker: SnapshotTaker,
-  { chains, clock, keptMax = KEPT_MAX }: SharingNeeds,
-): SnapshotTaker {
+export function coalesceSnapshots(
+  taker: SnapshotReader,
+  { chains, clock, cacheEntriesMax: keptMax = KEPT_MAX }: SharingNeeds,
+): SnapshotReader {
   const running = new Map<string, Read>();
   const kept = new Map<string, Kept>();
 
@@ -41,13 +41,13 @@ export function shareSnapshots(
     }
   };
 
-  const begin = (key: string, question: SnapshotQuestion): Read => {
+  const begin = (key: string, question: SnapshotQuery): Read => {
     const stop = new AbortController();
     // Counted from the start: the block was pinned then, however long the rest takes.
     const freshUntilMs = clock.nowMs() + freshMs(question.slugs);
     const forget = () => running.get(key) === read && running.delete(key);
     const answer = taker
-      .take(question, stop.signal)
+      .read(question, stop.signal)
       .then((snapshot) => {
         keep(key, { snapshot, freshUntilMs });
         return snapshot;
@@ -60,7 +60,7 @@ export function shareSnapshots(
   };
 
   return {
-    async take(question, signal) {
+    async read(question, signal) {
       signal.throwIfAborted();
       const key = `${question.wallet} ${question.slugs.join(",")}`;
       const finished = kept.get(key);

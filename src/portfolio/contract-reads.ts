@@ -6,7 +6,7 @@ import type { ContractRead } from "./types.ts";
 type CallEncoder = (to: Hex, args?: readonly unknown[], gasMax?: number) => ContractRead;
 
 /** The signature is parsed and hashed once, at the first call: a wallet costs hundreds of calls of a few functions. */
-export function callEncoder(signature: string): CallEncoder {
+export function createCallEncoder(signature: string): CallEncoder {
   let prepared: { readonly selector: Hex; readonly inputs: AbiFunction["inputs"] } | undefined;
   const prepare = () => {
     const [item] = parseAbi([signature] as readonly string[]) as readonly AbiFunction[];

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
-import { decodeBundle, encodeBundle } from "./multicall-encoding.ts";
+import { decodeAggregate3, encodeAggregate3 } from "./multicall-encoding.ts";
 
 const bytesArb = fc
   .uint8Array({ maxLength: 100 })
@@ -18,7 +18,7 @@ describe("a bundle", () => {
     fc.assert(
       fc.property(fc.array(fc.record({ to: addressArb, data: bytesArb }), { maxLength: 8 }), (calls) => {
         const args = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
-        expect(encodeBundle(calls)).toBe(
+        expect(encodeAggregate3(calls)).toBe(
           encodeFunctionData({ abi, functionName: "aggregate3", args: [args] }),
         );
       }),
@@ -31,8 +31,8 @@ describe("a bundle", () => {
       fc.property(results, (result) => {
         const answer = encodeFunctionResult({ abi, functionName: "aggregate3", result });
         const opened = result.map(({ success, returnData }) => (success ? returnData : null));
-        expect(decodeBundle(answer, result.length)).toEqual(opened);
-        expect(decodeBundle(answer, result.length + 1)).toBeNull();
+        expect(decodeAggregate3(answer, result.length)).toEqual(opened);
+        expect(decodeAggregate3(answer, result.length + 1)).toBeNull();
       }),
     );
   });
@@ -41,11 +41,11 @@ describe("a bundle", () => {
     const result = [{ success: true, returnData: "0x1234" }] as const;
     const answer = encodeFunctionResult({ abi, functionName: "aggregate3", result });
     for (const bad of ["0x", "0x1234", answer.slice(0, -66), `0x${"f".repeat(640)}`, `0x${"0".repeat(64)}`]) {
-      expect(decodeBundle(bad as Hex, 1)).toBeNull();
+      expect(decodeAggregate3(bad as Hex, 1)).toBeNull();
     }
     fc.assert(
       fc.property(bytesArb, fc.integer({ min: 1, max: 5 }), (bytes, count) => {
-        expect(decodeBundle(bytes, count)).toBeNull();
+        expect(decodeAggregate3(bytes, count)).toBeNull();
       }),
     );
   });

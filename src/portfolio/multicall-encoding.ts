@@ -15,7 +15,7 @@ const CALL_BYTES = word(3 * 32);
 const ADDRESS_PADDING = "0".repeat(24);
 
 /** Each call may fail alone. */
-export function encodeBundle(calls: readonly Pick<ContractRead, "to" | "data">[]): Hex {
+export function encodeAggregate3(calls: readonly Pick<ContractRead, "to" | "data">[]): Hex {
   const offsets: string[] = [];
   const tuples: string[] = [];
   let offset = calls.length * 32;
@@ -30,7 +30,7 @@ export function encodeBundle(calls: readonly Pick<ContractRead, "to" | "data">[]
 }
 
 /** Null for a call that failed; null for the whole where it is not the answer to so many calls. */
-export function decodeBundle(answer: Hex, count: number): readonly (Hex | null)[] | null {
+export function decodeAggregate3(answer: Hex, count: number): readonly (Hex | null)[] | null {
   const digits = answer.slice(2);
   /** A number that points into the answer; anything larger is none. */
   const at = (place: number): number => {

@@ -4,22 +4,22 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { startEvm } from "@sextant/contracts/test/evm";
 import { encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
-import { recordedChain } from "../../tests/support/chain/recorded-chain.ts";
-import { bookOf } from "../../tests/support/portfolio/portfolio-parts.ts";
+import { openRecordedChain } from "../../tests/support/chain/recorded-chain.ts";
+import { makeChainConfig } from "../../tests/support/portfolio/portfolio-parts.ts";
 import type { Hex } from "../lib/hex.ts";
-import { callEncoder } from "./contract-reads.ts";
-import { readTogether } from "./multicall.ts";
+import { createCallEncoder } from "./contract-reads.ts";
+import { readByMulticall } from "./multicall.ts";
 import { MULTICALL3 } from "./multicall-encoding.ts";
 import type { ContractRead } from "./types.ts";
 
 const signal = new AbortController().signal;
-const chain = bookOf("ethereum", 1);
+const chain = makeChainConfig("ethereum", 1);
 const A: Hex = "0x00000000000000000000000000000000000000aa";
 const B: Hex = "0x00000000000000000000000000000000000000bb";
 const one = { to: A, function: "one() view returns (uint256)", args: [], result: 1n };
 const two = { to: B, function: "two() view returns (uint256)", args: [], result: 2n };
-const oneCall = callEncoder("function one() view returns (uint256)");
-const twoCall = callEncoder("function two() view returns (uint256)");
+const oneCall = createCallEncoder("function one() view returns (uint256)");
+const twoCall = createCallEncoder("function two() view returns (uint256)");
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, "0")}`;
 
 describe("readTogether", () => {
@@ -27,8 +27,8 @@ describe("readTogether", () => {
   const answers = [word(1), word(2), null, word(2)];
 
   it("sends protocols' calls as one and strangers' calls alone, and answers in order", async () => {
-    const at = recordedChain({ chain, calls: [one, two] });
-    expect(await readTogether(at, calls, signal)).toEqual(answers);
+    const at = openRecordedChain({ chain, calls: [one, two] });
+    expect(await readByMulticall(at, calls, signal)).toEqual(answers);
     expect(at.requests.map((sent) => sent.map(({ to }) => to))).toEqual([[MULTICALL3, B]]);
     expect(at.requests.flat().every(({ gasMax }) => gasMax !== undefined)).toBe(true);
   });
@@ -42,22 +42,22 @@ describe("readTogether", () => {
   it.each([null, "0x", "0x1234", word(32), `0x${"ff".repeat(320)}`, short] as const)(
     "asks one by one where Multicall3 answers %s",
     async (insteadOfMulticall) => {
-      const at = recordedChain({ chain, calls: [one, two], insteadOfMulticall });
-      expect(await readTogether(at, calls, signal)).toEqual(answers);
+      const at = openRecordedChain({ chain, calls: [one, two], insteadOfMulticall });
+      expect(await readByMulticall(at, calls, signal)).toEqual(answers);
       expect(at.requests.map(({ length }) => length)).toEqual([2, 3]);
     },
   );
 
   it("bounds a bundle", async () => {
-    const at = recordedChain({ chain, calls: [one] });
+    const at = openRecordedChain({ chain, calls: [one] });
     const many = Array.from({ length: 401 }, () => oneCall(A));
-    expect(await readTogether(at, many, signal)).toEqual(many.map(() => word(1)));
+    expect(await readByMulticall(at, many, signal)).toEqual(many.map(() => word(1)));
     expect(at.requests.map(({ length }) => length)).toEqual([3]);
   });
 
   it("asks nothing for nothing", async () => {
-    const at = recordedChain({ chain, calls: [] });
-    expect(await readTogether(at, [], signal)).toEqual([]);
+    const at = openRecordedChain({ chain, calls: [] });
+    expect(await readByMulticall(at, [], signal)).toEqual([]);
     expect(at.requests).toEqual([]);
   });
 });
@@ -71,10 +71,10 @@ describe("readTogether on a real EVM", async () => {
     await token.send(address, "mint", [address, 123_456n]);
     const to = token.address.toLowerCase() as Hex;
     const calls = [
-      callEncoder("function balanceOf(address) view returns (uint256)")(to, [address]),
-      callEncoder("function nothingOfTheKind() view returns (uint256)")(to),
-      callEncoder("function balanceOf(address) view returns (uint256)")(A, [address]),
-      callEncoder("function symbol() view returns (string)")(to),
+      createCallEncoder("function balanceOf(address) view returns (uint256)")(to, [address]),
+      createCallEncoder("function nothingOfTheKind() view returns (uint256)")(to),
+      createCallEncoder("function balanceOf(address) view returns (uint256)")(A, [address]),
+      createCallEncoder("function symbol() view returns (string)")(to),
     ];
     const ask = async ({ to, data }: ContractRead): Promise<Hex | null> =>
       evm.chain
@@ -82,10 +82,10 @@ describe("readTogether on a real EVM", async () => {
         .then((answer) => answer as Hex)
         .catch(() => null);
     const at = {
-      ...recordedChain({ chain, calls: [] }),
+      ...openRecordedChain({ chain, calls: [] }),
       read: (reads: readonly ContractRead[]) => Promise.all(reads.map(ask)),
     };
-    const together = await readTogether(at, calls, signal);
+    const together = await readByMulticall(at, calls, signal);
     expect(together).toEqual(await Promise.all(calls.map(ask)));
     expect(together.slice(0, 3)).toEqual([word(123_456), null, "0x"]);
   });

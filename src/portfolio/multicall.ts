@@ -1,8 +1,8 @@
 // Many calls as few requests: what protocols answer goes through Multicall3, strangers' contracts are asked alone.
-import { chunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Hex } from "../lib/hex.ts";
-import { decodeBundle, encodeBundle, MULTICALL3 } from "./multicall-encoding.ts";
-import type { ChainAt, ContractRead } from "./types.ts";
+import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "./multicall-encoding.ts";
+import type { PinnedChain, ContractRead } from "./types.ts";
 
 /** About 6 million gas with the dearest of them, balances that accrue interest. */
 const CALLS_PER_BUNDLE_MAX = 200;
@@ -14,22 +14,22 @@ type Answers = readonly (Hex | null)[];
  * Answers in order, null for a revert, in one round trip; one more where the bundle can not be had. A call with a gas
  * limit of its own never travels with others: it could burn what they need.
  */
-export async function readTogether(
-  at: ChainAt,
+export async function readByMulticall(
+  at: PinnedChain,
   calls: readonly ContractRead[],
   signal: AbortSignal,
 ): Promise<Answers> {
   if (calls.length === 0) return [];
   const trusted = calls.filter(({ gasMax }) => gasMax === undefined);
   const alone = calls.filter(({ gasMax }) => gasMax !== undefined);
-  const bundles = chunks(trusted, CALLS_PER_BUNDLE_MAX);
+  const bundles = splitIntoChunks(trusted, CALLS_PER_BUNDLE_MAX);
   const answers = await at.read([...bundles.map(bundled), ...alone], signal);
 
   const found = new Map<ContractRead, Hex | null>();
   const unopened: ContractRead[] = [];
   for (const [index, bundle] of bundles.entries()) {
     // Where Multicall3 is missing or gave out, or something else lives there, its calls have another way to go.
-    const results = decodeBundle(answers[index] ?? "0x", bundle.length);
+    const results = decodeAggregate3(answers[index] ?? "0x", bundle.length);
     if (results === null) unopened.push(...bundle);
     else for (const [place, call] of bundle.entries()) found.set(call, results[place] ?? null);
   }
@@ -40,5 +40,5 @@ export async function readTogether(
 }
 
 function bundled(calls: readonly ContractRead[]): ContractRead {
-  return { to: MULTICALL3, data: encodeBundle(calls), gasMax: BUNDLE_GAS_MAX };
+  return { to: MULTICALL3, data: encodeAggregate3(calls), gasMax: BUNDLE_GAS_MAX };
 }

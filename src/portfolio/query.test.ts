@@ -1,10 +1,10 @@
 // The parameters of a portfolio request: what they accept, what they become, what they refuse and how.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { portfolioQuery } from "./query.ts";
+import { createPortfolioParameters } from "./query.ts";
 
 const SERVED = ["base", "ethereum", "arbitrum", "optimism", "polygon"];
-const query = portfolioQuery(SERVED);
+const query = createPortfolioParameters(SERVED);
 
 function parse(name: string, text: string, { parameters } = query): unknown {
   const found = parameters.find((parameter) => parameter.name === name);
@@ -14,18 +14,18 @@ function parse(name: string, text: string, { parameters } = query): unknown {
 
 describe("the query", () => {
   it("asks for an address, and by default for Base and Ethereum with spam", () => {
-    expect(query.parameters.map(({ name, required, place }) => [name, required, place])).toEqual([
+    expect(query.parameters.map(({ name, required, in: place }) => [name, required, place])).toEqual([
       ["address", true, "query"],
       ["chains", false, "query"],
       ["spam", false, "query"],
     ]);
     const address = parse("address", `0x${"Ab".repeat(20)}`);
-    expect(query.read({ address })).toEqual({
+    expect(query.parse({ address })).toEqual({
       wallet: `0x${"ab".repeat(20)}`,
       slugs: ["base", "ethereum"],
       spam: "include",
     });
-    expect(query.read({ address, chains: ["polygon"], spam: "exclude" })).toMatchObject({
+    expect(query.parse({ address, chains: ["polygon"], spam: "exclude" })).toMatchObject({
       slugs: ["polygon"],
       spam: "exclude",
     });
@@ -37,8 +37,8 @@ describe("the query", () => {
       "base,ethereum",
       "include",
     ]);
-    expect(portfolioQuery(["ethereum", "polygon"]).read({}).slugs).toEqual(["ethereum"]);
-    expect(portfolioQuery(["here", "there", "where"]).read({}).slugs).toEqual(["here", "there"]);
+    expect(createPortfolioParameters(["ethereum", "polygon"]).parse({}).slugs).toEqual(["ethereum"]);
+    expect(createPortfolioParameters(["here", "there", "where"]).parse({}).slugs).toEqual(["here", "there"]);
   });
 
   it.each([

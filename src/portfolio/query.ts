@@ -1,15 +1,15 @@
 // What a portfolio request asks: a wallet, its chains, and whether spam is shown.
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
-import { type Parameter, type ParameterKind, wordParameter } from "../schema/parameter.ts";
-import type { SnapshotQuestion } from "./snapshot.ts";
+import { type Parameter, type ParameterKind, enumParameter } from "../schema/parameter.ts";
+import type { SnapshotQuery } from "./snapshot.ts";
 
-export type PortfolioRequest = SnapshotQuestion & { readonly spam: "include" | "exclude" };
+export type PortfolioRequest = SnapshotQuery & { readonly spam: "include" | "exclude" };
 
-export type PortfolioQuery = {
+export type PortfolioParameters = {
   readonly parameters: readonly Parameter[];
   /** What the parameters say, once they are parsed, with the defaults of those not given. */
-  read(values: Readonly<Record<string, unknown>>): PortfolioRequest;
+  parse(values: Readonly<Record<string, unknown>>): PortfolioRequest;
 };
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
@@ -20,10 +20,10 @@ const GIVEN_MAX = 10;
 const TEXT_LENGTH_MAX = 500;
 
 /** For a service of these chains. Where one of the defaults is not served, the others are the default. */
-export function portfolioQuery(served: readonly string[]): PortfolioQuery {
+export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
   const both = DEFAULTS.filter((slug) => served.includes(slug));
   const defaults = both.length > 0 ? both : served.slice(0, DEFAULTS.length);
-  const spam = wordParameter(["include", "exclude"]);
+  const spam = enumParameter(["include", "exclude"]);
   return {
     parameters: [
       parameter("address", addressKind, true, "The EVM wallet, in any case."),
@@ -40,7 +40,7 @@ export function portfolioQuery(served: readonly string[]): PortfolioQuery {
         "Whether tokens marked as spam are listed. They count in no total either way.",
       ),
     ],
-    read: ({ address, chains, spam }) => ({
+    parse: ({ address, chains, spam }) => ({
       wallet: address as Hex,
       slugs: (chains as readonly string[] | undefined) ?? defaults,
       spam: (spam as PortfolioRequest["spam"] | undefined) ?? "include",
@@ -83,5 +83,5 @@ function parameter(
   required: boolean,
   meaning: string,
 ): Parameter {
-  return { name, place: "query", required, kind, meaning };
+  return { name, in: "query", required, kind, description: meaning };
 }

@@ -1,21 +1,21 @@
 // A position whose asset nobody prices: its receipt token is asked for then, and only then.
 import { describe, expect, it } from "vitest";
 import {
-  bookOf,
-  held,
-  listed,
-  portOf,
-  positionOf,
-  snapshotOf,
-  WALLET,
+  makeChainConfig,
+  makeHolding,
+  makeListedToken,
+  makeChainAccess,
+  makePosition,
+  makeSnapshot,
+  TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
-import { readChain } from "./read-chain-data.ts";
-import { type Asset, assetKey, type PriceSource } from "./types.ts";
+import { readChainData } from "./read-chain-data.ts";
+import { type Asset, getAssetKey, type PriceSource } from "./types.ts";
 
 const signal = new AbortController().signal;
-const usdc = listed(1, "USDC", 6);
-const receipt = listed(2, "aUSDC", 6);
-const base = bookOf("base", 8453, [usdc, receipt]);
+const usdc = makeListedToken(1, "USDC", 6);
+const receipt = makeListedToken(2, "aUSDC", 6);
+const base = makeChainConfig("base", 8453, [usdc, receipt]);
 
 async function take(price: PriceSource["read"]) {
   const asked: (string | null)[][] = [];
@@ -23,24 +23,24 @@ async function take(price: PriceSource["read"]) {
     asked.push(question.assets.map(({ symbol }) => symbol));
     return price(question, signal);
   };
-  const position = positionOf({ assets: [held(usdc, 7_000_000n)], replaces: [receipt.contract] });
-  const holdings = [held(receipt, 5_000_000n)];
-  const parts = await readChain(
+  const position = makePosition({ assets: [makeHolding(usdc, 7_000_000n)], receiptTokens: [receipt.contract] });
+  const holdings = [makeHolding(receipt, 5_000_000n)];
+  const parts = await readChainData(
     {
       provider: { name: "double", read: async () => ({ holdings, activity: [], warnings: [] }) },
       readMetadata: async () => ({ holdings, warnings: [] }),
       positionReaders: [{ protocol: "Lend", read: async () => ({ positions: [position], warnings: [] }) }],
       priceSources: [[{ name: "feed", read }]],
     },
-    portOf(base),
-    WALLET,
+    makeChainAccess(base),
+    TEST_WALLET,
     signal,
   );
-  return { asked, parts, ...snapshotOf(parts) };
+  return { asked, parts, ...makeSnapshot(parts) };
 }
 
 function priceOf(asset: Asset, units: bigint): PriceSource["read"] {
-  const prices = new Map([[assetKey(asset), { units, scale: 0 }]]);
+  const prices = new Map([[getAssetKey(asset), { units, scale: 0 }]]);
   return async () => ({ prices, warnings: [] });
 }
 

@@ -1,21 +1,21 @@
 // Everything about a wallet on one chain at one block: balances, metadata, positions, prices, in this order.
 import type { Hex } from "../lib/hex.ts";
-import { gatherPositions } from "./positions/collect-positions.ts";
-import { deliveredPrices, gatherPrices, type PriceSources } from "./prices/collect-prices.ts";
-import type { ChainAt, ChainPort, Holding, HoldingsProvider, PositionReader } from "./types.ts";
-import { receiptsInDoubt } from "./valuation/resolve-positions.ts";
-import type { ChainParts } from "./valuation/snapshot-data.ts";
+import { collectPositions } from "./positions/collect-positions.ts";
+import { createProviderPriceSource, collectPrices, type PriceSourceGroups } from "./prices/collect-prices.ts";
+import type { PinnedChain, PortfolioChain, Holding, HoldingsProvider, PositionReader } from "./types.ts";
+import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
+import type { ChainData } from "./valuation/snapshot-data.ts";
 
 /** Holdings with what the contracts themselves say of them. */
 type ReadMetadata = (
-  at: ChainAt,
+  at: PinnedChain,
   holdings: readonly Holding[],
   signal: AbortSignal,
 ) => Promise<{ readonly holdings: readonly Holding[]; readonly warnings: readonly string[] }>;
 
-export type ChainReading = {
+export type ChainReaderOptions = {
   readonly provider: HoldingsProvider;
-  readonly priceSources: PriceSources;
+  readonly priceSources: PriceSourceGroups;
   readonly positionReaders: readonly PositionReader[];
   readonly readMetadata: ReadMetadata;
 };
@@ -23,25 +23,25 @@ export type ChainReading = {
 // A few tokens, and only for a better view of what is shown anyway: a source that hangs was waited for already.
 const RECEIPT_PRICES_MS_MAX = 2_000;
 
-export async function readChain(
-  { provider, priceSources, positionReaders, readMetadata }: ChainReading,
-  port: ChainPort,
+export async function readChainData(
+  { provider, priceSources, positionReaders, readMetadata }: ChainReaderOptions,
+  port: PortfolioChain,
   wallet: Hex,
   signal: AbortSignal,
-): Promise<ChainParts> {
+): Promise<ChainData> {
   const at = await port.pin(signal);
   const found = await provider.read({ at, wallet }, signal);
   const described = await readMetadata(at, found.holdings, signal);
   const { holdings } = described;
-  const placed = await gatherPositions(positionReaders, { at, wallet, holdings }, signal);
-  const replaced = new Set(placed.positions.flatMap(({ replaces }) => replaces));
+  const placed = await collectPositions(positionReaders, { at, wallet, holdings }, signal);
+  const replaced = new Set(placed.positions.flatMap(({ receiptTokens: replaces }) => replaces));
   const assets = [
     ...holdings.filter(({ contract }) => contract === null || !replaced.has(contract)),
     ...placed.positions.flatMap((position) => position.assets),
   ];
-  const delivered = found.prices ? [[deliveredPrices(provider.name, found.prices)]] : [];
+  const delivered = found.prices ? [[createProviderPriceSource(provider.name, found.prices)]] : [];
   const sources = [...priceSources, ...delivered];
-  const priced = await gatherPrices(sources, { at, assets }, signal);
+  const priced = await collectPrices(sources, { at, assets }, signal);
   const parts = {
     chain: at.chain,
     block: at.block,
@@ -53,9 +53,9 @@ export async function readChain(
     warnings: [found, described, placed, priced].flatMap(({ warnings }) => warnings),
   };
   // Asked for only now: nearly every position has a value of its own, and its receipt tokens need none.
-  const receipts = receiptsInDoubt(parts);
+  const receipts = findUnpricedReceiptTokens(parts);
   if (receipts.length === 0) return parts;
-  const more = await gatherPrices(sources, { at, assets: receipts }, signal, RECEIPT_PRICES_MS_MAX);
+  const more = await collectPrices(sources, { at, assets: receipts }, signal, RECEIPT_PRICES_MS_MAX);
   return {
     ...parts,
     prices: new Map([...parts.prices, ...more.prices]),

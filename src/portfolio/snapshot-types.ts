@@ -1,7 +1,7 @@
 // The answer to a portfolio request, key by key; every amount is plain decimal text.
 import type { PositionKind } from "./types.ts";
 
-export type ShownAsset = {
+export type PortfolioAsset = {
   readonly contract: string | null;
   readonly symbol: string | null;
   readonly name: string | null;
@@ -12,7 +12,7 @@ export type ShownAsset = {
   readonly valueUsd: string | null;
 };
 
-export type PortfolioToken = ShownAsset & {
+export type PortfolioToken = PortfolioAsset & {
   readonly chain: string;
   readonly chainId: string;
   readonly logo: string | null;
@@ -27,7 +27,7 @@ export type PortfolioPosition = {
   readonly kind: PositionKind;
   readonly name: string;
   readonly contract: string | null;
-  readonly assets: readonly ShownAsset[];
+  readonly assets: readonly PortfolioAsset[];
   readonly valueUsd: string | null;
 };
 

@@ -2,26 +2,26 @@
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
 import {
-  bookOf,
-  contractOf,
-  deferred,
-  ether,
-  held,
-  listed,
-  portOf,
-  portsOf,
-  positionOf,
-  WALLET,
+  makeChainConfig,
+  numberedContract,
+  createDeferred,
+  ETHER_ASSET,
+  makeHolding,
+  makeListedToken,
+  makeChainAccess,
+  makeChainAccesses,
+  makePosition,
+  TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { Fault } from "../lib/fault.ts";
-import { createSnapshotTaker, type SnapshotNeeds } from "./snapshot.ts";
+import { createSnapshotReader, type SnapshotReaderOptions } from "./snapshot.ts";
 import type { Asset, ChainHoldings, HoldingsProvider, PriceSource } from "./types.ts";
 
 const signal = new AbortController().signal;
-const usdc = listed(1, "USDC", 6);
-const receipt = listed(2, "aUSDC", 6);
-const base = bookOf("base", 8453, [usdc, receipt]);
-const ethereum = bookOf("ethereum", 1, [usdc]);
+const usdc = makeListedToken(1, "USDC", 6);
+const receipt = makeListedToken(2, "aUSDC", 6);
+const base = makeChainConfig("base", 8453, [usdc, receipt]);
+const ethereum = makeChainConfig("ethereum", 1, [usdc]);
 
 function providerOf(
   read: (slug: string, signal: AbortSignal) => Promise<Partial<ChainHoldings>>,
@@ -35,9 +35,9 @@ function providerOf(
   };
 }
 
-function takerOf(more: Partial<SnapshotNeeds>) {
-  return createSnapshotTaker({
-    chains: portsOf(base, ethereum),
+function takerOf(more: Partial<SnapshotReaderOptions>) {
+  return createSnapshotReader({
+    chains: makeChainAccesses(base, ethereum),
     provider: providerOf(async () => ({})),
     priceSources: [],
     positionReaders: [],
@@ -62,8 +62,8 @@ describe("a snapshot", () => {
     const asked: string[] = [];
     const taker = takerOf({
       provider: providerOf(async () => ({
-        holdings: [held(ether, 2n * 10n ** 18n), held(receipt, 5n)],
-        activity: [{ hash: contractOf(9), from: WALLET, to: null, blockNumber: 6, timestamp: 60 }],
+        holdings: [makeHolding(ETHER_ASSET, 2n * 10n ** 18n), makeHolding(receipt, 5n)],
+        activity: [{ hash: numberedContract(9), from: TEST_WALLET, to: null, blockNumber: 6, timestamp: 60 }],
         prices: new Map([
           ["native", { units: 3n, scale: 0 }],
           [usdc.contract, { units: 9n, scale: 0 }],
@@ -81,10 +81,10 @@ describe("a snapshot", () => {
             asked.push(...holdings.map(({ name }) => `position of ${name}`));
             const position = {
               kind: "supplied",
-              assets: [held(usdc, 5_000_000n)],
+              assets: [makeHolding(usdc, 5_000_000n)],
               replaces: [receipt.contract],
             } as const;
-            return { positions: [positionOf(position)], warnings: ["Reader warns."] };
+            return { positions: [makePosition(position)], warnings: ["Reader warns."] };
           },
         },
       ],
@@ -92,14 +92,14 @@ describe("a snapshot", () => {
         [priceSource((assets) => asked.push(...assets.map(({ symbol }) => `price of ${symbol}`)))],
       ],
     });
-    const { summary, tokens, ...rest } = await taker.take({ wallet: WALLET, slugs: ["base"] }, signal);
+    const { summary, tokens, ...rest } = await taker.read({ wallet: TEST_WALLET, slugs: ["base"] }, signal);
     expect(asked).toEqual([
       ...["position of ETH on chain", "position of aUSDC on chain"],
       ...["price of ETH", "price of USDC"],
     ]);
     expect(tokens).toMatchObject([{ name: "ETH on chain", valueUsd: "6", priceSource: "double" }]);
     expect(rest).toMatchObject({
-      address: WALLET,
+      address: TEST_WALLET,
       timestamp: "2023-11-14T22:13:20.000Z",
       chains: ["base"],
       positions: [{ valueUsd: "5" }],
@@ -117,27 +117,27 @@ describe("a snapshot", () => {
 
   it("reads its chains at the same time", async () => {
     let waiting = 0;
-    const { promise: bothWait, resolve } = deferred<void>();
+    const { promise: bothWait, resolve } = createDeferred<void>();
     const provider = providerOf(async () => {
       waiting += 1;
       if (waiting === 2) resolve();
       await bothWait;
       return {};
     });
-    const { chains } = await takerOf({ provider }).take(
-      { wallet: WALLET, slugs: ["ethereum", "base"] },
+    const { chains } = await takerOf({ provider }).read(
+      { wallet: TEST_WALLET, slugs: ["ethereum", "base"] },
       signal,
     );
     expect(chains).toEqual(["ethereum", "base"]);
   });
 
   it("does not call an unlisted token spam for lack of a price while a source is silent", async () => {
-    const provider = providerOf(async () => ({ holdings: [held(listed(9, "NEW"), 1n)] }));
+    const provider = providerOf(async () => ({ holdings: [makeHolding(makeListedToken(9, "NEW"), 1n)] }));
     const silent: PriceSource = { name: "feed", read: () => Promise.reject(new Error("down")) };
-    const question = { wallet: WALLET, slugs: ["base"] };
+    const question = { wallet: TEST_WALLET, slugs: ["base"] };
     const [known, unknown] = await Promise.all([
-      takerOf({ provider }).take(question, signal),
-      takerOf({ provider, priceSources: [[silent]] }).take(question, signal),
+      takerOf({ provider }).read(question, signal),
+      takerOf({ provider, priceSources: [[silent]] }).read(question, signal),
     ]);
     expect([known.tokens[0]?.spam, unknown.tokens[0]?.spam]).toEqual([true, false]);
   });
@@ -152,8 +152,8 @@ describe("a snapshot", () => {
       const stopped: unknown[] = [];
       const taker = takerOf({
         chains: new Map([
-          ["base", portOf(base)],
-          ["ethereum", portOf(ethereum, () => fail("pin", "ethereum"))],
+          ["base", makeChainAccess(base)],
+          ["ethereum", makeChainAccess(ethereum, () => fail("pin", "ethereum"))],
         ]),
         provider: providerOf(async (slug, signal) => {
           fail("balances", slug);
@@ -170,7 +170,7 @@ describe("a snapshot", () => {
           return { holdings, warnings: [] };
         },
       });
-      const failure = taker.take({ wallet: WALLET, slugs: ["base", "ethereum"] }, signal);
+      const failure = taker.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal);
       await expect(failure).rejects.toMatchObject({
         code: "PROVIDER_FAILED",
         status: 500,
@@ -189,7 +189,7 @@ describe("a snapshot", () => {
       });
     });
     const taker = takerOf({ provider, readMsMax: 20 });
-    await expect(taker.take({ wallet: WALLET, slugs: ["base", "ethereum"] }, signal)).rejects.toMatchObject({
+    await expect(taker.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal)).rejects.toMatchObject({
       code: "PROVIDER_FAILED",
       message: "The balances on Ethereum could not be read in full.",
     });
@@ -202,12 +202,12 @@ describe("a snapshot", () => {
       signal.throwIfAborted();
       return {};
     });
-    const failure = takerOf({ provider }).take({ wallet: WALLET, slugs: ["base"] }, stop.signal);
+    const failure = takerOf({ provider }).read({ wallet: TEST_WALLET, slugs: ["base"] }, stop.signal);
     await expect(failure).rejects.toThrow("the client has left");
   });
 
   it("refuses a chain that is not there", async () => {
-    const failure = takerOf({}).take({ wallet: WALLET, slugs: ["bitcoin"] }, signal);
+    const failure = takerOf({}).read({ wallet: TEST_WALLET, slugs: ["bitcoin"] }, signal);
     await expect(failure).rejects.toMatchObject({
       code: "INPUT_INVALID",
       message: "There is no chain bitcoin here.",

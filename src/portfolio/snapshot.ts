@@ -3,24 +3,24 @@ import { setMaxListeners } from "node:events";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { type ChainReading, readChain } from "./read-chain-data.ts";
+import { type ChainReaderOptions, readChainData } from "./read-chain-data.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
-import type { ChainPort } from "./types.ts";
+import type { PortfolioChain } from "./types.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
-export type SnapshotQuestion = {
+export type SnapshotQuery = {
   readonly wallet: Hex;
   /** Distinct, in the order of the answer. */
   readonly slugs: readonly string[];
 };
 
-export type SnapshotTaker = {
+export type SnapshotReader = {
   /** Rejects with PROVIDER_FAILED when a chain can not be read in full, or with the signal's reason. */
-  take(question: SnapshotQuestion, signal: AbortSignal): Promise<PortfolioSnapshot>;
+  read(question: SnapshotQuery, signal: AbortSignal): Promise<PortfolioSnapshot>;
 };
 
-export type SnapshotNeeds = ChainReading & {
-  readonly chains: ReadonlyMap<string, ChainPort>;
+export type SnapshotReaderOptions = ChainReaderOptions & {
+  readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly clock: Clock;
   readonly readMsMax?: number;
 };
@@ -28,9 +28,9 @@ export type SnapshotNeeds = ChainReading & {
 // A chain that hangs has failed, and is named as long as the asker still waits: paid work has 25 seconds.
 const READ_MS_MAX = 20_000;
 
-export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
+export function createSnapshotReader(needs: SnapshotReaderOptions): SnapshotReader {
   return {
-    async take({ wallet, slugs }, signal) {
+    async read({ wallet, slugs }, signal) {
       const ports = slugs.map((slug) => portOf(needs.chains, slug));
       const takenAtMs = needs.clock.nowMs();
       const others = new AbortController();
@@ -38,9 +38,9 @@ export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
       const either = AbortSignal.any([signal, others.signal, late]);
       // Every request of every chain listens to it.
       setMaxListeners(0, either);
-      const read = async (port: ChainPort) => {
+      const read = async (port: PortfolioChain) => {
         try {
-          return await readChain(needs, port, wallet, either);
+          return await readChainData(needs, port, wallet, either);
         } catch (cause) {
           signal.throwIfAborted();
           throw new Fault(
@@ -61,7 +61,7 @@ export function createSnapshotTaker(needs: SnapshotNeeds): SnapshotTaker {
   };
 }
 
-function portOf(chains: ReadonlyMap<string, ChainPort>, slug: string): ChainPort {
+function portOf(chains: ReadonlyMap<string, PortfolioChain>, slug: string): PortfolioChain {
   const port = chains.get(slug);
   if (!port) throw new Fault("INPUT_INVALID", `There is no chain ${slug} here.`);
   return port;

@@ -17,7 +17,7 @@ export type Holding = Asset & { readonly rawBalance: bigint };
 export type ListedToken = Asset & { readonly contract: Hex; readonly decimals: number };
 
 /** What is known of a chain beforehand. */
-export type ChainBook = {
+export type ChainConfig = {
   readonly slug: string;
   readonly chainId: number;
   readonly name: string;
@@ -53,11 +53,11 @@ export type TransferLog = {
   readonly blockTimestamp: number | null;
   readonly logIndex: number;
   /** The log names a token id (ERC-721): its contract counts pieces, not an amount. */
-  readonly unique?: boolean;
+  readonly isErc721?: boolean;
 };
 
 /** ERC-20 and ERC-721 transfers by sender or receiver, from an inclusive range that ends at or below the pinned block. */
-export type TransferQuestion = {
+export type WalletTransferQuery = {
   readonly wallet: Hex;
   readonly side: "from" | "to";
   readonly fromBlock: number;
@@ -65,27 +65,27 @@ export type TransferQuestion = {
 };
 
 /** One chain, everything read at the same block. Whatever rejects, rejects with a Fault. */
-export type ChainAt = {
-  readonly chain: ChainBook;
+export type PinnedChain = {
+  readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   /** Calls in order, in one round trip; null for a revert or an answer that cannot be had within its gas. */
   read(calls: readonly ContractRead[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** One call to code that is lent to an empty address for this call; null when the node does not lend. */
-  readLent(
+  callWithOverride(
     call: { readonly code: Hex; readonly data: Hex; readonly gasMax?: number },
     signal: AbortSignal,
   ): Promise<Hex | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
   /** Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */
-  transfers(question: TransferQuestion, signal: AbortSignal): Promise<readonly TransferLog[]>;
+  transfers(question: WalletTransferQuery, signal: AbortSignal): Promise<readonly TransferLog[]>;
   /** Timestamps of blocks at or below the pinned one, in seconds, in order. */
   timestamps(blocks: readonly number[], signal: AbortSignal): Promise<readonly number[]>;
 };
 
 /** Pins the newest block of a chain. */
-export type ChainPort = { readonly chain: ChainBook; pin(signal: AbortSignal): Promise<ChainAt> };
+export type PortfolioChain = { readonly chain: ChainConfig; pin(signal: AbortSignal): Promise<PinnedChain> };
 
-export type Activity = {
+export type WalletActivity = {
   readonly hash: Hex;
   readonly from: Hex | null;
   readonly to: Hex | null;
@@ -100,17 +100,17 @@ export const ACTIVITY_MAX = 25;
 /** `native` or the lower-case contract. */
 export type AssetKey = "native" | Hex;
 
-export function assetKey({ contract }: Pick<Asset, "contract">): AssetKey {
+export function getAssetKey({ contract }: Pick<Asset, "contract">): AssetKey {
   return contract ?? "native";
 }
 
-export type WalletQuestion = { readonly at: ChainAt; readonly wallet: Hex };
+export type WalletQuery = { readonly at: PinnedChain; readonly wallet: Hex };
 
 /** Balances are complete, or the provider rejects; everything else degrades to warnings. Zero balances are left out. */
 export type ChainHoldings = {
   readonly holdings: readonly Holding[];
   /** Newest first. */
-  readonly activity: readonly Activity[];
+  readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
   /** Prices a vendor delivers with its balances; the last source that is believed. */
   readonly prices?: ReadonlyMap<AssetKey, Decimal>;
@@ -118,17 +118,17 @@ export type ChainHoldings = {
 
 export type HoldingsProvider = {
   readonly name: string;
-  read(question: WalletQuestion, signal: AbortSignal): Promise<ChainHoldings>;
+  read(question: WalletQuery, signal: AbortSignal): Promise<ChainHoldings>;
 };
 
-export type PriceQuestion = {
-  readonly at: ChainAt;
+export type PriceQuery = {
+  readonly at: PinnedChain;
   /** Distinct, only those that still lack a price. */
   readonly assets: readonly Asset[];
 };
 
 /** Only prices it vouches for; a price it does not know, or no longer believes, is simply missing. Known zero is 0. */
-export type PriceAnswer = {
+export type PriceResult = {
   readonly prices: ReadonlyMap<AssetKey, Decimal>;
   readonly warnings: readonly string[];
 };
@@ -137,31 +137,31 @@ export type PriceSource = {
   /** Shown as `priceSource`. */
   readonly name: string;
   /** May reject; the caller turns that into a warning and asks the next source. */
-  read(question: PriceQuestion, signal: AbortSignal): Promise<PriceAnswer>;
+  read(question: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
 
 export type PositionKind = "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
 
 /** Raw amounts are positive; `borrowed` makes their value negative. */
-export type FoundPosition = {
+export type ProtocolPosition = {
   readonly protocol: string;
   readonly kind: PositionKind;
   readonly name: string;
   readonly contract: Hex | null;
   readonly assets: readonly Holding[];
   /** Receipt and debt tokens this position stands for: they are not shown as tokens again. */
-  readonly replaces: readonly Hex[];
+  readonly receiptTokens: readonly Hex[];
 };
 
-export type PositionQuestion = WalletQuestion & { readonly holdings: readonly Holding[] };
+export type PositionQuery = WalletQuery & { readonly holdings: readonly Holding[] };
 
-export type PositionAnswer = {
-  readonly positions: readonly FoundPosition[];
+export type PositionResult = {
+  readonly positions: readonly ProtocolPosition[];
   readonly warnings: readonly string[];
 };
 
 export type PositionReader = {
   readonly protocol: string;
   /** May reject; the caller turns that into a warning, and the receipt tokens stay plain tokens. */
-  read(question: PositionQuestion, signal: AbortSignal): Promise<PositionAnswer>;
+  read(question: PositionQuery, signal: AbortSignal): Promise<PositionResult>;
 };

@@ -1,18 +1,18 @@
 // One HTTP exchange with a vendor, within a time and a size; what fails tells nothing of the address it was sent to.
 
 import { parseExactJson } from "../lib/exact-json.ts";
-import { readRetryAfter } from "../lib/retry-after.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
 
 /** The part of `fetch` that is needed here; the room itself opens no socket. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
-export type Exchange = {
-  readonly fetch: Fetch;
+export type VendorHttpRequest = {
+  readonly fetch: FetchFunction;
   readonly url: string;
   /** Sent as JSON by POST; without it the address is asked by GET. */
   readonly body?: unknown;
   readonly timeoutMs: number;
-  readonly answerBytesMax: number;
+  readonly responseBytesMax: number;
   /** Texts that must never be repeated, such as the key in the address. */
   readonly secrets: readonly string[];
 };
@@ -22,7 +22,7 @@ type VendorFailure = "limited" | "unreliable" | "refused";
 
 export class VendorError extends Error {
   override readonly name = "VendorError";
-  readonly failure: VendorFailure;
+  readonly kind: VendorFailure;
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -31,13 +31,13 @@ export class VendorError extends Error {
     options: { cause?: unknown; retryAfterMs?: number | null } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.failure = failure;
+    this.kind = failure;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
 
 /** The answer with its numbers as text. Throws a VendorError, or the signal's own reason when the caller gave up. */
-export async function exchange(question: Exchange, signal: AbortSignal): Promise<unknown> {
+export async function sendVendorRequest(question: VendorHttpRequest, signal: AbortSignal): Promise<unknown> {
   signal.throwIfAborted();
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), question.timeoutMs);
@@ -55,7 +55,7 @@ export async function exchange(question: Exchange, signal: AbortSignal): Promise
       await response.body?.cancel();
       throw refusal(response);
     }
-    return parse(await readText(response, question.answerBytesMax));
+    return parse(await readText(response, question.responseBytesMax));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof VendorError) throw error;
@@ -80,7 +80,7 @@ function request(body: unknown): RequestInit {
 function refusal({ status, headers }: Response): VendorError {
   const message = `The answer has HTTP status ${status}.`;
   if (status === 429) {
-    const retryAfterMs = readRetryAfter(headers.get("retry-after"));
+    const retryAfterMs = parseRetryAfter(headers.get("retry-after"));
     return new VendorError("limited", message, { retryAfterMs });
   }
   return new VendorError(status === 408 || status >= 500 ? "unreliable" : "refused", message);
@@ -112,13 +112,13 @@ function parse(text: string): unknown {
 function scrubbed(error: unknown, secrets: readonly string[]): Error {
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  const shown = scrub(code && !text.includes(code) ? `${code} ${text}` : text, secrets);
+  const shown = redactSecrets(code && !text.includes(code) ? `${code} ${text}` : text, secrets);
   const cause = error instanceof Error ? error.cause : undefined;
   return new Error(shown, cause === undefined ? {} : { cause: scrubbed(cause, secrets) });
 }
 
 /** A text fit to be shown: secrets replaced as they are and as an address writes them, and not long. */
-export function scrub(text: string, secrets: readonly string[]): string {
+export function redactSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     .filter((secret) => secret !== "")

@@ -1,7 +1,7 @@
 // A deployment: on which chain, since which block and at which addresses the protocol lives.
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
-import { isObject, type JsonObject } from "../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../lib/json-object.ts";
 
 export const CONTRACT_NAMES = [
   "AgentRegistry",
@@ -55,7 +55,7 @@ function addressOf(value: unknown, source: string, what: string): Hex {
 }
 
 function record(value: unknown, source: string, what: string): JsonObject {
-  return isObject(value) ? value : refuse(source, `${what} must be a JSON object`);
+  return isJsonObject(value) ? value : refuse(source, `${what} must be a JSON object`);
 }
 
 function whole(value: unknown, min: number, source: string, what: string): number {

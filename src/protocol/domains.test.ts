@@ -4,22 +4,22 @@ import type { EventSource } from "@sextant/contracts/interface/protocol-abis";
 import fc from "fast-check";
 import type { Abi, AbiEvent, AbiParameter } from "viem";
 import { describe, expect, it } from "vitest";
-import { addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/index/memory-index.ts";
+import { repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, encodeProtocolLog } from "../../tests/support/index/memory-index.ts";
 import { uint256 } from "../schema/column.ts";
-import { type Domain, domain } from "../schema/domain.ts";
-import { table } from "../schema/table.ts";
+import { type Domain, defineDomain } from "../schema/domain.ts";
+import { defineTable } from "../schema/table.ts";
 import { createLogDecoder } from "./decode/logs.ts";
-import { covered, domains, tables } from "./domains.ts";
+import { requireFullCoverage, domains, tables } from "./domains.ts";
 
-const decoder = createLogDecoder(DEPLOYMENT);
+const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 
 describe("domains", () => {
   const event = (name: string): AbiEvent => ({ type: "event", name, inputs: [] });
   const abi: Abi = [event("Born"), event("Died"), { type: "error", name: "Nope", inputs: [] }];
   const rule = { fold: () => [], explain: () => "It happened" };
-  const lives = table("lives", { id: uint256 }, { key: ["id"] });
-  const made = (names: readonly string[], tables: Parameters<typeof domain>[0]["tables"] = []): Domain =>
-    domain({
+  const lives = defineTable("lives", { id: uint256 }, { key: ["id"] });
+  const made = (names: readonly string[], tables: Parameters<typeof defineDomain>[0]["tables"] = []): Domain =>
+    defineDomain({
       contract: "Life",
       abi,
       tables,
@@ -28,25 +28,25 @@ describe("domains", () => {
 
   it("may share a contract as long as each event has one rule", () => {
     const good = [made(["Born"], [lives]), made(["Died"])];
-    expect(covered(good)).toBe(good);
+    expect(requireFullCoverage(good)).toBe(good);
   });
 
   it("are refused when an event has no rule", () => {
-    expect(() => covered([made(["Born"])])).toThrow(
+    expect(() => requireFullCoverage([made(["Born"])])).toThrow(
       "Life: the ABI has Born,Died, the domains have rules for Born",
     );
   });
 
   it("are refused when an event has two rules", () => {
-    expect(() => covered([made(["Born", "Died"]), made(["Died"])])).toThrow("rules for Born,Died,Died");
+    expect(() => requireFullCoverage([made(["Born", "Died"]), made(["Died"])])).toThrow("rules for Born,Died,Died");
   });
 
   it("are refused when a rule has no event", () => {
-    expect(() => covered([made(["Born", "Died", "Nope"])])).toThrow("rules for Born,Died,Nope");
+    expect(() => requireFullCoverage([made(["Born", "Died", "Nope"])])).toThrow("rules for Born,Died,Nope");
   });
 
   it("are refused when a table is in two of them", () => {
-    expect(() => covered([made(["Born"], [lives]), made(["Died"], [lives])])).toThrow(
+    expect(() => requireFullCoverage([made(["Born"], [lives]), made(["Died"], [lives])])).toThrow(
       "the table lives belongs to two domains",
     );
   });
@@ -75,7 +75,7 @@ describe("tables", () => {
   });
 
   it("put no limit on sums, because anyone may log the largest amount again and again", () => {
-    for (const { name, columns, key } of tables.filter(({ provenance }) => !provenance)) {
+    for (const { name, columns, key } of tables.filter(({ hasProvenance: provenance }) => !provenance)) {
       const amounts = Object.entries(columns).filter(([column]) => !key.includes(column));
       const limited = amounts.filter(([, column]) => column.sql.startsWith("numeric("));
       expect(
@@ -113,7 +113,7 @@ const EVENTS = domains.flatMap((each) =>
 );
 
 function explain(contract: EventSource, name: string, args: Readonly<Record<string, unknown>>): string {
-  const decoded = decoder.decode(logOf(contract, name, args), 0n);
+  const decoded = decoder.decode(encodeProtocolLog(contract, name, args), 0n);
   if (!decoded) throw new Error(`${name} was not decoded`);
   return decoded.rule.explain(decoded);
 }
@@ -139,9 +139,9 @@ describe("explanations", () => {
     );
   });
 
-  const account = addressOf("a1");
-  const target = addressOf("70");
-  const document = { metadataURI: "", metadataHash: hashOf("01") };
+  const account = repeatAddressByte("a1");
+  const target = repeatAddressByte("70");
+  const document = { metadataURI: "", metadataHash: repeatHashByte("01") };
   const flags: readonly [EventSource, string, Record<string, unknown>, string, string, string][] = [
     [
       "PolicyModule",
@@ -195,7 +195,7 @@ describe("explanations", () => {
     [
       "CommerceRegistry",
       "ServiceUpdated",
-      { serviceNumericId: 1n, ...document, capabilityHash: hashOf("01") },
+      { serviceNumericId: 1n, ...document, capabilityHash: repeatHashByte("01") },
       "active",
       "is active",
       "is inactive",
@@ -211,7 +211,7 @@ describe("explanations", () => {
     [
       "SolverRegistry",
       "SolverUpdated",
-      { solverId: 1n, metadataURI: "", capabilitiesHash: hashOf("01") },
+      { solverId: 1n, metadataURI: "", capabilitiesHash: repeatHashByte("01") },
       "active",
       "is active",
       "is inactive",
@@ -219,7 +219,7 @@ describe("explanations", () => {
     [
       "AttestorRegistry",
       "AttestorUpdated",
-      { attestorId: 1n, metadataURI: "", schemasHash: hashOf("01") },
+      { attestorId: 1n, metadataURI: "", schemasHash: repeatHashByte("01") },
       "active",
       "is active",
       "is inactive",
@@ -244,11 +244,11 @@ describe("explanations", () => {
 
   it("tell a rejected dispute from a resolved one", () => {
     const told = [1, 2].map((status) =>
-      explain("CommerceRegistry", "DisputeResolved", { disputeId: 4n, status, resolutionHash: hashOf("77") }),
+      explain("CommerceRegistry", "DisputeResolved", { disputeId: 4n, status, resolutionHash: repeatHashByte("77") }),
     );
     expect(told).toEqual([
-      `Dispute #4 resolved with ${hashOf("77")}`,
-      `Dispute #4 rejected with ${hashOf("77")}`,
+      `Dispute #4 resolved with ${repeatHashByte("77")}`,
+      `Dispute #4 rejected with ${repeatHashByte("77")}`,
     ]);
   });
 
@@ -260,7 +260,7 @@ describe("explanations", () => {
         subjectId: 2n,
         kind,
         reporter: account,
-        signalHash: hashOf("99"),
+        signalHash: repeatHashByte("99"),
       });
     expect(signal(3, 1)).toBe(`Risk signal #1 about agent #2 recorded by ${account}`);
     expect(signal(9, 8)).toBe(`Kind 8 signal #1 about subject type 9 #2 recorded by ${account}`);

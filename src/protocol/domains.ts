@@ -18,7 +18,7 @@ import { settlementsDomain } from "./domains/settlements.ts";
 import { solversDomain } from "./domains/solvers.ts";
 import { trustSignalsDomain } from "./domains/trust-signals.ts";
 
-export const domains: readonly Domain[] = covered([
+export const domains: readonly Domain[] = requireFullCoverage([
   agentsDomain,
   intentsDomain,
   policiesDomain,
@@ -42,7 +42,7 @@ export const FOLD_VERSION = 1;
 export const tables: readonly Table[] = domains.flatMap((each) => each.tables);
 
 /** Refuses to load when an event of a contract has no rule or two, or a rule has no event. */
-export function covered(all: readonly Domain[]): readonly Domain[] {
+export function requireFullCoverage(all: readonly Domain[]): readonly Domain[] {
   for (const contract of new Set(all.map((each) => each.contract))) {
     const siblings = all.filter((each) => each.contract === contract);
     const ruled = siblings.flatMap((each) => Object.keys(each.events)).sort();

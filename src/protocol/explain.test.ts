@@ -1,15 +1,15 @@
 // Explanations: what the protocol logged, in the order it was logged, with every digit of every number.
 import { describe, expect, it } from "vitest";
-import { ACCOUNT, addressOf, DEPLOYMENT, hashOf, logOf } from "../../tests/support/index/memory-index.ts";
+import { MEMORY_ACCOUNT, repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, encodeProtocolLog } from "../../tests/support/index/memory-index.ts";
 import { createLogDecoder } from "./decode/logs.ts";
-import { explain } from "./explain.ts";
+import { explainLogs } from "./explain.ts";
 
-const decoder = createLogDecoder(DEPLOYMENT);
-const TX = hashOf("77");
-const OWNER = addressOf("aa");
+const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
+const TX = repeatHashByte("77");
+const OWNER = repeatAddressByte("aa");
 const LARGEST = 2n ** 256n - 1n;
 
-const submitted = logOf(
+const submitted = encodeProtocolLog(
   "IntentBook",
   "IntentSubmitted",
   { intentId: 7n, owner: OWNER, nonce: LARGEST },
@@ -19,11 +19,11 @@ const sessionKey = { sessionKey: OWNER, expiresAt: 1_800_000_000, active: true }
 
 describe("an explanation", () => {
   it("tells every event in order, integers as text and flags as flags", () => {
-    const opened = logOf("PolicyAccount", "SessionKeyUpdated", sessionKey, { block: 12, index: 1 });
-    expect(explain(TX, [submitted, opened], decoder)).toEqual({
+    const opened = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", sessionKey, { block: 12, index: 1 });
+    expect(explainLogs(TX, [submitted, opened], decoder)).toEqual({
       tx_hash: TX,
       block_number: "12",
-      summary: `Transaction contained 2 event(s): Intent #7 submitted by ${OWNER}; Account ${ACCOUNT} gave session key ${OWNER} access until 1800000000.`,
+      summary: `Transaction contained 2 event(s): Intent #7 submitted by ${OWNER}; Account ${MEMORY_ACCOUNT} gave session key ${OWNER} access until 1800000000.`,
       events: [
         {
           eventName: "IntentSubmitted",
@@ -33,16 +33,16 @@ describe("an explanation", () => {
         {
           eventName: "SessionKeyUpdated",
           args: { sessionKey: OWNER, expiresAt: "1800000000", active: true },
-          description: `Account ${ACCOUNT} gave session key ${OWNER} access until 1800000000`,
+          description: `Account ${MEMORY_ACCOUNT} gave session key ${OWNER} access until 1800000000`,
         },
       ],
     });
   });
 
   it("leaves out what only looks like an event of the protocol", () => {
-    const elsewhere = { ...submitted, address: addressOf("99") };
-    expect(explain(TX, [elsewhere, submitted], decoder)?.events).toHaveLength(1);
-    expect(explain(TX, [elsewhere], decoder)).toBeNull();
-    expect(explain(TX, [], decoder)).toBeNull();
+    const elsewhere = { ...submitted, address: repeatAddressByte("99") };
+    expect(explainLogs(TX, [elsewhere, submitted], decoder)?.events).toHaveLength(1);
+    expect(explainLogs(TX, [elsewhere], decoder)).toBeNull();
+    expect(explainLogs(TX, [], decoder)).toBeNull();
   });
 });

@@ -4,7 +4,7 @@ import type { ChainLog } from "../schema/chain-log.ts";
 import { PAGE_BYTES_MAX } from "../schema/reads/record.ts";
 import type { LogDecoder } from "./decode/logs.ts";
 
-export type Explanation = {
+export type TransactionExplanation = {
   readonly tx_hash: Hex;
   readonly block_number: string;
   readonly summary: string;
@@ -22,13 +22,13 @@ const FRAME_BYTES = 1_024;
  * Null where none of the logs is an event of the protocol. Events that would exceed the limit of bytes are left out,
  * but never the first; `logCount` is how many logs the transaction has, where not all of them are given.
  */
-export function explain(
+export function explainLogs(
   txHash: Hex,
   logs: readonly ChainLog[],
   decoder: LogDecoder,
   logCount = logs.length,
-): Explanation | null {
-  const events: Explanation["events"][number][] = [];
+): TransactionExplanation | null {
+  const events: TransactionExplanation["events"][number][] = [];
   let bytes = FRAME_BYTES;
   let looked = 0;
   for (const log of logs) {

@@ -1,27 +1,27 @@
 // The fold as a whole: order, one look at the rows for a batch, and errors that say which log they come from.
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  DEPLOYMENT,
-  hashOf,
+  repeatAddressByte,
+  MEMORY_DEPLOYMENT,
+  repeatHashByte,
   MemoryRows,
-  readsOf,
-  Story,
-  ZERO_HASH,
+  createMemoryReads,
+  LogSequence,
+  MEMORY_ZERO_HASH,
 } from "../../tests/support/index/memory-index.ts";
-import type { Need } from "../schema/domain.ts";
+import type { RequiredRow } from "../schema/domain.ts";
 import { receipts } from "./domains/receipts.ts";
 import { services } from "./domains/services.ts";
 import { createProtocol } from "./fold.ts";
 
-const protocol = createProtocol(DEPLOYMENT, readsOf({}));
+const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads({}));
 const signal = new AbortController().signal;
 
 const updated = (serviceNumericId: bigint, active: boolean) => ({
   serviceNumericId,
   metadataURI: "",
-  metadataHash: hashOf("01"),
-  capabilityHash: hashOf("02"),
+  metadataHash: repeatHashByte("01"),
+  capabilityHash: repeatHashByte("02"),
   active,
 });
 const registered = (serviceNumericId: bigint) => ({
@@ -32,15 +32,15 @@ const registered = (serviceNumericId: bigint) => ({
 
 describe("a fold", () => {
   it("asks for all rows it needs at once, before it changes any", async () => {
-    const story = new Story()
-      .say("CommerceRegistry", "ServiceRegistered", registered(1n))
-      .say("CommerceRegistry", "ServiceUpdated", updated(1n, false))
-      .say("CommerceRegistry", "ServiceUpdated", updated(1n, true));
+    const story = new LogSequence()
+      .append("CommerceRegistry", "ServiceRegistered", registered(1n))
+      .append("CommerceRegistry", "ServiceUpdated", updated(1n, false))
+      .append("CommerceRegistry", "ServiceUpdated", updated(1n, true));
     const rows = new MemoryRows();
     const batch = rows.batch();
     const steps: string[] = [];
-    await protocol.fold(await protocol.detail(story.logs, signal), {
-      load: (needs: readonly Need[]) => {
+    await protocol.fold(await protocol.addDetails(story.logs, signal), {
+      load: (needs: readonly RequiredRow[]) => {
         steps.push(`load ${needs.map(({ table, keyText }) => `${table.name} ${keyText}`).join()}`);
         return batch.load(needs);
       },
@@ -63,28 +63,28 @@ describe("a fold", () => {
   });
 
   it("gives the same rows for the same logs, again and again", async () => {
-    const story = new Story()
-      .say("CommerceRegistry", "ServiceRegistered", registered(1n))
-      .say("CommerceRegistry", "ServiceUpdated", updated(1n, false));
-    const detailed = await protocol.detail(story.logs, signal);
+    const story = new LogSequence()
+      .append("CommerceRegistry", "ServiceRegistered", registered(1n))
+      .append("CommerceRegistry", "ServiceUpdated", updated(1n, false));
+    const detailed = await protocol.addDetails(story.logs, signal);
     const runs = [new MemoryRows(), new MemoryRows()];
     for (const rows of runs) await protocol.fold(detailed, rows.batch());
     expect(String(runs[0])).toBe(String(runs[1]));
   });
 
   it("marks rows with the block, transaction and log that made them, and keeps that through updates", async () => {
-    const tx = hashOf("e7");
-    const rows = await new Story()
-      .say("CommerceRegistry", "ServiceRegistered", registered(4n), { block: 5, tx, index: 3 })
-      .say("CommerceRegistry", "ServiceUpdated", updated(4n, false), { block: 6 })
+    const tx = repeatHashByte("e7");
+    const rows = await new LogSequence()
+      .append("CommerceRegistry", "ServiceRegistered", registered(4n), { block: 5, tx, index: 3 })
+      .append("CommerceRegistry", "ServiceUpdated", updated(4n, false), { block: 6 })
       .rows();
     expect(rows.one(services)).toMatchObject({ block_number: 5n, tx_hash: tx, log_index: 3, active: false });
   });
 
   it("says which log could not be folded, and why", async () => {
-    const story = new Story().say("CommerceRegistry", "FulfillmentRecorded", {
+    const story = new LogSequence().append("CommerceRegistry", "FulfillmentRecorded", {
       receiptId: 8n,
-      fulfillmentHash: ZERO_HASH,
+      fulfillmentHash: MEMORY_ZERO_HASH,
     });
     const error: unknown = await story.rows().catch((failure: unknown) => failure);
     expect(error).toMatchObject({
@@ -94,10 +94,10 @@ describe("a fold", () => {
   });
 
   it("passes over logs that are none of ours", async () => {
-    const story = new Story().say("CommerceRegistry", "ServiceRegistered", registered(1n), {
-      emitter: addressOf("66"),
+    const story = new LogSequence().append("CommerceRegistry", "ServiceRegistered", registered(1n), {
+      emitter: repeatAddressByte("66"),
     });
-    expect(await protocol.detail(story.logs, signal)).toEqual([]);
+    expect(await protocol.addDetails(story.logs, signal)).toEqual([]);
     const rows = new MemoryRows();
     await protocol.fold(
       story.logs.map((log) => ({ log, details: null })),

@@ -2,15 +2,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import type { Change, Origin } from "../schema/change.ts";
-import type { FoldInput, Need } from "../schema/domain.ts";
-import { keyText, type Row, type Table } from "../schema/table.ts";
+import type { Change, EventOrigin } from "../schema/change.ts";
+import type { FoldInput, RequiredRow } from "../schema/domain.ts";
+import { formatKey, type Row, type Table } from "../schema/table.ts";
 import { createLogDecoder, type DecodedEvent } from "./decode/logs.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DetailReads } from "./details/chain-reads.ts";
-import { readDetails, readerOf } from "./details/read-details.ts";
+import { readDetails, createStoredDetailsReader } from "./details/read-details.ts";
 
-export type DetailedLog = {
+export type LogToFold = {
   readonly log: ChainLog;
   readonly details: Hex | null;
   /** What the log says, where it has just been decoded; stored logs come without. */
@@ -18,15 +18,15 @@ export type DetailedLog = {
 };
 
 /** The rows during one batch. */
-export type Rows = {
-  load(needs: readonly Need[]): Promise<void>;
+export type FoldRows = {
+  load(needs: readonly RequiredRow[]): Promise<void>;
   find(table: Table, keyText: string): Row | null;
-  change(change: Change, origin: Origin): void;
+  change(change: Change, origin: EventOrigin): void;
 };
 
 export type Protocol = {
-  detail(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly DetailedLog[]>;
-  fold(logs: readonly DetailedLog[], rows: Rows): Promise<void>;
+  addDetails(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly LogToFold[]>;
+  fold(logs: readonly LogToFold[], rows: FoldRows): Promise<void>;
 };
 
 // About a millisecond: then whatever else goes on (logs on their way to the database, the next ones on their way from
@@ -38,7 +38,7 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
   const decode = (log: ChainLog) => decoder.decode(log, BigInt(log.blockTimestamp));
 
   return {
-    async detail(logs, signal) {
+    async addDetails(logs, signal) {
       const events: { readonly log: ChainLog; readonly event: DecodedEvent }[] = [];
       for (const log of logs) {
         const event = decode(log);
@@ -51,15 +51,15 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
     },
     async fold(logs, rows) {
       const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
-      const needs: Need[] = [];
+      const needs: RequiredRow[] = [];
       for (const { log, details, event: known } of logs) {
         const event = known ?? decode(log);
         if (!event) continue;
         events.push({ event, details });
-        if (event.rule.needs) needs.push(...event.rule.needs(event));
+        if (event.rule.requiredRows) needs.push(...event.rule.requiredRows(event));
       }
       await rows.load(needs);
-      const find = (table: Table, key: Row) => rows.find(table, keyText(table.key, key));
+      const find = (table: Table, key: Row) => rows.find(table, formatKey(table.key, key));
       for (const [index, { event, details }] of events.entries()) {
         foldEvent(event, details, find, rows);
         if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await nextTurn();
@@ -70,7 +70,7 @@ export function createProtocol(deployment: Deployment, reads: DetailReads): Prot
 
 type Find = (table: Table, key: Row) => Row | null;
 
-function foldEvent(event: DecodedEvent, details: Hex | null, find: Find, rows: Rows): void {
+function foldEvent(event: DecodedEvent, details: Hex | null, find: Find, rows: FoldRows): void {
   const origin = { block_number: event.blockNumber, tx_hash: event.txHash, log_index: event.logIndex };
   const input = {
     args: event.args,
@@ -79,7 +79,7 @@ function foldEvent(event: DecodedEvent, details: Hex | null, find: Find, rows: R
     timestamp: event.timestamp,
     txHash: event.txHash,
     logIndex: event.logIndex,
-    details: readerOf(details),
+    details: createStoredDetailsReader(details),
     find,
   } as unknown as FoldInput<never>;
   try {

@@ -17,7 +17,7 @@ import { solverReads } from "./reads/solvers.ts";
 import { transactionReads } from "./reads/transactions.ts";
 import { trustSignalReads } from "./reads/trust-signals.ts";
 
-export const reads: readonly Read[] = [
+export const indexReads: readonly Read[] = [
   ...agentReads,
   ...intentReads,
   ...bidReads,

@@ -9,7 +9,7 @@ import {
   parseAbiParameters,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { argumentsReader } from "./call-arguments.ts";
+import { createArgumentsDecoder } from "./call-arguments.ts";
 
 const hex = (bytes: number) =>
   fc
@@ -22,7 +22,7 @@ const plain = (values: unknown) =>
   JSON.stringify(values, (_, value) => (typeof value === "bigint" ? `${value}n` : value)).toLowerCase();
 
 function agrees(inputs: readonly AbiParameter[], payload: string): void {
-  expect(plain(argumentsReader(inputs)(payload))).toBe(plain(decodeAbiParameters(inputs, `0x${payload}`)));
+  expect(plain(createArgumentsDecoder(inputs)(payload))).toBe(plain(decodeAbiParameters(inputs, `0x${payload}`)));
 }
 
 const registration = parseAbiParameters("string metadataURI, bytes pubkey, bytes32 capabilitiesHash");
@@ -96,7 +96,7 @@ describe("arguments of a call", () => {
               return (error as Error).name;
             }
           };
-          expect(attempt(() => argumentsReader(registration)(broken))).toBe(
+          expect(attempt(() => createArgumentsDecoder(registration)(broken))).toBe(
             attempt(() => decodeAbiParameters(registration, `0x${broken}`)),
           );
         },

@@ -2,7 +2,7 @@
 import { type AbiParameter, decodeAbiParameters } from "viem";
 
 /** Reads the hex digits after the selector; addresses are lower case, all else is as viem has it. */
-export type ArgumentsReader = (payload: string) => readonly unknown[];
+export type ArgumentsDecoder = (payload: string) => readonly unknown[];
 
 /** Undefined where the payload is not in the plain form that nearly every call has. */
 type Part = (payload: string, at: number) => unknown;
@@ -15,7 +15,7 @@ const NUMBER_BITS_MAX = 48;
 const OFFSET_DIGITS = 8;
 
 /** What is not plain (a type of the ABI that is rare in calls, dirty padding, an odd offset) is left to viem. */
-export function argumentsReader(inputs: readonly AbiParameter[]): ArgumentsReader {
+export function createArgumentsDecoder(inputs: readonly AbiParameter[]): ArgumentsDecoder {
   const parts = partsOf(inputs);
   return (payload) => {
     const args = parts?.map(({ read, at }) => read(payload, at));

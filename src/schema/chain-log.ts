@@ -1,7 +1,7 @@
 // What the chain gives us, as plain values: block headers and logs.
 import type { Hex } from "../lib/hex.ts";
 
-export type Header = {
+export type BlockHeader = {
   readonly number: number;
   readonly hash: Hex;
   readonly parentHash: Hex;

@@ -1,18 +1,18 @@
 // What each kind of change makes of the row before it, and what it refuses.
 import { describe, expect, it } from "vitest";
-import { add, insert, type Origin, put, update } from "./change.ts";
-import { address, orNull, text, uint63, uint256 } from "./column.ts";
-import { rollup, table } from "./table.ts";
+import { addAmounts, insert, type EventOrigin, upsert, update } from "./change.ts";
+import { address, orNull, unboundedText, uint63, uint256 } from "./column.ts";
+import { defineRollup, defineTable } from "./table.ts";
 
-const things = table("things", { id: uint256, owner: address, note: orNull(text) }, { key: ["id"] });
-const counts = rollup(
+const things = defineTable("things", { id: uint256, owner: address, note: orNull(unboundedText) }, { key: ["id"] });
+const counts = defineRollup(
   "counts",
   { who: address, day: uint63, times: uint63, sum: uint256 },
   { key: ["who", "day"] },
 );
 
-const origin: Origin = { block_number: 9n, tx_hash: "0xe1", log_index: 4 };
-const later: Origin = { block_number: 10n, tx_hash: "0xe2", log_index: 0 };
+const origin: EventOrigin = { block_number: 9n, tx_hash: "0xe1", log_index: 4 };
+const later: EventOrigin = { block_number: 10n, tx_hash: "0xe2", log_index: 0 };
 const row = { id: 1n, owner: "0xa", note: null };
 const stored = { ...row, ...origin };
 
@@ -30,8 +30,8 @@ describe("insert", () => {
 
 describe("put", () => {
   it("makes the row anew, whatever was there", () => {
-    const change = put(things, { ...row, note: "new" });
-    expect(change.before).toBe("ignored");
+    const change = upsert(things, { ...row, note: "new" });
+    expect(change.priorRow).toBe("ignored");
     const made = { ...row, note: "new", ...later };
     expect(change.apply(null, later)).toEqual(made);
     expect(change.apply(stored, later)).toEqual(made);
@@ -41,7 +41,7 @@ describe("put", () => {
 describe("update", () => {
   it("changes some columns and keeps the others, the origin included", () => {
     const change = update(things, { id: 1n }, { note: "new" });
-    expect(change.before).toBe("needed");
+    expect(change.priorRow).toBe("needed");
     expect(change.apply(stored, later)).toEqual({ ...stored, note: "new" });
     expect(stored.note).toBeNull();
   });
@@ -57,13 +57,13 @@ describe("add", () => {
   const key = { who: "0xa", day: 3n };
 
   it("starts at zero", () => {
-    expect(add(counts, key, { times: 1n }).apply(null, origin)).toEqual({ ...key, times: 1n, sum: 0n });
-    expect(add(counts, key, {}).apply(null, origin)).toEqual({ ...key, times: 0n, sum: 0n });
+    expect(addAmounts(counts, key, { times: 1n }).apply(null, origin)).toEqual({ ...key, times: 1n, sum: 0n });
+    expect(addAmounts(counts, key, {}).apply(null, origin)).toEqual({ ...key, times: 0n, sum: 0n });
   });
 
   it("adds and takes away", () => {
     const before = { ...key, times: 5n, sum: 2n ** 256n };
-    expect(add(counts, key, { times: -2n, sum: 1n }).apply(before, origin)).toEqual({
+    expect(addAmounts(counts, key, { times: -2n, sum: 1n }).apply(before, origin)).toEqual({
       ...key,
       times: 3n,
       sum: 2n ** 256n + 1n,
@@ -73,11 +73,11 @@ describe("add", () => {
 
   it("is the very same row when there is nothing to add, so that no version is made", () => {
     const before = { ...key, times: 5n, sum: 7n };
-    expect(add(counts, key, { times: 0n, sum: 0n }).apply(before, origin)).toBe(before);
-    expect(add(counts, key, {}).apply(before, origin)).toBe(before);
+    expect(addAmounts(counts, key, { times: 0n, sum: 0n }).apply(before, origin)).toBe(before);
+    expect(addAmounts(counts, key, {}).apply(before, origin)).toBe(before);
   });
 
   it("names its row by all columns of the key", () => {
-    expect(add(counts, key, {}).keyText).toBe("0xa|3");
+    expect(addAmounts(counts, key, {}).keyText).toBe("0xa|3");
   });
 });

@@ -1,9 +1,9 @@
 // What an event does to a row: create it, replace it, update some columns, or add to its counters.
 
-import { type Columns, keyText, type PROVENANCE, type Row, type RowOf, type Table } from "./table.ts";
+import { type Columns, formatKey, type PROVENANCE_COLUMNS, type Row, type RowOf, type Table } from "./table.ts";
 
 /** Which block, transaction and log a change comes from. */
-export type Origin = { readonly block_number: bigint; readonly tx_hash: string; readonly log_index: number };
+export type EventOrigin = { readonly block_number: bigint; readonly tx_hash: string; readonly log_index: number };
 
 export type Change = {
   readonly table: Table;
@@ -13,14 +13,14 @@ export type Change = {
   /** What the change says: a whole row, some columns of one, or amounts to add. */
   readonly values: Row;
   /** What the change takes the row before it to be: not there, of no concern, or needed to make the change. */
-  readonly before: "absent" | "ignored" | "needed";
+  readonly priorRow: "absent" | "ignored" | "needed";
   /** The row after the change; throws where the row should (not) have been there: that is a defect. */
-  readonly apply: (this: Change, before: Row | null, origin: Origin) => Row;
+  readonly apply: (this: Change, before: Row | null, origin: EventOrigin) => Row;
 };
 
 type KeyOf<C extends Columns, K extends keyof C & string> = Pick<RowOf<C>, K>;
 /** What a fold says of a row; where it comes from is added by us. */
-type Stated<C extends Columns> = Omit<RowOf<C>, keyof typeof PROVENANCE>;
+type Stated<C extends Columns> = Omit<RowOf<C>, keyof typeof PROVENANCE_COLUMNS>;
 
 /** A row that is not there yet. */
 export function insert<C extends Columns, K extends keyof C & string>(
@@ -31,7 +31,7 @@ export function insert<C extends Columns, K extends keyof C & string>(
 }
 
 /** A row whatever was there before. */
-export function put<C extends Columns, K extends keyof C & string>(
+export function upsert<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   row: Stated<C>,
 ): Change {
@@ -48,7 +48,7 @@ export function update<C extends Columns, K extends keyof C & string>(
 }
 
 /** More (or less) in some counters; a row that is not there yet starts at zero. */
-export function add<C extends Columns, K extends keyof C & string>(
+export function addAmounts<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: KeyOf<C, K>,
   amounts: Partial<Record<Exclude<keyof C & string, K>, bigint>>,
@@ -60,21 +60,21 @@ function change<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: Row,
   values: Row,
-  before: Change["before"],
+  before: Change["priorRow"],
   apply: Change["apply"],
 ): Change {
-  return { table: table as unknown as Table, keyText: keyText(table.key, key), key, values, before, apply };
+  return { table: table as unknown as Table, keyText: formatKey(table.key, key), key, values, priorRow: before, apply };
 }
 
 // One function for all changes of a kind: they are made by the million, and a closure for each would cost more than
 // the change itself.
 
-function applyInsert(this: Change, before: Row | null, origin: Origin): Row {
+function applyInsert(this: Change, before: Row | null, origin: EventOrigin): Row {
   if (before) throw new Error(`${this.table.name} ${this.keyText} exists already`);
   return { ...this.values, ...origin };
 }
 
-function applyPut(this: Change, _before: Row | null, origin: Origin): Row {
+function applyPut(this: Change, _before: Row | null, origin: EventOrigin): Row {
   return { ...this.values, ...origin };
 }
 

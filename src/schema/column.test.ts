@@ -12,8 +12,8 @@ import {
   type Column,
   int257,
   orNull,
-  text,
-  total,
+  unboundedText,
+  unboundedInteger,
   uint16,
   uint63,
   uint256,
@@ -57,7 +57,7 @@ const KINDS: readonly {
   },
   {
     name: "total",
-    column: total,
+    column: unboundedInteger,
     values: fc.bigInt({ min: -(10n ** 200n), max: 10n ** 200n }),
     edges: [UINT256_MAX * 10n ** 12n],
   },
@@ -72,7 +72,7 @@ const KINDS: readonly {
   { name: "bytes32", column: bytes32, values: hex(32), edges: [`0x${"f".repeat(64)}`] },
   { name: "bytes4", column: bytes4, values: hex(4), edges: ["0x00000000"] },
   { name: "bytes", column: bytes, values: fc.nat(99).chain(hex), edges: ["0x"] },
-  { name: "text", column: text, values: texts, edges: ["", "\\N", "\t\n\r", "NULL", "🧭", "'\"{}"] },
+  { name: "text", column: unboundedText, values: texts, edges: ["", "\\N", "\t\n\r", "NULL", "🧭", "'\"{}"] },
   { name: "bool", column: bool, values: fc.boolean(), edges: [true, false] },
 ];
 

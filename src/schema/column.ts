@@ -8,9 +8,9 @@ export type Column<T> = {
   readonly sql: string;
   readonly nullable: boolean;
   /** Whether its text form is letters, digits and signs only, with nothing to escape wherever it is written. */
-  readonly plain: boolean;
+  readonly isEscapeFree: boolean;
   /** Whether outsiders decide how long its text is, so that a list of such rows has to stop at a number of bytes. */
-  readonly unbounded: boolean;
+  readonly isUnbounded: boolean;
   /** PostgreSQL's text form; null is written by whoever writes the row. */
   toSql(value: NonNullable<T>): string;
   /** The value from what the driver gives: text for numbers, native for booleans and small integers. */
@@ -26,7 +26,7 @@ const same = (value: string): string => value;
 
 function hexColumn(json: JsonSchema, unbounded = false): Column<string> {
   const sql = 'text collate "C"';
-  return { sql, nullable: false, plain: true, unbounded, toSql: same, fromSql: asText, json };
+  return { sql, nullable: false, isEscapeFree: true, isUnbounded: unbounded, toSql: same, fromSql: asText, json };
 }
 
 function integerColumn(sql: string): Column<bigint> {
@@ -34,8 +34,8 @@ function integerColumn(sql: string): Column<bigint> {
   return {
     sql,
     nullable: false,
-    plain: true,
-    unbounded: false,
+    isEscapeFree: true,
+    isUnbounded: false,
     toSql: String,
     fromSql: (value) => BigInt(asText(value)),
     json,
@@ -47,7 +47,7 @@ export const uint256 = integerColumn("numeric(78,0)");
 /** A difference of two uint256. */
 export const int257 = integerColumn("numeric(79,0)");
 /** A sum of such values. It has no limit, because anyone may log the largest amount again and again. */
-export const total = integerColumn("numeric");
+export const unboundedInteger = integerColumn("numeric");
 /** Unix seconds, block numbers and counts: far below 2^63. */
 export const uint63 = integerColumn("bigint");
 
@@ -55,8 +55,8 @@ export const uint63 = integerColumn("bigint");
 export const uint16: Column<number> = {
   sql: "integer",
   nullable: false,
-  plain: true,
-  unbounded: false,
+  isEscapeFree: true,
+  isUnbounded: false,
   toSql: String,
   fromSql: Number,
   json: { type: "integer", minimum: 0, maximum: 65_535 },
@@ -68,30 +68,30 @@ export const bytes32 = hexColumn(HASH_JSON);
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
 export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
 /** Whatever an event says. */
-export const text: Column<string> = {
+export const unboundedText: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
-  plain: false,
-  unbounded: true,
+  isEscapeFree: false,
+  isUnbounded: true,
   toSql: same,
   fromSql: asText,
   json: { type: "string" },
 };
 /** Text of our own making, such as a status. */
-export const word: Column<string> = { ...text, unbounded: false };
+export const boundedText: Column<string> = { ...unboundedText, isUnbounded: false };
 
 export const bool: Column<boolean> = {
   sql: "boolean",
   nullable: false,
-  plain: true,
-  unbounded: false,
+  isEscapeFree: true,
+  isUnbounded: false,
   toSql: (value) => (value ? "t" : "f"),
   fromSql: (value) => value === true,
   json: { type: "boolean" },
 };
 
 /** Whether its values are 32 bytes, so that one may be the hash of something stored elsewhere. */
-export function holdsHash({ json }: Column<unknown>): boolean {
+export function isHashColumn({ json }: Column<unknown>): boolean {
   const [first] = Array.isArray(json.anyOf) ? json.anyOf : [json];
   return first === HASH_JSON;
 }

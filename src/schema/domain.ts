@@ -3,7 +3,7 @@ import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { Change } from "./change.ts";
 import type { EventRecord } from "./event.ts";
 import type { DetailsReader } from "./event-details.ts";
-import { type Columns, keyText, type Row, type RowOf, type Table } from "./table.ts";
+import { type Columns, formatKey, type Row, type RowOf, type Table } from "./table.ts";
 
 /** What a fold is handed: the event, its details from the call, and the rows it declared to need. */
 export type FoldInput<Args> = EventRecord<Args> & {
@@ -16,10 +16,10 @@ export type FoldInput<Args> = EventRecord<Args> & {
 };
 
 /** A row that a fold wants to look at before it decides. */
-export type Need = { readonly table: Table; readonly keyText: string; readonly key: Row };
+export type RequiredRow = { readonly table: Table; readonly keyText: string; readonly key: Row };
 
 export type EventRule<Args> = {
-  readonly needs?: (event: EventRecord<Args>) => readonly Need[];
+  readonly requiredRows?: (event: EventRecord<Args>) => readonly RequiredRow[];
   readonly details?: DetailsReader<unknown>;
   /** Pure: the same event and rows give the same changes, which is what makes a rebuild possible. */
   readonly fold: (event: FoldInput<Args>) => readonly Change[];
@@ -42,7 +42,7 @@ export type Domain = {
 
 type AnyTable = Pick<Table, "name">;
 
-export function domain<const A extends Abi>(declared: {
+export function defineDomain<const A extends Abi>(declared: {
   contract: string;
   abi: A;
   anyEmitter?: boolean;
@@ -58,9 +58,9 @@ export function domain<const A extends Abi>(declared: {
   };
 }
 
-export function need<C extends Columns, K extends keyof C & string>(
+export function requireRow<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: Pick<RowOf<C>, K>,
-): Need {
-  return { table: table as unknown as Table, keyText: keyText(table.key, key), key };
+): RequiredRow {
+  return { table: table as unknown as Table, keyText: formatKey(table.key, key), key };
 }

@@ -6,7 +6,7 @@ export type EndpointRequest = {
   /** Path and query parameters, parsed, by name. */
   readonly values: Readonly<Record<string, unknown>>;
   /** The body as it was sent, byte for byte; empty where there is none. */
-  readonly bytes: Buffer;
+  readonly rawBody: Buffer;
   /** The same, parsed strictly and found to follow the endpoint's schema; undefined where it takes none. */
   readonly body: unknown;
   /** Lower-case names. A header given several times is its values joined by commas. */
@@ -21,7 +21,7 @@ export type RequestHead = Pick<EndpointRequest, "headers"> & {
   readonly query: string;
 };
 
-export type EndpointAnswer = {
+export type EndpointResponse = {
   readonly status: number;
   /** JSON, or bytes that are sent as they are. */
   readonly body: unknown;
@@ -31,7 +31,7 @@ export type EndpointAnswer = {
 export type Endpoint = {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
-  readonly operation: string;
+  readonly operationId: string;
   readonly summary: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
@@ -40,16 +40,16 @@ export type Endpoint = {
   /** Largest body in bytes, where a few kilobytes are not enough; the server's own limit holds besides. */
   readonly bodyBytesMax?: number;
   /** What it answers, by status; the form of errors is the same everywhere. */
-  readonly answers: Readonly<Record<number, JsonSchema>>;
+  readonly responses: Readonly<Record<number, JsonSchema>>;
   /** Statuses it refuses with beside those that any route with its parameters and body may. */
-  readonly refusals?: readonly number[];
+  readonly errorStatuses?: readonly number[];
   /** Headers its answers carry beside those of every answer: what they mean, by status and name. */
-  readonly answerHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
+  readonly responseHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
   /** What its description says beyond OpenAPI's own words. */
   readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
   /** Asked before parameters and body are checked: an answer ends the request, null lets it go on. */
-  readonly before?: (head: RequestHead) => EndpointAnswer | null;
+  readonly preHandler?: (head: RequestHead) => EndpointResponse | null;
   /** What is told when the work takes longer than a request may, while it goes on. Null is the usual fault. */
-  readonly late?: (head: RequestHead) => EndpointAnswer | null;
-  readonly handle: (request: EndpointRequest) => Promise<EndpointAnswer>;
+  readonly onTimeout?: (head: RequestHead) => EndpointResponse | null;
+  readonly handle: (request: EndpointRequest) => Promise<EndpointResponse>;
 };

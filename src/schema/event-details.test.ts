@@ -3,7 +3,7 @@ import { encodeEventTopics, encodeFunctionData, encodeFunctionResult, parseAbi }
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
 import type { EventRecord } from "./event.ts";
-import { details } from "./event-details.ts";
+import { defineDetails } from "./event-details.ts";
 
 const abi = parseAbi([
   "event Renamed(uint256 indexed id, string chosen)",
@@ -11,17 +11,17 @@ const abi = parseAbi([
   "function named(uint256 id) view returns (string chosen, uint256 amount)",
 ]);
 
-const naming = details({
+const naming = defineDetails({
   abi,
   call: "name",
   fromCall: ([chosen, amount]) => ({ chosen, amount }),
-  callFits: ([chosen], event: { id: bigint; chosen: string }) => chosen === event.chosen,
+  callMatches: ([chosen], event: { id: bigint; chosen: string }) => chosen === event.chosen,
   view: "named",
   viewArgs: ({ id }) => [id] as const,
   fromView: ([chosen, amount]) => ({ chosen, amount }),
-  viewFits: ([chosen], event) => chosen === event.chosen,
-  asWritten: ([chosen]) => [chosen, 0n] as const,
-  changing: { fields: ["amount"], by: "Renamed", key: "id" },
+  viewMatches: ([chosen], event) => chosen === event.chosen,
+  asEmitted: ([chosen]) => [chosen, 0n] as const,
+  mutable: { fields: ["amount"], eventName: "Renamed", key: "id" },
 });
 const event = { args: { id: 3n, chosen: "Ada" } } as unknown as EventRecord<never>;
 const outputOf = (chosen: string, amount: bigint) =>
@@ -31,45 +31,45 @@ const call = encodeFunctionData({ abi, functionName: "name", args: ["Ada", 7n] }
 
 describe("details", () => {
   it("are read from the call that caused the event", () => {
-    expect(naming.fromCall(call)).toEqual({ chosen: "Ada", amount: 7n });
+    expect(naming.decodeCall(call)).toEqual({ chosen: "Ada", amount: 7n });
   });
 
   it("are not read from another call", () => {
-    expect(naming.fromCall("0x")).toBeNull();
-    expect(naming.fromCall("0xdeadbeef")).toBeNull();
-    expect(naming.fromCall(`0x00${call.slice(2)}`)).toBeNull();
+    expect(naming.decodeCall("0x")).toBeNull();
+    expect(naming.decodeCall("0xdeadbeef")).toBeNull();
+    expect(naming.decodeCall(`0x00${call.slice(2)}`)).toBeNull();
   });
 
   it("are read from what the contract answers about the event", () => {
-    expect(naming.stateCall(event)).toBe(encodeFunctionData({ abi, functionName: "named", args: [3n] }));
-    expect(naming.fromState(outputOf("Ada", 7n))).toEqual(naming.fromCall(call));
+    expect(naming.encodeStateCall(event)).toBe(encodeFunctionData({ abi, functionName: "named", args: [3n] }));
+    expect(naming.decodeState(outputOf("Ada", 7n))).toEqual(naming.decodeCall(call));
   });
 
   it("belong to the event where the call says what the event says", () => {
     const other = encodeFunctionData({ abi, functionName: "name", args: ["Bob", 7n] });
-    expect([call, other, call.slice(0, 10), "0x"].map((each) => naming.callFits(each as Hex, event))).toEqual(
+    expect([call, other, call.slice(0, 10), "0x"].map((each) => naming.callMatches(each as Hex, event))).toEqual(
       [true, false, false, false],
     );
   });
 
   it("are the same from every later block: the record is stored as it was written", () => {
-    expect(naming.recordOf(outputOf("Ada", 7n), event)).toBe(outputOf("Ada", 0n));
-    expect(naming.recordOf(outputOf("Ada", 8n), event)).toBe(outputOf("Ada", 0n));
+    expect(naming.normalizeRecord(outputOf("Ada", 7n), event)).toBe(outputOf("Ada", 0n));
+    expect(naming.normalizeRecord(outputOf("Ada", 8n), event)).toBe(outputOf("Ada", 0n));
   });
 
   it("are not read from another record, or from the empty result of a node without the state", () => {
-    expect(naming.recordOf(outputOf("Bob", 7n), event)).toBeNull();
-    expect(naming.recordOf("0x", event)).toBeNull();
+    expect(naming.normalizeRecord(outputOf("Bob", 7n), event)).toBeNull();
+    expect(naming.normalizeRecord("0x", event)).toBeNull();
   });
 
   it("name the event that tells of a change, for this record only", () => {
     const topics = encodeEventTopics({ abi, eventName: "Renamed", args: { id: 3n } });
-    expect(naming.changing?.topics(event)).toEqual(topics);
+    expect(naming.mutable?.encodeTopics(event)).toEqual(topics);
   });
 
   it("agree with a record in all fields, or in those that never change", () => {
     const agree = (amount: bigint, scope: "all" | "lasting", chosen = "Ada") =>
-      naming.changing?.agrees(call, outputOf(chosen, amount), scope);
+      naming.mutable?.agrees(call, outputOf(chosen, amount), scope);
     expect([agree(7n, "all"), agree(8n, "all"), agree(8n, "lasting"), agree(7n, "lasting", "Bob")]).toEqual([
       true,
       false,
@@ -86,7 +86,7 @@ describe("details", () => {
       view: "named",
       viewArgs: () => [1n] as const,
     };
-    expect(() => details({ ...declared, fromView: () => null } as never)).toThrow(
+    expect(() => defineDetails({ ...declared, fromView: () => null } as never)).toThrow(
       "missing is not a function",
     );
   });

@@ -12,27 +12,27 @@ import {
   toFunctionSelector,
 } from "viem";
 import type { Hex } from "../lib/hex.ts";
-import { argumentsReader } from "./call-arguments.ts";
+import { createArgumentsDecoder } from "./call-arguments.ts";
 import type { EventRecord } from "./event.ts";
 
 export type DetailsReader<T> = {
   /** The first four bytes of the call that causes the event. */
   readonly selector: Hex;
   /** From the input of a call to the contract; null where it is another call. */
-  readonly fromCall: (input: Hex) => T | null;
+  readonly decodeCall: (input: Hex) => T | null;
   /** Whether the call says what the event says; input that the contract could not read never does. */
-  readonly callFits: (input: Hex, event: EventRecord<never>) => boolean;
+  readonly callMatches: (input: Hex, event: EventRecord<never>) => boolean;
   /** The view call that returns the record the event is about. */
-  readonly stateCall: (event: EventRecord<never>) => Hex;
-  readonly fromState: (output: Hex) => T;
+  readonly encodeStateCall: (event: EventRecord<never>) => Hex;
+  readonly decodeState: (output: Hex) => T;
   /** The record as it is stored with the log; null where the output is not the record of this event. */
-  readonly recordOf: (output: Hex, event: EventRecord<never>) => Hex | null;
+  readonly normalizeRecord: (output: Hex, event: EventRecord<never>) => Hex | null;
   /** What of the details may change after the event; null where nothing does, and any later block tells them. */
-  readonly changing: {
+  readonly mutable: {
     /** The event that tells of a change. */
-    readonly by: string;
+    readonly eventName: string;
     /** The topics of that event for the record of this one. */
-    readonly topics: (event: EventRecord<never>) => readonly Hex[];
+    readonly encodeTopics: (event: EventRecord<never>) => readonly Hex[];
     /** Whether call and record agree: in all details, or in those that never change. */
     readonly agrees: (input: Hex, record: Hex, scope: "all" | "lasting") => boolean;
   } | null;
@@ -47,7 +47,7 @@ type ViewResult<
   View extends ContractFunctionName<A, "view" | "pure">,
 > = ContractFunctionReturnType<A, "view" | "pure", View>;
 
-export type DeclaredDetails<
+export type DetailsDeclaration<
   A extends Abi,
   Call extends ContractFunctionName<A, "nonpayable" | "payable">,
   View extends ContractFunctionName<A, "view" | "pure">,
@@ -57,35 +57,35 @@ export type DeclaredDetails<
   readonly abi: A;
   readonly call: Call;
   readonly fromCall: (args: CallArgs<A, Call>) => T;
-  readonly callFits: (args: CallArgs<A, Call>, event: Args) => boolean;
+  readonly callMatches: (args: CallArgs<A, Call>, event: Args) => boolean;
   readonly view: View;
   readonly viewArgs: (event: Args) => ContractFunctionArgs<A, "view" | "pure", View>;
   readonly fromView: (result: ViewResult<A, View>) => T;
-  readonly viewFits: (result: ViewResult<A, View>, event: Args) => boolean;
+  readonly viewMatches: (result: ViewResult<A, View>, event: Args) => boolean;
   /** The record with everything that may change later as it was at the event, so that every block gives the same. */
-  readonly asWritten?: (result: ViewResult<A, View>) => ViewResult<A, View>;
-  readonly changing?: {
+  readonly asEmitted?: (result: ViewResult<A, View>) => ViewResult<A, View>;
+  readonly mutable?: {
     readonly fields: readonly (keyof T & string)[];
-    readonly by: string;
+    readonly eventName: string;
     /** The indexed argument that names the record in both events. */
     readonly key: keyof Args & string;
   };
 };
 
-export function details<
+export function defineDetails<
   const A extends Abi,
   Call extends ContractFunctionName<A, "nonpayable" | "payable">,
   View extends ContractFunctionName<A, "view" | "pure">,
   Args,
   T,
->(declared: DeclaredDetails<A, Call, View, Args, T>): DetailsReader<T> {
+>(declared: DetailsDeclaration<A, Call, View, Args, T>): DetailsReader<T> {
   const abi: Abi = declared.abi;
-  const { changing } = declared;
+  const { mutable: changing } = declared;
   const functionName = declared.view as string;
   const item = getAbiItem({ abi, name: declared.call as string });
   if (item?.type !== "function") throw new Error(`${String(declared.call)} is not a function`);
   const selector = toFunctionSelector(item);
-  const readArguments = argumentsReader(item.inputs);
+  const readArguments = createArgumentsDecoder(item.inputs);
   const argsOf = (input: Hex) => readArguments(input.slice(10)) as CallArgs<A, Call>;
   const resultOf = (output: Hex) =>
     decodeFunctionResult({ abi, functionName, data: output }) as ViewResult<A, View>;
@@ -93,30 +93,30 @@ export function details<
   const fromState = (output: Hex) => declared.fromView(resultOf(output));
   return {
     selector,
-    fromCall,
-    callFits(input, event) {
+    decodeCall: fromCall,
+    callMatches(input, event) {
       const args = input.startsWith(selector) ? unlessMalformed(() => argsOf(input)) : null;
-      return args !== null && declared.callFits(args, event.args as Args);
+      return args !== null && declared.callMatches(args, event.args as Args);
     },
-    stateCall: (event) =>
+    encodeStateCall: (event) =>
       encodeFunctionData({
         abi,
         functionName,
         args: declared.viewArgs(event.args as Args) as readonly unknown[],
       }),
-    fromState,
-    recordOf(output, event) {
+    decodeState: fromState,
+    normalizeRecord(output, event) {
       const result = unlessMalformed(() => resultOf(output));
-      if (result === null || !declared.viewFits(result, event.args as Args)) return null;
-      if (!declared.asWritten) return output;
-      return encodeFunctionResult({ abi, functionName, result: declared.asWritten(result) as never });
+      if (result === null || !declared.viewMatches(result, event.args as Args)) return null;
+      if (!declared.asEmitted) return output;
+      return encodeFunctionResult({ abi, functionName, result: declared.asEmitted(result) as never });
     },
-    changing: changing
+    mutable: changing
       ? {
-          by: changing.by,
-          topics: (event) => {
+          eventName: changing.eventName,
+          encodeTopics: (event) => {
             const args = { [changing.key]: (event.args as Args)[changing.key] };
-            return encodeEventTopics({ abi, eventName: changing.by, args }) as readonly Hex[];
+            return encodeEventTopics({ abi, eventName: changing.eventName, args }) as readonly Hex[];
           },
           agrees: (input, record, scope) => {
             const skipped: readonly string[] = scope === "all" ? [] : changing.fields;

@@ -13,10 +13,10 @@ export type ParameterKind<T> = {
 export type Parameter<T = unknown> = {
   readonly name: string;
   /** A header is only described here: whoever needs it reads and refuses it in its own words. */
-  readonly place: "path" | "query" | "header";
+  readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly kind: ParameterKind<T>;
-  readonly meaning: string;
+  readonly description: string;
 };
 
 export const addressParameter: ParameterKind<string> = {
@@ -47,7 +47,7 @@ export const boolParameter: ParameterKind<boolean> = {
 };
 
 /** One of some words, in any case; the answer is the word as listed. */
-export function wordParameter<const T extends string>(words: readonly T[]): ParameterKind<T> {
+export function enumParameter<const T extends string>(words: readonly T[]): ParameterKind<T> {
   return {
     json: { type: "string", enum: words },
     parse: (text, name) => {

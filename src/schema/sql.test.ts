@@ -1,12 +1,12 @@
 // Statements are merged without a value ever becoming text, and their placeholders count from one.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joined, name, type SqlText, type SqlValue, sql, template } from "./sql.ts";
+import { joinSql, rawSql, type SqlText, type SqlValue, sql, compileSql } from "./sql.ts";
 
 describe("a statement", () => {
   it("numbers its values, those of merged statements included", () => {
     const inner = sql`a = ${1} and b = ${"two"}`;
-    const whole = sql`select ${name("x.y")} where ${inner} or (${inner}) limit ${null}`;
+    const whole = sql`select ${rawSql("x.y")} where ${inner} or (${inner}) limit ${null}`;
     expect(whole.text).toBe("select x.y where a = $1 and b = $2 or (a = $3 and b = $4) limit $5");
     expect(whole.values).toEqual([1, "two", 1, "two", null]);
   });
@@ -26,16 +26,16 @@ describe("a statement", () => {
   });
 
   it("is filled with other values, and merged like any other", () => {
-    const filled = template(sql`a = ${0} and b = ${""}`);
+    const filled = compileSql(sql`a = ${0} and b = ${""}`);
     expect(filled(7, "$1")).toMatchObject({ text: "a = $1 and b = $2", values: [7, "$1"] });
     const whole = sql`select ${1} where ${filled(8, null)}`;
     expect(whole).toMatchObject({ text: "select $1 where a = $2 and b = $3", values: [1, 8, null] });
   });
 
   it("joins any number of others", () => {
-    expect(joined([], " and ").text).toBe("");
+    expect(joinSql([], " and ").text).toBe("");
     const parts = [1, 2, 3].map((value) => sql`c = ${value}`);
-    expect(joined(parts, " and ")).toMatchObject({ text: "c = $1 and c = $2 and c = $3", values: [1, 2, 3] });
+    expect(joinSql(parts, " and ")).toMatchObject({ text: "c = $1 and c = $2 and c = $3", values: [1, 2, 3] });
     expect(parts[0]?.text).toBe("c = $1");
   });
 
@@ -47,7 +47,7 @@ describe("a statement", () => {
         fc.array(tie("node"), { maxLength: 3 }).map((children) => {
           const nodes = children as { statement: SqlText; plain: (SqlValue | string)[] }[];
           return {
-            statement: joined(
+            statement: joinSql(
               nodes.map(({ statement }) => sql`(${statement})`),
               ",",
             ),

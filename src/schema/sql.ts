@@ -11,7 +11,7 @@ export type SqlText = {
 };
 
 /** Text that is ours, taken as it is: names of tables and columns, never anything from a request. */
-export class SqlName {
+export class RawSql {
   readonly name: string;
 
   constructor(text: string) {
@@ -19,8 +19,8 @@ export class SqlName {
   }
 }
 
-export function name(text: string): SqlName {
-  return new SqlName(text);
+export function rawSql(text: string): RawSql {
+  return new RawSql(text);
 }
 
 /**
@@ -29,18 +29,18 @@ export function name(text: string): SqlName {
  */
 export function sql(
   texts: TemplateStringsArray,
-  ...holes: readonly (SqlValue | SqlText | SqlName)[]
+  ...holes: readonly (SqlValue | SqlText | RawSql)[]
 ): SqlText {
   const writing = new Writing(texts[0] ?? "");
   for (let index = 0; index < holes.length; index += 1) {
-    writing.hole(holes[index] as SqlValue | SqlText | SqlName);
+    writing.hole(holes[index] as SqlValue | SqlText | RawSql);
     writing.add(texts[index + 1] ?? "");
   }
   return writing;
 }
 
 /** Statements one after another with something between. */
-export function joined(parts: readonly SqlText[], between: string): SqlText {
+export function joinSql(parts: readonly SqlText[], between: string): SqlText {
   const writing = new Writing("");
   parts.forEach((part, index) => {
     if (index > 0) writing.add(between);
@@ -50,7 +50,7 @@ export function joined(parts: readonly SqlText[], between: string): SqlText {
 }
 
 /** A statement that is asked again and again with nothing but other values: its text is put together once. */
-export function template({ pieces, text }: SqlText): (...values: readonly SqlValue[]) => SqlText {
+export function compileSql({ pieces, text }: SqlText): (...values: readonly SqlValue[]) => SqlText {
   return (...values) => new Filled(pieces, values, text);
 }
 
@@ -67,9 +67,9 @@ class Writing implements SqlText {
     this.pieces[this.pieces.length - 1] += text;
   }
 
-  hole(hole: SqlValue | SqlText | SqlName): void {
+  hole(hole: SqlValue | SqlText | RawSql): void {
     // By class and not by keys: an object that came in as JSON may have any keys, and stays a value.
-    if (hole instanceof SqlName) this.add(hole.name);
+    if (hole instanceof RawSql) this.add(hole.name);
     else if (hole instanceof Writing || hole instanceof Filled) this.#merge(hole);
     else this.#value(hole as SqlValue);
   }

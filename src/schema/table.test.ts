@@ -1,11 +1,11 @@
 // What a declaration of a table comes to.
 import { describe, expect, it } from "vitest";
-import { address, text, uint63, uint256 } from "./column.ts";
-import { keyText, rollup, table } from "./table.ts";
+import { address, unboundedText, uint63, uint256 } from "./column.ts";
+import { formatKey, defineRollup, defineTable } from "./table.ts";
 
 describe("a table", () => {
   it("carries where its rows come from and keeps all versions", () => {
-    const things = table(
+    const things = defineTable(
       "things",
       { id: uint256, owner: address },
       { key: ["id"], index: [["owner", "id"]] },
@@ -20,10 +20,10 @@ describe("a table", () => {
   });
 
   it("of counters carries only what it counts, and by default only the recent past", () => {
-    const counts = rollup("counts", { who: address, times: uint63 }, { key: ["who"] });
+    const counts = defineRollup("counts", { who: address, times: uint63 }, { key: ["who"] });
     expect(Object.keys(counts.columns)).toEqual(["who", "times"]);
     expect(counts).toMatchObject({ indexes: [], history: "recent", provenance: false });
-    expect(rollup("counts", { who: address }, { key: ["who"], history: "full" }).history).toBe("full");
+    expect(defineRollup("counts", { who: address }, { key: ["who"], history: "full" }).history).toBe("full");
   });
 });
 
@@ -31,18 +31,18 @@ describe("the text of a key", () => {
   it("is the same for a key and for the row that has it", () => {
     const row = { account: "0xa", kind: 3, id: 2n ** 256n - 1n, name: "x" };
     const key = ["account", "kind", "id"];
-    expect(keyText(key, row)).toBe(`0xa|3|${2n ** 256n - 1n}`);
-    expect(keyText(["id"], row)).toBe(String(2n ** 256n - 1n));
-    expect(keyText(["name"], { name: "" })).toBe("");
+    expect(formatKey(key, row)).toBe(`0xa|3|${2n ** 256n - 1n}`);
+    expect(formatKey(["id"], row)).toBe(String(2n ** 256n - 1n));
+    expect(formatKey(["name"], { name: "" })).toBe("");
   });
 
   it("tells apart keys whose parts differ", () => {
-    const policies = table("policies", { type: text, subject: text }, { key: ["type", "subject"] });
+    const policies = defineTable("policies", { type: unboundedText, subject: unboundedText }, { key: ["type", "subject"] });
     const texts = [
       { type: "GUARDIAN", subject: "" },
       { type: "SPEND_LIMIT", subject: "" },
       { type: "SPEND_LIMIT", subject: "0xa" },
-    ].map((row) => keyText(policies.key, row));
+    ].map((row) => formatKey(policies.key, row));
     expect(new Set(texts).size).toBe(3);
   });
 });

@@ -21,40 +21,40 @@ export type Table<C extends Columns = Columns, K extends keyof C & string = keyo
   readonly indexes: readonly (readonly string[])[];
   readonly history: History;
   /** Whether rows carry the block, transaction and log that made them. */
-  readonly provenance: boolean;
+  readonly hasProvenance: boolean;
   /** Only for the type system: what a row and a key look like. */
   readonly shape?: { row: RowOf<C>; key: Pick<RowOf<C>, K> };
 };
 
-export const PROVENANCE = { block_number: uint63, tx_hash: bytes32, log_index: uint16 } as const;
+export const PROVENANCE_COLUMNS = { block_number: uint63, tx_hash: bytes32, log_index: uint16 } as const;
 
-export function table<C extends Columns, const K extends keyof C & string>(
+export function defineTable<C extends Columns, const K extends keyof C & string>(
   name: string,
   columns: C,
   options: { key: readonly K[]; index?: readonly (readonly (keyof C & string)[])[] },
-): Table<C & typeof PROVENANCE, K> {
+): Table<C & typeof PROVENANCE_COLUMNS, K> {
   return {
     name,
-    columns: { ...columns, ...PROVENANCE },
+    columns: { ...columns, ...PROVENANCE_COLUMNS },
     key: options.key,
     indexes: options.index ?? [],
     history: "full",
-    provenance: true,
+    hasProvenance: true,
   };
 }
 
 /** A table of counters: rows come into being at zero and only ever have amounts added. */
-export function rollup<C extends Columns, const K extends keyof C & string>(
+export function defineRollup<C extends Columns, const K extends keyof C & string>(
   name: string,
   columns: C,
   options: { key: readonly K[]; index?: readonly (readonly (keyof C & string)[])[]; history?: History },
 ): Table<C, K> {
   const { key, index = [], history = "recent" } = options;
-  return { name, columns, key, indexes: index, history, provenance: false };
+  return { name, columns, key, indexes: index, history, hasProvenance: false };
 }
 
 /** The key as one text: hex, digits and names only, so that a bar can separate its parts. */
-export function keyText(key: readonly string[], row: Row): string {
+export function formatKey(key: readonly string[], row: Row): string {
   // A loop, because this runs several times for every event.
   let text = String(row[key[0] ?? ""]);
   for (let i = 1; i < key.length; i += 1) text += `|${String(row[key[i] ?? ""])}`;

@@ -8,7 +8,7 @@ import { type Database, openDatabase } from "./postgres/database.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { migrations } from "./postgres/migrations.ts";
 
-export type OpenDatabase = { readonly database: Database; close(): Promise<void> };
+export type ConfiguredDatabase = { readonly database: Database; close(): Promise<void> };
 
 // Enough for the readers of one process; PostgreSQL's default of 100 leaves room for several processes.
 const POOL_MAX = 10;
@@ -17,7 +17,7 @@ export async function openConfiguredDatabase(
   config: Config<typeof databaseSettings>,
   log: Log,
   purpose: string,
-): Promise<OpenDatabase> {
+): Promise<ConfiguredDatabase> {
   const embedded = config.databaseUrl
     ? null
     : await openSharedPostgres({ folder: join(config.dataFolder, "postgres"), log });
@@ -40,7 +40,7 @@ async function prepared(
   database: Database,
   embedded: SharedPostgres | null,
   log: Log,
-): Promise<OpenDatabase> {
+): Promise<ConfiguredDatabase> {
   try {
     await migrate(database, migrations, log);
   } catch (error) {

@@ -6,7 +6,7 @@ const VERSION = "1.0.0";
 const X402_VERSION = 2;
 
 /** `/.well-known/x402.json`. */
-export function x402Discovery({ routes }: Offering) {
+export function buildX402Discovery({ routes }: Offering) {
   return {
     version: VERSION,
     resources: routes.map(({ path, method, priceUsd, description, terms }) => ({
@@ -20,12 +20,12 @@ export function x402Discovery({ routes }: Offering) {
 }
 
 /** `/.well-known/x402`. */
-export function x402Resources({ origin, routes }: Offering) {
+export function buildX402Resources({ origin, routes }: Offering) {
   return { version: 1, resources: routes.map(({ path }) => origin + path) };
 }
 
 /** `/discovery/resources`. */
-export function discoveryResources({ origin, routes, sinceMs }: Offering) {
+export function buildDiscoveryResources({ origin, routes, termsSinceMs: sinceMs }: Offering) {
   const items = routes.map(({ path, description, tags, terms }) => ({
     resource: origin + path,
     type: "http",
@@ -42,7 +42,7 @@ export function discoveryResources({ origin, routes, sinceMs }: Offering) {
 }
 
 /** What an operation of an OpenAPI document says about its price. */
-export function paymentExtension({ priceUsd }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
+export function buildPaymentExtension({ priceUsd }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
   return {
     "x-payment-info": {
       price: { mode: "fixed", amount: priceUsd, currency: "USD" },

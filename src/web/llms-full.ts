@@ -2,36 +2,36 @@
 import { FAULTS, type FaultCode } from "../lib/fault.ts";
 import type { JsonSchema } from "../schema/column.ts";
 import type { Parameter } from "../schema/parameter.ts";
-import { markdownJson, markdownTable } from "./markdown.ts";
+import { formatMarkdownJson, formatMarkdownTable } from "./markdown.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
-import { paymentGuide } from "./payment-guide.ts";
+import { renderPaymentGuide } from "./payment-guide.ts";
 
 /** A record of the answers, as its schema describes it. */
 export type RecordFields = {
   readonly name: string;
-  readonly fields: readonly { readonly name: string; readonly type: string; readonly meaning: string }[];
+  readonly fields: readonly { readonly name: string; readonly type: string; readonly description: string }[];
 };
 
-export type FullText = {
+export type LlmsFullInput = {
   readonly offering: Offering;
   readonly route: PaidRoute;
   readonly parameters: readonly Parameter[];
   /** A query that works, without the question mark. */
   readonly exampleQuery: string;
-  readonly exampleAnswer: unknown;
+  readonly exampleResponse: unknown;
   readonly records: readonly RecordFields[];
-  readonly faults: readonly FaultCode[];
+  readonly errorCodes: readonly FaultCode[];
   /** The other paths, free of charge. */
-  readonly documents: readonly { readonly path: string; readonly meaning: string }[];
+  readonly documents: readonly { readonly path: string; readonly description: string }[];
   /** Sentences a careful reader of the answer wants to know. */
   readonly notes: readonly string[];
 };
 
-export function llmsFullText(full: FullText): string {
-  const { offering, route, exampleQuery, exampleAnswer, notes, documents } = full;
+export function renderLlmsFullText(full: LlmsFullInput): string {
+  const { offering, route, exampleQuery, exampleResponse: exampleAnswer, notes, documents } = full;
   return `# ${offering.name}
 
-> ${offering.about}
+> ${offering.description}
 
 Base address: ${offering.origin}. Everything is JSON in UTF-8 unless said otherwise. Any origin may call it from a browser.
 
@@ -45,7 +45,7 @@ Unknown query keys are ignored; a key given twice is refused with 400.
 
 ## How to pay (x402, version 2)
 
-${paymentGuide(offering, route, exampleQuery)}
+${renderPaymentGuide(offering, route, exampleQuery)}
 
 ## The answer
 
@@ -55,32 +55,32 @@ ${full.records.map(recordText).join("\n\n")}
 
 ### Example
 
-${markdownJson(exampleAnswer)}
+${formatMarkdownJson(exampleAnswer)}
 
 ## Errors
 
 Every error is \`{"error": "<one clear sentence>"}\` with its code in the header \`x-error-code\` and the id of the request in \`x-request-id\`. *Retry* tells whether the same request, with the same payment, can succeed later.
 
-${faultTable(full.faults)}
+${faultTable(full.errorCodes)}
 
 ## Other paths, free of charge
 
-${markdownTable(
+${formatMarkdownTable(
   ["path", "what it is"],
-  documents.map(({ path, meaning }) => [`\`GET ${path}\``, meaning]),
+  documents.map(({ path, description: meaning }) => [`\`GET ${path}\``, meaning]),
 )}
 `;
 }
 
 function parameterTable(parameters: readonly Parameter[]): string {
-  const rows = parameters.map(({ name, place, required, kind, meaning }) => [
+  const rows = parameters.map(({ name, in: place, required, kind, description: meaning }) => [
     `\`${name}\``,
     place,
     required ? "yes" : "no",
     formOf(kind.json),
     meaning,
   ]);
-  return markdownTable(["parameter", "in", "required", "form", "meaning"], rows);
+  return formatMarkdownTable(["parameter", "in", "required", "form", "meaning"], rows);
 }
 
 function formOf(schema: JsonSchema): string {
@@ -91,8 +91,8 @@ function formOf(schema: JsonSchema): string {
 }
 
 function recordText({ name, fields }: RecordFields): string {
-  const rows = fields.map((field) => [`\`${field.name}\``, field.type, field.meaning]);
-  return `### ${name}\n\n${markdownTable(["field", "type", "meaning"], rows)}`;
+  const rows = fields.map((field) => [`\`${field.name}\``, field.type, field.description]);
+  return `### ${name}\n\n${formatMarkdownTable(["field", "type", "meaning"], rows)}`;
 }
 
 function faultTable(codes: readonly FaultCode[]): string {
@@ -105,5 +105,5 @@ function faultTable(codes: readonly FaultCode[]): string {
       retry ? "yes" : "no",
       meaning,
     ]);
-  return markdownTable(["status", "x-error-code", "retry", "meaning"], rows);
+  return formatMarkdownTable(["status", "x-error-code", "retry", "meaning"], rows);
 }

@@ -1,11 +1,11 @@
 // /llms.txt: where a language model finds what it needs, in the form of llmstxt.org.
 import type { Offering } from "./offering.ts";
 
-export type DocumentLink = { readonly path: string; readonly title: string; readonly meaning: string };
+export type DocumentLink = { readonly path: string; readonly title: string; readonly description: string };
 
 export type LinkGroup = { readonly title: string; readonly links: readonly DocumentLink[] };
 
-export function llmsText({ name, about, origin, routes }: Offering, groups: readonly LinkGroup[]): string {
+export function renderLlmsText({ name, description: about, origin, routes }: Offering, groups: readonly LinkGroup[]): string {
   const paid = routes.map(
     ({ method, path, priceUsd, description, terms }) =>
       `- [${method} ${path}](${origin}${path}): $${priceUsd} per request, paid with x402 on ${terms.network}. ${description}`,
@@ -13,7 +13,7 @@ export function llmsText({ name, about, origin, routes }: Offering, groups: read
   const listed = groups.flatMap(({ title, links }) => [
     `## ${title}`,
     "",
-    ...links.map((link) => `- [${link.title}](${origin}${link.path}): ${link.meaning}`),
+    ...links.map((link) => `- [${link.title}](${origin}${link.path}): ${link.description}`),
     "",
   ]);
   return [

@@ -1,6 +1,6 @@
 // What a directory would refuse is refused at the start.
 import { describe, expect, it } from "vitest";
-import { checkedOffering, type Offering, type PaidRoute } from "./offering.ts";
+import { validateOffering, type Offering, type PaidRoute } from "./offering.ts";
 
 const route: PaidRoute = {
   method: "GET",
@@ -21,15 +21,15 @@ const route: PaidRoute = {
 const offering: Offering = {
   origin: "https://a.example",
   name: "Things",
-  about: "",
+  description: "",
   routes: [route],
-  sinceMs: 0,
+  termsSinceMs: 0,
 };
 
 describe("an offering", () => {
   it("is published as it is when directories take it", () => {
-    expect(checkedOffering(offering)).toBe(offering);
-    checkedOffering({ ...offering, routes: [{ ...route, description: "x".repeat(500) }] });
+    expect(validateOffering(offering)).toBe(offering);
+    validateOffering({ ...offering, routes: [{ ...route, description: "x".repeat(500) }] });
   });
 
   it.each<[Partial<Offering>, RegExp]>([
@@ -40,6 +40,6 @@ describe("an offering", () => {
     [{ routes: [{ ...route, priceUsd: "$1" }] }, /price/],
     [{ routes: [{ ...route, tags: ["a", "b", "c", "d", "e", "f"] }] }, /5 tags/],
   ])("with %j is refused", (change, sentence) => {
-    expect(() => checkedOffering({ ...offering, ...change })).toThrow(sentence);
+    expect(() => validateOffering({ ...offering, ...change })).toThrow(sentence);
   });
 });

@@ -30,10 +30,10 @@ export type Offering = {
   /** Where clients reach the service: scheme, host and port, no slash at the end. Never from a request. */
   readonly origin: string;
   readonly name: string;
-  readonly about: string;
+  readonly description: string;
   readonly routes: readonly PaidRoute[];
   /** When these terms came to be, in milliseconds since 1970. */
-  readonly sinceMs: number;
+  readonly termsSinceMs: number;
 };
 
 // What directories accept: longer texts and more tags are cut or refused there.
@@ -42,7 +42,7 @@ const NAME = /^[\x20-\x7e]{1,32}$/;
 const TAGS_MAX = 5;
 
 /** Refuses at the start what a directory would refuse later. */
-export function checkedOffering(offering: Offering): Offering {
+export function validateOffering(offering: Offering): Offering {
   const { name, routes } = offering;
   if (!NAME.test(name)) throw defect("its name must be 1 to 32 characters of ASCII");
   for (const { path, description, priceUsd, tags } of routes) {

@@ -16,12 +16,12 @@ const MODULES = [
 // Later ones win over earlier ones of the same weight.
 const STYLES = ["theme.css", "page.css", "snapshot.css"];
 
-export function pageStyle(): string {
+export function readPageStyle(): string {
   return STYLES.map(source).join("");
 }
 
 /** One module without imports: a policy names it by one hash, and a browser fetches nothing more. */
-export function pageScript(): string {
+export function readPageScript(): string {
   return MODULES.map((name) => withoutModuleWords(source(name))).join("\n");
 }
 

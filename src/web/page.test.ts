@@ -3,13 +3,13 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { pageScript, pageStyle } from "./page-sources.ts";
+import { readPageScript, readPageStyle } from "./page-sources.ts";
 
 const FOLDER = fileURLToPath(new URL("../faces/pay-page/", import.meta.url));
 
 describe("the page's script", () => {
   it("is one module that needs no other, with every file in it", () => {
-    const script = pageScript();
+    const script = readPageScript();
     const { diagnostics } = ts.transpileModule(script, { reportDiagnostics: true });
     expect(diagnostics).toEqual([]);
     expect(script).not.toMatch(/^(?:import|export)\b/m);
@@ -21,8 +21,8 @@ describe("the page's script", () => {
   });
 
   it("can not end the element it stands in", () => {
-    expect(pageScript()).not.toMatch(/<\/script|<!--/i);
-    expect(pageStyle()).not.toMatch(/<\/style/i);
+    expect(readPageScript()).not.toMatch(/<\/script|<!--/i);
+    expect(readPageStyle()).not.toMatch(/<\/style/i);
   });
 
   it("has true types", () => {

@@ -1,9 +1,9 @@
 // A page of ours: complete in itself, and a policy that lets exactly its own style and script run.
-import { escapeHtml, sourceHash } from "../lib/html.ts";
+import { escapeHtml, cspSourceHash } from "../lib/html.ts";
 
-export type Page = { readonly html: string; readonly policy: string };
+export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
-export type PageParts = {
+export type HtmlPageParts = {
   readonly title: string;
   readonly style: string;
   readonly main: string;
@@ -11,7 +11,7 @@ export type PageParts = {
   readonly script: string | null;
 };
 
-export function page({ title, style, main, script }: PageParts): Page {
+export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlPage {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -32,13 +32,13 @@ ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
 `;
   const policy = [
     "default-src 'none'",
-    `style-src '${sourceHash(style)}'`,
+    `style-src '${cspSourceHash(style)}'`,
     // The empty icon, so that browsers do not ask for one.
     "img-src data:",
-    ...(script === null ? [] : [`script-src '${sourceHash(script)}'`, "connect-src 'self'"]),
+    ...(script === null ? [] : [`script-src '${cspSourceHash(script)}'`, "connect-src 'self'"]),
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join("; ");
-  return { html, policy };
+  return { html, contentSecurityPolicy: policy };
 }

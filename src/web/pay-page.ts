@@ -1,27 +1,27 @@
 // The page a browser gets instead of JSON: it explains what is sold, takes a payment from a wallet, and shows the answer.
 import { escapeHtml, jsonForHtml } from "../lib/html.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
-import { type Page, page } from "./page.ts";
-import { pageScript, pageStyle } from "./page-sources.ts";
+import { type HtmlPage, renderPage } from "./page.ts";
+import { readPageScript, readPageStyle } from "./page-sources.ts";
 
-export type ShownChain = {
+export type PayPageChain = {
   readonly slug: string;
   readonly name: string;
   /** Where a transaction can be looked at, with `{hash}` in it; null where nobody shows it. */
   readonly explorerTxUrl: string | null;
 };
 
-export type PayPageParts = {
+export type PayPageInput = {
   readonly offering: Offering;
   readonly route: PaidRoute;
-  readonly chains: readonly ShownChain[];
+  readonly chains: readonly PayPageChain[];
   readonly defaultChains: readonly string[];
   /** The chain that is paid on. */
-  readonly paidOn: ShownChain;
+  readonly paymentChain: PayPageChain;
 };
 
-export function payPage(parts: PayPageParts): Page {
-  const { offering, route, chains, paidOn } = parts;
+export function renderPayPage(parts: PayPageInput): HtmlPage {
+  const { offering, route, chains, paymentChain: paidOn } = parts;
   const { priceUsd, path, terms } = route;
   const offer = { path, priceUsd, terms, chains, paidOn };
   const main = `<h1>What is in this wallet?</h1>
@@ -55,10 +55,10 @@ ${chains.map((chain) => chainBox(chain, parts.defaultChains)).join("\n")}
 <pre><code>curl -i '${escapeHtml(offering.origin + path)}?address=0x…'</code></pre>
 </section>
 <script type="application/json" id="offer">${jsonForHtml(offer)}</script>`;
-  return page({ title: "Wallet snapshot · Sextant", style: pageStyle(), main, script: pageScript() });
+  return renderPage({ title: "Wallet snapshot · Sextant", style: readPageStyle(), main, script: readPageScript() });
 }
 
-function chainBox({ slug, name }: ShownChain, chosen: readonly string[]): string {
+function chainBox({ slug, name }: PayPageChain, chosen: readonly string[]): string {
   const checked = chosen.includes(slug) ? " checked" : "";
   return `<label><input type="checkbox" name="chains" value="${escapeHtml(slug)}"${checked}> ${escapeHtml(name)}</label>`;
 }

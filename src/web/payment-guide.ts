@@ -1,7 +1,7 @@
 // How to pay, step by step and to the byte, for a program that has read nothing else.
-import { markdownJson } from "./markdown.ts";
+import { formatMarkdownJson } from "./markdown.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
-import { transferTypedData } from "./typed-data.ts";
+import { buildTransferTypedData } from "./typed-data.ts";
 
 const PAYER = "0x1111111111111111111111111111111111111111";
 const NONCE = `0x${"5e".repeat(32)}`;
@@ -12,7 +12,7 @@ const NOW_SECONDS = 1_767_225_600;
 // Clocks differ: a signature that is valid only from now on may be too early for the chain.
 const EARLY_SECONDS = 600;
 
-export function paymentGuide({ origin }: Offering, route: PaidRoute, query: string): string {
+export function renderPaymentGuide({ origin }: Offering, route: PaidRoute, query: string): string {
   const { terms, priceUsd, method, path, description } = route;
   const url = `${origin}${path}?${query}`;
   const resource = { url, description, mimeType: "application/json" };
@@ -33,7 +33,7 @@ Accept: application/json
 
 The answer is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"error": "…", "accepts": […]}\` with the same \`accepts\`. A mistake in the query is answered with 400 here, before anything is paid.
 
-${markdownJson({ x402Version: 2, error: "Payment required.", resource, accepts: [terms] })}
+${formatMarkdownJson({ x402Version: 2, error: "Payment required.", resource, accepts: [terms] })}
 
 There may be \`extensions\` beside it; you need none of them. Check that \`amount\`, \`asset\`, \`network\` and \`payTo\` are what you are willing to pay: $${priceUsd} is ${terms.amount} of the smallest units of \`${terms.asset}\` on \`${terms.network}\`. Paying needs that token and no gas: the service sends the transaction.
 
@@ -41,7 +41,7 @@ There may be \`extensions\` beside it; you need none of them. Check that \`amoun
 
 Sign this EIP-712 typed data (\`eth_signTypedData_v4\`) with the account that pays. The domain is the token's: \`name\` and \`version\` from \`extra\`, \`chainId\` from \`network\`, \`verifyingContract\` is \`asset\`. \`validAfter\` is now minus ${EARLY_SECONDS} seconds, \`validBefore\` is now plus \`maxTimeoutSeconds\`, \`nonce\` is 32 fresh random bytes, \`value\` is \`amount\`, \`to\` is \`payTo\`.
 
-${markdownJson(transferTypedData(terms, authorization))}
+${formatMarkdownJson(buildTransferTypedData(terms, authorization))}
 
 Wallets that want the type of the domain listed too add \`EIP712Domain\`: name string, version string, chainId uint256, verifyingContract address.
 
@@ -49,13 +49,13 @@ Wallets that want the type of the domain listed too add \`EIP712Domain\`: name s
 
 Send the same request with the header \`PAYMENT-SIGNATURE\`: base64 of this JSON in UTF-8. \`accepted\` is the element of \`accepts\` that you chose and \`resource\` the one from step 1, both unchanged; the numbers of \`authorization\` are decimal strings.
 
-${markdownJson({ x402Version: 2, payload: { authorization, signature: SIGNATURE }, resource, accepted: terms })}
+${formatMarkdownJson({ x402Version: 2, payload: { authorization, signature: SIGNATURE }, resource, accepted: terms })}
 
 ### Step 4: read the answer
 
 The answer is 200 with the JSON you paid for. Its header \`PAYMENT-RESPONSE\` is base64 of:
 
-${markdownJson({ success: true, transaction: TRANSACTION, network: terms.network, payer: PAYER, amount: terms.amount })}
+${formatMarkdownJson({ success: true, transaction: TRANSACTION, network: terms.network, payer: PAYER, amount: terms.amount })}
 
 ### Retry rules
 

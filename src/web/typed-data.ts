@@ -1,8 +1,8 @@
 // What a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data.
-import { chainIdOf } from "../lib/caip2.ts";
+import { chainIdOfNetwork } from "../lib/caip2.ts";
 import type { PaymentTerms } from "./offering.ts";
 
-export type Authorization = {
+export type TransferAuthorization = {
   readonly from: string;
   readonly to: string;
   readonly value: string;
@@ -22,12 +22,12 @@ const TYPES = {
   ],
 };
 
-export function transferTypedData(terms: PaymentTerms, message: Authorization) {
+export function buildTransferTypedData(terms: PaymentTerms, message: TransferAuthorization) {
   return {
     domain: {
       name: terms.extra.name,
       version: terms.extra.version,
-      chainId: chainIdOf(terms.network),
+      chainId: chainIdOfNetwork(terms.network),
       verifyingContract: terms.asset,
     },
     primaryType: "TransferWithAuthorization" as const,

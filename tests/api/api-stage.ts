@@ -2,19 +2,19 @@
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { playEconomy } from "@sextant/simulator/simulator";
+import { runSimulator } from "@sextant/simulator/simulator";
 import { scriptedTimeline } from "@sextant/simulator/timeline";
 import { openWorld } from "@sextant/simulator/world";
 import { expect } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
-import { type ApiAnswer, type ApiClient, openApiClient } from "../support/http/api-client.ts";
+import { type ApiResponse, type ApiClient, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi } from "../support/http/test-api.ts";
-import { deploymentOf, startTestIndex } from "../support/index/test-index.ts";
+import { toDeployment, startTestIndex } from "../support/index/test-index.ts";
 
 /** A record of an answer; what its values are is for the test to say. */
-export type Rec = Readonly<Record<string, unknown>>;
-export type Page = {
-  readonly records: readonly Rec[];
+export type ApiRecord = Readonly<Record<string, unknown>>;
+export type ApiPage = {
+  readonly records: readonly ApiRecord[];
   readonly pagination: { limit: number; offset: number; count: number; next_cursor?: string };
   /** The keys of the answer, in order. */
   readonly keys: readonly string[];
@@ -27,20 +27,20 @@ export type ApiStage = {
   /** Every registered route, as `GET /agents/:agentId`. */
   readonly routes: readonly string[];
   /** Asks; every answer is held against the API's own description. */
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiResponse>;
   /** The body of an answer that must be there. */
-  body<T = Rec>(path: string): Promise<T>;
+  body<T = ApiRecord>(path: string): Promise<T>;
   /** A page of a list, whose records are under `key`. */
-  page(path: string, key: string): Promise<Page>;
+  page(path: string, key: string): Promise<ApiPage>;
   /** All records of a list, page after page by cursor. */
-  pages(path: string, key: string, limit: number): Promise<readonly Rec[]>;
+  pages(path: string, key: string, limit: number): Promise<readonly ApiRecord[]>;
   rows(text: string): Promise<readonly Readonly<Record<string, string>>[]>;
   /** The first row of what must have some. */
   first(text: string): Promise<Readonly<Record<string, string>>>;
   /** Plays some steps with people of their own; does not wait for the index. */
   play(steps: number): Promise<void>;
   /** Waits until the API answers from the chain's head, and tells its number. */
-  level(): Promise<number>;
+  waitUntilSynced(): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -66,7 +66,7 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
   const world = await openWorld({ request, deployment, timeline, seed });
   const index = await startTestIndex({
     urls: [chain.rpcUrl, chain.wsUrl],
-    deployment: deploymentOf(deployment),
+    deployment: toDeployment(deployment),
   });
   const { database } = index;
   const api = await startTestApi(database);
@@ -79,10 +79,10 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
     expect(answer.status, `${path} ${answer.text}`).toBe(200);
     return answer.body as T;
   };
-  const page = async (path: string, key: string): Promise<Page> => {
-    const answer = await body<Rec>(path);
-    const { pagination, [key]: records } = answer as Rec & Pick<Page, "pagination">;
-    return { records: records as readonly Rec[], pagination, keys: Object.keys(answer) };
+  const page = async (path: string, key: string): Promise<ApiPage> => {
+    const answer = await body<ApiRecord>(path);
+    const { pagination, [key]: records } = answer as ApiRecord & Pick<ApiPage, "pagination">;
+    return { records: records as readonly ApiRecord[], pagination, keys: Object.keys(answer) };
   };
   const rows = async (text: string) => (await database.query<Record<string, string>>(text)).rows;
 
@@ -95,7 +95,7 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
     body,
     page,
     async pages(path, key, limit) {
-      const all: Rec[] = [];
+      const all: ApiRecord[] = [];
       for (let cursor = ""; ; ) {
         const { records, pagination } = await page(
           `${path}${path.includes("?") ? "&" : "?"}limit=${limit}${cursor}`,
@@ -116,17 +116,17 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
     },
     async play(steps) {
       acts += 1;
-      await playEconomy({
+      await runSimulator({
         world,
         seed: seed + acts,
         steps,
-        firstCastIndex: FIRST_CAST + acts * CAST_SIZE,
+        firstAccountIndex: FIRST_CAST + acts * CAST_SIZE,
       });
     },
-    async level() {
+    async waitUntilSynced() {
       const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
       const number = Number(head.number);
-      await index.reach({ number, hash: String(head.hash) });
+      await index.waitUntilIndexed({ number, hash: String(head.hash) });
       // What the API has kept is forgotten a moment after the index has moved on.
       const until = Date.now() + LEVEL_MS_MAX;
       for (;;) {

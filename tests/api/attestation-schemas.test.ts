@@ -1,9 +1,9 @@
 // Attestation schemas over HTTP: built in, published under their hash, and replaced by their publisher alone.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/api/writes/canonical-json.ts";
-import { publishSchema } from "../../src/api/writes/sign-write.ts";
-import { OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
+import { toCanonicalJson } from "../../src/api/writes/canonical-json.ts";
+import { schemaWriteSubject } from "../../src/api/writes/sign-write.ts";
+import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 beforeAll(async () => {
@@ -13,9 +13,9 @@ afterAll(() => stage.close());
 
 describe("attestation schemas", () => {
   const json_schema = { type: "object", properties: { z: { type: "string" }, a: { minimum: 0.5 } } };
-  const hash = keccak256(stringToBytes(canonicalJson(json_schema)));
+  const hash = keccak256(stringToBytes(toCanonicalJson(json_schema)));
   const publish = (by: number, body: Record<string, unknown>, schemaHash: Hex = hash) =>
-    stage.send(stage.person(by), publishSchema(schemaHash), {
+    stage.send(stage.person(by), schemaWriteSubject(schemaHash), {
       method: "POST",
       path: "/attestations/schemas",
       body,
@@ -45,7 +45,7 @@ describe("attestation schemas", () => {
   });
 
   it("are published under the hash of their canonical text", async () => {
-    const { status, body } = await publish(OWNER, {
+    const { status, body } = await publish(INTENT_OWNER, {
       name: "mine",
       json_schema,
       recommended_subject: "an agent",
@@ -54,19 +54,19 @@ describe("attestation schemas", () => {
     expect(body).toMatchObject({ schema_hash: hash, name: "mine", json_schema, description: null });
     const shown = await stage.get(`/attestations/schemas/${hash}`);
     expect(shown.body).toEqual(body);
-    expect(keccak256(stringToBytes(canonicalJson(shown.body.json_schema)))).toBe(hash);
+    expect(keccak256(stringToBytes(toCanonicalJson(shown.body.json_schema)))).toBe(hash);
   });
 
   it("are replaced by their publisher only", async () => {
-    expect((await publish(STRANGER, { name: "stolen", json_schema })).status).toBe(409);
-    const renamed = await publish(OWNER, { name: "still mine", schema_hash: hash, description: "x" });
+    expect((await publish(UNRELATED_ACCOUNT, { name: "stolen", json_schema })).status).toBe(409);
+    const renamed = await publish(INTENT_OWNER, { name: "still mine", schema_hash: hash, description: "x" });
     expect(renamed.body).toMatchObject({ name: "still mine", json_schema: {}, description: "x" });
     expect((await stage.get(`/attestations/schemas/${hash}`)).body).toEqual(renamed.body);
   });
 
   it("can not take the hash or the name of a built-in one, in any mode", async () => {
     const builtIn = `0x${"1".repeat(64)}`;
-    expect((await publish(OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(409);
+    expect((await publish(INTENT_OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(409);
     const named = { name: "Safety_Review", json_schema: { title: "fake" } };
     expect((await stage.open.ask("POST", "/attestations/schemas", named)).status).toBe(409);
   });

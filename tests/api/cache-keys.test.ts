@@ -1,39 +1,39 @@
 // What a cached response is found by: only what the route knows, so that nothing else in an address has it made again.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/writes/endpoints.ts";
-import { createAnswerCache } from "../../src/http/cache/response-cache.ts";
+import { createResponseCache } from "../../src/http/cache/response-cache.ts";
 import { addReadRoutes } from "../../src/http/routes/reads.ts";
-import { createServer, type Server } from "../../src/http/server.ts";
-import { reads as protocolReads } from "../../src/protocol/reads.ts";
-import { openReader } from "../../src/store/fast/pipelined-reader.ts";
+import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import { indexReads as protocolReads } from "../../src/protocol/reads.ts";
+import { openPipelinedReader } from "../../src/store/fast/pipelined-reader.ts";
 import { openIndexReader } from "../../src/store/index/reader.ts";
 import { openSlowReader } from "../../src/store/index/slow-reader.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
-import { quiet } from "../support/quiet-log.ts";
+import { silentLog } from "../support/quiet-log.ts";
 
 const reads = [...protocolReads, ...writeReads];
 const OWNER = `0x${"ab".repeat(20)}`;
 
 let place: EmptyIndex;
-let readers: { quick: ReturnType<typeof openReader>; slow: ReturnType<typeof openSlowReader> };
-let server: Server;
+let readers: { quick: ReturnType<typeof openPipelinedReader>; slow: ReturnType<typeof openSlowReader> };
+let server: HttpServer;
 let url: string;
 let statements = 0;
 
 beforeAll(async () => {
   place = await openEmptyIndex();
-  readers = { quick: openReader(place.database), slow: openSlowReader(place.database) };
+  readers = { quick: openPipelinedReader(place.database), slow: openSlowReader(place.database) };
   const index = openIndexReader(readers);
   const run: typeof index.read = (statement, use) => {
     statements += 1;
     return index.read(statement, use);
   };
-  const cache = createAnswerCache({ bytesMax: 1_000_000 });
-  cache.changed();
+  const cache = createResponseCache({ bytesMax: 1_000_000 });
+  cache.invalidateAll();
   const ready = async () => ({ ready: true }) as const;
-  server = createServer({ log: quiet, bodyBytesMax: 1_024, requestMsMax: 10_000, ready });
+  server = createHttpServer({ log: silentLog, bodyBytesMax: 1_024, requestMsMax: 10_000, checkReadiness: ready });
   addReadRoutes(server, reads, { run, cache });
-  url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
 });
 
 afterAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** A list that needs no other record, as a client asks for it. */
 const lists = reads
-  .filter(({ path, missing }) => !path.includes(":") && missing === null)
+  .filter(({ path, notFoundMessage: missing }) => !path.includes(":") && missing === null)
   .map(({ path, parameters }) => {
     const required = parameters.filter((each) => each.required).map(({ name }) => `&${name}=${OWNER}`);
     return [path, `${path}?${required.join("")}`] as const;

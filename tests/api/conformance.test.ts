@@ -1,6 +1,6 @@
 // The API is what the specification says, table by table, and what it says of itself in /openapi.json.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askEverything } from "../../scripts/api-examples/sample-requests.ts";
+import { requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
@@ -15,7 +15,7 @@ let schemas: DescribedSchemas;
 beforeAll(async () => {
   stage = await openApiStage(4, { finalityDepth: 32 });
   await stage.play(300);
-  await stage.level();
+  await stage.waitUntilSynced();
   document = stage.client.document;
   schemas = describedSchemas(document);
 });
@@ -294,7 +294,7 @@ describe("limits", () => {
 
 describe("answers", () => {
   it("of every route are as it describes them", async () => {
-    const samples = await askEverything((method, target, body) =>
+    const samples = await requestAllExamples((method, target, body) =>
       stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
     );
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiClient, answerChecker, openApiClient, operationOf } from "../support/http/api-client.ts";
+import { type ApiClient, createResponseChecker, openApiClient, findOperation } from "../support/http/api-client.ts";
 import { operationsOf } from "../support/http/hostile-requests.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
@@ -44,12 +44,12 @@ describe("docs/api.md (written by npm run docs:api)", () => {
   });
 
   it("shows what the routes take and answer", () => {
-    const check = answerChecker(client.document);
+    const check = createResponseChecker(client.document);
     const ajv = new Ajv2020({ strict: false }).addSchema(client.document, "api");
     for (const { title, text } of sections.filter((each) => !PARTIAL.includes(each.title))) {
       const [method = "", path = ""] = title.split(" ");
       const target = /^curl .*'http:\/\/127\.0\.0\.1:3001([^']*)'/m.exec(text)?.[1] ?? "";
-      const found = operationOf(client.document, method, target);
+      const found = findOperation(client.document, method, target);
       expect(found?.path).toBe(path);
       const headers = new Headers({
         "content-type": "application/json",

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
-import { addressOf, DEPLOYMENT, hashOf, logOf } from "../support/index/memory-index.ts";
+import { repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, encodeProtocolLog } from "../support/index/memory-index.ts";
 
 const LOGS = 5_000;
 const BYTES_MAX = 512 * 1024;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   api = await startTestApi(place.database);
   await place.database.query({
     text: "update deployment set contracts = $1",
-    values: [JSON.stringify(DEPLOYMENT.contracts)],
+    values: [JSON.stringify(MEMORY_DEPLOYMENT.contracts)],
   });
   await place.database.query(
     "insert into blocks (number, hash, timestamp, log_count) values (5, '\\x05', 1700000000, 1)",
@@ -27,8 +27,8 @@ afterAll(async () => {
 });
 
 async function explained(hash: string, count: number) {
-  const args = { intentId: 7n, owner: addressOf("aa"), nonce: 1n };
-  const { address, topics, data } = logOf("IntentBook", "IntentSubmitted", args, { block: 5, index: 0 });
+  const args = { intentId: 7n, owner: repeatAddressByte("aa"), nonce: 1n };
+  const { address, topics, data } = encodeProtocolLog("IntentBook", "IntentSubmitted", args, { block: 5, index: 0 });
   const bytes = [hash, address, `0x${topics.map((topic) => topic.slice(2)).join("")}`, data];
   await place.database.query("delete from logs");
   await place.database.query({
@@ -44,13 +44,13 @@ async function explained(hash: string, count: number) {
 
 describe("an explanation", () => {
   it("shows every event where they fit", async () => {
-    const { body } = await explained(hashOf("01"), 100);
+    const { body } = await explained(repeatHashByte("01"), 100);
     expect(body.events).toHaveLength(100);
     expect(body.summary).toMatch(/^Transaction contained 100 event\(s\): /);
   });
 
   it("leaves out the last events where all would exceed its limit, and tells how many", async () => {
-    const { size, body } = await explained(hashOf("02"), LOGS);
+    const { size, body } = await explained(repeatHashByte("02"), LOGS);
     expect(size).toBeLessThanOrEqual(BYTES_MAX);
     expect(size).toBeGreaterThan(BYTES_MAX * 0.9);
     const left = LOGS - body.events.length;

@@ -1,12 +1,12 @@
 // Two filters at once, each with many rows and none in common: declared slow, or found by an index over both.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
-import { reads } from "../../src/protocol/reads.ts";
+import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read } from "../../src/schema/reads/read.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
-import { cost } from "../support/index/statement-cost.ts";
+import { measureStatementCost } from "../support/index/statement-cost.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const ROWS = 5_000;
@@ -70,7 +70,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 function pairsOf(read: Read): [string, Read, Record<string, unknown>][] {
   const filters = read.parameters
-    .filter(({ name, place }) => place === "query" && !PAGING.includes(name))
+    .filter(({ name, in: place }) => place === "query" && !PAGING.includes(name))
     .map(({ name }) => name);
   return filters.flatMap((one, at) =>
     filters.slice(at + 1).map((other): [string, Read, Record<string, unknown>] => {
@@ -80,7 +80,7 @@ function pairsOf(read: Read): [string, Read, Record<string, unknown>][] {
   );
 }
 
-const lists = reads.filter(({ parameters }) => parameters.some(({ name }) => name === "cursor"));
+const lists = indexReads.filter(({ parameters }) => parameters.some(({ name }) => name === "cursor"));
 const pairs = lists.flatMap(pairsOf);
 const input = { asOf: null, provenance: false };
 
@@ -88,7 +88,7 @@ describe("a pair of filters", () => {
   it.each(pairs)("is slow or looks at little: %s", async (_title, read, values) => {
     const plan = read.plan({ ...input, values });
     if (plan.cost === "slow") return;
-    const found = await cost(opened.database, plan.sql);
+    const found = await measureStatementCost(opened.database, plan.sql);
     expect(found.whole).toEqual([]);
     expect(found.removed).toBeLessThan(REMOVED_MAX);
     expect(found.pages).toBeLessThan(PAGES_MAX);

@@ -2,8 +2,8 @@
 import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askEverything, type Sample } from "../../scripts/api-examples/sample-requests.ts";
-import { answerChecker } from "../support/http/api-client.ts";
+import { requestAllExamples, type ApiExample } from "../../scripts/api-examples/sample-requests.ts";
+import { createResponseChecker } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
 import { sendRaw } from "../support/http/send-raw.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
@@ -15,18 +15,18 @@ const REQUESTS_PER_RUN = 12;
 
 const agent = new Agent({ keepAlive: true, maxSockets: REQUESTS_PER_RUN });
 let stage: ApiStage;
-let samples: readonly Sample[];
-let check: ReturnType<typeof answerChecker>;
+let samples: readonly ApiExample[];
+let check: ReturnType<typeof createResponseChecker>;
 let asked = 0;
 
 beforeAll(async () => {
   stage = await openApiStage(4, { finalityDepth: 32 });
   await stage.play(300);
-  await stage.level();
-  samples = await askEverything((method, target, body) =>
+  await stage.waitUntilSynced();
+  samples = await requestAllExamples((method, target, body) =>
     stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
   );
-  check = answerChecker(stage.client.document);
+  check = createResponseChecker(stage.client.document);
 });
 
 afterAll(async () => {

@@ -1,15 +1,15 @@
 // What the owner of an intent says about its execution, over HTTP: checked, kept to what was committed, replaced as a whole.
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ISO_TIME, OWNER, openWriteStage, type WriteStage } from "./write-stage.ts";
+import { ISO_TIME, INTENT_OWNER, openWriteStage, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 let intentId: bigint;
 let committedId: bigint;
 beforeAll(async () => {
   stage = await openWriteStage();
-  intentId = await stage.submit(OWNER, 1n);
-  committedId = await stage.submit(OWNER, 2n, keccak256(DATA));
+  intentId = await stage.submit(INTENT_OWNER, 1n);
+  committedId = await stage.submit(INTENT_OWNER, 2n, keccak256(DATA));
   await stage.level();
 });
 afterAll(() => stage.close());

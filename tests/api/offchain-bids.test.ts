@@ -1,12 +1,12 @@
 // The bid helpers of development: only where writes are open, made and selected as bids on chain are.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ISO_TIME, OWNER, openWriteStage, type WriteStage } from "./write-stage.ts";
+import { ISO_TIME, INTENT_OWNER, openWriteStage, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 let intentId: bigint;
 beforeAll(async () => {
   stage = await openWriteStage();
-  intentId = await stage.submit(OWNER, 1n);
+  intentId = await stage.submit(INTENT_OWNER, 1n);
   await stage.level();
 });
 afterAll(() => stage.close());

@@ -1,20 +1,20 @@
 // Without its database the API says so, and with it back it serves again, without being started anew.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
-import { type CutWire, openCutWire } from "../support/database/breakable-connection.ts";
+import { type BreakableConnection, openBreakableConnection } from "../support/database/breakable-connection.ts";
 import { type ApiClient, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex, openTestConnection } from "../support/index/empty-index.ts";
 
 let index: EmptyIndex;
-let wire: CutWire;
+let wire: BreakableConnection;
 let database: Database;
 let api: TestApi;
 let client: ApiClient;
 
 beforeAll(async () => {
   index = await openEmptyIndex();
-  wire = await openCutWire(index.connection);
+  wire = await openBreakableConnection(index.connection);
   database = await openTestConnection(wire.connection);
   api = await startTestApi(database, { requestMsMax: 1_500 });
   client = await openApiClient(api.url);

@@ -1,7 +1,7 @@
 // Pages of long records: no page is longer than half a megabyte, and following them loses and repeats nothing.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { schemaReads } from "../../src/api/writes/schema-record.ts";
+import { attestationSchemaReads } from "../../src/api/writes/schema-record.ts";
 import { serviceReads } from "../../src/protocol/reads/services.ts";
 import type { Read } from "../../src/schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../src/schema/reads/record.ts";
@@ -113,7 +113,7 @@ describe("a page of long schemas", () => {
   it("is not read whole by the database to be cut afterwards", async () => {
     await publishSchemas(Array.from({ length: 100 }, () => 60_000));
     // All that fit, and the one that goes over the limit.
-    expect(await countRows(schemaReads[1], 101)).toBe(9);
+    expect(await countRows(attestationSchemaReads[1], 101)).toBe(9);
   });
 
   it("has one record where that alone is longer", async () => {

@@ -18,9 +18,9 @@ import {
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type Planned,
+  type PlannedCall,
   type PolicyChain,
-  type Preflight,
+  type PreflightRequest,
   startPolicyChain,
 } from "../support/chain/policy-chain.ts";
 
@@ -74,7 +74,7 @@ const giveKey = (account: Address, expiresAt: bigint, active: boolean) =>
   );
 
 /** Name of the error with which the account rejects the call; null when it makes the call, which may then fail. */
-async function rejection({ account, target, value, data }: Planned): Promise<string | null> {
+async function rejection({ account, target, value, data }: PlannedCall): Promise<string | null> {
   const call = { target, value, data, deadline: FAR, nonce: 0n };
   const args = sessionArgs(call, await signSession(sessionKey, call, getAddress(account)));
   const sent = encodeFunctionData({ abi: policyAccountAbi, functionName: "executeWithSessionKey", args });
@@ -102,11 +102,11 @@ const NO_POLICY_HELPS = [
   "TruncatedTokenCall",
 ];
 
-function canBeHelped({ reasons }: Preflight): boolean {
+function canBeHelped({ reasons }: PreflightRequest): boolean {
   return !reasons.some((reason) => NO_POLICY_HELPS.some((name) => REASONS[name]?.test(reason)));
 }
 
-async function expectAgreement(planned: Planned): Promise<Preflight> {
+async function expectAgreement(planned: PlannedCall): Promise<PreflightRequest> {
   const [said, rejected] = await Promise.all([world.preflight(planned), rejection(planned)]);
   expect({ allowed: said.allowed, planned, said }).toEqual({ allowed: rejected === null, planned, said });
   if (rejected !== null) expect(said.reasons[0]).toMatch(REASONS[rejected] ?? /nothing/);

@@ -13,9 +13,9 @@ import {
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type Planned,
+  type PlannedCall,
   type PolicyChain,
-  type Preflight,
+  type PreflightRequest,
   startPolicyChain,
 } from "../support/chain/policy-chain.ts";
 
@@ -44,7 +44,7 @@ async function newAccount(): Promise<Address> {
 }
 
 /** What checkTransaction says to the account at the head: null when it passes, otherwise the error's name. */
-async function refusal({ account, target, value, data }: Planned): Promise<string | null> {
+async function refusal({ account, target, value, data }: PlannedCall): Promise<string | null> {
   const call = encodeFunctionData({ abi, functionName: "checkTransaction", args: [target, value, data] });
   const reverted = await world.revertOf(account, world.policyModule, call);
   return reverted === null ? null : decodeErrorResult({ abi, data: reverted }).errorName;
@@ -55,7 +55,7 @@ const sendAfter = (seconds: bigint, from: Address, data: Hex) =>
   world.sendAfter(seconds, from, world.policyModule, data);
 const mineAfter = (seconds: bigint) => world.mineAfter(seconds);
 const level = () => world.synced();
-const ask = (planned: Planned, query?: string) => world.preflight(planned, query);
+const ask = (planned: PlannedCall, query?: string) => world.preflight(planned, query);
 
 // The sentence that belongs to each of the contract's errors.
 const REASONS: Readonly<Record<string, RegExp>> = {
@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   DailySpendLimitExceeded: /^Spending \d+ of .* exceeds the daily limit of \d+/,
 };
 
-async function expectAgreement(planned: Planned): Promise<Preflight> {
+async function expectAgreement(planned: PlannedCall): Promise<PreflightRequest> {
   const [said, refused] = await Promise.all([ask(planned), refusal(planned)]);
   expect({ allowed: said.allowed, planned, said }).toEqual({ allowed: refused === null, planned, said });
   if (refused !== null) expect(said.reasons[0]).toMatch(REASONS[refused] ?? /nothing/);

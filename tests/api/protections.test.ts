@@ -1,6 +1,6 @@
 // What protects the API and its clients, asked over real connections: origins, headers, limits, proxies, floods, time.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { ServerOptions } from "../../src/http/server.ts";
+import type { HttpServerOptions } from "../../src/http/server.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openApiClient } from "../support/http/api-client.ts";
 import { sendBytes } from "../support/http/send-bytes.ts";
@@ -18,7 +18,7 @@ afterAll(async () => {
   await place?.drop();
 });
 
-async function start(options: Partial<ServerOptions> = {}): Promise<string> {
+async function start(options: Partial<HttpServerOptions> = {}): Promise<string> {
   const api = await startTestApi(place.database, options);
   onTestFinished(() => api.close());
   return api.url;
@@ -99,7 +99,7 @@ describe("answers", () => {
   });
 
   it("show nothing of the request's own host, however it is named", async () => {
-    const url = await start({ proxies: 1 });
+    const url = await start({ trustedProxies: 1 });
     const evil = "evil.example";
     const headers = {
       "x-forwarded-host": evil,
@@ -151,7 +151,7 @@ describe("the limit per client", () => {
     const direct = [];
     for (const client of [1, 2, 3]) direct.push((await fetch(`${open}/intents`, forged(client))).status);
     expect(direct).toEqual([200, 200, 429]);
-    const behind = await start({ requestsPerMinuteMax: 2, proxies: 1 });
+    const behind = await start({ requestsPerMinuteMax: 2, trustedProxies: 1 });
     const proxied = [];
     for (const client of [1, 2, 3]) proxied.push((await fetch(`${behind}/intents`, forged(client))).status);
     expect(proxied).toEqual([200, 200, 200]);
@@ -190,7 +190,7 @@ describe("a client that is over its limit", () => {
   });
 
   it("is the same one whatever port, brackets or form its proxy writes", async () => {
-    const url = await start({ requestsPerMinuteMax: 3, proxies: 1 });
+    const url = await start({ requestsPerMinuteMax: 3, trustedProxies: 1 });
     const ask = async (address: string) =>
       (await fetch(`${url}/intents`, { headers: { "x-forwarded-for": address } })).status;
     const forms = [
@@ -331,7 +331,7 @@ describe("an index", () => {
 
 describe("time", () => {
   it("is limited: an answer that does not come is 503, and the next request is served", async () => {
-    const url = await start({ requestMsMax: 100, ready: () => new Promise<never>(() => undefined) });
+    const url = await start({ requestMsMax: 100, checkReadiness: () => new Promise<never>(() => undefined) });
     const client = await openApiClient(url);
     const answer = await client.call("/ready");
     expect([answer.status, answer.headers.get("x-error-code")]).toEqual([503, "TIMED_OUT"]);

@@ -1,13 +1,13 @@
 // What a read costs does not grow with the tables: PostgreSQL looks at hardly more rows than it answers with.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
-import { reads } from "../../src/protocol/reads.ts";
+import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read } from "../../src/schema/reads/read.ts";
 import { type SqlText, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
-import { around, cost } from "../support/index/statement-cost.ts";
+import { wrapReadStatement, measureStatementCost } from "../support/index/statement-cost.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const ROWS = 5_000;
@@ -100,13 +100,13 @@ const PAGING = ["limit", "offset", "cursor"];
 const NEVER: SqlText = sql`select 1 / 0`;
 
 function pathValues({ parameters }: Read): Record<string, unknown> {
-  const own = parameters.filter(({ place }) => place === "path");
+  const own = parameters.filter(({ in: place }) => place === "path");
   return Object.fromEntries(own.map(({ name }) => [name, PATH_VALUES[name]]));
 }
 
 function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
   const base = pathValues(read);
-  const filters = read.parameters.filter(({ name, place }) => place === "query" && !PAGING.includes(name));
+  const filters = read.parameters.filter(({ name, in: place }) => place === "query" && !PAGING.includes(name));
   const required = Object.fromEntries(
     filters.filter((each) => each.required).map(({ name }) => [name, FILTER_VALUES[name]?.[0]]),
   );
@@ -122,12 +122,12 @@ function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
   ]);
 }
 
-const lists = reads.filter(({ parameters }) => parameters.some(({ name }) => name === "cursor"));
+const lists = indexReads.filter(({ parameters }) => parameters.some(({ name }) => name === "cursor"));
 const input = { asOf: null, provenance: false };
 
 describe("a read of today", () => {
-  it.each(reads.flatMap(casesOf))("looks at little: %s", async (_title, read, values) => {
-    const found = await cost(opened.database, read.plan({ ...input, values }).sql);
+  it.each(indexReads.flatMap(casesOf))("looks at little: %s", async (_title, read, values) => {
+    const found = await measureStatementCost(opened.database, read.plan({ ...input, values }).sql);
     expect(found.whole).toEqual([]);
     expect(found.removed).toBeLessThan(REMOVED_MAX);
     expect(found.pages).toBeLessThan(PAGES_MAX);
@@ -135,13 +135,13 @@ describe("a read of today", () => {
 });
 
 describe("open intents", () => {
-  const read = reads.find(({ path }) => path === "/intents");
+  const read = indexReads.find(({ path }) => path === "/intents");
   const LIVE = `${NOW} + 1000`;
   const open = (values: Record<string, unknown> = {}) =>
     read?.plan({ ...input, values: { status: "open", ...values } }).sql ?? NEVER;
 
   async function idsOf({ text, values }: SqlText): Promise<unknown[]> {
-    const { rows } = await opened.database.query({ text: around(text), values: values as never });
+    const { rows } = await opened.database.query({ text: wrapReadStatement(text), values: values as never });
     return rows.map((row) => row.intent_id);
   }
 
@@ -171,7 +171,7 @@ describe("open intents", () => {
       expect(later.filter((id) => id !== null)).toEqual(expected.slice(2, 103));
       const skipped = await idsOf(open({ limit: 10, offset: "150" }));
       expect(skipped.filter((id) => id !== null)).toEqual(expected.slice(150, 161));
-      const found = await cost(opened.database, open());
+      const found = await measureStatementCost(opened.database, open());
       expect(found.whole).toEqual([]);
       // An expired intent that is newer than every live one is looked at; there are at most 1,250 in all.
       expect(found.pages).toBeLessThan(PAGES_MAX * 3);
@@ -191,8 +191,8 @@ describe("a page deep in a list", () => {
     async (_path, read) => {
       const [[, , values] = ["", read, {}]] = casesOf(read);
       const cursor = await deepCursor(read, values);
-      const first = await cost(opened.database, read.plan({ ...input, values }).sql);
-      const deep = await cost(opened.database, read.plan({ ...input, values: { ...values, cursor } }).sql);
+      const first = await measureStatementCost(opened.database, read.plan({ ...input, values }).sql);
+      const deep = await measureStatementCost(opened.database, read.plan({ ...input, values: { ...values, cursor } }).sql);
       expect(deep.removed).toBeLessThanOrEqual(first.removed + REMOVED_MAX);
       expect(deep.pages).toBeLessThan(first.pages * 2 + 20);
     },
@@ -201,13 +201,13 @@ describe("a page deep in a list", () => {
   async function deepCursor(read: Read, values: Record<string, unknown>): Promise<readonly string[]> {
     const { sql } = read.plan({ ...input, values: { ...values, limit: 100_000 } });
     const counted = await opened.database.query<{ count: string }>({
-      text: `select count(*) from (${around(sql.text)}) every`,
+      text: `select count(*) from (${wrapReadStatement(sql.text)}) every`,
       values: sql.values as never,
     });
     const offset = String(Math.floor(Number(counted.rows[0]?.count) * 0.8));
     const plan = read.plan({ ...input, values: { ...values, limit: 1, offset } });
     const { rows } = await opened.database.query({
-      text: around(plan.sql.text),
+      text: wrapReadStatement(plan.sql.text),
       values: plan.sql.values as never,
     });
     const answered = { columns: Object.keys(rows[0] ?? {}), rows: rows.map(Object.values) };
@@ -233,7 +233,7 @@ describe("what a plan declares", () => {
   );
 
   it("calls a record by its key quick at any block", () => {
-    const records = reads.filter((read) => !lists.includes(read) && read.recent !== true);
+    const records = indexReads.filter((read) => !lists.includes(read) && read.recentOnly !== true);
     for (const asOf of [null, 1n]) {
       const costs = records.map((read) => read.plan({ ...input, asOf, values: pathValues(read) }).cost);
       expect(new Set(costs)).toEqual(new Set(["quick"]));
@@ -242,7 +242,7 @@ describe("what a plan declares", () => {
 
   it("lets the deepest quick offset look at the rows it skips and no more", async () => {
     const read = lists.find(({ path }) => path === "/attestations");
-    const found = await cost(
+    const found = await measureStatementCost(
       opened.database,
       read?.plan({ ...input, values: { offset: QUICK_OFFSET } }).sql ?? NEVER,
     );
@@ -255,11 +255,11 @@ describe("what a plan declares", () => {
 // Filters over what changes have no index of the past; those over what never changes need none.
 describe("a read of an earlier block", () => {
   const CHANGING = ["active", "status", "capability_hash"];
-  const past = reads
+  const past = indexReads
     .flatMap(casesOf)
     .filter(([, , values]) => !Object.keys(values).some((name) => CHANGING.includes(name)));
   it.each(past)("looks at little: %s", async (_title, read, values) => {
-    const found = await cost(opened.database, read.plan({ ...input, values, asOf: 1n }).sql);
+    const found = await measureStatementCost(opened.database, read.plan({ ...input, values, asOf: 1n }).sql);
     expect(found.whole).toEqual([]);
     expect(found.removed).toBeLessThan(REMOVED_MAX * 2);
     expect(found.pages).toBeLessThan(PAGES_MAX * 3);

@@ -1,17 +1,17 @@
 // What the reads say is true: states, best bids, policies, averages, reputations, analytics and explanations.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiStage, openApiStage, type Rec } from "./api-stage.ts";
+import { type ApiStage, openApiStage, type ApiRecord } from "./api-stage.ts";
 import {
-  ANALYTICS,
-  ANALYTICS_SUMMARY,
-  BID,
+  ANALYTICS_SHAPE,
+  ANALYTICS_SUMMARY_SHAPE,
+  BID_SHAPE,
   expectShape,
-  FILL,
-  INTENT,
-  MERCHANT,
-  METADATA,
-  POLICIES,
-  PROVENANCE,
+  FILL_SHAPE,
+  INTENT_SHAPE,
+  MERCHANT_SHAPE,
+  METADATA_SHAPE,
+  POLICY_SHAPES,
+  PROVENANCE_SHAPE,
 } from "./record-shapes.ts";
 
 let stage: ApiStage;
@@ -21,7 +21,7 @@ const NOBODY = `0x${"ab".repeat(20)}`;
 beforeAll(async () => {
   stage = await openApiStage(41, { finalityDepth: 32 });
   await stage.play(STEPS);
-  await stage.level();
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
@@ -33,15 +33,15 @@ describe("intents", () => {
       "select i.* from intents i join fills f using (intent_id)",
     );
     const alone = await stage.body(`/intents/${intent_id}`);
-    expectShape(alone, { ...INTENT, metadata: "object?" });
-    expectShape(alone.fill, FILL);
+    expectShape(alone, { ...INTENT_SHAPE, metadata: "object?" });
+    expectShape(alone.fill, FILL_SHAPE);
     expect(alone).toMatchObject({ status: "FILLED", metadata: null });
     await stage.database.query({
       text: "insert into intent_metadata (intent_hash, execution_data) values ($1, '0x1234')",
       values: [intent_hash],
     });
     const later = await stage.body(`/intents/${intent_id}?include=provenance`);
-    expectShape(later.metadata, METADATA);
+    expectShape(later.metadata, METADATA_SHAPE);
     expect(later.metadata).toMatchObject({ intent_id, execution_data: "0x1234", execution_target: null });
   });
 
@@ -63,7 +63,7 @@ describe("intents", () => {
 
 describe("bids", () => {
   const whole = (value: unknown) => BigInt(String(value));
-  const bestFirst = (a: Rec, b: Rec) => {
+  const bestFirst = (a: ApiRecord, b: ApiRecord) => {
     const differences = [
       whole(b.amount_out) - whole(a.amount_out),
       whole(a.amount_in) - whole(b.amount_in),
@@ -83,7 +83,7 @@ describe("bids", () => {
       expect(bids).toHaveLength(Number(count));
       expect(bids).toEqual([...bids].sort(bestFirst));
       for (const each of bids) {
-        expectShape(each, BID);
+        expectShape(each, BID_SHAPE);
         expect(each.bid_id).toBe(`${intent_id}-${each.chain_bid_id}`);
         expectShape(each.execution_plan, { execution_hash: "hash" });
         const decided = each.chain_bid_id === selected_bid_id ? "SELECTED" : "REJECTED";
@@ -117,15 +117,15 @@ describe("bids", () => {
     const [best] = records;
     expect(records).toHaveLength(before.length + 2);
     expect(records.slice(1, -1)).toEqual(before);
-    expectShape(best, BID);
+    expectShape(best, BID_SHAPE);
     expect(best).toMatchObject({ chain_bid_id: null, status: "OPEN", execution_plan: { route: ["a"] } });
     expect(await stage.pages(path, "bids", 1)).toEqual(records);
     const placed = await stage.page(`${path}?include=provenance`, "bids");
     expect(placed.records[0]).toEqual({
       ...best,
-      ...Object.fromEntries(Object.keys(PROVENANCE).map((key) => [key, null])),
+      ...Object.fromEntries(Object.keys(PROVENANCE_SHAPE).map((key) => [key, null])),
     });
-    expectShape(placed.records[1], { ...BID, ...PROVENANCE });
+    expectShape(placed.records[1], { ...BID_SHAPE, ...PROVENANCE_SHAPE });
 
     await stage.database.query({
       text: "update offchain_bids set status = 'SELECTED' where bid_id = $1",
@@ -150,7 +150,7 @@ describe("policies", () => {
       expect(keys).toEqual(["account", "policies", "pagination"]);
       expect((await stage.body(path)).account).toBe(account);
       expect(records).toHaveLength(Number(count));
-      for (const each of records) expectShape(each, POLICIES[String(each.policy_type)] ?? {});
+      for (const each of records) expectShape(each, POLICY_SHAPES[String(each.policy_type)] ?? {});
       const subjects = await stage.rows(
         `${current("policies", "policy_type")} and account = '${account}' order by policy_type, policy_subject`,
       );
@@ -158,7 +158,7 @@ describe("policies", () => {
       for (const each of records) kinds.add(each.policy_type);
       expect(await stage.pages(path, "policies", 4)).toEqual(records);
     }
-    expect([...kinds].sort()).toEqual(Object.keys(POLICIES).sort());
+    expect([...kinds].sort()).toEqual(Object.keys(POLICY_SHAPES).sort());
   });
 
   it("of an account without any are none", async () => {
@@ -209,7 +209,7 @@ describe("numbers", () => {
       const { merchant_id } = merchant;
       const reputation = await stage.body(`/merchants/${merchant_id}/reputation`);
       expect(Object.keys(reputation)).toEqual(["merchant", "commerce", "disputes", "trust_signals_by_kind"]);
-      expectShape(reputation.merchant, MERCHANT);
+      expectShape(reputation.merchant, MERCHANT_SHAPE);
       expect(reputation.merchant).toEqual(merchant);
       expect(reputation.commerce).toEqual(
         await stage.first(
@@ -237,9 +237,9 @@ describe("numbers", () => {
   });
 
   it("of analytics equal a recount", async () => {
-    const analytics = await stage.body<Readonly<Record<string, readonly Rec[]>>>("/analytics/commerce");
-    expect(Object.keys(analytics)).toEqual(["summary", ...Object.keys(ANALYTICS)]);
-    expectShape(analytics.summary, ANALYTICS_SUMMARY);
+    const analytics = await stage.body<Readonly<Record<string, readonly ApiRecord[]>>>("/analytics/commerce");
+    expect(Object.keys(analytics)).toEqual(["summary", ...Object.keys(ANALYTICS_SHAPE)]);
+    expectShape(analytics.summary, ANALYTICS_SUMMARY_SHAPE);
     const of = (table: string, what: string, condition = "true") =>
       `(${current(table, what)} and ${condition})`;
     const both = (table: string) =>
@@ -278,7 +278,7 @@ describe("numbers", () => {
       volume_by_payment_rail: grouped("payment_rail", "1"),
       trust_signals_by_kind: `${current("trust_signals", "kind, count(*) as signals")} group by 1 order by 2 desc, 1 desc`,
     };
-    for (const [array, shape] of Object.entries(ANALYTICS)) {
+    for (const [array, shape] of Object.entries(ANALYTICS_SHAPE)) {
       expect(analytics[array]?.length, array).toBeGreaterThan(0);
       for (const each of analytics[array] ?? []) expectShape(each, shape);
       expect(analytics[array], array).toEqual(await stage.rows(expected[array] ?? ""));
@@ -299,7 +299,7 @@ describe("explanations", () => {
     readonly tx_hash: string;
     readonly block_number: string;
     readonly summary: string;
-    readonly events: readonly { eventName: string; args: Rec; description: string }[];
+    readonly events: readonly { eventName: string; args: ApiRecord; description: string }[];
   };
 
   it("tell every event of a transaction in order, with integers as text", async () => {

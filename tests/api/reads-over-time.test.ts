@@ -1,7 +1,7 @@
 // Reads while the chain goes on: pages lose and repeat nothing, and the past is answered as it was answered then.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
-import { LISTS } from "./record-shapes.ts";
+import { LIST_SHAPES } from "./record-shapes.ts";
 
 let stage: ApiStage;
 const STEPS = 250;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   // Nothing becomes final, so that even what remembers only the recent past remembers all of it.
   stage = await openApiStage(73, { finalityDepth: 100_000 });
   await stage.play(STEPS);
-  await stage.level();
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
@@ -22,7 +22,7 @@ describe("pages while the economy goes on", () => {
     "visit every record that was there, once",
     async () => {
       const before = new Map<string, readonly unknown[]>();
-      for (const [path, { key, id }] of Object.entries(LISTS)) {
+      for (const [path, { key, id }] of Object.entries(LIST_SHAPES)) {
         before.set(
           path,
           (await stage.pages(path, key, 100)).map((each) => each[id]),
@@ -34,7 +34,7 @@ describe("pages while the economy goes on", () => {
       });
       let rounds = 0;
       while (playing || rounds === 0) {
-        for (const [path, { key, id, newestFirst }] of Object.entries(LISTS)) {
+        for (const [path, { key, id, newestFirst }] of Object.entries(LIST_SHAPES)) {
           const byCursor = (await stage.pages(path, key, 5)).map((each) => each[id]);
           expectOnce(path, byCursor);
           // Newest first, an offset moves with every newcomer; by cursor nothing moves.
@@ -73,7 +73,7 @@ describe("an earlier block", () => {
       }[] = [];
       for (let head = 0; head < HEADS; head += 1) {
         await stage.play(STEPS_BETWEEN);
-        const block = await stage.level();
+        const block = await stage.waitUntilSynced();
         for (const path of await addresses()) {
           const { status, text, headers } = await stage.get(path);
           if (status === 200) expect(headers.get("x-indexed-block")).toBe(String(block));
@@ -81,7 +81,7 @@ describe("an earlier block", () => {
         }
       }
       await stage.play(STEPS_BETWEEN * 2);
-      const last = await stage.level();
+      const last = await stage.waitUntilSynced();
       for (const { block, path, status, text } of told) {
         const again = await stage.get(`${path}${path.includes("?") ? "&" : "?"}block=${block}`);
         expect([again.status, again.text], `${path} at ${block}`).toEqual([status, text]);
@@ -106,7 +106,7 @@ describe("an earlier block", () => {
       ).value;
     const random = async (path: string, table: string, column: string) => path + (await pick(table, column));
     return [
-      ...Object.keys(LISTS).flatMap((path) => [
+      ...Object.keys(LIST_SHAPES).flatMap((path) => [
         `${path}?limit=100`,
         `${path}?limit=3&offset=2&include=provenance`,
       ]),
@@ -142,7 +142,7 @@ describe("an earlier block", () => {
   }
 
   it("is neither one that is not indexed nor one before the deployment", async () => {
-    const head = await stage.level();
+    const head = await stage.waitUntilSynced();
     const { start_block } = await stage.first("select start_block from deployment");
     expect((await stage.get(`/intents?block=${head}`)).status).toBe(200);
     expect((await stage.get(`/intents?block=${head + 1}`)).status).toBe(400);

@@ -1,16 +1,16 @@
 // Every list and record of the index over HTTP: exact keys, filters, pages, provenance, refusals and validators.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reads } from "../../src/protocol/reads.ts";
+import { indexReads } from "../../src/protocol/reads.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 import {
-  AGENT,
-  ANALYTICS,
-  ANALYTICS_SUMMARY,
+  AGENT_SHAPE,
+  ANALYTICS_SHAPE,
+  ANALYTICS_SUMMARY_SHAPE,
   expectShape,
-  LISTS,
-  PROVENANCE,
-  QUOTE,
+  LIST_SHAPES,
+  PROVENANCE_SHAPE,
+  QUOTE_SHAPE,
 } from "./record-shapes.ts";
 
 let stage: ApiStage;
@@ -23,13 +23,13 @@ const UINT256_OVER = (2n ** 256n).toString();
 beforeAll(async () => {
   stage = await openApiStage(41, { finalityDepth: 32 });
   await stage.play(STEPS);
-  await stage.level();
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
 const upperCase = (value: string) => (value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value);
 
-describe.each(Object.entries(LISTS))("%s", (path, { key, id, newestFirst, shape }) => {
+describe.each(Object.entries(LIST_SHAPES))("%s", (path, { key, id, newestFirst, shape }) => {
   it("has exact records in order", async () => {
     const { records, keys, pagination } = await stage.page(`${path}?limit=100`, key);
     expect(keys).toEqual([key, "pagination"]);
@@ -44,7 +44,7 @@ describe.each(Object.entries(LISTS))("%s", (path, { key, id, newestFirst, shape 
   it("shows where each record comes from", async () => {
     const { records } = await stage.page(`${path}?limit=5&include=provenance`, key);
     for (const each of records) {
-      expectShape(each, { ...shape, ...PROVENANCE });
+      expectShape(each, { ...shape, ...PROVENANCE_SHAPE });
       const log = await stage.first(
         `select encode(l.tx_hash, 'hex') as tx, encode(b.hash, 'hex') as hash, b.timestamp from logs l
          join blocks b on b.number = l.block_number
@@ -100,7 +100,7 @@ describe("filters", () => {
   it.each(FILTERS)(
     "%s?%s= leaves exactly what matches, today and in the past",
     async (path, filter, column) => {
-      const { key = "", id = "" } = LISTS[path] ?? {};
+      const { key = "", id = "" } = LIST_SHAPES[path] ?? {};
       const values = await stage.rows(
         `${current(key, `${column}::text as value, count(*)`)} group by 1 order by 2 desc limit 3`,
       );
@@ -139,7 +139,7 @@ describe("filters", () => {
 describe("single records", () => {
   const SINGLES = ["/attestations", "/solvers", "/attestors", "/merchants", "/services"];
   it.each(SINGLES)("%s/:id is what the list has", async (path) => {
-    const { key = "", id = "" } = LISTS[path] ?? {};
+    const { key = "", id = "" } = LIST_SHAPES[path] ?? {};
     const { records } = await stage.page(`${path}?limit=5`, key);
     for (const each of records) expect(await stage.body(`${path}/${each[id]}`)).toEqual(each);
   });
@@ -151,7 +151,7 @@ describe("single records", () => {
     const { records } = await stage.page(`/agents?owner=${upperCase(owner)}&limit=100`, "agents");
     expect(records).toHaveLength(Number(count));
     for (const each of records) {
-      expectShape(each, AGENT);
+      expectShape(each, AGENT_SHAPE);
       expect(await stage.body(`/agents/${each.agent_id}`)).toEqual(each);
     }
   });
@@ -162,7 +162,7 @@ describe("single records", () => {
         `${current("quotes", "quote_hash")} and settled = ${settled}`,
       );
       const quote = await stage.body(`/quotes/${upperCase(quote_hash)}`);
-      expectShape(quote, QUOTE);
+      expectShape(quote, QUOTE_SHAPE);
       expect(quote).toMatchObject({ quote_hash, settled });
     }
   });
@@ -209,7 +209,7 @@ describe("refusals", () => {
   ];
   const invalid = [
     ...NUMBERED.flatMap((path) => NO_IDS.map((id) => `${path}/${id}`)),
-    ...Object.keys(LISTS).flatMap((path) => NO_QUERIES.map((query) => `${path}?${query}`)),
+    ...Object.keys(LIST_SHAPES).flatMap((path) => NO_QUERIES.map((query) => `${path}?${query}`)),
     ...["/intents/x/bids", "/intents/1/bids?status=won", "/intents?status=closed", "/merchants/x/reputation"],
     ...["/agents", "/agents?owner=0x12", "/accounts/0x12/policies", `/accounts/${NO_HASH}/policies`],
     ...["/quotes/0x12", `/quotes/${NOBODY}`, "/tx/0x12/explain", `/tx/${NO_HASH.slice(2)}/explain`],
@@ -237,7 +237,7 @@ describe("refusals", () => {
 
 describe("validators", () => {
   it("give every answer its block and an ETag that saves the second look", async () => {
-    for (const path of [...Object.keys(LISTS), "/analytics/commerce", "/merchants/1/reputation"]) {
+    for (const path of [...Object.keys(LIST_SHAPES), "/analytics/commerce", "/merchants/1/reputation"]) {
       const got = await stage.get(path);
       const etag = got.headers.get("etag") ?? "";
       expect(etag).toMatch(/^"[\w-]+"$/);
@@ -255,21 +255,21 @@ describe("validators", () => {
 describe("declarations", () => {
   type Described = { readonly properties: Readonly<Record<string, { items: JsonSchema }>> };
   const answerOf = (path: string) =>
-    reads.find((read) => read.path === path)?.answer as Described & JsonSchema;
+    indexReads.find((read) => read.path === path)?.responseSchema as Described & JsonSchema;
 
   it("are of distinct paths and operations", () => {
-    expect(new Set(reads.map(({ path }) => path)).size).toBe(reads.length);
-    expect(new Set(reads.map(({ operation }) => operation)).size).toBe(reads.length);
+    expect(new Set(indexReads.map(({ path }) => path)).size).toBe(indexReads.length);
+    expect(new Set(indexReads.map(({ operationId: operation }) => operation)).size).toBe(indexReads.length);
   });
 
   it("describe the records they answer with", () => {
-    for (const [path, { key, shape }] of Object.entries(LISTS)) {
+    for (const [path, { key, shape }] of Object.entries(LIST_SHAPES)) {
       expect(answerOf(path).properties[key]?.items.required).toEqual(Object.keys(shape));
     }
     const { summary, ...arrays } = answerOf("/analytics/commerce").properties;
-    expect(summary).toMatchObject({ required: Object.keys(ANALYTICS_SUMMARY) });
-    expect(Object.keys(arrays)).toEqual(Object.keys(ANALYTICS));
-    for (const [array, shape] of Object.entries(ANALYTICS)) {
+    expect(summary).toMatchObject({ required: Object.keys(ANALYTICS_SUMMARY_SHAPE) });
+    expect(Object.keys(arrays)).toEqual(Object.keys(ANALYTICS_SHAPE));
+    for (const [array, shape] of Object.entries(ANALYTICS_SHAPE)) {
       expect(arrays[array]?.items.required).toEqual(Object.keys(shape));
     }
   });

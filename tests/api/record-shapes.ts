@@ -23,10 +23,10 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 /** Kinds by key; a question mark where the value may be null. */
-export type Shape = Readonly<Record<string, Kind | `${Kind}?`>>;
+export type ExpectedShape = Readonly<Record<string, Kind | `${Kind}?`>>;
 
 /** Exactly these keys, in this order, each of its kind. */
-export function expectShape(value: unknown, shape: Shape): void {
+export function expectShape(value: unknown, shape: ExpectedShape): void {
   const record = value as Readonly<Record<string, unknown>>;
   expect(Object.keys(record)).toEqual(Object.keys(shape));
   for (const [key, kind] of Object.entries(shape)) {
@@ -37,7 +37,7 @@ export function expectShape(value: unknown, shape: Shape): void {
   }
 }
 
-export const FILL: Shape = {
+export const FILL_SHAPE: ExpectedShape = {
   solver: "address",
   amount_in: "number",
   amount_out: "number",
@@ -45,14 +45,14 @@ export const FILL: Shape = {
   block_number: "number",
 };
 
-export const PROVENANCE: Shape = {
+export const PROVENANCE_SHAPE: ExpectedShape = {
   tx_hash: "hash",
   log_index: "integer",
   block_hash: "hash",
   block_timestamp: "number",
 };
 
-export const METADATA: Shape = {
+export const METADATA_SHAPE: ExpectedShape = {
   intent_id: "number",
   execution_target: "address?",
   execution_data: "hex?",
@@ -62,7 +62,7 @@ export const METADATA: Shape = {
   updated_at: "time",
 };
 
-export const MERCHANT: Shape = {
+export const MERCHANT_SHAPE: ExpectedShape = {
   merchant_id: "number",
   owner: "address",
   payout_address: "address",
@@ -72,7 +72,7 @@ export const MERCHANT: Shape = {
   block_number: "number",
 };
 
-export const INTENT: Shape = {
+export const INTENT_SHAPE: ExpectedShape = {
   intent_id: "number",
   owner: "address",
   intent_type: "text",
@@ -89,10 +89,10 @@ export const INTENT: Shape = {
 };
 
 /** Lists by path, with the key of their records and the order they come in. */
-export const LISTS: Readonly<
-  Record<string, { key: string; id: string; newestFirst?: boolean; shape: Shape }>
+export const LIST_SHAPES: Readonly<
+  Record<string, { key: string; id: string; newestFirst?: boolean; shape: ExpectedShape }>
 > = {
-  "/intents": { key: "intents", id: "intent_id", newestFirst: true, shape: INTENT },
+  "/intents": { key: "intents", id: "intent_id", newestFirst: true, shape: INTENT_SHAPE },
   "/attestations": {
     key: "attestations",
     id: "attestation_id",
@@ -139,7 +139,7 @@ export const LISTS: Readonly<
       block_number: "number",
     },
   },
-  "/merchants": { key: "merchants", id: "merchant_id", shape: MERCHANT },
+  "/merchants": { key: "merchants", id: "merchant_id", shape: MERCHANT_SHAPE },
   "/services": {
     key: "services",
     id: "service_numeric_id",
@@ -218,7 +218,7 @@ export const LISTS: Readonly<
   },
 };
 
-export const AGENT: Shape = {
+export const AGENT_SHAPE: ExpectedShape = {
   agent_id: "number",
   owner: "address",
   metadata_uri: "text",
@@ -228,7 +228,7 @@ export const AGENT: Shape = {
   block_number: "number",
 };
 
-export const BID: Shape = {
+export const BID_SHAPE: ExpectedShape = {
   bid_id: "text",
   chain_bid_id: "number?",
   intent_id: "number",
@@ -242,7 +242,7 @@ export const BID: Shape = {
   created_at: "time",
 };
 
-export const QUOTE: Shape = {
+export const QUOTE_SHAPE: ExpectedShape = {
   quote_hash: "hash",
   merchant_id: "number",
   service_numeric_id: "number",
@@ -261,7 +261,7 @@ export const QUOTE: Shape = {
   settled: "boolean",
 };
 
-export const POLICIES: Readonly<Record<string, Shape>> = Object.fromEntries(
+export const POLICY_SHAPES: Readonly<Record<string, ExpectedShape>> = Object.fromEntries(
   Object.entries({
     SPEND_LIMIT: { token: "address", max_per_day: "number" },
     TARGET_ALLOWLIST: { target: "address", allowed: "boolean" },
@@ -277,15 +277,15 @@ export const POLICIES: Readonly<Record<string, Shape>> = Object.fromEntries(
     },
     GUARDIAN: { guardian: "address" },
     ACCOUNT_FROZEN: { frozen: "boolean" },
-  } as const).map(([type, own]): [string, Shape] => [
+  } as const).map(([type, own]): [string, ExpectedShape] => [
     type,
     { policy_type: "text", ...own, block_number: "number" },
   ]),
 );
 
-const VOLUME: Shape = { receipts: "number", settled_volume: "number", protocol_fees: "number" };
+const VOLUME: ExpectedShape = { receipts: "number", settled_volume: "number", protocol_fees: "number" };
 
-export const ANALYTICS: Readonly<Record<string, Shape>> = {
+export const ANALYTICS_SHAPE: Readonly<Record<string, ExpectedShape>> = {
   volume_by_token: { token: "address", ...VOLUME },
   top_merchants: { merchant_id: "number", owner: "address", ...VOLUME },
   top_services: { service_numeric_id: "number", service_id: "text", merchant_id: "number", ...VOLUME },
@@ -294,7 +294,7 @@ export const ANALYTICS: Readonly<Record<string, Shape>> = {
   trust_signals_by_kind: { kind: "integer", signals: "number" },
 };
 
-export const ANALYTICS_SUMMARY: Shape = Object.fromEntries(
+export const ANALYTICS_SUMMARY_SHAPE: ExpectedShape = Object.fromEntries(
   [
     ["merchants", "active_merchants", "services", "active_services", "facilitators", "active_facilitators"],
     ["quotes", "settled_quotes", "quoted_volume", "quoted_protocol_fees"],

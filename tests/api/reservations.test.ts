@@ -1,7 +1,7 @@
 // Metadata reserved before its intent is indexed: linked to the right one, and to no other, through reorgs too.
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ISO_TIME, OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
+import { ISO_TIME, INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 beforeAll(async () => {
@@ -15,8 +15,8 @@ const SUBJECT = `0x${"Bb".repeat(32)}`;
 
 describe("a reservation", () => {
   it("is linked when its intent is indexed, unlinked by a reorg, and linked again under another number", async () => {
-    const { hash } = stage.wish(OWNER, 10n);
-    const owner = stage.addressOf(OWNER);
+    const { hash } = stage.wish(INTENT_OWNER, 10n);
+    const owner = stage.addressOf(INTENT_OWNER);
     const first = await stage.reserve(hash, owner, { execution_data: "0x01" });
     expect(first.status).toBe(201);
     expect(Object.entries(first.body)).toEqual([
@@ -34,17 +34,17 @@ describe("a reservation", () => {
     expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(replaced.body);
 
     // A stranger may reserve in his own name and changes nothing for the owner.
-    expect((await stage.reserve(hash, owner, {}, STRANGER)).status).toBe(403);
+    expect((await stage.reserve(hash, owner, {}, UNRELATED_ACCOUNT)).status).toBe(403);
     const squatted = await stage.reserve(
       hash,
-      stage.addressOf(STRANGER),
+      stage.addressOf(UNRELATED_ACCOUNT),
       { execution_data: "0x66" },
-      STRANGER,
+      UNRELATED_ACCOUNT,
     );
     expect(squatted.status).toBe(201);
     expect((await stage.get(`/intents/metadata/${hash}?owner=${owner}`)).body).toEqual(replaced.body);
 
-    const id = await stage.submit(OWNER, 10n);
+    const id = await stage.submit(INTENT_OWNER, 10n);
     await stage.level();
     const linked = await stage.get(`/intents/metadata/${hash}`);
     expect(linked.body).toEqual({ ...replaced.body, intent_id: id.toString() });
@@ -61,16 +61,16 @@ describe("a reservation", () => {
 
     // The number goes to somebody else's intent: nothing of the owner's may cling to it.
     await stage.reorg(1);
-    const others = await stage.submit(STRANGER, 10n);
+    const others = await stage.submit(UNRELATED_ACCOUNT, 10n);
     await stage.level();
     expect(others).toBe(id);
     expect((await stage.get(`/intents/${id}`)).body).toMatchObject({
-      owner: stage.addressOf(STRANGER).toLowerCase(),
+      owner: stage.addressOf(UNRELATED_ACCOUNT).toLowerCase(),
       metadata: null,
     });
     expect((await stage.get(`/intents/metadata/${hash}?owner=${owner}`)).body.intent_id).toBeNull();
 
-    const again = await stage.submit(OWNER, 10n);
+    const again = await stage.submit(INTENT_OWNER, 10n);
     await stage.level();
     expect(again).toBe(id + 1n);
     expect((await stage.get(`/intents/metadata/${hash}`)).body.intent_id).toBe(again.toString());
@@ -81,23 +81,23 @@ describe("a reservation", () => {
   });
 
   it("of someone who is not the owner is never linked", async () => {
-    const { hash } = stage.wish(OWNER, 12n);
+    const { hash } = stage.wish(INTENT_OWNER, 12n);
     const squatted = await stage.reserve(
       hash,
-      stage.addressOf(STRANGER),
+      stage.addressOf(UNRELATED_ACCOUNT),
       { execution_data: "0x66" },
-      STRANGER,
+      UNRELATED_ACCOUNT,
     );
-    const id = await stage.submit(OWNER, 12n);
+    const id = await stage.submit(INTENT_OWNER, 12n);
     await stage.level();
     expect((await stage.get(`/intents/${id}`)).body.metadata).toBeNull();
     expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(squatted.body);
   });
 
   it("of other data than the intent commits to is not linked", async () => {
-    const { hash } = stage.wish(OWNER, 11n, keccak256(DATA));
-    await stage.reserve(hash, stage.addressOf(OWNER), { execution_data: "0x00" });
-    const id = await stage.submit(OWNER, 11n, keccak256(DATA));
+    const { hash } = stage.wish(INTENT_OWNER, 11n, keccak256(DATA));
+    await stage.reserve(hash, stage.addressOf(INTENT_OWNER), { execution_data: "0x00" });
+    const id = await stage.submit(INTENT_OWNER, 11n, keccak256(DATA));
     await stage.level();
     expect((await stage.get(`/intents/${id}`)).body.metadata).toBeNull();
     expect((await stage.get(`/intents/metadata/${hash}`)).body.intent_id).toBeNull();

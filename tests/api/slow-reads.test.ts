@@ -10,7 +10,7 @@ let locking: Client;
 
 beforeAll(async () => {
   place = await openEmptyIndex();
-  api = await startTestApi(place.database, { requestMsMax: 20_000, proxies: 1 });
+  api = await startTestApi(place.database, { requestMsMax: 20_000, trustedProxies: 1 });
   locking = await place.database.connect("locking");
 });
 

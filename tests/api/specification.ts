@@ -49,7 +49,7 @@ export function readSpecification(path = "docs/specification/indexing-api.md"): 
     section,
     named,
     endpoints: sections.flatMap(({ heading, text }) =>
-      rowsOf(text).flatMap((row) => {
+      tableRowsOf(text).flatMap((row) => {
         const { cells } = row;
         const [method = "", target = "", ...notes] = cells;
         if (!/^(GET|POST|PUT)$/.test(method)) return [];
@@ -58,7 +58,7 @@ export function readSpecification(path = "docs/specification/indexing-api.md"): 
     ),
     records: Object.fromEntries(
       sections.flatMap(({ heading, text }) => {
-        const fields = rowsOf(text)
+        const fields = tableRowsOf(text)
           .filter(({ header }) => header[0] === "Field")
           .flatMap(({ cells: [names = "", type = ""] }) => names.split(", ").map((name) => [name, type]));
         return fields.length > 0 ? [[heading, Object.fromEntries(fields)]] : [];
@@ -80,7 +80,7 @@ function split(page: string): { heading: string; text: string }[] {
 
 type Row = { readonly header: readonly string[]; readonly cells: readonly string[] };
 
-export function rowsOf(text: string): Row[] {
+export function tableRowsOf(text: string): Row[] {
   const rows: Row[] = [];
   let header: readonly string[] = [];
   let inTable = false;
@@ -138,7 +138,7 @@ function namesIn(text: string): string[] {
 
 function errorsIn(text: string): SpecifiedError[] {
   let before: readonly string[] = [];
-  return rowsOf(text).map(({ cells: [status = "", places = "", condition = ""] }) => {
+  return tableRowsOf(text).map(({ cells: [status = "", places = "", condition = ""] }) => {
     const endpoints = places.startsWith("same") ? before : places.split(", ");
     before = endpoints;
     return { status, endpoints, condition };

@@ -1,8 +1,8 @@
 // What people may store over HTTP: so much a day per client, so much altogether, and without a cost to cached responses.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/writes/endpoints.ts";
-import { reads } from "../../src/protocol/reads.ts";
-import type { WrittenTable } from "../../src/schema/record-store.ts";
+import { indexReads } from "../../src/protocol/reads.ts";
+import type { WritableTable } from "../../src/schema/record-store.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 async function start(environment: Readonly<Record<string, string>>): Promise<TestApi> {
-  const api = await startTestApi(place.database, { proxies: 1 }, environment);
+  const api = await startTestApi(place.database, { trustedProxies: 1 }, environment);
   open.push(api);
   return api;
 }
@@ -145,17 +145,17 @@ describe("writes that wait for one another", () => {
 describe("cached responses", () => {
   it("are known to be made from every table their statement names", () => {
     // metadata_of_intent is a function of the database that reads two of them.
-    const NAMED: readonly (readonly [WrittenTable, RegExp])[] = [
+    const NAMED: readonly (readonly [WritableTable, RegExp])[] = [
       ["attestation_schemas", /attestation_schemas/],
       ["intent_metadata", /intent_metadata|metadata_of_intent/],
       ["intent_reservations", /intent_reservations|metadata_of_intent/],
       ["offchain_bids", /offchain_bids/],
     ];
     const values = { hash: `0x${"12".repeat(32)}` };
-    const found = [...reads, ...writeReads].flatMap((read) => {
+    const found = [...indexReads, ...writeReads].flatMap((read) => {
       const { text } = read.plan({ values, asOf: null, provenance: false }).sql;
       const named = NAMED.filter(([, pattern]) => pattern.test(text)).map(([table]) => table);
-      expect([read.path, [...(read.written ?? [])].sort()]).toEqual([read.path, named]);
+      expect([read.path, [...(read.writableTables ?? [])].sort()]).toEqual([read.path, named]);
       expect(text).not.toMatch(/\bdocuments\b/);
       return named;
     });

@@ -3,27 +3,27 @@
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type Intent, intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { describeIntent, signIntent, submitIntent } from "@sextant/simulator/transactions/intents";
+import { buildIntent, signIntent, submitIntent } from "@sextant/simulator/transactions/intents";
 import { openWorld, type World } from "@sextant/simulator/world";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { serveApi } from "../../src/api/serve.ts";
 import {
-  putMetadata,
-  reserveMetadata,
+  metadataWriteSubject,
+  reservationWriteSubject,
   signWrite,
   type WriteDomain,
   type WriteSubject,
 } from "../../src/api/writes/sign-write.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { writeSettings } from "../../src/config/settings.ts";
-import { createServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { type ApiAnswer, openApiClient } from "../support/http/api-client.ts";
-import { deploymentOf, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
-import { quiet } from "../support/quiet-log.ts";
+import { type ApiResponse, openApiClient } from "../support/http/api-client.ts";
+import { toDeployment, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { silentLog } from "../support/quiet-log.ts";
 
 /** The parts of answers that tests go on with; what an answer really holds is checked against /openapi.json. */
-export type AnswerBody = Readonly<Record<string, unknown>> & {
+export type WriteResponseBody = Readonly<Record<string, unknown>> & {
   readonly bid_id: string;
   readonly uri: string;
   readonly execution_data: string;
@@ -33,16 +33,16 @@ export type AnswerBody = Readonly<Record<string, unknown>> & {
   readonly pagination: { readonly next_cursor?: string };
 };
 
-export type Got = ApiAnswer & { readonly body: AnswerBody };
+export type WriteResponse = ApiResponse & { readonly body: WriteResponseBody };
 
-export type Client = {
+export type WriteClient = {
   readonly url: string;
-  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Got>;
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<WriteResponse>;
 };
 
 /** Two people who have nothing to do with the deployment. */
-export const OWNER = 8;
-export const STRANGER = 9;
+export const INTENT_OWNER = 8;
+export const UNRELATED_ACCOUNT = 9;
 
 export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -50,8 +50,8 @@ export type WriteStage = {
   readonly chain: LocalChain;
   readonly index: TestIndex;
   readonly domain: WriteDomain;
-  readonly signed: Client;
-  readonly open: Client;
+  readonly signed: WriteClient;
+  readonly open: WriteClient;
   /** Someone with a key; index 8 and up have nothing to do with the deployment. */
   person(index: number): PrivateKeyAccount;
   addressOf(person: number): Hex;
@@ -73,12 +73,12 @@ export type WriteStage = {
       audience?: string;
       signer?: Hex;
     },
-  ): Promise<Got>;
+  ): Promise<WriteResponse>;
   /** A version as clients choose them: the clock, a little faster than it ticks. */
   nextVersion(): bigint;
-  put(intent: bigint, body: unknown, by?: number, version?: bigint): Promise<Got>;
-  reserve(hash: Hex, owner: Hex, fields: object, by?: number): Promise<Got>;
-  get(path: string): Promise<Got>;
+  put(intent: bigint, body: unknown, by?: number, version?: bigint): Promise<WriteResponse>;
+  reserve(hash: Hex, owner: Hex, fields: object, by?: number): Promise<WriteResponse>;
+  get(path: string): Promise<WriteResponse>;
   close(): Promise<void>;
 };
 
@@ -89,20 +89,20 @@ export async function openWriteStage(): Promise<WriteStage> {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
   const { request } = chain;
   const local = await deploy({ request, owner: chain.accounts.owner });
-  const deployment = deploymentOf(local);
+  const deployment = toDeployment(local);
   const index = await startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment });
   let world: World = await openWorld({ request, deployment: local });
   const now = BigInt(Math.floor(Date.now() / 1_000));
 
-  async function serve(mode: string): Promise<{ client: Client; close(): Promise<void> }> {
+  async function serve(mode: string): Promise<{ client: WriteClient; close(): Promise<void> }> {
     const ready = async () => ({ ready: true }) as const;
-    const server = createServer({ log: quiet, bodyBytesMax: 262_144, requestMsMax: 20_000, ready });
+    const server = createHttpServer({ log: silentLog, bodyBytesMax: 262_144, requestMsMax: 20_000, checkReadiness: ready });
     let url = "";
     const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
     const urls = [new Secret(chain.rpcUrl)];
     const writing = { deployment, config, urls, listensAt: () => url };
-    const api = serveApi(server, { database: index.database, log: quiet, writing });
-    url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+    const api = serveApi(server, { database: index.database, log: silentLog, writes: writing });
+    url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
     return {
       client: await openClient(url),
       async close() {
@@ -130,7 +130,7 @@ export async function openWriteStage(): Promise<WriteStage> {
     person: (account) => world.wallet(account).account,
     addressOf: (account) => world.wallet(account).address,
     wish(owner, nonce, dataHash) {
-      const intent = describeIntent(world, world.wallet(owner).address, wanted(nonce, dataHash));
+      const intent = buildIntent(world, world.wallet(owner).address, wanted(nonce, dataHash));
       return { intent, hash: intentStructHash(intent) };
     },
     async submit(owner, nonce, dataHash) {
@@ -139,10 +139,10 @@ export async function openWriteStage(): Promise<WriteStage> {
     },
     async level() {
       const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
-      await index.reach({ number: Number(head.number), hash: String(head.hash) });
+      await index.waitUntilIndexed({ number: Number(head.number), hash: String(head.hash) });
     },
     async reorg(depth) {
-      await chain.reorg(depth, { keep: "none" });
+      await chain.reorg(depth, { replay: "none" });
       // A world of its own after each reorg: it reads the accounts' nonces anew.
       world = await openWorld({ request, deployment: local });
     },
@@ -160,15 +160,15 @@ export async function openWriteStage(): Promise<WriteStage> {
       clock += 1n;
       return clock;
     },
-    put: (id, body, by = OWNER, version = stage.nextVersion()) =>
-      stage.send(stage.person(by), putMetadata(id), {
+    put: (id, body, by = INTENT_OWNER, version = stage.nextVersion()) =>
+      stage.send(stage.person(by), metadataWriteSubject(id), {
         method: "PUT",
         path: `/intents/${id}/metadata`,
         body,
         version,
       }),
-    reserve: (hash, owner, fields, by = OWNER) =>
-      stage.send(stage.person(by), reserveMetadata(hash), {
+    reserve: (hash, owner, fields, by = INTENT_OWNER) =>
+      stage.send(stage.person(by), reservationWriteSubject(hash), {
         method: "POST",
         path: "/intents/metadata",
         body: { intent_hash: hash, owner, ...fields },
@@ -186,10 +186,10 @@ export async function openWriteStage(): Promise<WriteStage> {
 }
 
 /** Every answer is held against the API's own description. */
-async function openClient(url: string): Promise<Client> {
+async function openClient(url: string): Promise<WriteClient> {
   const { call } = await openApiClient(url);
   return {
     url,
-    ask: async (method, path, body, headers = {}) => (await call(path, { method, headers, body })) as Got,
+    ask: async (method, path, body, headers = {}) => (await call(path, { method, headers, body })) as WriteResponse,
   };
 }

@@ -1,16 +1,16 @@
 // Who may write: whoever signs this body, for this server and this place, once; a contract is asked itself.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { publishSchema, putMetadata } from "../../src/api/writes/sign-write.ts";
-import { OWNER, openWriteStage, STRANGER, type WriteStage } from "./write-stage.ts";
+import { schemaWriteSubject, metadataWriteSubject } from "../../src/api/writes/sign-write.ts";
+import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 let intentId: bigint;
 let otherId: bigint;
 beforeAll(async () => {
   stage = await openWriteStage();
-  intentId = await stage.submit(OWNER, 1n);
-  otherId = await stage.submit(OWNER, 2n);
+  intentId = await stage.submit(INTENT_OWNER, 1n);
+  otherId = await stage.submit(INTENT_OWNER, 2n);
   await stage.level();
 });
 afterAll(() => stage.close());
@@ -19,21 +19,21 @@ describe("a signed write", () => {
   it("is nobody's but the owner's", async () => {
     const unsigned = await stage.signed.ask("PUT", `/intents/${intentId}/metadata`, {});
     expect([unsigned.status, unsigned.headers.get("x-error-code")]).toEqual([401, "WRITE_UNAUTHENTICATED"]);
-    const foreign = await stage.put(intentId, {}, STRANGER);
+    const foreign = await stage.put(intentId, {}, UNRELATED_ACCOUNT);
     expect([foreign.status, foreign.headers.get("x-error-code")]).toEqual([403, "WRITE_FORBIDDEN"]);
-    expect(foreign.body.error).toContain(stage.addressOf(STRANGER).toLowerCase());
+    expect(foreign.body.error).toContain(stage.addressOf(UNRELATED_ACCOUNT).toLowerCase());
   });
 
   it("takes a version once, also when it comes twice at once", async () => {
     const version = stage.nextVersion();
     const both = await Promise.all([
-      stage.put(intentId, { execution_data: "0x0a" }, OWNER, version),
-      stage.put(intentId, { execution_data: "0x0b" }, OWNER, version),
+      stage.put(intentId, { execution_data: "0x0a" }, INTENT_OWNER, version),
+      stage.put(intentId, { execution_data: "0x0b" }, INTENT_OWNER, version),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     const winner = both.find(({ status }) => status === 200);
     expect((await stage.get(`/intents/${intentId}`)).body.metadata).toEqual(winner?.body);
-    const again = await stage.put(intentId, { execution_data: "0x0c" }, OWNER, version);
+    const again = await stage.put(intentId, { execution_data: "0x0c" }, INTENT_OWNER, version);
     expect([again.status, again.headers.get("x-error-code")]).toEqual([409, "WRITE_REPLAYED"]);
   });
 
@@ -44,10 +44,10 @@ describe("a signed write", () => {
       body: {},
       version: stage.nextVersion(),
     };
-    const owner = stage.person(OWNER);
+    const owner = stage.person(INTENT_OWNER);
     const elsewhere = { ...request, audience: stage.open.url };
-    expect((await stage.send(owner, putMetadata(intentId), elsewhere)).status).toBe(403);
-    expect((await stage.send(owner, putMetadata(otherId), request)).status).toBe(403);
+    expect((await stage.send(owner, metadataWriteSubject(intentId), elsewhere)).status).toBe(403);
+    expect((await stage.send(owner, metadataWriteSubject(otherId), request)).status).toBe(403);
   });
 });
 
@@ -67,17 +67,17 @@ describe("an account that is a contract", () => {
     ].join("")}`;
 
   it("accepts what its own rules accept", async () => {
-    await stage.chain.setCode(wallet, ownedBy(stage.addressOf(OWNER)));
-    const { hash } = stage.wish(OWNER, 20n);
+    await stage.chain.setCode(wallet, ownedBy(stage.addressOf(INTENT_OWNER)));
+    const { hash } = stage.wish(INTENT_OWNER, 20n);
     expect((await stage.reserve(hash, wallet, { execution_data: "0x01" })).status).toBe(201);
-    const refused = await stage.reserve(hash, wallet, { execution_data: "0x02" }, STRANGER);
+    const refused = await stage.reserve(hash, wallet, { execution_data: "0x02" }, UNRELATED_ACCOUNT);
     expect([refused.status, refused.headers.get("x-error-code")]).toEqual([401, "WRITE_UNAUTHENTICATED"]);
     expect(refused.body.error).toContain("ERC-1271");
   });
 
   it("may publish a schema when it is named as the signer", async () => {
     const body = { name: "by a contract", schema_hash: `0x${"c1".repeat(32)}` };
-    const subject = publishSchema(body.schema_hash as Hex);
+    const subject = schemaWriteSubject(body.schema_hash as Hex);
     const request = {
       method: "POST",
       path: "/attestations/schemas",
@@ -85,8 +85,8 @@ describe("an account that is a contract", () => {
       version: stage.nextVersion(),
       signer: wallet,
     };
-    expect((await stage.send(stage.person(OWNER), subject, request)).status).toBe(201);
-    const foreign = await stage.send(stage.person(STRANGER), subject, {
+    expect((await stage.send(stage.person(INTENT_OWNER), subject, request)).status).toBe(201);
+    const foreign = await stage.send(stage.person(UNRELATED_ACCOUNT), subject, {
       ...request,
       version: stage.nextVersion(),
     });

@@ -1,24 +1,24 @@
 // All rules of the repository, and a function that runs them.
-import type { Repository, Rule } from "./repository.ts";
-import { documents } from "./rules/document-links.ts";
-import { faults } from "./rules/documented-errors.ts";
+import type { Repository, RepositoryRule } from "./repository.ts";
+import { documentLinks } from "./rules/document-links.ts";
+import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
-import { purpose } from "./rules/file-headers.ts";
-import { cycles } from "./rules/import-cycles.ts";
+import { fileHeaders } from "./rules/file-headers.ts";
+import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
-import { lockfile } from "./rules/lockfile.ts";
-import { unreferenced } from "./rules/unused-files.ts";
+import { lockfileRules } from "./rules/lockfile.ts";
+import { unusedFiles } from "./rules/unused-files.ts";
 
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, RepositoryRule>> = {
   importGraph,
-  cycles,
+  cycles: importCycles,
   environmentReads,
   environmentVariables,
-  purpose,
-  unreferenced,
-  documents,
-  lockfile,
-  faults,
+  purpose: fileHeaders,
+  unreferenced: unusedFiles,
+  documents: documentLinks,
+  lockfile: lockfileRules,
+  faults: documentedErrors,
 };
 
 /** One line per violation: file and line, what is wrong, the rule. */

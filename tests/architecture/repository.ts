@@ -5,8 +5,8 @@ import { posix } from "node:path";
 import ts from "typescript";
 
 export type Violation = { readonly file: string; readonly line: number; readonly message: string };
-export type Rule = (repository: Repository) => readonly Violation[];
-export type Import = {
+export type RepositoryRule = (repository: Repository) => readonly Violation[];
+export type SourceImport = {
   readonly from: string;
   readonly line: number;
   readonly specifier: string;
@@ -17,7 +17,7 @@ export type Repository = {
   readonly files: readonly string[];
   has(path: string): boolean;
   text(file: string): string;
-  imports(file: string): readonly Import[];
+  imports(file: string): readonly SourceImport[];
 };
 
 /** Reads the working tree below `root`: what git tracks, and what it would track. */
@@ -60,7 +60,7 @@ function parentsOf(file: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
-function importsOf(file: string, text: string, known: ReadonlySet<string>): Import[] {
+function importsOf(file: string, text: string, known: ReadonlySet<string>): SourceImport[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
     from: file,
     line: lineAt(text, pos),

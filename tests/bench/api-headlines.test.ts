@@ -1,6 +1,6 @@
 // What is said first about the API: real routes, the one in the middle and the last, and no match that is not one.
 import { expect, it } from "vitest";
-import { apiHeadlines } from "../../bench/api/api-headlines.ts";
+import { summarizeApi } from "../../bench/api/api-headlines.ts";
 import type { RouteReport } from "../../bench/api/load-child.ts";
 
 const DEEP = "/intents, page 4,000 by cursor";
@@ -27,7 +27,7 @@ const routes = [
 ];
 
 it("takes hot routes by bare HTTP, and cold ones by both drivers where every request asks for something else", () => {
-  const lines = apiHeadlines(routes, DEEP).map(({ what, ratio, aim }) => [what, ratio, aim?.met ?? null]);
+  const lines = summarizeApi(routes, DEEP).map(({ what, ratio, aim }) => [what, ratio, aim?.met ?? null]);
   expect(lines).toEqual([
     ["hot, median of 7 routes: /analytics/commerce", "80 %", true],
     ["hot, lowest of 7 routes: /slow", "40 %", false],
@@ -41,7 +41,7 @@ it("takes hot routes by bare HTTP, and cold ones by both drivers where every req
 });
 
 it("names what it is held against", () => {
-  const [hot, , cold, , pipelined, , deep] = apiHeadlines(routes, DEEP);
+  const [hot, , cold, , pipelined, , deep] = summarizeApi(routes, DEEP);
   expect(hot).toMatchObject({ value: "80 req/s", ceiling: "100 node:http" });
   expect(cold?.ceiling).toBe("100 the driver");
   expect(pipelined?.ceiling).toBe("200 the driver, pipelined");
@@ -49,5 +49,5 @@ it("names what it is held against", () => {
 });
 
 it("fails where a route it has to speak of was not measured", () => {
-  expect(() => apiHeadlines(routes.slice(1), DEEP)).toThrow("/agents/:agentId was not measured cold");
+  expect(() => summarizeApi(routes.slice(1), DEEP)).toThrow("/agents/:agentId was not measured cold");
 });

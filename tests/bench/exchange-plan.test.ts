@@ -1,14 +1,14 @@
 // What the portfolio benchmark takes for RPC time: the same exchanges, each when it could have begun at the earliest.
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listen } from "../../bench/api/cpu-time.ts";
-import { type RememberingNode, startRememberingNode } from "../../bench/portfolio/caching-node.ts";
+import { listenOnLoopback } from "../../bench/api/cpu-time.ts";
+import { type CachingNode, startCachingNode } from "../../bench/portfolio/caching-node.ts";
 import {
-  type Exchange,
-  planOf,
-  roundTrips,
-  sendAgain,
-  watchExchanges,
+  type RecordedExchange,
+  planExchanges,
+  countRoundTrips,
+  replayExchanges,
+  recordExchanges,
 } from "../../bench/portfolio/exchange-plan.ts";
 
 const DELAY_MS = 30;
@@ -23,10 +23,10 @@ const real = createServer(async (request, response) => {
   const end = method === "fails" ? { error: { code: 3, message: "reverted" } } : { result: [method, params] };
   response.end(JSON.stringify({ jsonrpc: "2.0", id, ...end }));
 });
-let node: RememberingNode;
+let node: CachingNode;
 
 beforeAll(async () => {
-  node = await startRememberingNode(await listen(real), DELAY_MS);
+  node = await startCachingNode(await listenOnLoopback(real), DELAY_MS);
 });
 
 afterAll(() => {
@@ -39,7 +39,7 @@ async function post(body: unknown): Promise<unknown> {
   return (await fetch(node.url, { method: "POST", body: JSON.stringify(body) })).json();
 }
 
-const exchange = (url: string, startedMs: number, endedMs: number): Exchange => ({
+const exchange = (url: string, startedMs: number, endedMs: number): RecordedExchange => ({
   url,
   body: "",
   startedMs,
@@ -48,7 +48,7 @@ const exchange = (url: string, startedMs: number, endedMs: number): Exchange => 
 
 describe("a plan", () => {
   it("lets an exchange wait for those of its node that were over when it began", () => {
-    const plan = planOf([
+    const plan = planExchanges([
       exchange("a", 0, 10),
       exchange("a", 12, 25),
       exchange("a", 11, 20),
@@ -62,8 +62,8 @@ describe("a plan", () => {
       ["b", []],
       ["a", [0, 1, 2]],
     ]);
-    expect(roundTrips(plan)).toBe(3);
-    expect(roundTrips([])).toBe(0);
+    expect(countRoundTrips(plan)).toBe(3);
+    expect(countRoundTrips([])).toBe(0);
   });
 
   it("sends again exactly what was seen, in as many round trips", async () => {
@@ -73,12 +73,12 @@ describe("a plan", () => {
       await Promise.all([post(call(2)), post([call(3), call(4)])]);
       await post(call(5));
     };
-    const plan = planOf(await watchExchanges([node.url], work));
+    const plan = planExchanges(await recordExchanges([node.url], work));
     expect(plan).toHaveLength(4);
-    expect(roundTrips(plan)).toBe(3);
-    const again = planOf(await watchExchanges([node.url], () => sendAgain(plan)));
+    expect(countRoundTrips(plan)).toBe(3);
+    const again = planExchanges(await recordExchanges([node.url], () => replayExchanges(plan)));
     expect(again.map(({ body }) => body).sort()).toEqual(plan.map(({ body }) => body).sort());
-    expect(roundTrips(again)).toBe(3);
+    expect(countRoundTrips(again)).toBe(3);
   });
 });
 

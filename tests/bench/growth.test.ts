@@ -1,7 +1,7 @@
 // What the growth benchmark makes of its numbers: decades of a backfill, quantiles of waits, events behind rows.
 import { describe, expect, it } from "vitest";
-import { eventsOf, sizesOf, sizesOfEvents } from "../../bench/api/row-generators.ts";
-import { boundsOf, decadesOf } from "../../bench/growth/decades.ts";
+import { countEventsOfSizes, tableSizes, tableSizesOfEvents } from "../../bench/api/row-generators.ts";
+import { decadeBounds, splitIntoDecades } from "../../bench/growth/decades.ts";
 import { quantilesOf } from "../../bench/harness/quantiles.ts";
 
 /** Batches that end at these counts: two milliseconds an event, one of them at work, and memory that falls. */
@@ -11,11 +11,11 @@ function marksOf(counts: readonly number[]) {
 
 describe("decades of a backfill", () => {
   it("are the hundredth, the tenth and the whole", () => {
-    expect(boundsOf(1_000_000)).toEqual([10_000, 100_000, 1_000_000]);
+    expect(decadeBounds(1_000_000)).toEqual([10_000, 100_000, 1_000_000]);
   });
 
   it("begin where the last one ended and end with the batch that reaches the bound", () => {
-    const decades = decadesOf(marksOf([6, 12, 60, 99, 101, 500, 1_000]), [10, 100, 1_000]);
+    const decades = splitIntoDecades(marksOf([6, 12, 60, 99, 101, 500, 1_000]), [10, 100, 1_000]);
     expect(decades).toEqual([
       { from: 0, to: 12, ms: 24, cpuMs: 12, rssBytesMax: 100 },
       { from: 12, to: 101, ms: 178, cpuMs: 89, rssBytesMax: 98 },
@@ -24,12 +24,12 @@ describe("decades of a backfill", () => {
   });
 
   it("leave out what one batch has swallowed, and count everything once", () => {
-    const decades = decadesOf(marksOf([150, 900]), [10, 100, 1_000]);
+    const decades = splitIntoDecades(marksOf([150, 900]), [10, 100, 1_000]);
     expect(decades.map(({ from, to }) => [from, to])).toEqual([
       [0, 150],
       [150, 900],
     ]);
-    expect(decadesOf([], [10, 100])).toEqual([]);
+    expect(splitIntoDecades([], [10, 100])).toEqual([]);
   });
 });
 
@@ -48,13 +48,13 @@ describe("quantiles", () => {
 describe("events behind the rows of the API", () => {
   it("are about as many as were asked for", () => {
     for (const wanted of [10_000, 100_000, 1_000_000]) {
-      const events = eventsOf(sizesOfEvents(wanted));
+      const events = countEventsOfSizes(tableSizesOfEvents(wanted));
       expect(Math.abs(events / wanted - 1)).toBeLessThan(0.1);
     }
   });
 
   it("are more than the rows that each of them makes", () => {
-    const sizes = sizesOf(1);
-    expect(eventsOf(sizes)).toBeGreaterThan(sizes.agents + sizes.intents + sizes.bids + 2 * sizes.sales);
+    const sizes = tableSizes(1);
+    expect(countEventsOfSizes(sizes)).toBeGreaterThan(sizes.agents + sizes.intents + sizes.bids + 2 * sizes.sales);
   });
 });

@@ -1,14 +1,14 @@
 // The benchmarks' history is one that the protocol could have, and the node that replays it answers as a node does.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { history } from "../../bench/history/history.ts";
-import { BUSY, mixOf } from "../../bench/history/mix.ts";
+import { generateHistory } from "../../bench/history/history.ts";
+import { BUSY_MIX, actionMixOf } from "../../bench/history/mix.ts";
 import { type ReplayNode, startReplayNode } from "../../bench/history/replay-node.ts";
 import { type ServedHistory, serveHistory } from "../../bench/history/served-history.ts";
 import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
 import { startTestIndex } from "../support/index/test-index.ts";
 
 const EVENTS = 3_000;
-const options = { seed: 3, mix: mixOf(EVENTS), eventsMax: EVENTS };
+const options = { seed: 3, mix: actionMixOf(EVENTS), eventsMax: EVENTS };
 
 type Log = { address: string; topics: string[]; blockNumber: string; blockHash: string; logIndex: string };
 type Block = { number: string; hash: string; parentHash: string; transactions: string[] };
@@ -34,7 +34,7 @@ const quantity = (value: number) => `0x${value.toString(16)}`;
 describe("a history", () => {
   it("is the same for the same seed, and another for another", () => {
     const text = (seed: number) =>
-      JSON.stringify([...history({ ...options, seed })], (_, value) =>
+      JSON.stringify([...generateHistory({ ...options, seed })], (_, value) =>
         typeof value === "bigint" ? String(value) : value,
       );
     expect(text(3)).toBe(text(3));
@@ -43,17 +43,17 @@ describe("a history", () => {
 
   it("has every kind of event that its mix names", () => {
     const kinds = new Set(
-      [...history(options)].flatMap(({ transactions }) =>
+      [...generateHistory(options)].flatMap(({ transactions }) =>
         transactions.flatMap(({ logs }) => logs.map(({ topics }) => topics[0])),
       ),
     );
     // A fill makes two, and an account's domain is never changed.
-    expect(kinds.size).toBe(Object.keys(BUSY).length + 1);
+    expect(kinds.size).toBe(Object.keys(BUSY_MIX).length + 1);
   });
 
   it("spends exactly the counts of its mix where nothing stands in the way", () => {
     const mix = { registerAgent: 120, submitIntent: 40, registerSolver: 10, submitBid: 80 };
-    const steps = [...history({ seed: 5, mix })].flatMap(({ transactions }) =>
+    const steps = [...generateHistory({ seed: 5, mix })].flatMap(({ transactions }) =>
       transactions.flatMap(({ logs }) => logs),
     );
     expect(steps).toHaveLength(250);
@@ -102,7 +102,7 @@ describe("the node that replays it", () => {
 
   it("can be indexed to the last event", async () => {
     const index = await startTestIndex({ urls: [node.url], deployment: served.chain.deployment });
-    await index.reach({ number: served.head, hash: served.chain.hashOf(served.head) });
+    await index.waitUntilIndexed({ number: served.head, hash: served.chain.hashOf(served.head) });
     const { rows } = await index.database.query<{ count: string }>("select count(*) from logs");
     expect(Number(rows[0]?.count)).toBe(served.events);
     await index.close();

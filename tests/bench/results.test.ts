@@ -1,8 +1,8 @@
 // The page of results: one table of the whole product from the newest run of each benchmark, and each one's own below.
 import { describe, expect, it } from "vitest";
-import { atLeast, atMost, type BenchReport, belowMemoryMax } from "../../bench/harness/measurement.ts";
-import { overviewOf, sideBySide } from "../../bench/harness/overview.ts";
-import { pageOf, withNewest } from "../../bench/harness/results.ts";
+import { aimAtLeast, aimAtMost, type BenchReport, aimBelowMemoryMax } from "../../bench/harness/measurement.ts";
+import { formatOverview, formatDatabaseComparison } from "../../bench/harness/overview.ts";
+import { formatResultsPage, replaceRuns } from "../../bench/harness/results.ts";
 
 const then = { date: "2026-01-01", commit: "aaaaaaa", machine: "a mill" };
 const now = { date: "2026-02-02", commit: "bbbbbbb+", machine: "a steam engine" };
@@ -22,7 +22,7 @@ describe("what is kept", () => {
   };
 
   it("replaces what ran, leaves what did not, forgets what is no longer there, in the order of the benchmarks", () => {
-    const parts = withNewest(kept, [{ bench: "bake", ...report("3", null) }], now, [
+    const parts = replaceRuns(kept, [{ bench: "bake", ...report("3", null) }], now, [
       "bake",
       "grind",
       "never",
@@ -30,13 +30,13 @@ describe("what is kept", () => {
     expect(Object.keys(parts)).toEqual(["bake", "grind"]);
     expect(parts.grind).toEqual(kept.grind);
     expect(parts.bake).toEqual({ circumstances: now, ...report("3", null) });
-    const again = withNewest(parts, [{ bench: "grind", ...report("4", false) }], now, ["bake", "grind"]);
+    const again = replaceRuns(parts, [{ bench: "grind", ...report("4", false) }], now, ["bake", "grind"]);
     expect(again.grind?.measurements[0]?.value).toBe("4");
     expect(again.grind?.circumstances).toEqual(now);
   });
 
   it("survives a file", () => {
-    const parts = withNewest(kept, [], now, ["grind"]);
+    const parts = replaceRuns(kept, [], now, ["grind"]);
     expect(JSON.parse(JSON.stringify(parts))).toEqual(parts);
   });
 });
@@ -46,7 +46,7 @@ describe("databases side by side", () => {
 
   it("shows each headline with a column for each database that was measured", () => {
     const parts = { grind: on("1"), "grind (stock)": on("2"), bake: on("3") };
-    expect(sideBySide(parts, ["embedded", "stock", "stock, TLS"])).toBe(
+    expect(formatDatabaseComparison(parts, ["embedded", "stock", "stock, TLS"])).toBe(
       [
         "bench  headline  embedded  stock   stock, TLS  ratio",
         "grind  turns     1, 5 %    2, 5 %  -           of bare",
@@ -56,7 +56,7 @@ describe("databases side by side", () => {
   });
 
   it("shows nothing where everything ran on one database", () => {
-    expect(sideBySide({ grind: on("1") }, ["embedded", "stock"])).toBe("");
+    expect(formatDatabaseComparison({ grind: on("1") }, ["embedded", "stock"])).toBe("");
   });
 });
 
@@ -67,7 +67,7 @@ describe("the page", () => {
   };
 
   it("shows every headline with its ceiling, aim and run, under one another", () => {
-    expect(overviewOf(parts)).toBe(
+    expect(formatOverview(parts)).toBe(
       [
         "bench  headline  value  ceiling  ratio   aim           met  measured",
         "grind  turns     1      10 bare     5 %  50 % or more  no   2026-01-01 aaaaaaa",
@@ -78,9 +78,9 @@ describe("the page", () => {
   });
 
   it("has the whole product first, then every benchmark with when and where it ran", () => {
-    const page = pageOf(parts);
+    const page = formatResultsPage(parts);
     expect(page.match(/^## .*$/gm)).toEqual(["## The whole product", "## grind", "## bake"]);
-    expect(page).toContain(`\`\`\`\n${overviewOf(parts)}\`\`\`\n`);
+    expect(page).toContain(`\`\`\`\n${formatOverview(parts)}\`\`\`\n`);
     expect(page).toContain("## bake\n\n2026-02-02 · commit bbbbbbb+ · a steam engine\n");
     expect(page).toContain("bake   turns/s   1,234  of the wheel\n");
   });
@@ -88,14 +88,14 @@ describe("the page", () => {
 
 describe("aims", () => {
   it("are judged by the rounded ratio that is shown", () => {
-    expect(atLeast(69.5, 100, 70)).toEqual({ text: "70 % or more", met: true });
-    expect(atLeast(69.4, 100, 70)?.met).toBe(false);
-    expect(atMost(120.4, 100, 120)).toEqual({ text: "120 % or less", met: true });
-    expect(atMost(120.5, 100, 120)?.met).toBe(false);
+    expect(aimAtLeast(69.5, 100, 70)).toEqual({ text: "70 % or more", met: true });
+    expect(aimAtLeast(69.4, 100, 70)?.met).toBe(false);
+    expect(aimAtMost(120.4, 100, 120)).toEqual({ text: "120 % or less", met: true });
+    expect(aimAtMost(120.5, 100, 120)?.met).toBe(false);
   });
 
   it("know the memory of an indexer in millions of bytes", () => {
-    expect(belowMemoryMax(499_999_999)).toEqual({ text: "below 500 MB", met: true });
-    expect(belowMemoryMax(500_000_000)?.met).toBe(false);
+    expect(aimBelowMemoryMax(499_999_999)).toEqual({ text: "below 500 MB", met: true });
+    expect(aimBelowMemoryMax(500_000_000)?.met).toBe(false);
   });
 });

@@ -1,30 +1,30 @@
 // The page in a real browser: a wallet pays, the answer is shown, and whatever goes wrong nothing is paid for twice.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { readPaymentId } from "../../src/payments/paywall/payment-identifier.ts";
-import type { SnapshotTaker } from "../../src/portfolio/snapshot.ts";
-import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
+import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-identifier.ts";
+import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
+import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import {
-  type FacesOptions,
-  startTestFaces,
-  type TestFaces,
-  TRANSACTION,
-  testOffer,
+  type TestPortfolioWebOptions,
+  startTestPortfolioWeb,
+  type TestPortfolioWeb,
+  TEST_TRANSACTION,
+  TEST_OFFER,
 } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
-import { HOSTILE, richSnapshot } from "./rich-snapshot.ts";
+import { HOSTILE_TEXT, buildRichSnapshot } from "./rich-snapshot.ts";
 
 const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const LOCAL_CHAIN = "0x7a69";
-const rich = { take: async () => richSnapshot } as unknown as SnapshotTaker;
-const LATER: EndpointAnswer = {
+const rich = { take: async () => buildRichSnapshot } as unknown as SnapshotReader;
+const LATER: EndpointResponse = {
   status: 503,
   headers: { "retry-after": "1" },
   body: { error: "The payment is on its way." },
 };
 
 let browser: Browser;
-const open: TestFaces[] = [];
+const open: TestPortfolioWeb[] = [];
 
 beforeAll(async () => {
   browser = await openBrowser();
@@ -35,8 +35,8 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((faces) => faces.close()));
 });
 
-async function visit(options: FacesOptions = {}, wallet: WalletOptions | null = {}) {
-  const faces = await startTestFaces({ snapshots: rich, ...options });
+async function visit(options: TestPortfolioWebOptions = {}, wallet: WalletOptions | null = {}) {
+  const faces = await startTestPortfolioWeb({ snapshots: rich, ...options });
   open.push(faces);
   const { page, complaints } = await openPage(browser);
   const held = wallet === null ? null : await addWallet(page, wallet);
@@ -66,10 +66,10 @@ describe("a visitor with a wallet", () => {
       "eth_signTypedData_v4",
     ]);
     const { x402Version, payload, accepted, resource, extensions } = payloadOf(paid[0]?.signature);
-    expect(readPaymentId(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
+    expect(parsePaymentIdentifier(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
     expect([paid.length, x402Version, accepted.amount]).toEqual([1, 2, "10000"]);
     expect(resource.url).toContain("https://sextant.example/portfolio?address=0xd8da6bf2");
-    expect(payload.authorization).toMatchObject({ from: PAYER.address, to: testOffer.payTo, value: "10000" });
+    expect(payload.authorization).toMatchObject({ from: PAYER.address, to: TEST_OFFER.payTo, value: "10000" });
     expect(payload.signature).toMatch(/^0x[0-9a-f]{130}$/);
     const { validAfter, validBefore } = payload.authorization;
     expect(Number(validBefore) - Number(validAfter)).toBe(660);
@@ -77,9 +77,9 @@ describe("a visitor with a wallet", () => {
       name: "USD Coin",
       version: "2",
       chainId: 31_337,
-      verifyingContract: testOffer.asset,
+      verifyingContract: TEST_OFFER.asset,
     });
-    expect(await page.locator(`code[title="${TRANSACTION}"]`).count()).toBe(1);
+    expect(await page.locator(`code[title="${TEST_TRANSACTION}"]`).count()).toBe(1);
     expect(await page.locator("svg[role=img]").getAttribute("aria-label")).toMatch(/ETH ethereum [\d.]+ %/);
     const link = page.locator("a[href^='https://base.explorer.example/tx/0x']").first();
     expect(await link.getAttribute("rel")).toBe("noopener noreferrer");
@@ -90,8 +90,8 @@ describe("a visitor with a wallet", () => {
     const { page, ask, complaints } = await visit();
     await ask();
     await page.locator("tr.muted").waitFor();
-    expect(await page.locator("tr.muted th").textContent()).toContain(HOSTILE.slice(0, 40));
-    expect(await page.locator("tr.muted th").getAttribute("title")).toContain(HOSTILE);
+    expect(await page.locator("tr.muted th").textContent()).toContain(HOSTILE_TEXT.slice(0, 40));
+    expect(await page.locator("tr.muted th").getAttribute("title")).toContain(HOSTILE_TEXT);
     expect(await page.locator("#result img, #result script").count()).toBe(0);
     expect(await page.title()).toBe("Wallet snapshot · Sextant");
     expect(complaints).toEqual([]);
@@ -182,7 +182,7 @@ describe("when the answer does not come at once", () => {
 });
 
 describe("what can not be paid", () => {
-  it.each<[string, FacesOptions, WalletOptions | null, RegExp, number]>([
+  it.each<[string, TestPortfolioWebOptions, WalletOptions | null, RegExp, number]>([
     ["without a wallet", {}, null, /no wallet in this browser/, 0],
     [
       "when the visitor declines",

@@ -5,22 +5,22 @@ import { join } from "node:path";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runPay } from "../../scripts/pay/run-pay.ts";
-import { startTestFaces, type TestFaces } from "../support/http/test-portfolio-web.ts";
-import { until } from "../support/payments/paid-client.ts";
-import { openPaidStage, type PaidService, type PaidStage, PRICE } from "../support/payments/paid-stage.ts";
+import { runPayCommand } from "../../scripts/pay/run-pay.ts";
+import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import { waitFor } from "../support/payments/paid-client.ts";
+import { openPaidStage, type StagedPaidService, type PaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
 import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 let stage: PaidStage;
-let service: PaidService;
-let faces: TestFaces;
+let service: StagedPaidService;
+let faces: TestPortfolioWeb;
 let browser: Browser;
 
 beforeAll(async () => {
   [stage, browser] = await Promise.all([openPaidStage("in process"), openBrowser()]);
   service = await stage.serve();
-  faces = await startTestFaces({ offer: service.offer, gate: service.gate });
+  faces = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate });
   await stage.mint(PAYER.address, 1_000_000n);
 });
 
@@ -38,7 +38,7 @@ it("a visitor pays the price and sees which transaction paid", async () => {
   await page.click("#pay");
   await page.locator("#total").waitFor();
   const transfers = await stage.transfersFrom(PAYER.address);
-  expect(transfers.map(({ args }) => args.value)).toEqual([PRICE]);
+  expect(transfers.map(({ args }) => args.value)).toEqual([TEST_PRICE]);
   expect(await page.locator(`code[title="${transfers[0]?.transactionHash}"]`).count()).toBe(1);
   expect(complaints).toEqual([]);
 });
@@ -60,10 +60,10 @@ it("a visitor whose payment takes longer than the wait pays once", async () => {
   await page.locator("#total").waitFor();
   delete service.injected.settle;
   expect(signed.length).toBe(1);
-  await until(async () => (await stage.balance(PAYER.address)) === before - PRICE);
+  await waitFor(async () => (await stage.balance(PAYER.address)) === before - TEST_PRICE);
   await page.reload();
   await page.locator("#total").waitFor();
-  expect(await stage.balance(PAYER.address)).toBe(before - PRICE);
+  expect(await stage.balance(PAYER.address)).toBe(before - TEST_PRICE);
 });
 
 it("a visitor without enough of the token is told so and pays nothing", async () => {
@@ -71,7 +71,7 @@ it("a visitor without enough of the token is told so and pays nothing", async ()
   await addWallet(page);
   const before = await stage.balance(PAYER.address);
   const poor = await stage.serve({ offer: { amount: 5_000_000n } });
-  const dear = await startTestFaces({ offer: poor.offer, gate: poor.gate });
+  const dear = await startTestPortfolioWeb({ offer: poor.offer, gate: poor.gate });
   await page.goto(`${dear.url}/portfolio?address=${WALLET}`);
   await page.click("#pay");
   await page.locator("#status.bad").waitFor();
@@ -89,11 +89,11 @@ it("the command pays the price and prints the transaction", async () => {
   const accounts = [{ name: "payer", ...payer }];
   await writeFile(localFile, JSON.stringify({ portfolio: faces.url, payment: { network, asset }, accounts }));
   const before = await stage.balance(PAYER.address);
-  const { code, out, err } = await runPay({ argv: [WALLET], environment: {}, localFile });
+  const { code, out, err } = await runPayCommand({ argv: [WALLET], environment: {}, localFile });
   await rm(folder, { recursive: true });
   expect([code, err]).toEqual([0, ""]);
   const last = (await stage.transfersFrom(PAYER.address)).at(-1);
   expect(out).toContain(`Paid $0.01 by ${PAYER.address.toLowerCase()}`);
   expect(out).toContain(String(last?.transactionHash));
-  expect(await stage.balance(PAYER.address)).toBe(before - PRICE);
+  expect(await stage.balance(PAYER.address)).toBe(before - TEST_PRICE);
 });

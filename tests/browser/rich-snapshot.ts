@@ -1,7 +1,7 @@
 // A snapshot that tries the page: many tokens, debts, and names chosen by someone who means harm.
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 
-export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+export const HOSTILE_TEXT = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
 const [ether, dollar] = exampleSnapshot.tokens;
 const [supplied] = exampleSnapshot.positions;
@@ -27,7 +27,7 @@ const others = [
   valueUsd,
 }));
 
-export const richSnapshot = {
+export const buildRichSnapshot = {
   ...exampleSnapshot,
   chains: ["base", "ethereum", "arbitrum", "optimism"],
   summary: {
@@ -60,7 +60,7 @@ export const richSnapshot = {
         totalValueUsd: "481.6625",
       },
     ],
-    warnings: ["base was read at block 40000000.", "Base: native transfers leave no log.", HOSTILE],
+    warnings: ["base was read at block 40000000.", "Base: native transfers leave no log.", HOSTILE_TEXT],
   },
   tokens: [
     ether,
@@ -70,8 +70,8 @@ export const richSnapshot = {
       ...ether,
       chain: "base",
       contract: `0x${"bad0".repeat(10)}`,
-      symbol: HOSTILE,
-      name: HOSTILE,
+      symbol: HOSTILE_TEXT,
+      name: HOSTILE_TEXT,
       valueUsd: null,
       priceUsd: null,
       spam: true,

@@ -1,8 +1,8 @@
 // End to end, everything in processes of its own, and everything that can go wrong going wrong for half a minute.
 import { expect, it } from "vitest";
-import { EXPECTED, runRiver } from "./run-soak.ts";
-import { SHORT } from "./soak-profile.ts";
-import { noPaint, summary } from "./summary.ts";
+import { REQUIRED_OBSERVATIONS, runSoak } from "./run-soak.ts";
+import { SHORT_PROFILE } from "./soak-profile.ts";
+import { noColor, formatSoakSummary } from "./summary.ts";
 
 const MINUTE = 60_000;
 
@@ -10,18 +10,18 @@ it(
   "the river runs through kills, reorgs, restarts, faulty nodes and lies about money, and tells nothing but the truth",
   async () => {
     const seed = 1 + Math.floor(Math.random() * 1_000_000);
-    const result = await runRiver({ seed, pace: SHORT });
+    const result = await runSoak({ seed, pace: SHORT_PROFILE });
     const { observations } = result;
-    const told = summary(result, noPaint);
+    const told = formatSoakSummary(result, noColor);
     expect(result.ok, told).toBe(true);
     // Half a minute of a busy machine may be too short for every kind of lie; the soak hears each of them.
     const isLie = (kind: string) => kind.startsWith("lies: ");
-    const lies = EXPECTED.filter(isLie).map((kind) => observations.counted(kind));
+    const lies = REQUIRED_OBSERVATIONS.filter(isLie).map((kind) => observations.counted(kind));
     expect(
       lies.reduce((sum, count) => sum + count, 0),
       told,
     ).toBeGreaterThan(0);
-    for (const kind of EXPECTED.filter((each) => !isLie(each))) {
+    for (const kind of REQUIRED_OBSERVATIONS.filter((each) => !isLie(each))) {
       expect(observations.counted(kind), `${kind}\n${told}`).toBeGreaterThan(0);
     }
     expect(observations.counted("events indexed"), told).toBeGreaterThan(0);

@@ -5,10 +5,10 @@ export type Observations = {
   counted(kind: string): number;
   readonly counts: ReadonlyMap<string, number>;
   /** Something that must never happen did. */
-  wrong(what: string): void;
+  recordViolation(what: string): void;
   /** How much was wrong, also beyond what is told in full. */
-  readonly wrongCount: number;
-  readonly wrongs: readonly string[];
+  readonly violationCount: number;
+  readonly violations: readonly string[];
 };
 
 // One defect may show a thousand times; the first few tell what it is.
@@ -21,13 +21,13 @@ export function createObservations(): Observations {
   let wrongCount = 0;
   return {
     counts,
-    wrongs,
-    get wrongCount() {
+    violations: wrongs,
+    get violationCount() {
       return wrongCount;
     },
     count: (kind, by = 1) => void counts.set(kind, (counts.get(kind) ?? 0) + by),
     counted: (kind) => counts.get(kind) ?? 0,
-    wrong(what) {
+    recordViolation(what) {
       wrongCount += 1;
       if (wrongs.length < TOLD_MAX) wrongs.push(what.slice(0, TOLD_LENGTH_MAX));
     },

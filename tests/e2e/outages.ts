@@ -4,7 +4,7 @@ export type Outages = {
   /** Answers with what ends it. */
   begin(what: string): () => void;
   /** Whether `what` was away at any time between the two, or had been until shortly before. */
-  touched(what: string, fromMs: number, toMs: number): boolean;
+  overlaps(what: string, fromMs: number, toMs: number): boolean;
 };
 
 type Outage = { readonly what: string; readonly fromMs: number; untilMs: number };
@@ -22,7 +22,7 @@ export function createOutages(): Outages {
         outage.untilMs = Date.now();
       };
     },
-    touched: (what, fromMs, toMs) =>
+    overlaps: (what, fromMs, toMs) =>
       outages.some(
         (each) => each.what === what && each.fromMs <= toMs && fromMs <= each.untilMs + RECOVERY_MS_MAX,
       ),

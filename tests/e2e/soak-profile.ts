@@ -1,9 +1,9 @@
 // How much happens, and how often: a minute for every change, or as long as somebody likes.
 
 /** From and to, in milliseconds; chance chooses between. */
-export type Every = readonly [number, number];
+export type IntervalRange = readonly [number, number];
 
-export type Pace = {
+export type SoakProfile = {
   readonly troubleMs: number;
   /** Steps of the economy before anything else starts. */
   readonly historySteps: number;
@@ -11,22 +11,22 @@ export type Pace = {
   readonly readers: number;
   readonly writers: number;
   readonly payers: number;
-  readonly kills: Every;
+  readonly kills: IntervalRange;
   /** Null where there is no time for it. */
-  readonly freezes: Every | null;
-  readonly reorgs: Every;
-  readonly databaseRestarts: Every;
+  readonly freezes: IntervalRange | null;
+  readonly reorgs: IntervalRange;
+  readonly databaseRestarts: IntervalRange;
   /** How long a node is in trouble, and how long it is left alone. */
-  readonly nodeTrouble: Every;
+  readonly nodeTrouble: IntervalRange;
   /** How long a front-runner, lies of the facilitator and absurd fees last; they rest half as long. */
-  readonly moneyTrouble: Every;
+  readonly moneyTrouble: IntervalRange;
   /** Between two payments of one payer. */
-  readonly payments: Every;
+  readonly payments: IntervalRange;
   /** Whether a node may be silent, which costs whoever asks it twenty seconds. */
   readonly silentNodes: boolean;
 };
 
-export const SHORT: Pace = {
+export const SHORT_PROFILE: SoakProfile = {
   troubleMs: 17_000,
   historySteps: 150,
   stepsPerSecond: 8,
@@ -44,9 +44,9 @@ export const SHORT: Pace = {
   silentNodes: false,
 };
 
-export function longPace(minutes: number): Pace {
+export function longProfile(minutes: number): SoakProfile {
   return {
-    ...SHORT,
+    ...SHORT_PROFILE,
     troubleMs: minutes * 60_000,
     historySteps: 400,
     readers: 4,
@@ -63,6 +63,6 @@ export function longPace(minutes: number): Pace {
   };
 }
 
-export function between([from, to]: Every, random: () => number): number {
+export function drawInterval([from, to]: IntervalRange, random: () => number): number {
   return from + (to - from) * random();
 }

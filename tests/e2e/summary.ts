@@ -1,7 +1,7 @@
 // The end of a run in one table: what happened how often, what was checked, and what was wrong.
 
-import type { RiverResult } from "./run-soak.ts";
-import { LIES } from "./services/lying-facilitator.ts";
+import type { SoakResult } from "./run-soak.ts";
+import { FACILITATOR_LIES } from "./services/lying-facilitator.ts";
 
 /** In this order, also when something did not happen at all. */
 const COUNTS = [
@@ -33,16 +33,16 @@ const COUNTS = [
   "absurd fees named",
   "payments front-run",
   "transfers reverted",
-  ...LIES.map((lie) => `lies: ${lie}`),
+  ...FACILITATOR_LIES.map((lie) => `lies: ${lie}`),
   "connections lost",
   "answers 503 in an outage",
 ];
 
-export type Paint = (colour: "green" | "red", text: string) => string;
+export type Colorize = (colour: "green" | "red", text: string) => string;
 
-export const noPaint: Paint = (_, text) => text;
+export const noColor: Colorize = (_, text) => text;
 
-export function summary(result: RiverResult, paint: Paint): string {
+export function formatSoakSummary(result: SoakResult, paint: Colorize): string {
   const { observations, checks, seed, seconds, ok } = result;
   const others = [...observations.counts.keys()].filter((kind) => !COUNTS.includes(kind));
   const counted = [...COUNTS, ...others].map((kind): [string, string] => [
@@ -52,7 +52,7 @@ export function summary(result: RiverResult, paint: Paint): string {
   const rows: [string, string][] = [
     ...counted,
     ["reorgs", String(result.reorgs)],
-    ["differences", String(observations.wrongCount)],
+    ["differences", String(observations.violationCount)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length), ...checks.map(({ name }) => name.length));
   const lines = [
@@ -60,9 +60,9 @@ export function summary(result: RiverResult, paint: Paint): string {
     "",
     ...checks.map(
       (each) =>
-        `  ${each.name.padEnd(width)}  ${each.ok ? paint("green", "ok") : paint("red", "WRONG")}  ${each.said}`,
+        `  ${each.name.padEnd(width)}  ${each.ok ? paint("green", "ok") : paint("red", "WRONG")}  ${each.message}`,
     ),
-    ...observations.wrongs.map((what) => paint("red", `  ${what}`)),
+    ...observations.violations.map((what) => paint("red", `  ${what}`)),
   ];
   const verdict = ok ? paint("green", "all is well") : paint("red", "something is wrong");
   return `${lines.join("\n")}\n\nseed ${seed}, ${seconds} s: ${verdict}\n`;

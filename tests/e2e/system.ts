@@ -8,23 +8,23 @@ import { seededRandom } from "../support/fast-clock.ts";
 import { type Branches, createBranches } from "./chains/branches.ts";
 import { type MarketChain, openMarketChain } from "./chains/market-chain.ts";
 import { openProtocolChain, type ProtocolChain } from "./chains/protocol-chain.ts";
-import { openRiverNodes, type RiverNodes } from "./nodes/nodes.ts";
+import { openE2eNodes, type E2eNodes } from "./nodes/nodes.ts";
 import { createObservations, type Observations } from "./observations.ts";
 import { createOutages, type Outages } from "./outages.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./services/lying-facilitator.ts";
 import { openServices, type Services } from "./services/services.ts";
-import type { Pace } from "./soak-profile.ts";
+import type { SoakProfile } from "./soak-profile.ts";
 
-export type River = {
+export type E2eSystem = {
   readonly seed: number;
-  readonly pace: Pace;
+  readonly pace: SoakProfile;
   readonly folder: string;
   readonly observations: Observations;
   readonly outages: Outages;
   readonly branches: Branches;
   readonly protocol: ProtocolChain;
   readonly market: MarketChain;
-  readonly nodes: RiverNodes;
+  readonly nodes: E2eNodes;
   /** Between the portfolio services and the facilitator's process. */
   readonly facilitator: LyingFacilitator;
   readonly postgres: EmbeddedPostgres;
@@ -37,7 +37,7 @@ export type River = {
   close(): Promise<void>;
 };
 
-export async function openRiver(seed: number, pace: Pace): Promise<River> {
+export async function openE2eSystem(seed: number, pace: SoakProfile): Promise<E2eSystem> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     // The last thing started is the first to go.
@@ -53,10 +53,10 @@ export async function openRiver(seed: number, pace: Pace): Promise<River> {
 
 async function open(
   seed: number,
-  pace: Pace,
+  pace: SoakProfile,
   closers: (() => Promise<void>)[],
   close: () => Promise<void>,
-): Promise<River> {
+): Promise<E2eSystem> {
   const observations = createObservations();
   const outages = createOutages();
   const branches = createBranches();
@@ -88,7 +88,7 @@ async function open(
   ]);
 
   const silent = pace.silentNodes;
-  const nodes = await openRiverNodes({ protocol, market, observations, random, silent, closers });
+  const nodes = await openE2eNodes({ protocol, market, observations, random, silent, closers });
 
   const network = join(folder, "deployment.json");
   const { startBlock, contracts } = protocol.deployment;

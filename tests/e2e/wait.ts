@@ -1,14 +1,14 @@
 // Waiting that ends early, and quietly, when the river does.
 import { setTimeout as sleep } from "node:timers/promises";
 
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+export async function sleepUntilStopped(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
 }
 
 /** Looks again and again; throws what `late` says when it takes too long. */
-export async function until(
+export async function waitUntil(
   isTrue: () => Promise<boolean>,
   { msMax, late }: { readonly msMax: number; readonly late: () => string },
 ): Promise<void> {

@@ -9,12 +9,12 @@ import type { Hex } from "../../src/lib/hex.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
 import { createRemoteFacilitator } from "../../src/payments/facilitator/remote.ts";
-import { readTokenLists } from "../../src/portfolio/tokens/load-token-lists.ts";
-import { exchange } from "../../src/portfolio/vendor-request.ts";
+import { loadTokenLists } from "../../src/portfolio/tokens/load-token-lists.ts";
+import { sendVendorRequest } from "../../src/portfolio/vendor-request.ts";
 import { LOCAL_GAS } from "../support/chain/local-gas.ts";
 import { startVendorServer, type VendorServer } from "../support/http/vendor-server.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
-import { quiet } from "../support/quiet-log.ts";
+import { silentLog } from "../support/quiet-log.ts";
 
 const KEY = "s3cr3t-k3y-0123456789";
 // Unpacked, this is more than any of them takes; packed, it is a few dozen kilobytes.
@@ -78,9 +78,9 @@ const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = 
       // A balance is read without any record.
       const store = { run: () => Promise.reject(new Error("there are no records")) };
       const facilitator = createLocalFacilitator({
-        ...{ network: "eip155:1", urls, privateKey, store, gas: LOCAL_GAS, log: quiet },
+        ...{ network: "eip155:1", urls, privateKey, store, gas: LOCAL_GAS, log: silentLog },
       });
-      return facilitator.gasBalance();
+      return facilitator.readGasBalance();
     },
   ],
   [
@@ -97,10 +97,10 @@ const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = 
       const limits = { timeoutMs: TIMEOUT_MS, answerBytesMax: 1_000_000 };
       // What fetch refuses is for whoever builds the address; a vendor's has its key in the path.
       const plain = url.replace(`user:${KEY}@`, "");
-      return exchange({ fetch, url: plain, secrets: [KEY], ...limits }, new AbortController().signal);
+      return sendVendorRequest({ fetch, url: plain, secrets: [KEY], ...limits }, new AbortController().signal);
     },
   ],
-  ["the host of a token list", (url) => readTokenLists({ sources: [url], chains: [] })],
+  ["the host of a token list", (url) => loadTokenLists({ sources: [url], chains: [] })],
 ];
 
 describe.each(WAYS)("%s", (_name, ask) => {

@@ -1,41 +1,41 @@
 // A local chain on which contracts act for people: an account, its session key, bundles, a multicall, and a hidden call.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
-import type { Call } from "@sextant/contracts/deploy/transaction";
+import type { TransactionCall } from "@sextant/contracts/deploy/transaction";
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { ENTRY_POINT } from "@sextant/contracts/test/account-world";
 import { actorBytecode, puppetAbi } from "@sextant/contracts/test/actor-contracts";
 import { localAccount } from "@sextant/local-chain/accounts";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { throughMulticall } from "@sextant/simulator/transactions/multicall";
-import { accountPolicies, setTargetAllowed } from "@sextant/simulator/transactions/policies";
+import { actThroughMulticall } from "@sextant/simulator/transactions/multicall";
+import { policiesOfAccount, setTargetAllowed } from "@sextant/simulator/transactions/policies";
 import {
   executeBySessionKey,
   openPolicyAccount,
   setSessionKey,
-  throughAccount,
+  actThroughAccount,
 } from "@sextant/simulator/transactions/policy-accounts";
 import { type Actor, openWorld, type World } from "@sextant/simulator/world";
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, zeroHash } from "viem";
 import { entryPoint09Abi } from "viem/account-abstraction";
 import { sign } from "viem/accounts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
-import { deploymentOf } from "../support/index/test-index.ts";
+import { toDeployment } from "../support/index/test-index.ts";
 
-export type ForwardedStage = {
+export type ContractCallerStage = {
   readonly chain: LocalChain;
   readonly world: World;
   readonly deployment: Deployment;
   /** Who acts through what; each forwards one call per transaction. */
-  readonly routes: Readonly<Record<Route, Actor>>;
+  readonly routes: Readonly<Record<CallRoute, Actor>>;
   /** Makes the contract send one call in a transaction whose input shows another. */
   showing(shown: Hex): Actor;
   /** Several calls of the policy account in one bundle. */
-  bundle(calls: readonly Call[]): ReturnType<Actor["send"]>;
+  bundle(calls: readonly TransactionCall[]): ReturnType<Actor["send"]>;
   head(): Promise<{ readonly number: number; readonly hash: string }>;
 };
 
-export type Route = "execute" | "executeWithSessionKey" | "handleOps" | "multicall" | "hidden";
+export type CallRoute = "execute" | "executeWithSessionKey" | "handleOps" | "multicall" | "hidden";
 
 const SIGNER = 3;
 const SESSION_KEY = 4;
@@ -43,7 +43,7 @@ const DEADLINE = 4_000_000_000n;
 /** More than any call here needs; an estimate would not see what a bundle swallows. */
 const GAS = 3_000_000n;
 
-export async function openForwardedStage(): Promise<ForwardedStage> {
+export async function openContractCallerStage(): Promise<ContractCallerStage> {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
   const { request } = chain;
   const local = await deploy({ request, owner: chain.accounts.owner });
@@ -56,22 +56,22 @@ export async function openForwardedStage(): Promise<ForwardedStage> {
   await setSessionKey(signer, account, key.address, DEADLINE, true);
   const { AgentRegistry, IntentBook, AttestationRegistry } = world.contracts;
   for (const target of [AgentRegistry, IntentBook, AttestationRegistry]) {
-    await setTargetAllowed(accountPolicies(signer, account), target, true);
+    await setTargetAllowed(policiesOfAccount(signer, account), target, true);
   }
   const entryPoint = await create(relayer, await actorBytecode("SmallEntryPoint"));
   await chain.setCode(ENTRY_POINT, (await request("eth_getCode", [entryPoint, "latest"])) as Hex);
   const puppet = await create(relayer, await actorBytecode("Puppet"));
 
   let nonce = 0n;
-  const operations = async (calls: readonly Call[]): Promise<Call> => {
+  const operations = async (calls: readonly TransactionCall[]): Promise<TransactionCall> => {
     const ops = await Promise.all(calls.map((call) => operation(account, call, nonce++, world.chainId)));
     const args = [ops, relayer.address] as const;
     const data = encodeFunctionData({ abi: entryPoint09Abi, functionName: "handleOps", args });
     return { to: ENTRY_POINT, data, gas: GAS };
   };
-  const bundle = async (calls: readonly Call[]) => relayer.send(await operations(calls));
+  const bundle = async (calls: readonly TransactionCall[]) => relayer.send(await operations(calls));
 
-  const prepare = ({ to = puppet, data = "0x" }: Call) => {
+  const prepare = ({ to = puppet, data = "0x" }: TransactionCall) => {
     const args = [to, 0n, data, true] as const;
     return relayer.send({
       to: puppet,
@@ -82,7 +82,7 @@ export async function openForwardedStage(): Promise<ForwardedStage> {
   return {
     chain,
     world,
-    deployment: deploymentOf(local),
+    deployment: toDeployment(local),
     bundle,
     showing: (shown) => ({
       address: puppet,
@@ -94,7 +94,7 @@ export async function openForwardedStage(): Promise<ForwardedStage> {
       },
     }),
     routes: {
-      execute: throughAccount(signer, account),
+      execute: actThroughAccount(signer, account),
       executeWithSessionKey: {
         address: account,
         send: (call) => {
@@ -109,7 +109,7 @@ export async function openForwardedStage(): Promise<ForwardedStage> {
           const session = {
             account,
             key,
-            call: call as Call & { to: Address },
+            call: call as TransactionCall & { to: Address },
             deadline: DEADLINE,
             nonce: nonce++,
           };
@@ -120,7 +120,7 @@ export async function openForwardedStage(): Promise<ForwardedStage> {
         },
       },
       handleOps: { address: account, send: (call) => bundle([call]) },
-      multicall: throughMulticall(world, relayer),
+      multicall: actThroughMulticall(world, relayer),
       hidden: {
         address: puppet,
         send: async (call) => {
@@ -146,7 +146,7 @@ async function create(sender: Actor, data: Hex): Promise<Address> {
 }
 
 /** A user operation that makes the account execute a call, signed as the entry point of the stage wants it. */
-async function operation(account: Address, call: Call, nonce: bigint, chainId: number) {
+async function operation(account: Address, call: TransactionCall, nonce: bigint, chainId: number) {
   const args = [call.to ?? account, call.value ?? 0n, call.data ?? "0x"] as const;
   const callData = encodeFunctionData({ abi: policyAccountAbi, functionName: "execute", args });
   const types = ["address", "uint256", "bytes32", "address", "uint256"].map((type) => ({ type }));

@@ -11,24 +11,24 @@ import { digestTables } from "../support/digest-tables.ts";
 import { seededRandom } from "../support/fast-clock.ts";
 import { startTestIndex } from "../support/index/test-index.ts";
 import { startFaultyNode } from "../support/nodes/faulty-node.ts";
-import { type Injection, LIAR_FAULTS } from "../support/nodes/node-faults.ts";
+import { type NodeFaultInjection, LIAR_FAULTS } from "../support/nodes/node-faults.ts";
 import {
-  databaseEnvironment,
+  createDatabaseEnvironment,
   type SextantProcess,
   startSextant,
 } from "../support/process/sextant-process.ts";
-import { openStage, type Stage } from "./indexer-stage.ts";
+import { openIndexerStage, type IndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 const FINALITY = 32;
 
 async function cleanDigest(
-  stage: Stage,
+  stage: IndexerStage,
 ): Promise<{ finalized: number; digest: Readonly<Record<string, string>> }> {
   const head = await stage.head();
   const finalized = head.number - FINALITY;
   const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-  await index.reach(head);
+  await index.waitUntilIndexed(head);
   const digest = await index.digest(finalized);
   await index.close();
   return { finalized, digest };
@@ -37,11 +37,11 @@ async function cleanDigest(
 type Site = { readonly database: Database; start(): SextantProcess; reached(number: number): Promise<void> };
 
 /** A database that `sextant indexer` processes write to, and a look into it. */
-async function openSite(stage: Stage): Promise<Site> {
+async function openSite(stage: IndexerStage): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), "sextant-faults-"));
   const network = join(folder, "deployment.json");
   await writeFile(network, JSON.stringify(stage.deployment));
-  const { environment, connection, drop } = await databaseEnvironment();
+  const { environment, connection, drop } = await createDatabaseEnvironment();
   const log = createLog({ level: "silent", terminal: false, name: "test" });
   const database = await openDatabase({
     connection,
@@ -77,8 +77,8 @@ describe("kill -9", () => {
   it(
     "at random moments of history and of the head leaves the tables of a clean index",
     async () => {
-      const stage = await openStage(21);
-      await stage.act(250);
+      const stage = await openIndexerStage(21);
+      await stage.runSteps(250);
       const site = await openSite(stage);
       const random = seededRandom(21);
       for (let kills = 0; kills < 6; kills += 1) {
@@ -87,7 +87,7 @@ describe("kill -9", () => {
         await new Promise((resolve) => setTimeout(resolve, 1_200 + random() * 1_500));
         victim.child.kill("SIGKILL");
         await victim.ended;
-        await stage.act(10);
+        await stage.runSteps(10);
       }
       const last = site.start();
       const head = await stage.head();
@@ -106,20 +106,20 @@ describe("two indexers", () => {
   it(
     "never both write, and the second takes over within seconds when the first is killed",
     async () => {
-      const stage = await openStage(22);
-      await stage.act(60);
+      const stage = await openIndexerStage(22);
+      await stage.runSteps(60);
       const site = await openSite(stage);
       const first = site.start();
-      await first.saw(/This process writes the index/);
+      await first.waitForOutput(/This process writes the index/);
       const second = site.start();
-      await second.saw(/Waiting for the lock/);
-      await stage.act(40);
+      await second.waitForOutput(/Waiting for the lock/);
+      await stage.runSteps(40);
       await site.reached((await stage.head()).number);
       first.child.kill("SIGKILL");
       const killedMs = Date.now();
-      await second.saw(/This process writes the index/);
+      await second.waitForOutput(/This process writes the index/);
       expect(Date.now() - killedMs).toBeLessThan(10_000);
-      await stage.act(40);
+      await stage.runSteps(40);
       await site.reached((await stage.head()).number);
       const { finalized, digest } = await cleanDigest(stage);
       expect(await digestTables(site.database, tables, finalized)).toEqual(digest);
@@ -130,13 +130,13 @@ describe("two indexers", () => {
 });
 
 describe("a node that can not be trusted", () => {
-  const FAULTS: readonly Injection[] = [...LIAR_FAULTS, { kind: "hang" }];
+  const FAULTS: readonly NodeFaultInjection[] = [...LIAR_FAULTS, { kind: "hang" }];
 
   it.each([31, 32])(
     "costs time, never a row (seed %i)",
     async (seed) => {
-      const stage = await openStage(seed);
-      await stage.act(150);
+      const stage = await openIndexerStage(seed);
+      await stage.runSteps(150);
       const random = seededRandom(seed);
       const node = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
@@ -152,11 +152,11 @@ describe("a node that can not be trusted", () => {
         rpcLimits: { pauseMsBase: 2, pauseMsMax: 20, requestTimeoutMs: 300, attemptsMax: 8 },
       });
       for (let act = 0; act < 3; act += 1) {
-        await stage.act(30);
-        await stage.chain.reorg(1 + Math.floor(random() * 12), { keep: "none" });
+        await stage.runSteps(30);
+        await stage.chain.reorg(1 + Math.floor(random() * 12), { replay: "none" });
       }
-      await stage.act(20);
-      await index.reach(await stage.head());
+      await stage.runSteps(20);
+      await index.waitUntilIndexed(await stage.head());
       const { finalized, digest } = await cleanDigest(stage);
       expect(await index.digest(finalized)).toEqual(digest);
       expect(node.requests.length).toBeGreaterThan(50);
@@ -172,8 +172,8 @@ describe("a made-up hash", () => {
   it(
     "of the block that history ends at is not taken for a checkpoint",
     async () => {
-      const stage = await openStage(51);
-      await stage.act(60);
+      const stage = await openIndexerStage(51);
+      await stage.runSteps(60);
       const node = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         // Every question for single blocks is answered with a lie once, and honestly when it is asked again.
@@ -188,7 +188,7 @@ describe("a made-up hash", () => {
         deployment: stage.deployment,
         rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 },
       });
-      await index.reach(await stage.head());
+      await index.waitUntilIndexed(await stage.head());
       const { finalized, digest } = await cleanDigest(stage);
       expect(await index.digest(finalized)).toEqual(digest);
       await index.close();
@@ -203,12 +203,12 @@ describe("a reorg deeper than finality", () => {
   it(
     "stops the indexer with an explanation and deletes nothing",
     async () => {
-      const stage = await openStage(41, { finalityDepth: 5 });
-      await stage.act(60);
+      const stage = await openIndexerStage(41, { finalityDepth: 5 });
+      await stage.runSteps(60);
       const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-      await index.reach(await stage.head());
+      await index.waitUntilIndexed(await stage.head());
       const before = await index.database.query("select count(*) from logs");
-      await stage.chain.reorg(30, { keep: "none", blocks: 40 });
+      await stage.chain.reorg(30, { replay: "none", blocks: 40 });
       await expect
         .poll(() => String(index.failure()), { timeout: 30_000 })
         .toMatch(/The chain differs from the index at block \d+, which was final; nothing was deleted/);
@@ -224,8 +224,8 @@ describe("a node that calls its head final", () => {
   it(
     "cannot make the index forget what an honest second node may still undo",
     async () => {
-      const stage = await openStage(61);
-      await stage.act(60);
+      const stage = await openIndexerStage(61);
+      await stage.runSteps(60);
       const liar = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: () => ({ kind: "final-at", block: "latest" }),
@@ -234,9 +234,9 @@ describe("a node that calls its head final", () => {
         urls: [liar.url, stage.chain.rpcUrl],
         deployment: stage.deployment,
       });
-      await index.reach(await stage.head());
-      await stage.chain.reorg(10, { keep: "none", blocks: 12 });
-      await index.reach(await stage.head());
+      await index.waitUntilIndexed(await stage.head());
+      await stage.chain.reorg(10, { replay: "none", blocks: 12 });
+      await index.waitUntilIndexed(await stage.head());
       expect(index.status.report().reorgs).toBeGreaterThan(0);
       const { finalized, digest } = await cleanDigest(stage);
       expect(await index.digest(finalized)).toEqual(digest);
@@ -252,11 +252,11 @@ describe("a node that always omits one log", () => {
   it(
     "costs no row while an honest second node is configured",
     async () => {
-      const stage = await openStage(71);
-      await stage.act(120);
+      const stage = await openIndexerStage(71);
+      await stage.runSteps(120);
       const clean = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
       const head = await stage.head();
-      await clean.reach(head);
+      await clean.waitUntilIndexed(head);
       const digest = await clean.digest();
       const { rows } = await clean.database.query<{ block_number: string; log_index: number }>(
         "select block_number, log_index from logs where block_number <= (select finalized_block from checkpoint)",
@@ -275,7 +275,7 @@ describe("a node that always omits one log", () => {
         urls: [liar.url, stage.chain.rpcUrl],
         deployment: stage.deployment,
       });
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       const { rows: found } = await index.database.query<{ count: string }>({
         text: "select count(*) from logs where block_number = $1 and log_index = $2",
         values: [block, omitted.log_index],

@@ -6,19 +6,19 @@ import { createProtocol } from "../../src/protocol/fold.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
-import { openStage, type Stage } from "./indexer-stage.ts";
+import { openIndexerStage, type IndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 
-async function freshDigest(stage: Stage, finalized: number): Promise<Readonly<Record<string, string>>> {
+async function freshDigest(stage: IndexerStage, finalized: number): Promise<Readonly<Record<string, string>>> {
   const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-  await index.reach(await stage.head());
+  await index.waitUntilIndexed(await stage.head());
   const digest = await index.digest(finalized);
   await index.close();
   return digest;
 }
 
-async function rebuild({ database }: TestIndex, stage: Stage): Promise<number> {
+async function rebuild({ database }: TestIndex, stage: IndexerStage): Promise<number> {
   const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
   if (!lock) throw new Error("the indexer still holds its lock");
   try {
@@ -27,14 +27,14 @@ async function rebuild({ database }: TestIndex, stage: Stage): Promise<number> {
       schema: database.schema,
       declaration: { tables, foldVersion: FOLD_VERSION },
       fold: createProtocol(stage.deployment, {
-        transactions: never,
-        callsAt: never,
-        callsLater: never,
-        changes: never,
-        traces: never,
+        readTransactions: never,
+        callAtBlocks: never,
+        callAtLaterBlock: never,
+        haveChanged: never,
+        traceCalls: never,
       }).fold,
       signal: new AbortController().signal,
-      report: () => undefined,
+      onProgress: () => undefined,
     });
   } finally {
     await lock.release();
@@ -45,14 +45,14 @@ describe("live, backfill and rebuild", () => {
   it.each([11, 12, 13])(
     "give byte-identical tables (seed %i)",
     async (seed) => {
-      const stage = await openStage(seed);
+      const stage = await openIndexerStage(seed);
       const live = await startTestIndex({
         urls: [stage.chain.rpcUrl, stage.chain.wsUrl],
         deployment: stage.deployment,
       });
-      await stage.act(220);
+      await stage.runSteps(220);
       const head = await stage.head();
-      await live.reach(head);
+      await live.waitUntilIndexed(head);
       const finalized = head.number - 32;
       const digest = await live.digest(finalized);
       expect(Object.values(digest).filter((text) => !text.startsWith("0 rows")).length).toBeGreaterThan(25);
@@ -87,21 +87,21 @@ describe("random reorgs", () => {
             { minLength: 2, maxLength: 4 },
           ),
           async (seed, acts) => {
-            const stage = await openStage(seed);
+            const stage = await openIndexerStage(seed);
             const index = await startTestIndex({
               urls: [stage.chain.rpcUrl, stage.chain.wsUrl],
               deployment: stage.deployment,
             });
-            await stage.act(40);
+            await stage.runSteps(40);
             for (const { steps, depth, keep, more } of acts) {
-              await stage.act(steps);
+              await stage.runSteps(steps);
               // Sometimes the index is level when the chain forks, sometimes it is in the middle of something.
-              if (more % 2 === 0) await index.reach(await stage.head());
-              await stage.chain.reorg(depth, { keep, blocks: depth + more });
+              if (more % 2 === 0) await index.waitUntilIndexed(await stage.head());
+              await stage.chain.reorg(depth, { replay: keep, blocks: depth + more });
             }
-            await stage.act(10);
+            await stage.runSteps(10);
             const head = await stage.head();
-            await index.reach(head);
+            await index.waitUntilIndexed(head);
             const finalized = head.number - 32;
             expect(await index.digest(finalized)).toEqual(await freshDigest(stage, finalized));
             await index.close();

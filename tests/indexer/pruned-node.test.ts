@@ -1,12 +1,12 @@
 // A node that keeps 128 blocks of state is enough to index what came through accounts, bundles and other contracts.
 
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
-import { RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
-import { eventsIn } from "@sextant/simulator/receipt-events";
+import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
+import { decodeReceiptEvents } from "@sextant/simulator/receipt-events";
 import { registerAgent, registerAgentData, updateAgent } from "@sextant/simulator/transactions/agents";
 import { revokeAttestation, submitAttestation } from "@sextant/simulator/transactions/attestations";
 import { signIntent, submitIntent, submitIntentData } from "@sextant/simulator/transactions/intents";
-import { registerAgentsTogether, registerAndUpdateAgent } from "@sextant/simulator/transactions/multicall";
+import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simulator/transactions/multicall";
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -16,8 +16,8 @@ import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
-import { type ForwardedStage, openForwardedStage, type Route } from "./contract-caller-stage.ts";
-import { openStage } from "./indexer-stage.ts";
+import { type ContractCallerStage, openContractCallerStage, type CallRoute } from "./contract-caller-stage.ts";
+import { openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 const FINALITY = 32;
@@ -25,9 +25,9 @@ const FINALITY = 32;
 const BLOCKS_LATER = 200;
 const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
 
-type Stage = Pick<ForwardedStage, "chain" | "deployment" | "head">;
+type Stage = Pick<ContractCallerStage, "chain" | "deployment" | "head">;
 
-const VISIBLE: readonly Route[] = ["execute", "executeWithSessionKey", "handleOps", "multicall"];
+const VISIBLE: readonly CallRoute[] = ["execute", "executeWithSessionKey", "handleOps", "multicall"];
 const hashOf = (text: string) => keccak256(toHex(text));
 const profileOf = (name: string) => ({
   metadataURI: `ipfs://${name}`,
@@ -42,7 +42,7 @@ const wishOf = ({ local }: World, amountOutMin: bigint) => ({
 });
 
 /** One of each kind through the route; the agent and the attestation do not stay as they were. */
-async function actThrough(stage: ForwardedStage, route: Route): Promise<void> {
+async function actThrough(stage: ContractCallerStage, route: CallRoute): Promise<void> {
   const { world, routes } = stage;
   const actor = routes[route];
   const agentId = await registerAgent(world, actor, profileOf(route));
@@ -76,17 +76,17 @@ async function prunedIndex(
 async function archiveDigest(stage: Stage): Promise<Readonly<Record<string, string>>> {
   const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
   const head = await stage.head();
-  await index.reach(head);
+  await index.waitUntilIndexed(head);
   const digest = await index.digest(head.number - FINALITY);
   await index.close();
   return digest;
 }
 
 describe("a history that is old and came through contracts", () => {
-  let stage: ForwardedStage;
+  let stage: ContractCallerStage;
   let expected: Readonly<Record<string, string>>;
   beforeAll(async () => {
-    stage = await openForwardedStage();
+    stage = await openContractCallerStage();
     for (const route of VISIBLE) await actThrough(stage, route);
     const { world, bundle } = stage;
     const to = world.contracts.AgentRegistry;
@@ -95,8 +95,8 @@ describe("a history that is old and came through contracts", () => {
       data: registerAgentData(profileOf(name)),
     }));
     const receipt = await bundle(together);
-    expect(eventsIn(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(together.length);
-    await registerAgentsTogether(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
+    expect(decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(together.length);
+    await registerAgentsInOneCall(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
     await registerAndUpdateAgent(world, world.actors.owner, profileOf("fifth"), profileOf("sixth"));
     // No transaction shows this call, but the record is still what it was.
     await registerAgent(world, stage.routes.hidden, profileOf("seventh"));
@@ -110,7 +110,7 @@ describe("a history that is old and came through contracts", () => {
     async (traces) => {
       const { index, counts } = await prunedIndex(stage, { traces });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       expect(await index.digest(head.number - FINALITY)).toEqual(expected);
       const traced = counts.get("debug_traceTransaction") ?? 0;
       // Where a node offers none, the first attempt says so and is the last.
@@ -125,7 +125,7 @@ describe("a history that is old and came through contracts", () => {
     [
       "a revert",
       () => {
-        throw new RpcFault(3, "execution reverted", "0x");
+        throw new JsonRpcError(3, "execution reverted", "0x");
       },
     ],
   ])(
@@ -133,7 +133,7 @@ describe("a history that is old and came through contracts", () => {
     async (_, onDroppedState) => {
       const { index } = await prunedIndex(stage, { traces: false, onDroppedState });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       expect(await index.digest(head.number - FINALITY)).toEqual(expected);
     },
     MINUTE,
@@ -144,7 +144,7 @@ describe("a history that is old and came through contracts", () => {
     async () => {
       const { index } = await prunedIndex(stage, { traces: false });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       await index.stopIndexing();
       await rebuild(index, stage);
       expect(await index.digest(head.number - FINALITY)).toEqual(expected);
@@ -162,14 +162,14 @@ async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
       schema: database.schema,
       declaration: { tables, foldVersion: FOLD_VERSION },
       fold: createProtocol(stage.deployment, {
-        transactions: never,
-        callsAt: never,
-        callsLater: never,
-        changes: never,
-        traces: never,
+        readTransactions: never,
+        callAtBlocks: never,
+        callAtLaterBlock: never,
+        haveChanged: never,
+        traceCalls: never,
       }).fold,
       signal: new AbortController().signal,
-      report: () => undefined,
+      onProgress: () => undefined,
     });
   } finally {
     await lock.release();
@@ -177,9 +177,9 @@ async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
 }
 
 describe("a history whose calls no transaction shows", () => {
-  let stage: ForwardedStage;
+  let stage: ContractCallerStage;
   beforeAll(async () => {
-    stage = await openForwardedStage();
+    stage = await openContractCallerStage();
     await actThrough(stage, "hidden");
     await stage.chain.mine(BLOCKS_LATER);
   }, MINUTE);
@@ -190,7 +190,7 @@ describe("a history whose calls no transaction shows", () => {
     async () => {
       const { index } = await prunedIndex(stage, { traces: true });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       // The stored call and the stored record are two forms of the same details.
       const { logs: _, ...rows } = await index.digest(head.number - FINALITY);
       const { logs: __, ...expected } = await archiveDigest(stage);
@@ -226,7 +226,7 @@ describe("a transaction that shows another call than it makes", () => {
   it(
     "is indexed by the call it makes: an intent, and an agent that was not updated",
     async () => {
-      const stage = await openForwardedStage();
+      const stage = await openContractCallerStage();
       const { world } = stage;
       const [real, shown] = [profileOf("real"), { ...profileOf("real"), capabilitiesHash: hashOf("shown") }];
       await registerAgent(world, stage.showing(registerAgentData(shown)), real);
@@ -238,7 +238,7 @@ describe("a transaction that shows another call than it makes", () => {
 
       const { index } = await prunedIndex(stage, { traces: false });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       const { rows } = await index.database.query<{ hash: string; least: string }>(
         "select capabilities_hash as hash, amount_out_min::text as least from agents, intents",
       );
@@ -254,12 +254,12 @@ describe("a whole economy", () => {
   it(
     "gives the tables of an archive node, byte for byte, from a node that keeps 128 blocks",
     async () => {
-      const stage = await openStage(31);
-      await stage.act(250);
+      const stage = await openIndexerStage(31);
+      await stage.runSteps(250);
       await stage.chain.mine(BLOCKS_LATER);
       const { index } = await prunedIndex(stage, { traces: false });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       const digest = await index.digest(head.number - FINALITY);
       expect(digest).toEqual(await archiveDigest(stage));
       await stage.chain.stop();
@@ -272,14 +272,14 @@ describe("a node that keeps everything", () => {
   it(
     "is found behind one that does not, and needs no traces",
     async () => {
-      const stage = await openForwardedStage();
+      const stage = await openContractCallerStage();
       await actThrough(stage, "hidden");
       await stage.chain.mine(BLOCKS_LATER);
       const node = await startPrunedNode({ request: stage.chain.request, traces: false });
       const urls = [node.url, stage.chain.rpcUrl];
       const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
       const head = await stage.head();
-      await index.reach(head);
+      await index.waitUntilIndexed(head);
       expect(await index.digest(head.number - FINALITY)).toEqual(await archiveDigest(stage));
       await index.close();
       await node.stop();

@@ -1,9 +1,9 @@
 // The indexer compares samples of what it has stored with the chain again, and says loudly what differs.
 
-import { RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
+import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { indexReadiness } from "../../src/api/readiness.ts";
-import { local } from "../../src/chain/chains/local.ts";
+import { readIndexReadiness } from "../../src/api/readiness.ts";
+import { localChain } from "../../src/chain/chains/local.ts";
 import type { RpcLimits } from "../../src/chain/rpc/limits.ts";
 import { rereadLogs } from "../../src/indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
@@ -14,28 +14,28 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
 import type { ChainLog } from "../../src/schema/chain-log.ts";
 import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
-import { writeIndexerReport } from "../../src/store/index/indexer-status.ts";
-import { readLogs } from "../../src/store/index/raw-logs.ts";
+import { writeIndexerStatus } from "../../src/store/index/indexer-status.ts";
+import { readStoredLogs } from "../../src/store/index/raw-logs.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
-import { plainColumns, someRow, tableOf, whileCorrupt } from "../support/index/corrupt-rows.ts";
+import { corruptibleColumns, pickRow, findTable, withCorruptRow } from "../support/index/corrupt-rows.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
-import type { Injection } from "../support/nodes/node-faults.ts";
+import type { NodeFaultInjection } from "../support/nodes/node-faults.ts";
 import { startPrunedNode } from "../support/nodes/pruned-node.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
-import { quiet } from "../support/quiet-log.ts";
-import { openStage, type Stage } from "./indexer-stage.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { openIndexerStage, type IndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 // The test waits for findings, not for time: a short pause only keeps it short.
 const AUDIT_MS = 10;
 
-let stage: Stage;
+let stage: IndexerStage;
 let head: { readonly number: number; readonly hash: string };
 
 beforeAll(async () => {
-  stage = await openStage(81);
-  await stage.act(120);
+  stage = await openIndexerStage(81);
+  await stage.runSteps(120);
   head = await stage.head();
 }, MINUTE);
 afterAll(() => stage.chain.stop());
@@ -47,7 +47,7 @@ async function withIndex(
 ): Promise<void> {
   const index = await startTestIndex({ urls, deployment: stage.deployment, auditMs: AUDIT_MS, rpcLimits });
   try {
-    await index.reach(head);
+    await index.waitUntilIndexed(head);
     await work(index);
   } finally {
     await index.close();
@@ -76,8 +76,8 @@ async function onePass(index: TestIndex): Promise<void> {
 /** The last update that is alone in its block, deep enough for every node to call it final. */
 async function lonelyUpdate({ database }: TestIndex): Promise<ChainLog> {
   const decoder = createLogDecoder(stage.deployment);
-  const toBlock = head.number - local.finalityDepth - 1;
-  const stored = await readLogs(database, { afterBlock: 0, toBlock, logsMax: 10_000 });
+  const toBlock = head.number - localChain.finalityDepth - 1;
+  const stored = await readStoredLogs(database, { afterBlock: 0, toBlock, logsMax: 10_000 });
   const logs = stored.map(({ log }) => log);
   const update = logs.findLast(
     (log) =>
@@ -166,8 +166,8 @@ describe("the indexer's own audit", () => {
           /sextant_indexer_audit_differences\{kind="blocks"\} 1/,
         );
         // The processes that serve the rows say the same.
-        await writeIndexerReport(index.database, index.status.report());
-        expect(await indexReadiness(index.database)).toMatchObject({
+        await writeIndexerStatus(index.database, index.status.report());
+        expect(await readIndexReadiness(index.database)).toMatchObject({
           ready: false,
           reason: expect.stringContaining(`sextant rebuild --reread ${block}`),
         });
@@ -185,11 +185,11 @@ describe("the indexer's own audit", () => {
     "finds a row that the contract knows otherwise",
     async () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
-        const table = tableOf("agents");
-        const row = await someRow(index.database, table);
-        const [column] = plainColumns(table);
+        const table = findTable("agents");
+        const row = await pickRow(index.database, table);
+        const [column] = corruptibleColumns(table);
         if (!column) throw new Error("the table has no column to change");
-        await whileCorrupt(index.database, table, row, [column], async () => {
+        await withCorruptRow(index.database, table, row, [column], async () => {
           await expect
             .poll(() => index.status.readiness(), { timeout: MINUTE })
             .toMatchObject({
@@ -205,10 +205,10 @@ describe("the indexer's own audit", () => {
   it(
     "finds what a single node has always omitted where the contract shows it",
     async () => {
-      let omitted: Injection | null = null;
+      let omitted: NodeFaultInjection | null = null;
       await withIndex([stage.chain.rpcUrl], async ({ database }) => {
         const finalized = (await readCheckpoint(database))?.finalized ?? 0;
-        const stored = await readLogs(database, { afterBlock: 0, toBlock: finalized, logsMax: 10_000 });
+        const stored = await readStoredLogs(database, { afterBlock: 0, toBlock: finalized, logsMax: 10_000 });
         const decoder = createLogDecoder(stage.deployment);
         const update = stored.findLast(({ log }) => decoder.decode(log, 0n)?.name === "AgentUpdated")?.log;
         if (!update) throw new Error("no agent was updated");
@@ -236,7 +236,7 @@ describe("the indexer's own audit", () => {
   it(
     "does not take the word of one lying node against the index and an honest one",
     async () => {
-      let lie: Injection | null = null;
+      let lie: NodeFaultInjection | null = null;
       const liar: FaultyNode = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: () => lie,
@@ -256,7 +256,7 @@ describe("the indexer's own audit", () => {
   it(
     "compares first what was read while the second node was away, and finds what the first one omitted",
     async () => {
-      let omitted: Injection | null = null;
+      let omitted: NodeFaultInjection | null = null;
       let block = 0;
       await withIndex([stage.chain.rpcUrl], async (index) => {
         const { blockNumber, logIndex } = await lonelyUpdate(index);
@@ -310,10 +310,10 @@ describe("the indexer's own audit", () => {
           block: 40,
           text: "block 40 (logs missing from the index: 1, not on the chain: 0)",
         };
-        await writeIndexerReport(database, {
+        await writeIndexerStatus(database, {
           audit: { differences: [difference], unconfirmed: [{ from: 50, to: 60 }] },
         });
-        const status = createIndexerStatus(quiet, systemClock);
+        const status = createIndexerStatus(silentLog, systemClock);
         const { rpc } = createTestRpc([stage.chain.rpcUrl]);
         const options = {
           rpc,
@@ -321,10 +321,10 @@ describe("the indexer's own audit", () => {
           deployment: stage.deployment,
           decoder: createLogDecoder(stage.deployment),
           logRangeMax: 1_000,
-          unconfirmed: createUnconfirmedRanges(status.unconfirmed),
+          unconfirmed: createUnconfirmedRanges(status.onUnconfirmedChange),
           auditMs: 60 * MINUTE,
           report: status,
-          log: quiet,
+          log: silentLog,
           signal: new AbortController().signal,
         };
         await withSelfAudit(options, async () => {
@@ -342,7 +342,7 @@ describe("the audit of rows", () => {
     "an error": undefined,
     "an empty result": () => "0x",
     "a revert": () => {
-      throw new RpcFault(3, "execution reverted", "0x");
+      throw new JsonRpcError(3, "execution reverted", "0x");
     },
   } as const;
   const responses = Object.entries(DROPPED);
@@ -350,8 +350,8 @@ describe("the audit of rows", () => {
   it.each(responses)(
     "compares a later block where the state of the final one is gone, which the node shows by %s",
     async (_, onDroppedState) => {
-      const deep = await openStage(83, { finalityDepth: 300 });
-      await deep.act(60);
+      const deep = await openIndexerStage(83, { finalityDepth: 300 });
+      await deep.runSteps(60);
       await deep.chain.mine(310);
       const { request } = deep.chain;
       const node = await startPrunedNode({
@@ -365,7 +365,7 @@ describe("the audit of rows", () => {
         auditMs: AUDIT_MS,
       });
       try {
-        await index.reach(await deep.head());
+        await index.waitUntilIndexed(await deep.head());
         await expect.poll(() => audited(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
         expect(audited(index).differences).toEqual([]);
       } finally {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { runPay } from "../../scripts/pay/run-pay.ts";
+import { runPayCommand } from "../../scripts/pay/run-pay.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 
 type LocalState = {
@@ -29,7 +29,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   const run = startSextant(["local", "--still", "--seed", "3"], {
     environment: { ...ports, SEXTANT_DATA: data },
   });
-  const banner = await run.saw(/Ctrl-C stops it and leaves nothing behind/);
+  const banner = await run.waitForOutput(/Ctrl-C stops it and leaves nothing behind/);
   const localFile = join(data, "local.json");
   const state = JSON.parse(readFileSync(localFile, "utf8")) as LocalState;
   for (const url of [state.api, state.portfolio, state.facilitator]) expect(banner).toContain(url);
@@ -46,7 +46,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   const payer = state.accounts.find(({ name }) => name === "payer");
   expect(banner).toContain(`npm run pay -- ${payer?.address}`);
   expect(await statusOf(`${state.portfolio}/portfolio?address=${payer?.address}`)).toBe(402);
-  const paid = await runPay({ argv: [payer?.address ?? ""], environment: {}, localFile });
+  const paid = await runPayCommand({ argv: [payer?.address ?? ""], environment: {}, localFile });
   expect([paid.code, paid.err]).toEqual([0, ""]);
   expect(paid.out).toMatch(/USDC +base +1250\.5 /);
   expect(paid.out).toMatch(/Paid \$0\.01 by 0x[0-9a-f]{40} on eip155:31337 in transaction 0x[0-9a-f]{64}/);

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openStage } from "@sextant/simulator/deployed-chain";
-import { playEconomy } from "@sextant/simulator/simulator";
+import { startDeployedChain } from "@sextant/simulator/deployed-chain";
+import { runSimulator } from "@sextant/simulator/simulator";
 import { expect, it } from "vitest";
-import { deploymentOf } from "../support/index/test-index.ts";
+import { toDeployment } from "../support/index/test-index.ts";
 import { startFaultyNode } from "../support/nodes/faulty-node.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 
@@ -22,18 +22,18 @@ async function eventually(url: string): Promise<Response> {
 }
 
 it("waits for its node, serves, is joined by a second process, and continues after a restart", async () => {
-  const stage = await openStage();
-  await playEconomy({ world: stage.world, seed: 5, steps: 120 });
+  const stage = await startDeployedChain();
+  await runSimulator({ world: stage.world, seed: 5, steps: 120 });
   let isUp = false;
   const node = await startFaultyNode({ upstream: stage.chain.rpcUrl, plan: () => (isUp ? null : DOWN) });
   const folder = mkdtempSync(join(tmpdir(), "sextant-serve-"));
   const file = join(folder, "deployment.json");
-  writeFileSync(file, JSON.stringify(deploymentOf(stage.deployment)));
+  writeFileSync(file, JSON.stringify(toDeployment(stage.deployment)));
   const data = join(folder, "data");
   try {
     const serveOptions = ["serve", "--network", file, "--rpc", node.url, "--data", data];
     const run = startSextant(serveOptions, { environment: PORTS });
-    const banner = await run.saw(/Ctrl-C stops it/);
+    const banner = await run.waitForOutput(/Ctrl-C stops it/);
     const api = /Indexing API +(http:\S+)\/docs/.exec(banner)?.[1] ?? "";
     expect(banner).toContain("embedded, in");
     const waiting = await fetch(`${api}/ready`);
@@ -47,7 +47,7 @@ it("waits for its node, serves, is joined by a second process, and continues aft
     const environment = { ...PORTS, NETWORK: file, RPC_URL: node.url, SEXTANT_DATA: data };
     const second = startSextant(["api"], { environment });
     const beside =
-      /indexing API on (http:[^\s"]+)/.exec(await second.saw(/indexing API on http:[^\s"]+"/))?.[1] ?? "";
+      /indexing API on (http:[^\s"]+)/.exec(await second.waitForOutput(/indexing API on http:[^\s"]+"/))?.[1] ?? "";
     expect(await (await eventually(`${beside}/merchants`)).text()).toBe(merchants);
 
     // The one that started the database leaves; the other one goes on with it.
@@ -56,7 +56,7 @@ it("waits for its node, serves, is joined by a second process, and continues aft
     expect(await (await eventually(`${beside}/merchants?limit=100`)).text()).toContain('"merchants"');
 
     const again = startSextant(serveOptions, { environment: PORTS });
-    const next = /Indexing API +(http:\S+)\/docs/.exec(await again.saw(/Ctrl-C stops it/))?.[1] ?? "";
+    const next = /Indexing API +(http:\S+)\/docs/.exec(await again.waitForOutput(/Ctrl-C stops it/))?.[1] ?? "";
     expect(await (await eventually(`${next}/merchants`)).text()).toBe(merchants);
     for (const { child, ended } of [again, second]) {
       child.kill("SIGINT");

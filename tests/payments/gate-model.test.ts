@@ -4,14 +4,14 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createGate } from "../../src/payments/paywall/gate.ts";
-import type { Offer } from "../../src/payments/paywall/offer.ts";
-import type { EndpointAnswer } from "../../src/schema/endpoint.ts";
-import type { Rows } from "../../src/schema/record-store.ts";
+import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
+import type { EndpointResponse } from "../../src/schema/endpoint.ts";
+import type { StatementRunner } from "../../src/schema/record-store.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
-import { quiet } from "../support/quiet-log.ts";
-import { headerOf } from "./chaos/forgeries.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { encodePayload } from "./chaos/forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
 
 const RUNS = 40;
@@ -26,7 +26,7 @@ const PURCHASES = [
 const SIGNATURES = PURCHASES.length;
 const LEASE_MS = 80;
 const payer: Hex = `0x${"11".repeat(20)}`;
-const offer: Offer = {
+const offer: PaymentOffer = {
   network: "eip155:31337",
   asset: `0x${"22".repeat(20)}`,
   assetName: "USD Coin",
@@ -106,7 +106,7 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-type Told = { readonly signature: number; readonly forged: boolean; readonly answer: EndpointAnswer };
+type Told = { readonly signature: number; readonly forged: boolean; readonly answer: EndpointResponse };
 
 /** A process of its own for every request: when it dies, nothing that it still does reaches the world. */
 class World {
@@ -124,7 +124,7 @@ class World {
       if (step.death === moment) isDead = true;
     };
     const living = openRecordStore(database);
-    const store: Rows = {
+    const store: StatementRunner = {
       run: async (statement) => {
         if (isDead) throw new Error("this process is dead");
         return living.run(statement);
@@ -135,8 +135,8 @@ class World {
       offer,
       store,
       facilitator: this.chain.facilitator(faults, die),
-      chain: this.chain.settlements(step.behind ?? 0),
-      log: quiet,
+      lookup: this.chain.settlements(step.behind ?? 0),
+      log: silentLog,
       clock: { ...systemClock, nowMs: () => Date.now() },
       limits: { leaseMs: LEASE_MS, waitMs: 40, receiptMs: 0, failuresMax: 1_000 },
     });
@@ -171,7 +171,7 @@ class World {
     };
     const accepted = { scheme: "exact", network: offer.network, asset: offer.asset };
     const id = PURCHASES[signature] ?? null;
-    return headerOf({
+    return encodePayload({
       x402Version: 2,
       accepted,
       ...(id !== null && named ? { extensions: { "payment-identifier": { info: { id } } } } : {}),
@@ -181,7 +181,7 @@ class World {
 
   async ask(
     step: Partial<Extract<Step, { do: "ask" }>> & { signature: number; named?: boolean },
-  ): Promise<EndpointAnswer | null> {
+  ): Promise<EndpointResponse | null> {
     const { signature, forged = false, named = true } = step;
     const { gate, die, isDead } = this.#gate(step);
     const resource = { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
@@ -215,7 +215,7 @@ class World {
 
   async step(step: Step): Promise<void> {
     if (step.do === "mine") this.chain.mine();
-    else if (step.do === "sweep") await this.#gate({}).gate.sweep();
+    else if (step.do === "sweep") await this.#gate({}).gate.reconcile();
     else await this.ask(step);
   }
 
@@ -223,14 +223,14 @@ class World {
   async end(): Promise<void> {
     await systemClock.sleep(LEASE_MS + 20);
     this.chain.expireAll();
-    await this.#gate({}).gate.sweep();
+    await this.#gate({}).gate.reconcile();
   }
 
-  total = () => this.#gate({}).gate.total();
+  total = () => this.#gate({}).gate.totalPaid();
 }
 
-const bodyOf = ({ body }: EndpointAnswer) => Buffer.from(body as Uint8Array).toString();
-const transactionOf = ({ headers }: EndpointAnswer) =>
+const bodyOf = ({ body }: EndpointResponse) => Buffer.from(body as Uint8Array).toString();
+const transactionOf = ({ headers }: EndpointResponse) =>
   (
     JSON.parse(Buffer.from(headers?.["payment-response"] ?? "", "base64").toString()) as {
       transaction: string;

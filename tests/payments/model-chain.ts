@@ -1,9 +1,9 @@
 // A chain and a facilitator as plain as they can be: a set of used nonces, and transactions that wait to be mined.
 import type { PaymentPayload } from "@x402/core/types";
 import type { Hex } from "viem";
-import type { Facilitator } from "../../src/payments/facilitator/facilitator.ts";
-import { FacilitatorTrouble } from "../../src/payments/facilitator/unavailable-error.ts";
-import type { SettlementChain } from "../../src/payments/settlement/lookup.ts";
+import type { PaymentFacilitator } from "../../src/payments/facilitator/facilitator.ts";
+import { FacilitatorUnavailableError } from "../../src/payments/facilitator/unavailable-error.ts";
+import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
 
 export type VerifyFault = "none" | "lost";
 export type SettleFault =
@@ -72,7 +72,7 @@ export class ModelChain {
   }
 
   /** The chain as a node has it that is some blocks behind. */
-  settlements(behind: number): SettlementChain {
+  settlements(behind: number): SettlementLookup {
     const block = (number: number) => ({
       number,
       hash: `0x${number.toString(16).padStart(64, "0")}` as Hex,
@@ -98,19 +98,19 @@ export class ModelChain {
         const found = seen(nonce);
         return found?.transaction === transaction ? transferred(found) : null;
       },
-      readStates: async (wanted) => ({
+      readAuthorizationStates: async (wanted) => ({
         at: head(),
         final: final(),
         used: wanted.map(({ nonce }) => seen(nonce) !== null),
       }),
-      finalized: async () => final(),
+      readFinalizedBlock: async () => final(),
       compareBlocks: async (blocks) => ({
         head: head(),
-        held: new Set(blocks.filter(({ number }) => number <= head().number).map(({ hash }) => hash)),
-        gone: new Set(),
+        canonical: new Set(blocks.filter(({ number }) => number <= head().number).map(({ hash }) => hash)),
+        orphaned: new Set(),
       }),
-      readTransfers: async (blocks) =>
-        blocks.map(({ block: { number }, wanted }) =>
+      findTransfersInBlocks: async (blocks) =>
+        blocks.map(({ block: { number }, transfers: wanted }) =>
           wanted.map(({ nonce }) => {
             const found = seen(nonce);
             return found?.block === number ? found.transaction : null;
@@ -123,11 +123,11 @@ export class ModelChain {
   facilitator(
     faults: { verify: VerifyFault; settle: SettleFault },
     die: (moment: "sent" | "asked") => void,
-  ): Facilitator {
+  ): PaymentFacilitator {
     const network = "eip155:31337" as const;
     return {
       verify: async (payload) => {
-        if (faults.verify === "lost") throw new FacilitatorTrouble("lost");
+        if (faults.verify === "lost") throw new FacilitatorUnavailableError("lost");
         if (!isGood(payload)) return { isValid: false, invalidReason: "invalid_exact_evm_signature" };
         if (this.transfers.has(signedIn(payload).nonce)) {
           return { isValid: false, invalidReason: "invalid_exact_evm_nonce_already_used" };
@@ -142,7 +142,7 @@ export class ModelChain {
           network,
         });
         die("asked");
-        if (faults.settle === "lost request") throw new FacilitatorTrouble("lost");
+        if (faults.settle === "lost request") throw new FacilitatorUnavailableError("lost");
         if (!isGood(payload)) return failed("invalid_exact_evm_signature", "");
         if (faults.settle === "refused") return failed("invalid_exact_evm_insufficient_balance", "");
         const signed = signedIn(payload);
@@ -158,11 +158,11 @@ export class ModelChain {
         if (faults.settle === "lost while waiting" || faults.settle === "pending") {
           this.#waiting.push({ signed, transaction });
           if (faults.settle === "pending") return failed("settlement_pending", transaction);
-          throw new FacilitatorTrouble("lost");
+          throw new FacilitatorUnavailableError("lost");
         }
         const isMined = this.#include({ signed, transaction });
         die("sent");
-        if (faults.settle === "lost answer") throw new FacilitatorTrouble("lost");
+        if (faults.settle === "lost answer") throw new FacilitatorUnavailableError("lost");
         if (!isMined) return failed("invalid_exact_evm_transaction_failed", transaction);
         return { success: true, transaction, network };
       },

@@ -7,15 +7,15 @@ import { fileURLToPath } from "node:url";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { runPay } from "../../scripts/pay/run-pay.ts";
-import { readPaymentId } from "../../src/payments/paywall/payment-identifier.ts";
-import type { FacesOptions, TestFaces } from "../support/http/test-portfolio-web.ts";
-import { startTestFaces, testOffer } from "../support/http/test-portfolio-web.ts";
+import { runPayCommand } from "../../scripts/pay/run-pay.ts";
+import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-identifier.ts";
+import type { TestPortfolioWebOptions, TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import { startTestPortfolioWeb, TEST_OFFER } from "../support/http/test-portfolio-web.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const { payer } = namedAccounts();
-const open: TestFaces[] = [];
+const open: TestPortfolioWeb[] = [];
 let folder: string;
 
 beforeAll(async () => {
@@ -29,10 +29,10 @@ afterEach(async () => {
 });
 
 /** A local run, as far as the command can see. */
-async function start(options: FacesOptions = {}): Promise<TestFaces> {
-  const faces = await startTestFaces(options);
+async function start(options: TestPortfolioWebOptions = {}): Promise<TestPortfolioWeb> {
+  const faces = await startTestPortfolioWeb(options);
   open.push(faces);
-  const { network, asset, payTo, amount } = testOffer;
+  const { network, asset, payTo, amount } = TEST_OFFER;
   const accounts = [{ name: "payer", address: payer.address, privateKey: payer.privateKey }];
   const local = {
     portfolio: faces.url,
@@ -44,7 +44,7 @@ async function start(options: FacesOptions = {}): Promise<TestFaces> {
 }
 
 function pay(argv: readonly string[], environment: Record<string, string> = {}) {
-  return runPay({ argv, environment, localFile: join(folder, ".sextant/local.json") });
+  return runPayCommand({ argv, environment, localFile: join(folder, ".sextant/local.json") });
 }
 
 /** The same as a process of its own, in a folder where a local run was started. */
@@ -70,7 +70,7 @@ describe("npm run pay", () => {
     expect(out).toMatch(/Paid \$0\.01 by 0x\w{40} on eip155:31337 in transaction 0xc0c0/);
     expect(paid.map(({ resource }) => resource.query)).toEqual([{ address: WALLET, chains: "base" }]);
     const { extensions } = decodePaymentSignatureHeader(paid[0]?.signature ?? "");
-    expect(readPaymentId(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
+    expect(parsePaymentIdentifier(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
   });
 
   it("asks again with the same signature while the outcome is open", async () => {

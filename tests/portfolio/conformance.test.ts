@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
-import { readSpecification, rowsOf } from "../api/specification.ts";
-import { type ApiAnswer, type ApiClient, openApiClient } from "../support/http/api-client.ts";
+import { readSpecification, tableRowsOf } from "../api/specification.ts";
+import { type ApiResponse, type ApiClient, openApiClient } from "../support/http/api-client.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
-import { ask, decodeHeader, signedFor } from "../support/payments/paid-client.ts";
-import { PRICE } from "../support/payments/paid-stage.ts";
-import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
-import { specifiedRecords } from "./specified-records.ts";
+import { fetchWithPayment, decodeBase64Header, signPaymentFor } from "../support/payments/paid-client.ts";
+import { TEST_PRICE } from "../support/payments/paid-stage.ts";
+import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
+import { readSpecifiedRecords } from "./specified-records.ts";
 
 const specification = readSpecification("docs/specification/portfolio-service.md");
-const { expectRecord, expectValue } = specifiedRecords(specification);
+const { expectRecord, expectValue } = readSpecifiedRecords(specification);
 const PARAMETERS = specification.section("GET /portfolio query parameters");
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let stage: ServiceStage;
-let service: Service;
+let service: PortfolioService;
 let client: ApiClient;
 let document: OpenApiDocument;
 let schemas: DescribedSchemas;
@@ -36,12 +36,12 @@ afterAll(async () => {
 
 async function signature(target: string): Promise<Record<string, string>> {
   const payer = await stage.paid.payer();
-  const { header } = await signedFor(`${service.url}${target}`, payer, stage.paid.asset);
+  const { header } = await signPaymentFor(`${service.url}${target}`, payer, stage.paid.asset);
   return { "payment-signature": header };
 }
 
 /** Paid for by somebody new. */
-async function bought(query: string): Promise<ApiAnswer> {
+async function bought(query: string): Promise<ApiResponse> {
   const target = `/portfolio?${query}`;
   const answer = await client.call(target, { headers: await signature(target) });
   expect([answer.status, answer.text]).toEqual([200, expect.anything()]);
@@ -76,7 +76,7 @@ describe("the specification", () => {
 });
 
 describe("endpoints", () => {
-  const rows = rowsOf(specification.section("4. Endpoints")).map(({ cells }) => cells);
+  const rows = tableRowsOf(specification.section("4. Endpoints")).map(({ cells }) => cells);
 
   it.each(rows)(
     "%s %s is described and answers (%s): %s",
@@ -201,7 +201,7 @@ describe("records", () => {
 });
 
 describe("parameters", () => {
-  const rows = rowsOf(PARAMETERS)
+  const rows = tableRowsOf(PARAMETERS)
     .filter(({ header }) => header[0] === "Name")
     .map(({ cells }) => cells);
 
@@ -236,7 +236,7 @@ describe("parameters", () => {
   });
 });
 
-function expectError({ body, headers }: ApiAnswer, code: string, sentence: RegExp): void {
+function expectError({ body, headers }: ApiResponse, code: string, sentence: RegExp): void {
   expect(Object.keys(body as object)).toEqual(["error"]);
   expect((body as { error: string }).error).toMatch(sentence);
   expect(headers.get("x-error-code")).toBe(code);
@@ -266,7 +266,7 @@ const INVALID: readonly (readonly [string, RegExp])[] = [
 ];
 
 describe("statuses of GET /portfolio", () => {
-  const specified = rowsOf(PARAMETERS).filter(({ header }) => header[0] === "Status");
+  const specified = tableRowsOf(PARAMETERS).filter(({ header }) => header[0] === "Status");
 
   it("are described as in the table", () => {
     const statuses = specified.map(({ cells }) => cells[0] ?? "");
@@ -309,7 +309,7 @@ describe("statuses of GET /portfolio", () => {
     expect(required).toMatchObject({
       x402Version: 2,
       resource: { url: `${service.url}/portfolio?address=${WALLET.toLowerCase()}&chains=ethereum` },
-      accepts: [{ scheme: "exact", network: "eip155:31337", amount: PRICE.toString(), asset, payTo }],
+      accepts: [{ scheme: "exact", network: "eip155:31337", amount: TEST_PRICE.toString(), asset, payTo }],
     });
     expect(answer.body).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/), accepts: required.accepts });
     expect(answer.headers.get("x-error-code")).toBe("PAYMENT_REQUIRED");
@@ -320,11 +320,11 @@ describe("statuses of GET /portfolio", () => {
     const target = `/portfolio?address=${WALLET}`;
     const url = service.url + target;
     const [rich, poor] = [await stage.paid.payer(), await stage.paid.payer(0n)];
-    const little = await signedFor(url, rich, stage.paid.asset, (required) => ({
+    const little = await signPaymentFor(url, rich, stage.paid.asset, (required) => ({
       ...required,
       accepts: required.accepts.map((terms) => ({ ...terms, amount: "9999" })),
     }));
-    const empty = await signedFor(url, poor, stage.paid.asset);
+    const empty = await signPaymentFor(url, poor, stage.paid.asset);
     for (const { header } of [little, empty]) {
       const answer = await client.call(target, { headers: { "payment-signature": header } });
       expect([answer.status, answer.headers.get("x-error-code")]).toEqual([402, "PAYMENT_REQUIRED"]);
@@ -356,19 +356,19 @@ describe("payment", () => {
     const payer = await stage.paid.payer();
     const url = `${service.url}/portfolio?address=${WALLET}`;
     expect((await fetch(url, { method: "HEAD" })).status).toBe(402);
-    const { header } = await signedFor(url, payer, stage.paid.asset);
-    const head = await ask(url, header, { method: "HEAD" });
+    const { header } = await signPaymentFor(url, payer, stage.paid.asset);
+    const head = await fetchWithPayment(url, header, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
-    const get = await ask(url, header);
+    const get = await fetchWithPayment(url, header);
     expect(get.status).toBe(200);
     const [first, second] = [head, get].map((each) =>
-      decodeHeader<{ success: boolean; transaction: string; payer: string }>(each, "payment-response"),
+      decodeBase64Header<{ success: boolean; transaction: string; payer: string }>(each, "payment-response"),
     );
     expect(first).toMatchObject({ success: true, payer: payer.address.toLowerCase() });
     expect(second).toEqual(first);
     expect((await stage.paid.transfersFrom(payer.address)).map((log) => log.transactionHash)).toEqual([
       first?.transaction,
     ]);
-    expect(await stage.paid.balance(payer.address)).toBe(1_000_000n - PRICE);
+    expect(await stage.paid.balance(payer.address)).toBe(1_000_000n - TEST_PRICE);
   });
 });

@@ -3,17 +3,17 @@
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { type Abi, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, parseAbi } from "viem";
 import type { LocalMarket } from "../../src/local/markets.ts";
-import { listedToken, rpcCall } from "./service-stage.ts";
+import { listedTokenOf, callNode } from "./service-stage.ts";
 
 const vaultAbi = parseAbi(["function convertToAssets(uint256) view returns (uint256)"]);
 
 /** Millionths of a dollar. */
 type Micro = bigint;
 
-export type PlainToken = { contract: Hex | null; raw: bigint; decimals: number; price: bigint; value: Micro };
+export type ExpectedToken = { contract: Hex | null; raw: bigint; decimals: number; price: bigint; value: Micro };
 
-export type PlainChain = {
-  readonly tokens: readonly PlainToken[];
+export type ExpectedChain = {
+  readonly tokens: readonly ExpectedToken[];
   /** What the vault's shares stand for, in USDC. */
   readonly saved: { readonly raw: bigint; readonly value: Micro };
   readonly total: Micro;
@@ -23,28 +23,28 @@ export type PlainChain = {
 // Of every feed here.
 const FEED_DECIMALS = 8;
 
-export async function plainChain(market: LocalMarket, wallet: Hex, blockHash: Hex): Promise<PlainChain> {
+export async function readExpectedChain(market: LocalMarket, wallet: Hex, blockHash: Hex): Promise<ExpectedChain> {
   const at = { blockHash };
   const call = async <T>(to: Hex, abi: Abi, functionName: string, args: readonly unknown[] = []) => {
     const data = encodeFunctionData({ abi, functionName, args });
-    const answer = await rpcCall<Hex>(market, "eth_call", [{ to, data }, at]);
+    const answer = await callNode<Hex>(market, "eth_call", [{ to, data }, at]);
     return decodeFunctionResult({ abi, functionName, data: answer }) as T;
   };
   const priceAt = async (feed: Hex) =>
     (await call<readonly bigint[]>(feed, priceFeedAbi, "latestRoundData"))[1] ?? 0n;
-  const token = async (contract: Hex, feed: Hex): Promise<PlainToken> => {
+  const token = async (contract: Hex, feed: Hex): Promise<ExpectedToken> => {
     const raw = await call<bigint>(contract, erc20Abi, "balanceOf", [wallet]);
     const decimals = await call<number>(contract, erc20Abi, "decimals");
     const price = await priceAt(feed);
     return { contract, raw, decimals, price, value: worth(raw, decimals, price) };
   };
   const feedOf = (contract: Hex) => market.feeds.tokens[contract]?.feed ?? "0x";
-  const [usdc, weth, vault] = ["USDC", "WETH", "vUSDC"].map((symbol) => listedToken(market, symbol)) as [
+  const [usdc, weth, vault] = ["USDC", "WETH", "vUSDC"].map((symbol) => listedTokenOf(market, symbol)) as [
     Hex,
     Hex,
     Hex,
   ];
-  const raw = BigInt(await rpcCall<Hex>(market, "eth_getBalance", [wallet, at]));
+  const raw = BigInt(await callNode<Hex>(market, "eth_getBalance", [wallet, at]));
   const price = await priceAt(market.feeds.native?.feed ?? "0x");
   const ether = { contract: null, raw, decimals: 18, price, value: worth(raw, 18, price) };
   const dollars = await token(usdc, feedOf(usdc));
@@ -68,19 +68,19 @@ function worth(raw: bigint, decimals: number, price: bigint): Micro {
 }
 
 /** 1250500000 with 6 decimals is "1250.5". */
-export function plainText(units: bigint, decimals: number): string {
+export function formatUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
   const rest = digits.slice(digits.length - decimals).replace(/0+$/, "");
   return rest === "" ? whole : `${whole}.${rest}`;
 }
 
-export function usd(value: Micro): string {
-  return plainText(value, 6);
+export function formatMicroUsd(value: Micro): string {
+  return formatUnits(value, 6);
 }
 
 /** "-1.25" as millionths. */
-export function micro(text: string): Micro {
+export function parseMicroUsd(text: string): Micro {
   const [whole = "", rest = ""] = text.replace("-", "").split(".");
   const value = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, "0"));
   return text.startsWith("-") ? -value : value;

@@ -6,17 +6,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { migrations } from "../../src/store/postgres/migrations.ts";
-import { openCutWire } from "../support/database/breakable-connection.ts";
+import { openBreakableConnection } from "../support/database/breakable-connection.ts";
 import { createTestDatabase } from "../support/database/test-database.ts";
 import { openTestConnection } from "../support/index/empty-index.ts";
-import type { Call, Injection } from "../support/nodes/node-faults.ts";
-import { ask, signedFor, until } from "../support/payments/paid-client.ts";
-import { PRICE } from "../support/payments/paid-stage.ts";
-import { quiet } from "../support/quiet-log.ts";
-import { openCustomer, openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
+import type { NodeRpcCall, NodeFaultInjection } from "../support/nodes/node-faults.ts";
+import { fetchWithPayment, signPaymentFor, waitFor } from "../support/payments/paid-client.ts";
+import { TEST_PRICE } from "../support/payments/paid-stage.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { openPayingClient, openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 
 let stage: ServiceStage;
-let service: Service;
+let service: PortfolioService;
 let wallets = 0xfa11;
 
 beforeAll(async () => {
@@ -50,25 +50,25 @@ async function expectUncharged({ address }: PrivateKeyAccount): Promise<void> {
 }
 
 async function expectChargedOnce({ address }: PrivateKeyAccount): Promise<void> {
-  expect(await stage.paid.balance(address)).toBe(1_000_000n - PRICE);
+  expect(await stage.paid.balance(address)).toBe(1_000_000n - TEST_PRICE);
   expect((await stage.paid.transfersFrom(address)).length).toBe(1);
 }
 
 async function bought(url: string): Promise<PortfolioSnapshot> {
-  const { fetch } = await openCustomer(stage);
+  const { fetch } = await openPayingClient(stage);
   const response = await fetch(url);
   expect(response.status).toBe(200);
   return (await response.json()) as PortfolioSnapshot;
 }
 
-const has = (calls: readonly Call[], ...methods: readonly string[]) =>
+const has = (calls: readonly NodeRpcCall[], ...methods: readonly string[]) =>
   calls.some(({ method }) => methods.includes(method));
 /** Wherever it stands: calls may be put together. */
-const asks = (calls: readonly Call[], selector: string) => JSON.stringify(calls).includes(selector);
+const asks = (calls: readonly NodeRpcCall[], selector: string) => JSON.stringify(calls).includes(selector);
 /** The scan itself: everything before it was answered. */
-const isScan = ({ method, params }: Call) => method === "eth_call" && params.length > 2;
+const isScan = ({ method, params }: NodeRpcCall) => method === "eth_call" && params.length > 2;
 
-const WAYS: readonly (readonly [string, (calls: readonly Call[]) => Injection | null])[] = [
+const WAYS: readonly (readonly [string, (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null])[] = [
   ["is dead", () => ({ kind: "reset" })],
   ["is only a gateway's page", () => ({ kind: "page" })],
   ["dies once the block is pinned", (calls) => (has(calls, "eth_call") ? { kind: "reset" } : null)],
@@ -88,9 +88,9 @@ describe("one chain that can not be read", () => {
     async (_, plan) => {
       const payer = await stage.paid.payer();
       const url = newQuestion();
-      const { header } = await signedFor(url, payer, stage.paid.asset);
+      const { header } = await signPaymentFor(url, payer, stage.paid.asset);
       stage.ethereum.plan = plan;
-      const failed = await ask(url, header);
+      const failed = await fetchWithPayment(url, header);
       expect([failed.status, failed.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
       expect(await failed.json()).toEqual({
         error: "The balances on Ethereum (local) could not be read in full.",
@@ -99,7 +99,7 @@ describe("one chain that can not be read", () => {
       await expectUncharged(payer);
 
       stage.ethereum.plan = () => null;
-      const answers = [await ask(url, header), await ask(url, header)];
+      const answers = [await fetchWithPayment(url, header), await fetchWithPayment(url, header)];
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
       const [first, again] = await Promise.all(answers.map((answer) => answer.text()));
       expect(again).toBe(first);
@@ -116,8 +116,8 @@ describe("one chain that can not be read", () => {
     const { url: home, close } = await stage.serve({ nodesMixedUp: true });
     const payer = await stage.paid.payer();
     const url = `${home}/portfolio?address=${numberedAddress(0xc4a1)}&chains=ethereum`;
-    const { header } = await signedFor(url, payer, stage.paid.asset);
-    const failed = await ask(url, header);
+    const { header } = await signPaymentFor(url, payer, stage.paid.asset);
+    const failed = await fetchWithPayment(url, header);
     expect([failed.status, await failed.json()]).toEqual([
       500,
       { error: "The balances on Ethereum (local) could not be read in full." },
@@ -129,9 +129,9 @@ describe("one chain that can not be read", () => {
   it("tells nothing about the node", async () => {
     const payer = await stage.paid.payer();
     const url = newQuestion();
-    const { header } = await signedFor(url, payer, stage.paid.asset);
+    const { header } = await signPaymentFor(url, payer, stage.paid.asset);
     stage.base.plan = () => ({ kind: "status", status: 401, body: "bad key: hunter2" });
-    const text = await (await ask(url, header)).text();
+    const text = await (await fetchWithPayment(url, header)).text();
     expect(text).not.toMatch(/hunter2|127\.0\.0\.1|http:/);
   });
 });
@@ -180,7 +180,7 @@ describe("what is not a balance", () => {
   });
 
   it("state overrides: Multicall3 reads the same", async () => {
-    const refused = (calls: readonly Call[]): Injection | null =>
+    const refused = (calls: readonly NodeRpcCall[]): NodeFaultInjection | null =>
       calls.some(isScan)
         ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" }
         : null;
@@ -188,7 +188,7 @@ describe("what is not a balance", () => {
     stage.base.plan = refused;
     stage.ethereum.plan = refused;
     const other = await stage.serve();
-    const { snapshot } = await openCustomer(stage);
+    const { snapshot } = await openPayingClient(stage);
     const { address } = stage.paid.chain.accounts.payer;
     const multicall = await snapshot(other.url, `address=${address}&chains=eth,base`);
     expect(multicall.tokens).toEqual(lent.tokens);
@@ -202,16 +202,16 @@ describe("the database", () => {
     "%s: 503 and no charge, and it comes back by itself",
     async (damage) => {
       const place = await createTestDatabase();
-      const wire = await openCutWire(place.connection);
+      const wire = await openBreakableConnection(place.connection);
       const database = await openTestConnection(wire.connection);
-      await migrate(database, migrations, quiet);
+      await migrate(database, migrations, silentLog);
       const { url: home, close } = await stage.serve({ database, requestMsMax: 1_500 });
       const payer = await stage.paid.payer();
       const url = `${home}/portfolio?address=${numberedAddress(0xdb)}`;
-      const { header } = await signedFor(url, payer, stage.paid.asset);
+      const { header } = await signPaymentFor(url, payer, stage.paid.asset);
 
       wire[damage]();
-      const failed = await ask(url, header);
+      const failed = await fetchWithPayment(url, header);
       expect(failed.status).toBe(503);
       expect(failed.headers.get("x-error-code")).toMatch(/^DATABASE_|^PAYMENT_PENDING$/);
       const body = (await failed.json()) as { error: string };
@@ -222,7 +222,7 @@ describe("the database", () => {
       await expectUncharged(payer);
 
       wire.mend();
-      await until(async () => (await ask(url, header)).status === 200);
+      await waitFor(async () => (await fetchWithPayment(url, header)).status === 200);
       await expectChargedOnce(payer);
       await close();
       await database.close();
@@ -237,12 +237,12 @@ describe("an answer that takes longer than a request may", () => {
     const hasty = await stage.serve({ requestMsMax: 25 });
     const payer = await stage.paid.payer();
     const url = newQuestion();
-    const { header } = await signedFor(url, payer, stage.paid.asset);
-    const early = await ask(url.replace(service.url, hasty.url), header);
+    const { header } = await signPaymentFor(url, payer, stage.paid.asset);
+    const early = await fetchWithPayment(url.replace(service.url, hasty.url), header);
     expect([early.status, early.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
     expect(early.headers.get("retry-after")).toBe("2");
     expect(((await early.json()) as { error: string }).error).toContain("the same signature again");
-    await until(async () => (await ask(url, header)).status === 200);
+    await waitFor(async () => (await fetchWithPayment(url, header)).status === 200);
     await expectChargedOnce(payer);
     await hasty.close();
   });
@@ -260,9 +260,9 @@ describe("many at once", () => {
 
     const url = newQuestion();
     const payers = [await stage.paid.payer(), await stage.paid.payer(), await stage.paid.payer()];
-    const signed = await Promise.all(payers.map((payer) => signedFor(url, payer, stage.paid.asset)));
+    const signed = await Promise.all(payers.map((payer) => signPaymentFor(url, payer, stage.paid.asset)));
     const start = asked();
-    const answers = await Promise.all(signed.map(({ header }) => ask(url, header)));
+    const answers = await Promise.all(signed.map(({ header }) => fetchWithPayment(url, header)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     const bodies = await Promise.all(answers.map((answer) => answer.text()));
     expect(new Set(bodies).size).toBe(1);
@@ -278,15 +278,15 @@ describe("many at once", () => {
     const before = await stage.paid.balance(stage.paid.payTo as Hex);
     const orders = payers.map((payer) => ({ payer, url: newQuestion() }));
     const signed = await Promise.all(
-      orders.map(async ({ payer, url }) => ({ url, ...(await signedFor(url, payer, stage.paid.asset)) })),
+      orders.map(async ({ payer, url }) => ({ url, ...(await signPaymentFor(url, payer, stage.paid.asset)) })),
     );
-    const answers = await Promise.all(signed.map(({ url, header }) => ask(url, header)));
+    const answers = await Promise.all(signed.map(({ url, header }) => fetchWithPayment(url, header)));
     expect(answers.map(({ status }) => status)).toEqual(payers.map(() => 200));
     const snapshots = (await Promise.all(answers.map((answer) => answer.json()))) as PortfolioSnapshot[];
     expect(snapshots.map(({ address }) => address)).toEqual(
       orders.map(({ url }) => new URL(url).searchParams.get("address")),
     );
-    expect(await stage.paid.balance(stage.paid.payTo as Hex)).toBe(before + 20n * PRICE);
+    expect(await stage.paid.balance(stage.paid.payTo as Hex)).toBe(before + 20n * TEST_PRICE);
     for (const payer of payers) await expectChargedOnce(payer);
   });
 });

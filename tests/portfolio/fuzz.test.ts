@@ -3,11 +3,11 @@ import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
-import { answerChecker, openApiClient } from "../support/http/api-client.ts";
+import { createResponseChecker, openApiClient } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
 import { sendRaw } from "../support/http/send-raw.ts";
-import { signedFor } from "../support/payments/paid-client.ts";
-import { openServiceStage, type Service, type ServiceStage } from "./service-stage.ts";
+import { signPaymentFor } from "../support/payments/paid-client.ts";
+import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 
 // The slowest answer of a healthy service on a busy machine; anything longer is a hang.
 const ANSWER_MS_MAX = 8_000;
@@ -18,9 +18,9 @@ const TARGET = `/portfolio?address=${WALLET}&chains=base`;
 
 const agent = new Agent({ keepAlive: true, maxSockets: REQUESTS_PER_RUN });
 let stage: ServiceStage;
-let service: Service;
+let service: PortfolioService;
 /** Where, and held against which description. */
-type Place = { readonly url: string; readonly check: ReturnType<typeof answerChecker> };
+type Place = { readonly url: string; readonly check: ReturnType<typeof createResponseChecker> };
 let document: OpenApiDocument;
 let place: Place;
 let asked = 0;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   stage = await openServiceStage();
   service = await stage.serve();
   ({ document } = await openApiClient(service.url));
-  place = { url: service.url, check: answerChecker(document) };
+  place = { url: service.url, check: createResponseChecker(document) };
 });
 
 afterAll(async () => {
@@ -138,7 +138,7 @@ describe("the portfolio service", () => {
 
   it("charges for no payment that is not exactly good", { timeout: 60_000 }, async () => {
     const payer = await stage.paid.payer();
-    const { payload } = await signedFor(service.url + TARGET, payer, stage.paid.asset);
+    const { payload } = await signPaymentFor(service.url + TARGET, payer, stage.paid.asset);
     const requests = oddPayments(payload as unknown as Record<string, unknown>).map((header) => ({
       method: "GET",
       target: TARGET,
@@ -164,7 +164,7 @@ describe("the portfolio service", () => {
       const joint = request.target.includes("?") ? "&" : "?";
       return named ? { ...request, target: `${request.target}${joint}address=${WALLET}` } : request;
     });
-    const statuses = await fuzz(requests, RUNS.free, { url, check: answerChecker(document) });
+    const statuses = await fuzz(requests, RUNS.free, { url, check: createResponseChecker(document) });
     expect([...statuses.keys()].sort()).toEqual([200, 400]);
   });
 
@@ -173,7 +173,7 @@ describe("the portfolio service", () => {
     expect((await client.call("/health")).status).toBe(200);
     expect((await client.call(TARGET)).status).toBe(402);
     const payer = await stage.paid.payer();
-    const { header } = await signedFor(service.url + TARGET, payer, stage.paid.asset);
+    const { header } = await signPaymentFor(service.url + TARGET, payer, stage.paid.asset);
     expect((await client.call(TARGET, { headers: { "payment-signature": header } })).status).toBe(200);
   });
 });

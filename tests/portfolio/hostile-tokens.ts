@@ -5,11 +5,11 @@ import {
   lyingDecimalsTokenBytecode,
 } from "@sextant/contracts/generated/lying-decimals-token";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
-import { HOSTILE_CODE, type Hostile, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import { HOSTILE_CODE, type HostileToken, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { type Abi, encodeDeployData, encodeFunctionData, type Hex, padHex, toEventSelector } from "viem";
 import type { LocalMarket } from "../../src/local/markets.ts";
-import { rpcCall } from "./service-stage.ts";
+import { callNode } from "./service-stage.ts";
 
 const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 const FIRST_ADDRESS = 0xbad0000;
@@ -19,10 +19,10 @@ const { owner } = namedAccounts();
 const CLAIMS_TRANSFER: Hex = "0x60603560005260403560203560003560206000a300";
 
 async function send(market: LocalMarket, call: { to?: Hex; data: Hex }): Promise<{ contractAddress: Hex }> {
-  const hash = await rpcCall<Hex>(market, "eth_sendTransaction", [
+  const hash = await callNode<Hex>(market, "eth_sendTransaction", [
     { from: owner.address, gas: "0x2dc6c0", ...call },
   ]);
-  const receipt = await rpcCall<{ status: Hex; contractAddress: Hex }>(market, "eth_getTransactionReceipt", [
+  const receipt = await callNode<{ status: Hex; contractAddress: Hex }>(market, "eth_getTransactionReceipt", [
     hash,
   ]);
   if (receipt.status !== "0x1") throw new Error("a token could not be sent");
@@ -30,7 +30,7 @@ async function send(market: LocalMarket, call: { to?: Hex; data: Hex }): Promise
 }
 
 /** Called by whoever owns the local tokens and feeds. */
-export async function transact(
+export async function sendTransaction(
   market: LocalMarket,
   to: Hex,
   abi: Abi,
@@ -47,30 +47,30 @@ async function mintNew(
   amount: bigint,
 ): Promise<Hex> {
   const { contractAddress } = await send(market, { data: encodeDeployData({ abi, bytecode, args }) });
-  await transact(market, contractAddress, abi, "mint", [to, amount]);
+  await sendTransaction(market, contractAddress, abi, "mint", [to, amount]);
   return contractAddress.toLowerCase() as Hex;
 }
 
 /** An ordinary token under any name, which nobody lists. */
-export function sendPlain(market: LocalMarket, to: Hex, name: string, symbol: string, amount: bigint) {
+export function sendPlainToken(market: LocalMarket, to: Hex, name: string, symbol: string, amount: bigint) {
   const token = { abi: plainTokenAbi, bytecode: plainTokenBytecode, args: [name, symbol, 18] };
   return mintNew(market, token, to, amount);
 }
 
 /** Honest balances, and decimals that do not fit a byte. */
-export function sendLiar(market: LocalMarket, to: Hex, amount: bigint): Promise<Hex> {
+export function sendLyingToken(market: LocalMarket, to: Hex, amount: bigint): Promise<Hex> {
   return mintNew(market, { abi: lyingDecimalsTokenAbi, bytecode: lyingDecimalsTokenBytecode }, to, amount);
 }
 
 /** One of each kind that gives no balance, after a transfer that it claims. */
-export async function sendHostile(market: LocalMarket, to: Hex): Promise<readonly Hex[]> {
+export async function sendHostileTokens(market: LocalMarket, to: Hex): Promise<readonly Hex[]> {
   const sent: Hex[] = [];
-  for (const [index, kind] of (Object.keys(HOSTILE_CODE) as Hostile[]).entries()) {
+  for (const [index, kind] of (Object.keys(HOSTILE_CODE) as HostileToken[]).entries()) {
     const address = numberedAddress(FIRST_ADDRESS + index);
-    await rpcCall(market, "hardhat_setCode", [address, CLAIMS_TRANSFER]);
+    await callNode(market, "hardhat_setCode", [address, CLAIMS_TRANSFER]);
     const words = [TRANSFER, padHex(owner.address, { size: 32 }), padHex(to, { size: 32 }), padHex("0x7")];
     await send(market, { to: address, data: `0x${words.map((word) => word.slice(2)).join("")}` });
-    await rpcCall(market, "hardhat_setCode", [address, HOSTILE_CODE[kind] ?? "0x"]);
+    await callNode(market, "hardhat_setCode", [address, HOSTILE_CODE[kind] ?? "0x"]);
     sent.push(address);
   }
   return sent;

@@ -1,7 +1,7 @@
 // Every kind of answer of the portfolio service carries what protects its reader, and none is kept that must not be.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendBytes } from "../support/http/send-bytes.ts";
-import { startTestFaces, type TestFaces } from "../support/http/test-portfolio-web.ts";
+import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 
 const QUESTION = "/portfolio?address=0x70997970c51812dc3a010c7d01b50e0d17dc79c8&chains=base";
 const page = { accept: "text/html" };
@@ -9,10 +9,10 @@ const paid = { "payment-signature": "anything" };
 const NOTHING_RUNS = /^default-src 'none'; frame-ancestors 'none'$/;
 const OWN_PAGE = /^default-src 'none'; style-src 'sha256-[^;]*;.*base-uri 'none'.*frame-ancestors 'none'$/;
 
-let faces: TestFaces;
+let faces: TestPortfolioWeb;
 
 beforeAll(async () => {
-  faces = await startTestFaces();
+  faces = await startTestPortfolioWeb();
 });
 
 afterAll(() => faces?.close());

@@ -7,31 +7,31 @@ import {
   facilitatorSettings,
   paymentSettings,
   portfolioSettings,
-  sellerSettings,
+  paywallSettings,
 } from "../../src/config/settings.ts";
-import { createServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
-import { portfolioChain } from "../../src/portfolio/chain-access.ts";
-import { openSeller } from "../../src/portfolio/http/open-paywall.ts";
-import { countPayments, servePortfolio } from "../../src/portfolio/http/serve.ts";
-import { erc4626 } from "../../src/portfolio/positions/erc4626/reader.ts";
-import { priceSources } from "../../src/portfolio/prices/sources.ts";
-import { rpcProvider } from "../../src/portfolio/providers/rpc/provider.ts";
+import { createChainAccess } from "../../src/portfolio/chain-access.ts";
+import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
+import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";
+import { erc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
+import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
+import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
-import type { Call, Injection } from "../support/nodes/node-faults.ts";
-import { payingFetch } from "../support/payments/paid-client.ts";
+import type { NodeRpcCall, NodeFaultInjection } from "../support/nodes/node-faults.ts";
+import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
-import { quiet } from "../support/quiet-log.ts";
+import { silentLog } from "../support/quiet-log.ts";
 
-export type Plan = (calls: readonly Call[]) => Injection | null;
+export type NodeFaultPlan = (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
 
 /** A market with a node in front of it that does what a test tells it to. */
-export type StagedMarket = LocalMarket & { readonly node: FaultyNode; plan: Plan };
+export type StagedMarket = LocalMarket & { readonly node: FaultyNode; plan: NodeFaultPlan };
 
-export type Service = {
+export type PortfolioService = {
   readonly url: string;
   /** Every route that was registered, as `GET /portfolio`. */
   readonly routes: readonly string[];
@@ -49,7 +49,7 @@ export type ServiceStage = {
     readonly requestMsMax?: number;
     /** Each chain is read from the node of the other, as after a mistake in the settings. */
     readonly nodesMixedUp?: boolean;
-  }): Promise<Service>;
+  }): Promise<PortfolioService>;
   close(): Promise<void>;
 };
 
@@ -58,7 +58,7 @@ const RPC_LIMITS = { attemptsMax: 3, pauseMsBase: 20, pauseMsMax: 60, requestTim
 const LIES_MAX = 1_000_000;
 
 export async function openServiceStage(): Promise<ServiceStage> {
-  const [paid, markets] = await Promise.all([openPaidStage("in process"), startLocalMarkets(quiet)]);
+  const [paid, markets] = await Promise.all([openPaidStage("in process"), startLocalMarkets(silentLog)]);
   const staged = await Promise.all(markets.markets.map(stageMarket));
   const [base, ethereum] = staged;
   if (!base || !ethereum) throw new Error("there are two local markets");
@@ -69,22 +69,22 @@ export async function openServiceStage(): Promise<ServiceStage> {
     const config = readConfig(environmentOf(paid, bypass), {
       ...paymentSettings,
       ...portfolioSettings,
-      ...sellerSettings,
+      ...paywallSettings,
       ...facilitatorSettings,
     });
     const registry = new Registry();
     let url = "";
-    const seller = await openSeller(config, {
+    const seller = await openPortfolioPaywall(config, {
       database,
-      log: quiet,
-      count: countPayments(registry),
-      listensAt: () => url,
+      log: silentLog,
+      count: countPaymentOutcomes(registry),
+      listenUrl: () => url,
     });
-    const server = createServer({
-      log: quiet,
+    const server = createHttpServer({
+      log: silentLog,
       bodyBytesMax: 262_144,
       requestMsMax,
-      ready: async () => ({ ready: true }),
+      checkReadiness: async () => ({ ready: true }),
     });
     // The server has made this one itself.
     const routes: string[] = ["GET /ready"];
@@ -94,26 +94,26 @@ export async function openServiceStage(): Promise<ServiceStage> {
     // Of this process alone: no node that another one found silent rests here.
     const nodes = staged.map(({ node }) => node);
     if (nodesMixedUp) nodes.reverse();
-    const ports = staged.map(({ chainId, port, ...own }, index) => {
+    const ports = staged.map(({ chainId, access: port, ...own }, index) => {
       const node = nodes[index] ?? own.node;
-      const rpc = createRpc({ urls: [new Secret(node.url)], chainId, log: quiet, limits: RPC_LIMITS });
-      return { rpc, port: portfolioChain(rpc, port.chain) };
+      const rpc = createRpc({ urls: [new Secret(node.url)], chainId, log: silentLog, limits: RPC_LIMITS });
+      return { rpc, port: createChainAccess(rpc, port.chain) };
     });
     const service = servePortfolio(server.app, {
       chains: ports.map(({ port }) => port),
-      provider: rpcProvider,
-      priceSources: priceSources({
+      provider: rpcHoldingsProvider,
+      priceSources: createPriceSources({
         feeds: new Map(staged.map(({ chainId, feeds }) => [chainId, feeds])),
         aaveMarkets: new Map(),
         spotMarkets: new Map(),
       }),
-      positionReaders: [erc4626],
+      positionReaders: [erc4626Reader],
       gate: seller.gate,
       devBypass: seller.devBypass,
       registry,
-      log: quiet,
+      log: silentLog,
     });
-    url = await server.listen({ host: "127.0.0.1", port: 0, variable: "PORTFOLIO_PORT" });
+    url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
     let open = true;
     const close = async () => {
       if (!open) return;
@@ -165,9 +165,9 @@ function environmentOf({ chain, asset, payTo }: PaidStage, bypass: boolean): Rec
 }
 
 /** Somebody new who pays by the client that everybody uses. */
-export async function openCustomer({ paid }: ServiceStage, dollars = 1n) {
+export async function openPayingClient({ paid }: ServiceStage, dollars = 1n) {
   const account: PrivateKeyAccount = await paid.payer(dollars);
-  const fetch = payingFetch(account, paid.asset);
+  const fetch = createPayingFetch(account, paid.asset);
   return {
     account,
     fetch,
@@ -181,14 +181,14 @@ export async function openCustomer({ paid }: ServiceStage, dollars = 1n) {
 }
 
 /** The contract of a listed token of a market. */
-export function listedToken({ port }: LocalMarket, symbol: string): Hex {
+export function listedTokenOf({ access: port }: LocalMarket, symbol: string): Hex {
   const found = [...port.chain.tokens.values()].find((token) => token.symbol === symbol);
   if (!found) throw new Error(`${symbol} is not listed`);
   return found.contract;
 }
 
 /** One JSON-RPC call by plain fetch, past every client of ours. */
-export async function rpcCall<T>({ rpcUrl }: LocalMarket, method: string, params: unknown[]): Promise<T> {
+export async function callNode<T>({ rpcUrl }: LocalMarket, method: string, params: unknown[]): Promise<T> {
   const response = await fetch(rpcUrl, {
     method: "POST",
     headers: { "content-type": "application/json" },

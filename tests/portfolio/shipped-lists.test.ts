@@ -1,14 +1,14 @@
 // The token lists in the repository are those that their packages give.
 import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { LISTED_CHAINS, shippedLists } from "../../scripts/token-lists/shipped-lists.ts";
+import { LISTED_CHAINS, buildShippedLists } from "../../scripts/token-lists/shipped-lists.ts";
 import { isPseudoNative } from "../../src/portfolio/tokens/pseudo-native.ts";
 import { parseTokenList } from "../../src/portfolio/tokens/token-list.ts";
 
 const FOLDER = new URL("../../token-lists/", import.meta.url);
 
 it("are made again with the same bytes: otherwise run `npx tsx scripts/token-lists.ts`", async () => {
-  const made = shippedLists();
+  const made = buildShippedLists();
   const there = (await readdir(FOLDER)).filter((name) => name.endsWith(".json"));
   expect([...made.keys()].sort()).toEqual(there.sort());
   for (const [name, text] of made) {
@@ -17,7 +17,7 @@ it("are made again with the same bytes: otherwise run `npx tsx scripts/token-lis
 });
 
 it.each(LISTED_CHAINS)("$slug is listed under its own id, sorted, each token once", ({ slug, chainId }) => {
-  const list = JSON.parse(shippedLists().get(`${slug}.json`) ?? "") as {
+  const list = JSON.parse(buildShippedLists().get(`${slug}.json`) ?? "") as {
     tokens: { chainId: number; address: `0x${string}` }[];
   };
   const addresses = list.tokens.map(({ address }) => address);

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../src/schema/column.ts";
 import type { Specification } from "../api/specification.ts";
 import type { DescribedSchemas } from "../support/http/described-schemas.ts";
 
-export function specifiedRecords(specification: Specification) {
+export function readSpecifiedRecords(specification: Specification) {
   /** "string|null", "integer, string or null", "array of TopHolding", "PortfolioSummary", "string (not nullable)". */
   function specifiedTypes(text: string): string[] {
     const [word = ""] = text.split(/[\s,.(]/);

@@ -5,26 +5,26 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
-import { micro, type PlainChain, plainChain, plainText, usd } from "./expected-portfolio.ts";
-import { sendHostile, sendLiar, sendPlain, transact } from "./hostile-tokens.ts";
+import { parseMicroUsd, type ExpectedChain, readExpectedChain, formatUnits, formatMicroUsd } from "./expected-portfolio.ts";
+import { sendHostileTokens, sendLyingToken, sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
 import {
-  listedToken,
-  openCustomer,
+  listedTokenOf,
+  openPayingClient,
   openServiceStage,
-  rpcCall,
-  type Service,
+  callNode,
+  type PortfolioService,
   type ServiceStage,
   type StagedMarket,
 } from "./service-stage.ts";
 
 let stage: ServiceStage;
-let service: Service;
-let customer: Awaited<ReturnType<typeof openCustomer>>;
+let service: PortfolioService;
+let customer: Awaited<ReturnType<typeof openPayingClient>>;
 
 beforeAll(async () => {
   stage = await openServiceStage();
   service = await stage.serve();
-  customer = await openCustomer(stage);
+  customer = await openPayingClient(stage);
   // Prices with digits to the last place, and different ones on the two chains.
   for (const [market, ether, dollar] of [
     [stage.base, 3_123_45678901n, 99_987_654n],
@@ -33,9 +33,9 @@ beforeAll(async () => {
     const { native, tokens } = market.feeds;
     for (const [feed, answer] of [
       [native?.feed, ether],
-      [tokens[listedToken(market, "USDC")]?.feed, dollar],
+      [tokens[listedTokenOf(market, "USDC")]?.feed, dollar],
     ] as const) {
-      await transact(market, feed ?? "0x", priceFeedAbi, "setAnswer", [answer]);
+      await sendTransaction(market, feed ?? "0x", priceFeedAbi, "setAnswer", [answer]);
     }
   }
 });
@@ -53,7 +53,7 @@ function snapshotOf(address: Hex, more = ""): Promise<PortfolioSnapshot> {
 }
 
 /** The block that the answer itself names. */
-function pinnedBlock({ port }: StagedMarket, { summary }: PortfolioSnapshot): Hex {
+function pinnedBlock({ access: port }: StagedMarket, { summary }: PortfolioSnapshot): Hex {
   const { name } = port.chain;
   const [sentence] = summary.warnings.filter((warning) => warning.startsWith(`${name} was read at block `));
   const [, hash] = /\((0x[0-9a-f]{64})\)\.$/.exec(sentence ?? "") ?? [];
@@ -62,11 +62,11 @@ function pinnedBlock({ port }: StagedMarket, { summary }: PortfolioSnapshot): He
 }
 
 /** The whole answer again, from nothing but the blocks it names. */
-async function plainly(snapshot: PortfolioSnapshot): Promise<ReadonlyMap<string, PlainChain>> {
-  const chains = new Map<string, PlainChain>();
+async function plainly(snapshot: PortfolioSnapshot): Promise<ReadonlyMap<string, ExpectedChain>> {
+  const chains = new Map<string, ExpectedChain>();
   for (const slug of snapshot.chains) {
     const market = marketOf(slug);
-    chains.set(slug, await plainChain(market, snapshot.address as Hex, pinnedBlock(market, snapshot)));
+    chains.set(slug, await readExpectedChain(market, snapshot.address as Hex, pinnedBlock(market, snapshot)));
   }
   return chains;
 }
@@ -74,7 +74,7 @@ async function plainly(snapshot: PortfolioSnapshot): Promise<ReadonlyMap<string,
 const sum = (values: Iterable<bigint>) => [...values].reduce((total, value) => total + value, 0n);
 
 /** Larger values first, then the order of the chains, then the native coin and contracts in their order. */
-function expectedTokens(plain: ReadonlyMap<string, PlainChain>) {
+function expectedTokens(plain: ReadonlyMap<string, ExpectedChain>) {
   return [...plain]
     .flatMap(([slug, { tokens }]) =>
       [...tokens]
@@ -85,9 +85,9 @@ function expectedTokens(plain: ReadonlyMap<string, PlainChain>) {
     .map(({ slug, token: { contract, raw, decimals, price, value } }) => ({
       ...{ chain: slug, chainId: `eip155:${marketOf(slug).chainId}`, contract, decimals },
       rawBalance: raw.toString(),
-      balance: plainText(raw, decimals),
-      priceUsd: plainText(price, 8),
-      valueUsd: usd(value),
+      balance: formatUnits(raw, decimals),
+      priceUsd: formatUnits(price, 8),
+      valueUsd: formatMicroUsd(value),
     }));
 }
 
@@ -99,15 +99,15 @@ async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
   expect(counted.length).toBe(expectedTokens(plain).length);
   const saved = [...plain].filter(([, chain]) => chain.saved.raw > 0n);
   expect(positions.map(({ chain, valueUsd }) => [chain, valueUsd]).sort()).toEqual(
-    saved.map(([slug, chain]) => [slug, usd(chain.saved.value)]).sort(),
+    saved.map(([slug, chain]) => [slug, formatMicroUsd(chain.saved.value)]).sort(),
   );
-  expect(summary.totalValueUsd).toBe(usd(sum([...plain.values()].map(({ total }) => total))));
-  expect(summary.stablecoinValueUsd).toBe(usd(sum([...plain.values()].map(({ stable }) => stable))));
+  expect(summary.totalValueUsd).toBe(formatMicroUsd(sum([...plain.values()].map(({ total }) => total))));
+  expect(summary.stablecoinValueUsd).toBe(formatMicroUsd(sum([...plain.values()].map(({ stable }) => stable))));
   expect(summary.chains.map(({ chain }) => chain)).toEqual(snapshot.chains);
   expect(summary.chains).toEqual(
     [...plain].map(([chain, { tokens, total }]) => ({
       chain,
-      totalValueUsd: usd(total),
+      totalValueUsd: formatMicroUsd(total),
       tokenCount: tokens.length,
       pricedTokenCount: tokens.length,
       unpricedTokenCount: 0,
@@ -131,10 +131,10 @@ function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
   const values = (chain?: string) =>
     [...counted, ...positions]
       .filter((each) => chain === undefined || each.chain === chain)
-      .flatMap(({ valueUsd }) => (valueUsd === null ? [] : [micro(valueUsd)]));
-  expect(micro(summary.totalValueUsd ?? "0")).toBe(sum(values()));
+      .flatMap(({ valueUsd }) => (valueUsd === null ? [] : [parseMicroUsd(valueUsd)]));
+  expect(parseMicroUsd(summary.totalValueUsd ?? "0")).toBe(sum(values()));
   for (const { chain, totalValueUsd } of summary.chains)
-    expect(micro(totalValueUsd ?? "0")).toBe(sum(values(chain)));
+    expect(parseMicroUsd(totalValueUsd ?? "0")).toBe(sum(values(chain)));
   expect(summary.tokenCount).toBe(counted.length);
   expect(summary.pricedTokenCount + summary.unpricedTokenCount).toBe(summary.tokenCount);
   expect(BigInt(summary.tokenCount)).toBe(sum(summary.chains.map(({ tokenCount }) => BigInt(tokenCount))));
@@ -155,14 +155,14 @@ describe("a paid answer", () => {
   it("counts shares of a vault once, as what they stand for", async () => {
     const { tokens, positions } = await snapshotOf(named().solver.address);
     for (const market of [stage.base, stage.ethereum]) {
-      const vault = listedToken(market, "vUSDC");
+      const vault = listedTokenOf(market, "vUSDC");
       expect(tokens.filter(({ contract }) => contract === vault)).toEqual([]);
       const found = positions.filter(({ chain, contract }) => chain === market.slug && contract === vault);
       expect(found).toMatchObject([
         {
           ...{ protocol: "erc-4626", kind: "vault", name: "USD Coin Vault" },
           assets: [
-            { contract: listedToken(market, "USDC"), rawBalance: "100000000001", balance: "100000.000001" },
+            { contract: listedTokenOf(market, "USDC"), rawBalance: "100000000001", balance: "100000.000001" },
           ],
         },
       ]);
@@ -188,7 +188,7 @@ describe("a paid answer", () => {
     expect(blocks).toEqual([...blocks].sort((a, b) => b - a));
     for (const { hash, from, to, blockNumber } of recentActivity) {
       expect([from, to]).toContain(wallet);
-      const receipt = await rpcCall<{ blockNumber: Hex }>(stage.base, "eth_getTransactionReceipt", [hash]);
+      const receipt = await callNode<{ blockNumber: Hex }>(stage.base, "eth_getTransactionReceipt", [hash]);
       expect(Number(receipt.blockNumber)).toBe(blockNumber);
     }
   });
@@ -204,17 +204,17 @@ describe("what strangers send", () => {
   let snapshot: PortfolioSnapshot;
 
   beforeAll(async () => {
-    await transact(stage.base, listedToken(stage.base, "USDC"), usdCoinAbi, "mint", [wallet, 1_234_567n]);
-    hostile = await sendHostile(stage.base, wallet);
-    lure = await sendPlain(stage.base, wallet, "Visit https://claim.example", "CLAIM", 10n ** 24n);
-    copy = await sendPlain(stage.base, wallet, "USD Coin", "USDC", 10n ** 12n);
-    liar = await sendLiar(stage.base, wallet, 5_000n);
+    await sendTransaction(stage.base, listedTokenOf(stage.base, "USDC"), usdCoinAbi, "mint", [wallet, 1_234_567n]);
+    hostile = await sendHostileTokens(stage.base, wallet);
+    lure = await sendPlainToken(stage.base, wallet, "Visit https://claim.example", "CLAIM", 10n ** 24n);
+    copy = await sendPlainToken(stage.base, wallet, "USD Coin", "USDC", 10n ** 12n);
+    liar = await sendLyingToken(stage.base, wallet, 5_000n);
     snapshot = await snapshotOf(wallet, "&chains=base");
   });
 
   it("costs only itself", async () => {
     await expectTruth(snapshot);
-    expect(snapshot.summary).toMatchObject({ tokenCount: 1, totalValueUsd: usd(1_234_415n) });
+    expect(snapshot.summary).toMatchObject({ tokenCount: 1, totalValueUsd: formatMicroUsd(1_234_415n) });
   });
 
   it("is told in the warnings where it gave no balance", () => {

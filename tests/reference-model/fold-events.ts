@@ -9,7 +9,7 @@ import { registryRules } from "./registry-rules.ts";
 const RULES = { ...registryRules, ...intentRules, ...policyRules, ...commerceRules };
 
 /** What the events up to and including a block come to; they must be in the order of the chain. */
-export function modelOf(events: readonly ModelEvent[], block: number): ReadModel {
+export function foldIntoModel(events: readonly ModelEvent[], block: number): ReadModel {
   const model = new ReadModel(RULES);
   for (const event of events) if (event.block <= block) model.apply(event);
   return model;

@@ -6,11 +6,11 @@ import { createRowIndexes, createRowTables, recordRowTables } from "../../src/st
 import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
-import { addressOf, DEPLOYMENT, hashOf, readsOf, Story, ZERO_HASH } from "../support/index/memory-index.ts";
+import { repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, createMemoryReads, LogSequence, MEMORY_ZERO_HASH } from "../support/index/memory-index.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
-const protocol = createProtocol(DEPLOYMENT, readsOf({}));
+const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads({}));
 
 let database: Database;
 let lock: Lock | null;
@@ -38,13 +38,13 @@ beforeAll(async () => {
 afterAll(() => close());
 
 /** Writes the events of a story, which places them all in one new block. */
-async function write(tell: (story: Story, block: number) => void): Promise<void> {
+async function write(tell: (story: LogSequence, block: number) => void): Promise<void> {
   head += 1;
-  const story = new Story();
+  const story = new LogSequence();
   tell(story, head);
-  const hash = story.logs[0]?.blockHash ?? hashOf("b0");
+  const hash = story.logs[0]?.blockHash ?? repeatHashByte("b0");
   const tip = { number: head, hash, timestamp: 1_767_225_600 + head };
-  const logs = await protocol.detail(story.logs, new AbortController().signal);
+  const logs = await protocol.addDetails(story.logs, new AbortController().signal);
   const blocks = [{ ...tip, parentHash: hash, logCount: logs.length }];
   const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, protocol.fold, null);
   await folded.write();
@@ -54,14 +54,14 @@ const sale = (number: number) => ({
   quoteHash: `0x${number.toString(16).padStart(64, "0")}`,
   merchantId: 1n,
   serviceNumericId: 1n,
-  agent: addressOf("02"),
-  token: addressOf("70"),
-  facilitator: addressOf("f1"),
+  agent: repeatAddressByte("02"),
+  token: repeatAddressByte("70"),
+  facilitator: repeatAddressByte("f1"),
   amount: UINT256_MAX,
   paymentRail: 3,
   protocolFeeBps: 10_000,
   protocolFeeAmount: UINT256_MAX,
-  resourceHash: ZERO_HASH,
+  resourceHash: MEMORY_ZERO_HASH,
 });
 
 describe("amounts", () => {
@@ -69,15 +69,15 @@ describe("amounts", () => {
     const sales = 30;
     await write((story, block) => {
       for (let number = 0; number < sales; number += 1) {
-        const quote = { expiresAt: UINT256_MAX, paymentNonce: UINT256_MAX, termsHash: ZERO_HASH };
-        const args = { ...sale(number), ...quote, x402PayloadHash: ZERO_HASH };
-        story.say("CommerceRegistry", "QuoteCommitted", args, { block });
+        const quote = { expiresAt: UINT256_MAX, paymentNonce: UINT256_MAX, termsHash: MEMORY_ZERO_HASH };
+        const args = { ...sale(number), ...quote, x402PayloadHash: MEMORY_ZERO_HASH };
+        story.append("CommerceRegistry", "QuoteCommitted", args, { block });
       }
     });
     await write((story, block) => {
       for (let number = 0; number < sales; number += 1) {
-        const receipt = { receiptId: BigInt(number), resultHash: ZERO_HASH, fulfillmentHash: ZERO_HASH };
-        story.say("CommerceRegistry", "ReceiptRecorded", { ...sale(number), ...receipt }, { block });
+        const receipt = { receiptId: BigInt(number), resultHash: MEMORY_ZERO_HASH, fulfillmentHash: MEMORY_ZERO_HASH };
+        story.append("CommerceRegistry", "ReceiptRecorded", { ...sale(number), ...receipt }, { block });
       }
     });
     const sum = String(UINT256_MAX * BigInt(sales));
@@ -117,9 +117,9 @@ describe("text", () => {
       const merchantId = BigInt(head + 1);
       const length = hex.length / 2;
       await write((story, block) => {
-        const party = { owner: addressOf("01"), payoutAddress: addressOf("01") };
-        const args = { merchantId, ...party, metadataURI: "x".repeat(length), metadataHash: ZERO_HASH };
-        story.say("CommerceRegistry", "MerchantRegistered", args, { block });
+        const party = { owner: repeatAddressByte("01"), payoutAddress: repeatAddressByte("01") };
+        const args = { merchantId, ...party, metadataURI: "x".repeat(length), metadataHash: MEMORY_ZERO_HASH };
+        story.append("CommerceRegistry", "MerchantRegistered", args, { block });
         const [log] = story.logs.splice(0);
         if (!log) throw new Error("a log was said");
         const data = log.data.replace("78".repeat(length), hex) as `0x${string}`;

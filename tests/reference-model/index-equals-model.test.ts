@@ -4,15 +4,15 @@ import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { Random } from "@sextant/simulator/random";
-import { playEconomy } from "@sextant/simulator/simulator";
+import { runSimulator } from "@sextant/simulator/simulator";
 import { scriptedTimeline } from "@sextant/simulator/timeline";
 import { openWorld } from "@sextant/simulator/world";
 import { afterAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
-import { deploymentOf, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
-import { modelOf } from "./fold-events.ts";
+import { toDeployment, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { foldIntoModel } from "./fold-events.ts";
 import { type ModelEvent, readModelEvents } from "./model-events.ts";
 import type { PlainRow } from "./read-model.ts";
 
@@ -45,11 +45,11 @@ async function setStage(seed: number): Promise<Stage> {
   const deployment = await deploy({ request, owner: chain.accounts.owner });
   const timeline = await scriptedTimeline(request, { start: GENESIS + 3_600n });
   const world = await openWorld({ request, deployment, timeline });
-  return { chain, deployment, play: async () => void (await playEconomy({ world, seed, steps: STEPS })) };
+  return { chain, deployment, play: async () => void (await runSimulator({ world, seed, steps: STEPS })) };
 }
 
 async function startIndexing({ chain, deployment }: Stage): Promise<TestIndex> {
-  const index = await startTestIndex({ urls: [chain.rpcUrl], deployment: deploymentOf(deployment) });
+  const index = await startTestIndex({ urls: [chain.rpcUrl], deployment: toDeployment(deployment) });
   closing.push(() => index.close());
   return index;
 }
@@ -59,7 +59,7 @@ async function reachHead({ chain }: Stage, index: TestIndex): Promise<number> {
     number: string;
     hash: string;
   };
-  await index.reach({ number: Number(head.number), hash: head.hash });
+  await index.waitUntilIndexed({ number: Number(head.number), hash: head.hash });
   return Number(head.number);
 }
 
@@ -86,7 +86,7 @@ async function compare(
   const finalized = (await readCheckpoint(index.database))?.finalized ?? 0;
   const filled = new Set<string>();
   for (const block of blocks) {
-    const model = modelOf(events, block);
+    const model = foldIntoModel(events, block);
     for (const table of tables) {
       if (table.history === "recent" && block < finalized) continue;
       const expected = texts(model.rows(table.name));
@@ -121,7 +121,7 @@ describe.each([
     const filled = await compare(index, events, someBlocks(random, startBlock, head));
     expect([...filled].sort()).toEqual(tables.map(({ name }) => name).sort());
 
-    await stage.chain.reorg(FORK_DEPTH, { keep: () => random.chance(50), blocks: FORK_DEPTH + 1 });
+    await stage.chain.reorg(FORK_DEPTH, { replay: () => random.chance(50), blocks: FORK_DEPTH + 1 });
     const forked = await reachHead(stage, index);
     const others = await readModelEvents(stage.chain.request, stage.deployment);
     expect(others).not.toEqual(events);

@@ -2,7 +2,7 @@
 
 import { intentTypeHashes } from "@sextant/contracts/interface/hash-vectors";
 import { encodeAbiParameters, type Hex, keccak256 } from "viem";
-import { arg, type Rules } from "./read-model.ts";
+import { eventArgument, type ModelRules } from "./read-model.ts";
 
 type Intent = {
   readonly owner: Hex;
@@ -68,16 +68,16 @@ function intentHash(intent: Intent): Hex {
   );
 }
 
-export const intentRules: Rules = {
+export const intentRules: ModelRules = {
   "IntentBook.IntentSubmitted": (model, event) => {
     const intent = event.view as unknown as Intent;
-    const intent_id = arg(event, "intentId");
+    const intent_id = eventArgument(event, "intentId");
     model.put(
       "intents",
       intent_id,
       {
         intent_id,
-        owner: arg(event, "owner"),
+        owner: eventArgument(event, "owner"),
         intent_type: TYPES[intent.intentType],
         input_token: intent.inputToken,
         output_token: intent.outputToken,
@@ -85,7 +85,7 @@ export const intentRules: Rules = {
         amount_out_min: intent.constraints.amountOutMin,
         deadline: intent.constraints.deadline,
         slippage_bps: intent.constraints.slippageBps,
-        nonce: arg(event, "nonce"),
+        nonce: eventArgument(event, "nonce"),
         status: "OPEN",
         selected_bid_id: null,
         intent_hash: intentHash(intent),
@@ -99,39 +99,39 @@ export const intentRules: Rules = {
     );
   },
   "IntentBook.IntentCancelled": (model, event) => {
-    model.change("intents", arg(event, "intentId"), { status: "CANCELLED" });
+    model.change("intents", eventArgument(event, "intentId"), { status: "CANCELLED" });
   },
   "IntentBook.SolverBidSubmitted": (model, event) => {
-    const intent_id = arg(event, "intentId");
-    const chain_bid_id = arg(event, "bidId");
+    const intent_id = eventArgument(event, "intentId");
+    const chain_bid_id = eventArgument(event, "bidId");
     model.put(
       "bids",
       [intent_id, chain_bid_id],
       {
         intent_id,
         chain_bid_id,
-        solver: arg(event, "solver"),
-        amount_in: arg(event, "amountIn"),
-        amount_out: arg(event, "amountOut"),
-        fee: arg(event, "fee"),
-        valid_until: arg(event, "validUntil"),
-        execution_hash: arg(event, "executionHash"),
+        solver: eventArgument(event, "solver"),
+        amount_in: eventArgument(event, "amountIn"),
+        amount_out: eventArgument(event, "amountOut"),
+        fee: eventArgument(event, "fee"),
+        valid_until: eventArgument(event, "validUntil"),
+        execution_hash: eventArgument(event, "executionHash"),
       },
       event,
     );
   },
   "IntentBook.SolverBidSelected": (model, event) => {
-    model.change("intents", arg(event, "intentId"), { selected_bid_id: arg(event, "bidId") });
+    model.change("intents", eventArgument(event, "intentId"), { selected_bid_id: eventArgument(event, "bidId") });
   },
   "IntentBook.IntentFilled": (model, event) => {
-    const intent_id = arg(event, "intentId");
-    const solver = arg(event, "solver");
-    const amount_out = arg(event, "amountOut");
+    const intent_id = eventArgument(event, "intentId");
+    const solver = eventArgument(event, "solver");
+    const amount_out = eventArgument(event, "amountOut");
     const intent = model.get("intents", intent_id);
     const latency_blocks = BigInt(event.block) - BigInt(String(intent.block_number));
     const surplus_out = amount_out - BigInt(String(intent.amount_out_min));
     model.change("intents", intent_id, { status: "FILLED" });
-    const amounts = { amount_in: arg(event, "amountIn"), amount_out };
+    const amounts = { amount_in: eventArgument(event, "amountIn"), amount_out };
     model.put("fills", intent_id, { intent_id, solver, ...amounts, latency_blocks, surplus_out }, event);
     model.count(
       "solver_activity",
@@ -141,9 +141,9 @@ export const intentRules: Rules = {
     );
   },
   "IntentBook.IntentFillProof": (model, event) => {
-    const intent_id = arg(event, "intentId");
-    const hashes = { result_hash: arg(event, "resultHash"), trace_hash: arg(event, "traceHash") };
-    const row = { intent_id, ...hashes, attestation_id: arg(event, "attestationId") };
+    const intent_id = eventArgument(event, "intentId");
+    const hashes = { result_hash: eventArgument(event, "resultHash"), trace_hash: eventArgument(event, "traceHash") };
+    const row = { intent_id, ...hashes, attestation_id: eventArgument(event, "attestationId") };
     model.put("fill_proofs", intent_id, row, event);
   },
 };

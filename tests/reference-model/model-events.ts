@@ -1,12 +1,12 @@
 // The chain's own account for the model: every event, the time of its block, and what contracts say after it.
 
-import type { Deployment, ProtocolContract } from "@sextant/contracts/deploy/deployment";
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
+import type { ProtocolDeployment, ProtocolContract } from "@sextant/contracts/deploy/deployment";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
-import { type ProtocolEvent, readEvents } from "@sextant/simulator/read-events";
+import { type DecodedProtocolEvent, readEvents } from "@sextant/simulator/read-events";
 import { type Abi, createPublicClient, custom, type Hex } from "viem";
 
-export type ModelEvent = ProtocolEvent & {
+export type ModelEvent = DecodedProtocolEvent & {
   /** Unix seconds of the block. */
   readonly timestamp: bigint;
   /** What a view of the contract says at the end of the block, where the event does not say enough. */
@@ -27,7 +27,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   },
 };
 
-export async function readModelEvents(request: RpcRequest, deployment: Deployment): Promise<ModelEvent[]> {
+export async function readModelEvents(request: RpcRequestFunction, deployment: ProtocolDeployment): Promise<ModelEvent[]> {
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => request(method, params) }, { retryCount: 0 }),
   });
@@ -41,7 +41,7 @@ export async function readModelEvents(request: RpcRequest, deployment: Deploymen
     times.set(block, BigInt(timestamp));
     return BigInt(timestamp);
   };
-  const viewOf = async (event: ProtocolEvent): Promise<Readonly<Record<string, unknown>>> => {
+  const viewOf = async (event: DecodedProtocolEvent): Promise<Readonly<Record<string, unknown>>> => {
     const question = QUESTIONS[`${event.contract}.${event.event}`];
     if (!question) return {};
     return (await client.readContract({

@@ -5,15 +5,15 @@ import type { ModelEvent } from "./model-events.ts";
 export type PlainRow = Readonly<Record<string, string | number | boolean | null>>;
 type Input = Readonly<Record<string, unknown>>;
 
-export type Rule = (model: ReadModel, event: ModelEvent) => void;
+export type ModelRule = (model: ReadModel, event: ModelEvent) => void;
 /** By contract and event, as in "AgentRegistry.AgentRevoked". */
-export type Rules = Readonly<Record<string, Rule>>;
+export type ModelRules = Readonly<Record<string, ModelRule>>;
 
 export class ReadModel {
   readonly #tables = new Map<string, Map<string, PlainRow>>();
-  readonly #rules: Rules;
+  readonly #rules: ModelRules;
 
-  constructor(rules: Rules) {
+  constructor(rules: ModelRules) {
     this.#rules = rules;
   }
 
@@ -85,7 +85,7 @@ function plainValue(value: unknown): string | number | boolean | null {
 }
 
 /** The value of an argument of the event; a misspelt name must not become undefined. */
-export function arg<T = bigint>(event: ModelEvent, name: string): T {
+export function eventArgument<T = bigint>(event: ModelEvent, name: string): T {
   if (!(name in event.args)) throw new Error(`${event.event} has no argument ${name}`);
   return event.args[name] as T;
 }

@@ -1,7 +1,7 @@
 // What two APIs on one database must agree on: records, pages, and what clients wrote through either of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { LISTS } from "./traffic.ts";
+import { TRAFFIC_LISTS } from "./traffic.ts";
 
 export type BothApis = { readonly before: string; readonly now: string };
 
@@ -13,7 +13,7 @@ const WAIT_MS_MAX = 60_000;
 const POLL_MS = 50;
 
 /** Both have the block, whoever indexed it. */
-export async function reach(block: number, urls: readonly string[]): Promise<void> {
+export async function waitForCheckpoint(block: number, urls: readonly string[]): Promise<void> {
   for (const url of urls) {
     for (const until = Date.now() + WAIT_MS_MAX; ; await sleep(POLL_MS)) {
       const response = await fetch(`${url}/merchants?limit=1`);
@@ -26,7 +26,7 @@ export async function reach(block: number, urls: readonly string[]): Promise<voi
 }
 
 /** Resolves once the API is one that a load balancer would send requests to. */
-export async function ready(url: string): Promise<void> {
+export async function waitForReady(url: string): Promise<void> {
   for (const until = Date.now() + WAIT_MS_MAX; ; await sleep(POLL_MS)) {
     const response = await fetch(`${url}/ready`);
     const text = await response.text();
@@ -38,7 +38,7 @@ export async function ready(url: string): Promise<void> {
 /** The new version may add fields; what the version before tells a client, the new one tells it too. */
 export async function expectSameRecords({ before, now }: BothApis): Promise<void> {
   let cursors = 0;
-  for (const list of LISTS) {
+  for (const list of TRAFFIC_LISTS) {
     const target = `${list}?limit=${PAGE}`;
     const expected = await getJson<Page>(before + target);
     expect(await getJson(now + target), target).toMatchObject(expected);
@@ -52,7 +52,7 @@ export async function expectSameRecords({ before, now }: BothApis): Promise<void
     const back = (await getJson<Page>(now + target)).pagination?.next_cursor ?? "";
     expect(await getJson(`${before}${target}&cursor=${encodeURIComponent(back)}`), next).toEqual(page);
   }
-  expect(cursors).toBeGreaterThan(LISTS.length / 2);
+  expect(cursors).toBeGreaterThan(TRAFFIC_LISTS.length / 2);
 }
 
 /** Writes of each kind through one API, read through the other. */

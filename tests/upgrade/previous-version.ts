@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Where `npm run test:upgrade` has put it. */
-export function checkoutBefore(): string {
+export function previousCheckout(): string {
   const folder = process.env.TEST_VERSION_BEFORE;
   if (folder === undefined) throw new Error("run this with `npm run test:upgrade`");
   return folder;
 }
 
 /** A module of the version before. Its type is that of ours: a test uses what both of them have. */
-export async function loadBefore<T>(path: string): Promise<T> {
-  return (await import(/* @vite-ignore */ pathToFileURL(join(checkoutBefore(), path)).href)) as T;
+export async function loadPreviousModule<T>(path: string): Promise<T> {
+  return (await import(/* @vite-ignore */ pathToFileURL(join(previousCheckout(), path)).href)) as T;
 }

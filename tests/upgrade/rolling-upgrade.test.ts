@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrations } from "../../src/store/postgres/migrations.ts";
-import { deploymentOf } from "../support/index/test-index.ts";
+import { toDeployment } from "../support/index/test-index.ts";
 import {
-  databaseEnvironment,
+  createDatabaseEnvironment,
   type SextantProcess,
   startSextant,
 } from "../support/process/sextant-process.ts";
-import { quiet } from "../support/quiet-log.ts";
-import { expectSameRecords, expectWritesShared, reach, ready } from "./both-apis.ts";
-import { checkoutBefore, loadBefore } from "./previous-version.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { expectSameRecords, expectWritesShared, waitForCheckpoint, waitForReady } from "./both-apis.ts";
+import { previousCheckout, loadPreviousModule } from "./previous-version.ts";
 import { startTraffic } from "./traffic.ts";
 
 const STEPS = 150;
@@ -24,7 +24,7 @@ type EconomyModule = typeof import("@sextant/simulator/simulator");
 type MigrationsModule = typeof import("../../src/store/postgres/migrations.ts");
 
 async function listeningAt(api: SextantProcess): Promise<string> {
-  const said = await api.saw(/indexing API on http:[^\s"]+"/);
+  const said = await api.waitForOutput(/indexing API on http:[^\s"]+"/);
   return /indexing API on (http:[^\s"]+)"/.exec(said)?.[1] ?? "";
 }
 
@@ -36,14 +36,14 @@ async function endsWell({ child, ended }: SextantProcess): Promise<void> {
 
 it("fails no request and loses no record", async () => {
   // The contracts are those that the version before was deployed with.
-  const { openStage } = await loadBefore<StageModule>("contracts/scenario/stage.ts");
-  const { playEconomy } = await loadBefore<EconomyModule>("contracts/scenario/economy.ts");
-  const known = (await loadBefore<MigrationsModule>("src/store/migrations.ts")).migrations.length;
+  const { openStage } = await loadPreviousModule<StageModule>("contracts/scenario/stage.ts");
+  const { playEconomy } = await loadPreviousModule<EconomyModule>("contracts/scenario/economy.ts");
+  const known = (await loadPreviousModule<MigrationsModule>("src/store/migrations.ts")).migrations.length;
   const stage = await openStage();
-  const place = await databaseEnvironment();
+  const place = await createDatabaseEnvironment();
   const folder = mkdtempSync(join(tmpdir(), "sextant-upgrade-"));
   const network = join(folder, "deployment.json");
-  writeFileSync(network, JSON.stringify(deploymentOf(stage.deployment)));
+  writeFileSync(network, JSON.stringify(toDeployment(stage.deployment)));
   const environment = {
     ...place.environment,
     NETWORK: network,
@@ -55,18 +55,18 @@ it("fails no request and loses no record", async () => {
   };
   const start = (command: string) => startSextant([command], { environment });
   const startBefore = (command: string) =>
-    startSextant([command], { environment, checkout: checkoutBefore() });
+    startSextant([command], { environment, checkout: previousCheckout() });
   let cast = 100;
   const play = async (steps: number) => {
     cast += 40;
-    await playEconomy({ world: stage.world, seed: cast, steps, firstCastIndex: cast });
+    await playEconomy({ world: stage.world, seed: cast, steps, firstAccountIndex: cast });
     return Number(await stage.chain.request("eth_blockNumber"));
   };
   const database = await openDatabase({
     connection: place.connection,
     schema: "sextant",
     poolMax: 1,
-    log: quiet,
+    log: silentLog,
     applicationName: "test",
   });
   try {
@@ -74,16 +74,16 @@ it("fails no request and loses no record", async () => {
     const indexerBefore = startBefore("indexer");
     const apiBefore = startBefore("api");
     const before = await listeningAt(apiBefore);
-    await reach(first, [before]);
-    await ready(before);
+    await waitForCheckpoint(first, [before]);
+    await waitForReady(before);
     const trafficBefore = startTraffic(before);
 
     // The new indexer migrates and stands by; the processes of the version before go on.
     const indexer = start("indexer");
-    await indexer.saw(/health and metrics on/);
+    await indexer.waitForOutput(/health and metrics on/);
     const { rows } = await database.query("select version from migrations");
     expect(rows).toHaveLength(migrations.length);
-    await reach(await play(20), [before]);
+    await waitForCheckpoint(await play(20), [before]);
 
     // A process of the version before that is started now says why it can not run.
     if (migrations.length > known) {
@@ -94,13 +94,13 @@ it("fails no request and loses no record", async () => {
     // As if this version folded events differently: on taking over, the new indexer makes all rows again.
     await database.query("update row_tables set declaration_hash = 'of another version'");
     await endsWell(indexerBefore);
-    await indexer.saw(/The rows were made again/);
+    await indexer.waitForOutput(/The rows were made again/);
 
     const api = start("api");
     const now = await listeningAt(api);
-    await ready(now);
+    await waitForReady(now);
     const traffic = startTraffic(now);
-    await reach(await play(20), [before, now]);
+    await waitForCheckpoint(await play(20), [before, now]);
     await expectSameRecords({ before, now });
     await expectWritesShared(before, now, "through the version before");
     await expectWritesShared(now, before, "through the new version");
@@ -109,7 +109,7 @@ it("fails no request and loses no record", async () => {
     // Out of the load balancer first, then stopped.
     const counted = await trafficBefore.stop();
     await endsWell(apiBefore);
-    await reach(await play(20), [now]);
+    await waitForCheckpoint(await play(20), [now]);
     const countedNow = await traffic.stop();
     process.stdout.write(`version before: ${JSON.stringify(counted)}, new: ${JSON.stringify(countedNow)}\n`);
     expect([counted.failed, countedNow.failed]).toEqual([[], []]);

@@ -6,8 +6,8 @@ import { type Database, openDatabase } from "../../src/store/postgres/database.t
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { migrations } from "../../src/store/postgres/migrations.ts";
 import { createTestDatabase } from "../support/database/test-database.ts";
-import { quiet } from "../support/quiet-log.ts";
-import { loadBefore } from "./previous-version.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { loadPreviousModule } from "./previous-version.ts";
 
 type Column = { readonly type: string; readonly nullable: string; readonly filled: boolean };
 type Columns = Readonly<Record<string, Column>>;
@@ -38,9 +38,9 @@ function breaks(before: Columns, now: Columns): string[] {
 
 it("the version before finds every column it knows, and no new one that it would have to write", async () => {
   const before = {
-    ...(await loadBefore<typeof import("../../src/store/postgres/migrations.ts")>("src/store/migrations.ts")),
-    ...(await loadBefore<typeof import("../../src/protocol/domains.ts")>("src/protocol/domains.ts")),
-    ...(await loadBefore<typeof import("../../src/store/index/row-tables.ts")>("src/store/row-tables.ts")),
+    ...(await loadPreviousModule<typeof import("../../src/store/postgres/migrations.ts")>("src/store/migrations.ts")),
+    ...(await loadPreviousModule<typeof import("../../src/protocol/domains.ts")>("src/protocol/domains.ts")),
+    ...(await loadPreviousModule<typeof import("../../src/store/index/row-tables.ts")>("src/store/row-tables.ts")),
   };
   expect(migrations.slice(0, before.migrations.length)).toEqual(before.migrations);
   const place = await createTestDatabase();
@@ -49,7 +49,7 @@ it("the version before finds every column it knows, and no new one that it would
       connection: place.connection,
       schema,
       poolMax: 1,
-      log: quiet,
+      log: silentLog,
       applicationName: "test",
     });
   const [migrated, rowsBefore, rowsNow] = await Promise.all(
@@ -57,9 +57,9 @@ it("the version before finds every column it knows, and no new one that it would
   );
   if (!migrated || !rowsBefore || !rowsNow) throw new Error("three were opened");
   try {
-    await migrate(migrated, before.migrations, quiet);
+    await migrate(migrated, before.migrations, silentLog);
     const old = await columnsOf(migrated);
-    await migrate(migrated, migrations, quiet);
+    await migrate(migrated, migrations, silentLog);
     expect(breaks(old, await columnsOf(migrated))).toEqual([]);
     expect(Object.keys(old).length).toBeGreaterThan(50);
 

@@ -10,7 +10,7 @@ export type TrafficCount = {
 export type Traffic = { stop(): Promise<TrafficCount> };
 
 /** Lists of every kind of row that the indexer writes, and of what clients write. */
-export const LISTS = [
+export const TRAFFIC_LISTS = [
   "/intents",
   "/attestations",
   "/attestations/schemas",
@@ -52,7 +52,7 @@ export function startTraffic(url: string): Traffic {
 
   async function client(first: number): Promise<void> {
     for (let turn = first; !isStopping; turn += CLIENTS) {
-      await request(`${LISTS[turn % LISTS.length]}?limit=${1 + (turn % LIMIT_MAX)}`);
+      await request(`${TRAFFIC_LISTS[turn % TRAFFIC_LISTS.length]}?limit=${1 + (turn % LIMIT_MAX)}`);
       await sleep(PAUSE_MS);
     }
   }

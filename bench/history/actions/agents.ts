@@ -5,7 +5,7 @@ import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-regis
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
 import { toFunctionSelector } from "viem";
 import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
-import type { Action } from "../history-state.ts";
+import type { HistoryAction } from "../history-state.ts";
 
 const agentLog = eventEncoder(agentRegistryAbi);
 const attestationLog = eventEncoder(attestationRegistryAbi);
@@ -19,7 +19,7 @@ const HASHES = [{ type: "bytes32" }, { type: "bytes32" }, { type: "bytes32" }];
 // Most attestations are made under the schemas that everybody knows.
 const SCHEMAS = 12;
 
-export const registerAgent: Action = (world) => {
+export const registerAgent: HistoryAction = (world) => {
   const { contracts, entropy } = world;
   const n = world.next("agent");
   const owner = world.agentOwner(n);
@@ -42,7 +42,7 @@ export const registerAgent: Action = (world) => {
   };
 };
 
-export const updateAgent: Action = (world) => {
+export const updateAgent: HistoryAction = (world) => {
   const agentId = world.agents.pick();
   if (agentId === null) return null;
   const args = {
@@ -53,13 +53,13 @@ export const updateAgent: Action = (world) => {
   return { logs: [agentLog(world.contracts.AgentRegistry, "AgentUpdated", args)], call: null };
 };
 
-export const revokeAgent: Action = (world) => {
+export const revokeAgent: HistoryAction = (world) => {
   const agentId = world.agents.take();
   if (agentId === null) return null;
   return { logs: [agentLog(world.contracts.AgentRegistry, "AgentRevoked", { agentId })], call: null };
 };
 
-export const submitAttestation: Action = (world) => {
+export const submitAttestation: HistoryAction = (world) => {
   const { contracts, dice, entropy } = world;
   if (world.count("attestor") === 0) return null;
   const id = BigInt(world.next("attestation"));
@@ -84,7 +84,7 @@ export const submitAttestation: Action = (world) => {
   };
 };
 
-export const revokeAttestation: Action = (world) => {
+export const revokeAttestation: HistoryAction = (world) => {
   const id = world.attestations.take();
   if (id === null) return null;
   return {
@@ -93,7 +93,7 @@ export const revokeAttestation: Action = (world) => {
   };
 };
 
-export const registerSolver: Action = (world) => {
+export const registerSolver: HistoryAction = (world) => {
   const n = world.next("solver");
   const args = {
     solverId: BigInt(n),
@@ -105,7 +105,7 @@ export const registerSolver: Action = (world) => {
   return { logs: [solverLog(world.contracts.SolverRegistry, "SolverRegistered", args)], call: null };
 };
 
-export const updateSolver: Action = (world) => {
+export const updateSolver: HistoryAction = (world) => {
   if (world.count("solver") === 0) return null;
   const solverId = 1 + world.dice.skewed(world.count("solver"));
   const args = {
@@ -117,7 +117,7 @@ export const updateSolver: Action = (world) => {
   return { logs: [solverLog(world.contracts.SolverRegistry, "SolverUpdated", args)], call: null };
 };
 
-export const addBond: Action = (world) => {
+export const addBond: HistoryAction = (world) => {
   if (world.count("solver") === 0) return null;
   // A bond only grows, and this number does.
   const bond = BigInt(world.next("bond")) * 2_000_000_000n;
@@ -128,7 +128,7 @@ export const addBond: Action = (world) => {
   };
 };
 
-export const registerAttestor: Action = (world) => {
+export const registerAttestor: HistoryAction = (world) => {
   const n = world.next("attestor");
   const args = {
     attestorId: BigInt(n),
@@ -139,7 +139,7 @@ export const registerAttestor: Action = (world) => {
   return { logs: [attestorLog(world.contracts.AttestorRegistry, "AttestorRegistered", args)], call: null };
 };
 
-export const updateAttestor: Action = (world) => {
+export const updateAttestor: HistoryAction = (world) => {
   if (world.count("attestor") === 0) return null;
   const attestorId = 1 + world.dice.skewed(world.count("attestor"));
   const args = {

@@ -4,7 +4,7 @@ import { getAbiItem, toFunctionSelector } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { ZERO_HASH } from "../../../src/schema/table.ts";
 import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
-import type { Action, OpenIntent, World } from "../history-state.ts";
+import type { HistoryAction, HistoryIntent, HistoryState } from "../history-state.ts";
 
 const intentLog = eventEncoder(intentBookAbi);
 
@@ -19,13 +19,13 @@ const SUBMIT_INTENT_INPUTS = [
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-export const submitIntent: Action = (world) => {
+export const submitIntent: HistoryAction = (world) => {
   const { contracts, dice, entropy } = world;
   if (world.count("agent") === 0) return null;
   const n = world.next("intent");
   const owner = world.agentOwner(1 + dice.skewed(world.count("agent")));
   const amountInMax = world.amount();
-  const intent: OpenIntent = {
+  const intent: HistoryIntent = {
     id: BigInt(n),
     deadline: BigInt(world.now + dice.between(6 * HOUR, 7 * DAY)),
     amountInMax,
@@ -52,7 +52,7 @@ export const submitIntent: Action = (world) => {
   };
 };
 
-export const submitBid: Action = (world) => {
+export const submitBid: HistoryAction = (world) => {
   const { contracts, dice } = world;
   const intent = open(world, world.intents.pick());
   if (intent === null || world.count("solver") === 0) return null;
@@ -74,7 +74,7 @@ export const submitBid: Action = (world) => {
   return { logs: [intentLog(contracts.IntentBook, "SolverBidSubmitted", args)], call: null };
 };
 
-export const selectBid: Action = (world) => {
+export const selectBid: HistoryAction = (world) => {
   const intent = open(world, withBid(world));
   if (!intent?.best) return null;
   world.chosenIntents.add(intent);
@@ -83,7 +83,7 @@ export const selectBid: Action = (world) => {
   return { logs: [intentLog(world.contracts.IntentBook, "SolverBidSelected", args)], call: null };
 };
 
-export const fillIntent: Action = (world) => {
+export const fillIntent: HistoryAction = (world) => {
   const intent = open(world, world.chosenIntents.take());
   if (!intent?.best) return null;
   const { solver, amountIn, amountOut } = intent.best;
@@ -103,7 +103,7 @@ export const fillIntent: Action = (world) => {
   };
 };
 
-export const cancelIntent: Action = (world) => {
+export const cancelIntent: HistoryAction = (world) => {
   const intent = world.intents.take();
   if (intent === null) return null;
   return {
@@ -113,7 +113,7 @@ export const cancelIntent: Action = (world) => {
 };
 
 /** Takes an intent that has a bid; a few looks are enough, as most have one soon. */
-function withBid(world: World): OpenIntent | null {
+function withBid(world: HistoryState): HistoryIntent | null {
   for (let look = 0; look < 8; look += 1) {
     const intent = world.intents.take();
     if (intent === null || intent.best !== null) return intent;
@@ -122,6 +122,6 @@ function withBid(world: World): OpenIntent | null {
   return null;
 }
 
-function open(world: World, intent: OpenIntent | null): OpenIntent | null {
+function open(world: HistoryState, intent: HistoryIntent | null): HistoryIntent | null {
   return intent !== null && intent.deadline > BigInt(world.now) ? intent : null;
 }

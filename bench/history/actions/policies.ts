@@ -4,7 +4,7 @@ import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { eventEncoder } from "../abi-encoder.ts";
-import type { Action, Spending, Step, World } from "../history-state.ts";
+import type { HistoryAction, HistorySpendWindow, HistoryStep, HistoryState } from "../history-state.ts";
 
 const policyLog = eventEncoder(policyModuleAbi);
 const accountLog = eventEncoder(policyAccountAbi);
@@ -16,18 +16,18 @@ const SELECTORS: readonly Hex[] = ["0xa9059cbb", "0x095ea7b3", "0x23b872dd", "0x
 const TARGETS = 200;
 
 function one<Name extends ContractEventName<typeof policyModuleAbi>>(
-  world: World,
+  world: HistoryState,
   name: Name,
   args: ContractEventArgsFromTopics<typeof policyModuleAbi, Name>,
-): Step {
+): HistoryStep {
   return { logs: [policyLog(world.contracts.PolicyModule, name, args)], call: null };
 }
 
-export const setSpendLimit: Action = (world) => {
+export const setSpendLimit: HistoryAction = (world) => {
   const [account, token] = [world.account(), world.token()];
   const key = `${account}${token}`;
   if (!world.spendings.has(key)) {
-    const spending: Spending = { account, token, spent: 0n, windowStart: 0 };
+    const spending: HistorySpendWindow = { account, token, spent: 0n, windowStart: 0 };
     world.spendings.set(key, spending);
     world.spenders.push(spending);
   }
@@ -35,39 +35,39 @@ export const setSpendLimit: Action = (world) => {
   return one(world, "SpendLimitSet", { account, token, maxPerDay });
 };
 
-export const setTargetAllowed: Action = (world) => {
+export const setTargetAllowed: HistoryAction = (world) => {
   const target = world.entropy.address("target", world.dice.skewed(TARGETS));
   const args = { account: world.account(), target, allowed: world.dice.chance(0.9) };
   return one(world, "TargetAllowlistUpdated", args);
 };
 
-export const setFunctionAllowed: Action = (world) => {
+export const setFunctionAllowed: HistoryAction = (world) => {
   const target = world.entropy.address("target", world.dice.skewed(TARGETS));
   const selector = SELECTORS[world.dice.skewed(SELECTORS.length)] ?? "0x00000000";
   const args = { account: world.account(), target, selector, allowed: world.dice.chance(0.9) };
   return one(world, "FunctionAllowlistUpdated", args);
 };
 
-export const setUseFunctionAllowlist: Action = (world) =>
+export const setUseFunctionAllowlist: HistoryAction = (world) =>
   one(world, "FunctionAllowlistModeUpdated", {
     account: world.account(),
     enabled: world.dice.chance(0.5),
   });
 
-export const setGuardian: Action = (world) =>
+export const setGuardian: HistoryAction = (world) =>
   one(world, "GuardianSet", {
     account: world.account(),
     guardian: world.entropy.address("guardian", world.next("guardian")),
   });
 
 /** Of accounts that do nothing else: a frozen one could not. */
-export const setAccountFrozen: Action = (world) =>
+export const setAccountFrozen: HistoryAction = (world) =>
   one(world, "AccountFrozen", {
     account: world.entropy.address("quiet account", world.dice.skewed(500)),
     frozen: world.dice.chance(0.5),
   });
 
-export const setPaymentPolicy: Action = (world) => {
+export const setPaymentPolicy: HistoryAction = (world) => {
   const known = world.dice.chance(0.2) ? world.payments.pick() : null;
   const policy = known ?? {
     account: world.account(),
@@ -88,14 +88,14 @@ export const setPaymentPolicy: Action = (world) => {
 };
 
 /** Adds to what was spent in the window, or begins the next one: as the contract does. */
-function spend(world: World, spending: Spending, amount: bigint): bigint {
+function spend(world: HistoryState, spending: HistorySpendWindow, amount: bigint): bigint {
   const over = world.now >= spending.windowStart + WINDOW_SECONDS;
   spending.spent = (over ? 0n : spending.spent) + amount;
   if (over) spending.windowStart = world.now;
   return spending.spent;
 }
 
-export const recordSpend: Action = (world) => {
+export const recordSpend: HistoryAction = (world) => {
   const spending = world.spenders[world.dice.skewed(world.spenders.length)];
   if (!spending) return null;
   const { account, token } = spending;
@@ -108,7 +108,7 @@ export const recordSpend: Action = (world) => {
   });
 };
 
-export const recordSignedPayment: Action = (world) => {
+export const recordSignedPayment: HistoryAction = (world) => {
   const policy = world.payments.pick();
   if (policy === null) return null;
   const { account, merchant, token, facilitator } = policy;
@@ -124,7 +124,7 @@ export const recordSignedPayment: Action = (world) => {
   });
 };
 
-export const setSessionKey: Action = (world) => {
+export const setSessionKey: HistoryAction = (world) => {
   const known = world.dice.chance(0.3) ? world.sessionKeys.take() : null;
   const session = known ?? {
     account: world.account(),
@@ -136,7 +136,7 @@ export const setSessionKey: Action = (world) => {
   return { logs: [accountLog(session.account, "SessionKeyUpdated", args)], call: null };
 };
 
-export const executeWithSessionKey: Action = (world) => {
+export const executeWithSessionKey: HistoryAction = (world) => {
   const session = world.sessionKeys.pick();
   const spending = session && world.spendings.get(`${session.account}${world.token()}`);
   if (!session) return null;

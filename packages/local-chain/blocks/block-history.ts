@@ -15,7 +15,7 @@ export class BlockHistory {
 
   static async open(edr: EdrProvider, depthMax: number): Promise<BlockHistory> {
     const history = new BlockHistory(edr, depthMax);
-    await history.markHead();
+    await history.snapshotHead();
     return history;
   }
 
@@ -28,20 +28,20 @@ export class BlockHistory {
   }
 
   /** To be called after anything that may have mined. */
-  async followHead(): Promise<void> {
+  async snapshotNewHead(): Promise<void> {
     const head = await this.#readHead();
     if (head !== this.#head) await this.#mark(head);
   }
 
   /** Takes the snapshot of the head anew: after a block, or after state was edited without one. */
-  async markHead(): Promise<void> {
+  async snapshotHead(): Promise<void> {
     await this.#mark(await this.#readHead());
   }
 
   async #mark(head: bigint): Promise<void> {
     this.#head = head;
     if (this.#depthMax === 0) return;
-    const snapshot: string = JSON.parse(await this.#edr.ask("evm_snapshot", []));
+    const snapshot: string = JSON.parse(await this.#edr.request("evm_snapshot", []));
     this.#snapshots.delete(this.#head);
     this.#snapshots.set(this.#head, snapshot);
     // EDR has no call to drop a snapshot: forgotten ones cost it about 1 KB each until the chain stops.
@@ -52,22 +52,22 @@ export class BlockHistory {
   }
 
   /** Whether `returnTo(height)` can succeed. */
-  reaches(height: bigint): boolean {
+  hasSnapshot(height: bigint): boolean {
     return this.#snapshots.has(height);
   }
 
   /** Makes `height` the head again. Its snapshot is used up: the caller marks the head once the state suits it. */
-  async returnTo(height: bigint): Promise<void> {
+  async revertTo(height: bigint): Promise<void> {
     const snapshot = this.#snapshots.get(height);
     if (snapshot === undefined) throw new Error(`No snapshot of block ${height} is kept`);
-    if ((await this.#edr.ask("evm_revert", [snapshot])) !== "true") {
+    if ((await this.#edr.request("evm_revert", [snapshot])) !== "true") {
       throw new Error(`EDR refused to return to block ${height} (snapshot ${snapshot})`);
     }
-    await this.forgetFrom(snapshot);
+    await this.discardFrom(snapshot);
   }
 
   /** EDR discards a snapshot it returned to, and all later ones; so do we. */
-  async forgetFrom(snapshot: string): Promise<void> {
+  async discardFrom(snapshot: string): Promise<void> {
     for (const [height, taken] of this.#snapshots) {
       if (BigInt(taken) >= BigInt(snapshot)) this.#snapshots.delete(height);
     }
@@ -75,6 +75,6 @@ export class BlockHistory {
   }
 
   async #readHead(): Promise<bigint> {
-    return BigInt(JSON.parse(await this.#edr.ask("eth_blockNumber", [])));
+    return BigInt(JSON.parse(await this.#edr.request("eth_blockNumber", [])));
   }
 }

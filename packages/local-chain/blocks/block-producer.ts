@@ -1,7 +1,7 @@
 // Every way a block comes to be, each followed by the history; callers hold the write turn.
 
 import type { EdrProvider } from "../edr-provider.ts";
-import { RPC_CODES, RpcFault } from "../rpc/json-rpc-error.ts";
+import { JSON_RPC_CODES, JsonRpcError } from "../rpc/json-rpc-error.ts";
 import type { BlockHistory } from "./block-history.ts";
 
 /** Mining one by one costs about 0.1 ms each; more than this in one call would stall every other request. */
@@ -21,8 +21,8 @@ export class BlockProducer {
 
   /** Forwards a request that may mine. */
   async forward(method: string, params: readonly unknown[]): Promise<string> {
-    const result = await this.#edr.ask(method, params);
-    await this.#history.followHead();
+    const result = await this.#edr.request(method, params);
+    await this.#history.snapshotNewHead();
     return result;
   }
 
@@ -31,20 +31,20 @@ export class BlockProducer {
     try {
       return await this.forward(method, params);
     } catch (error) {
-      if (!(error instanceof RpcFault) || !error.message.includes("can't be queued when automining"))
+      if (!(error instanceof JsonRpcError) || !error.message.includes("can't be queued when automining"))
         throw error;
-      return this.withoutAutomine(() => this.#edr.ask(method, params));
+      return this.withoutAutomine(() => this.#edr.request(method, params));
     }
   }
 
   /** Mines `count` blocks; the first takes what is pending. */
   async mine(count: number): Promise<void> {
     for (let mined = 0; mined < count; mined += 1) {
-      await this.#edr.ask("evm_mine", []);
+      await this.#edr.request("evm_mine", []);
       // Only the last ones can be returned to, so only they need a snapshot.
-      if (count - mined <= this.#history.depthMax + 1) await this.#history.followHead();
+      if (count - mined <= this.#history.depthMax + 1) await this.#history.snapshotNewHead();
     }
-    await this.#history.followHead();
+    await this.#history.snapshotNewHead();
   }
 
   /** `hardhat_mine` with a snapshot after each block that a reorg may return to. */
@@ -61,19 +61,19 @@ export class BlockProducer {
   }
 
   async withoutAutomine<T>(task: () => Promise<T>): Promise<T> {
-    const automine = JSON.parse(await this.#edr.ask("hardhat_getAutomine", [])) === true;
+    const automine = JSON.parse(await this.#edr.request("hardhat_getAutomine", [])) === true;
     if (!automine) return task();
-    await this.#edr.ask("evm_setAutomine", [false]);
+    await this.#edr.request("evm_setAutomine", [false]);
     try {
       return await task();
     } finally {
-      await this.#edr.ask("evm_setAutomine", [true]);
+      await this.#edr.request("evm_setAutomine", [true]);
     }
   }
 
   async #headTimestamp(): Promise<bigint> {
     const head: { timestamp: string } = JSON.parse(
-      await this.#edr.ask("eth_getBlockByNumber", ["latest", false]),
+      await this.#edr.request("eth_getBlockByNumber", ["latest", false]),
     );
     return BigInt(head.timestamp);
   }
@@ -88,6 +88,6 @@ function quantity(value: unknown): bigint {
     typeof value === "bigint" || (typeof value === "string" && /^0x[0-9a-f]{1,16}$/i.test(value));
   const isInteger = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
   if (!isQuantity && !isInteger)
-    throw new RpcFault(RPC_CODES.invalidParams, "Expected a hexadecimal quantity");
+    throw new JsonRpcError(JSON_RPC_CODES.invalidParams, "Expected a hexadecimal quantity");
   return BigInt(value);
 }

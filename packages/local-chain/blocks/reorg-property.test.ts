@@ -4,7 +4,7 @@ import type { RpcBlock } from "viem";
 import { describe, expect, it } from "vitest";
 import type { LocalChain } from "../local-chain.ts";
 import { startLocalChain } from "../local-chain.ts";
-import { allLogs, EMITTER, EMITTER_CODE, emit, headOf, readBlock } from "../testing/log-emitter.ts";
+import { readAllLogs, EMITTER, EMITTER_CODE, emitLog, readHeadNumber, readRpcBlock } from "../testing/log-emitter.ts";
 
 type Sent = { readonly value: number; readonly sender: "agent" | "solver" };
 type Model = { blocks: (readonly Sent[])[]; sent: number };
@@ -22,7 +22,7 @@ const send = fc.constantFrom("agent" as const, "solver" as const).map(
   (sender): Step =>
     async (chain, model) => {
       model.sent += 1;
-      await emit(chain, model.sent, chain.accounts[sender].address);
+      await emitLog(chain, model.sent, chain.accounts[sender].address);
       model.blocks.push([{ value: model.sent, sender }]);
     },
 );
@@ -42,7 +42,7 @@ const reorg = fc
         const agent = chain.accounts.agent.address.toLowerCase();
         const result = await chain.reorg(depth, {
           blocks: depth + extra,
-          keep: keep === "agent" ? ({ from }) => from === agent : keep,
+          replay: keep === "agent" ? ({ from }) => from === agent : keep,
         });
         const removed = model.blocks.splice(-depth).flat();
         const kept = removed.filter(({ sender }) => keep === "all" || sender === keep);
@@ -53,10 +53,10 @@ const reorg = fc
   );
 
 async function expectAgreement(chain: LocalChain, model: Model): Promise<void> {
-  expect(await headOf(chain)).toBe(model.blocks.length);
+  expect(await readHeadNumber(chain)).toBe(model.blocks.length);
   const blocks: RpcBlock[] = [];
   for (let number = 0; number <= model.blocks.length; number += 1)
-    blocks.push(await readBlock(chain, BigInt(number)));
+    blocks.push(await readRpcBlock(chain, BigInt(number)));
   for (const [index, block] of blocks.entries()) {
     if (index > 0) expect(block.parentHash).toBe(blocks[index - 1]?.hash);
     if (index > 0)
@@ -70,7 +70,7 @@ async function expectAgreement(chain: LocalChain, model: Model): Promise<void> {
       value,
     })),
   );
-  const logs = (await allLogs(chain)).map((log) => ({
+  const logs = (await readAllLogs(chain)).map((log) => ({
     number: Number(log.blockNumber),
     hash: log.blockHash,
     logIndex: Number(log.logIndex),

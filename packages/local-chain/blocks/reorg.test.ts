@@ -7,16 +7,16 @@ import { describe, expect, it, vi } from "vitest";
 import { localAccount } from "../accounts.ts";
 import type { LocalChain } from "../local-chain.ts";
 import {
-  allLogs,
+  readAllLogs,
   EMITTER,
   EMITTER_CODE,
-  emit,
-  emitted,
-  headOf,
-  readBlock,
-  topicOf,
+  emitLog,
+  readEmittedValues,
+  readHeadNumber,
+  readRpcBlock,
+  encodeTopic,
 } from "../testing/log-emitter.ts";
-import { PATIENT, startTestChain } from "../testing/test-chain.ts";
+import { PATIENT_POLL, startTestChain } from "../testing/test-chain.ts";
 
 const receiptOf = async (chain: LocalChain, hash: Hex) =>
   (await chain.request("eth_getTransactionReceipt", [hash])) as RpcTransactionReceipt | null;
@@ -26,15 +26,15 @@ const balanceOf = async (chain: LocalChain, address: string) =>
 describe("a reorg", () => {
   it.each([1, 2, 5])("of depth %i that keeps nothing replaces exactly those blocks", async (depth) => {
     const chain = await startTestChain();
-    for (let value = 1; value <= 6; value += 1) await emit(chain, value);
-    const before = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => readBlock(chain, BigInt(number))));
+    for (let value = 1; value <= 6; value += 1) await emitLog(chain, value);
+    const before = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => readRpcBlock(chain, BigInt(number))));
     const reorg = await chain.reorg(depth);
-    const after = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => readBlock(chain, BigInt(number))));
+    const after = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => readRpcBlock(chain, BigInt(number))));
     const survivors = 6 - depth;
     expect(after.slice(0, survivors)).toEqual(before.slice(0, survivors));
     for (let index = survivors; index < 6; index += 1)
       expect(after[index]?.hash).not.toBe(before[index]?.hash);
-    expect(await emitted(chain)).toEqual([1, 2, 3, 4, 5, 6].slice(0, survivors));
+    expect(await readEmittedValues(chain)).toEqual([1, 2, 3, 4, 5, 6].slice(0, survivors));
     expect(reorg.removed.map(({ hash }) => hash)).toEqual(before.slice(survivors).map((block) => block.hash));
     expect(reorg.added.map(({ hash }) => hash)).toEqual(after.slice(survivors).map((block) => block.hash));
     expect(reorg.parent.number).toBe(BigInt(survivors));
@@ -44,16 +44,16 @@ describe("a reorg", () => {
 
   it("that keeps everything moves the same transactions into other blocks", async () => {
     const chain = await startTestChain();
-    const hashes = [await emit(chain, 1), await emit(chain, 2), await emit(chain, 3)];
+    const hashes = [await emitLog(chain, 1), await emitLog(chain, 2), await emitLog(chain, 3)];
     const before = await Promise.all(hashes.map((hash) => receiptOf(chain, hash)));
-    const reorg = await chain.reorg(2, { keep: "all" });
+    const reorg = await chain.reorg(2, { replay: "all" });
     const after = await Promise.all(hashes.map((hash) => receiptOf(chain, hash)));
-    expect(reorg.kept).toEqual(hashes.slice(1));
+    expect(reorg.replayed).toEqual(hashes.slice(1));
     expect(reorg.dropped).toEqual([]);
     expect(after[0]).toEqual(before[0]);
     expect(after.map((receipt) => Number(receipt?.blockNumber))).toEqual([1, 2, 2]);
     expect(after[2]?.blockHash).not.toBe(before[2]?.blockHash);
-    expect((await allLogs(chain)).map((log) => [Number(log.topics[0]), Number(log.logIndex)])).toEqual([
+    expect((await readAllLogs(chain)).map((log) => [Number(log.topics[0]), Number(log.logIndex)])).toEqual([
       [1, 0],
       [2, 0],
       [3, 1],
@@ -63,23 +63,23 @@ describe("a reorg", () => {
   it("that keeps some drops the others, and later nonces of a dropped sender wait", async () => {
     const chain = await startTestChain();
     const { agent, solver } = chain.accounts;
-    await emit(chain, 1, agent.address);
-    await emit(chain, 2, solver.address);
-    await emit(chain, 3, solver.address);
-    const reorg = await chain.reorg(3, { keep: (transaction) => transaction.input !== topicOf(2) });
-    expect(await emitted(chain)).toEqual([1]);
+    await emitLog(chain, 1, agent.address);
+    await emitLog(chain, 2, solver.address);
+    await emitLog(chain, 3, solver.address);
+    const reorg = await chain.reorg(3, { replay: (transaction) => transaction.input !== encodeTopic(2) });
+    expect(await readEmittedValues(chain)).toEqual([1]);
     expect(reorg.dropped).toHaveLength(1);
     await chain.request("eth_sendTransaction", [
-      { from: solver.address, to: EMITTER, data: topicOf(4), gas: "0xc350", nonce: "0x0" },
+      { from: solver.address, to: EMITTER, data: encodeTopic(4), gas: "0xc350", nonce: "0x0" },
     ]);
-    expect(await emitted(chain)).toEqual([1, 4, 3]);
+    expect(await readEmittedValues(chain)).toEqual([1, 4, 3]);
   });
 
   it("includes again what a wallet signed, of every common type", async () => {
     const chain = await startTestChain();
     const account = privateKeyToAccount(chain.accounts.payer.privateKey);
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
-    const common = { chain: null, to: EMITTER, data: topicOf(9), gas: 60_000n } as const;
+    const common = { chain: null, to: EMITTER, data: encodeTopic(9), gas: 60_000n } as const;
     const delegate = createWalletClient({
       account: privateKeyToAccount(chain.accounts.guardian.privateKey),
       transport: http(chain.rpcUrl),
@@ -117,8 +117,8 @@ describe("a reorg", () => {
       }),
     ];
     const { contractAddress } = (await receiptOf(chain, hashes[4] ?? "0x")) ?? {};
-    const reorg = await chain.reorg(5, { keep: "all" });
-    expect(reorg.kept).toEqual(hashes);
+    const reorg = await chain.reorg(5, { replay: "all" });
+    expect(reorg.replayed).toEqual(hashes);
     for (const hash of hashes) expect((await receiptOf(chain, hash))?.status).toBe("0x1");
     expect((await receiptOf(chain, hashes[4] ?? "0x"))?.contractAddress).toBe(contractAddress);
   });
@@ -145,8 +145,8 @@ describe("a reorg", () => {
     const account = privateKeyToAccount(poor.privateKey);
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
     const hash = await wallet.sendTransaction({ chain: null, to: EMITTER, gas: 50_000n, value: 1n });
-    const reorg = await chain.reorg(2, { keep: (transaction) => transaction.hash === hash });
-    expect(reorg.kept).toEqual([]);
+    const reorg = await chain.reorg(2, { replay: (transaction) => transaction.hash === hash });
+    expect(reorg.replayed).toEqual([]);
     expect(reorg.dropped).toHaveLength(2);
     expect(await chain.request("eth_pendingTransactions")).toEqual([]);
   });
@@ -156,50 +156,50 @@ describe("a reorg", () => {
     const from = localAccount(700).address;
     await chain.request("hardhat_setBalance", [from, "0xde0b6b3a7640000"]);
     await chain.request("hardhat_impersonateAccount", [from]);
-    await emit(chain, 1, from);
-    await expect(chain.reorg(1, { keep: "all" })).rejects.toThrow(/no signature/);
-    expect(await emitted(chain)).toEqual([1]);
+    await emitLog(chain, 1, from);
+    await expect(chain.reorg(1, { replay: "all" })).rejects.toThrow(/no signature/);
+    expect(await readEmittedValues(chain)).toEqual([1]);
     await chain.reorg(1);
-    expect(await emitted(chain)).toEqual([]);
+    expect(await readEmittedValues(chain)).toEqual([]);
   });
 
   it("makes the chain longer, shorter, or only takes blocks away", async () => {
     const chain = await startTestChain();
     await chain.mine(6);
     expect((await chain.reorg(2, { blocks: 5 })).added).toHaveLength(5);
-    expect(await headOf(chain)).toBe(9);
+    expect(await readHeadNumber(chain)).toBe(9);
     await chain.reorg(3, { blocks: 1 });
-    expect(await headOf(chain)).toBe(7);
-    const old = await readBlock(chain, 7n);
+    expect(await readHeadNumber(chain)).toBe(7);
+    const old = await readRpcBlock(chain, 7n);
     expect((await chain.reorg(1, { blocks: 0 })).added).toEqual([]);
-    expect(await headOf(chain)).toBe(6);
+    expect(await readHeadNumber(chain)).toBe(6);
     await chain.mine();
-    expect((await readBlock(chain, 7n)).hash).not.toBe(old.hash);
+    expect((await readRpcBlock(chain, 7n)).hash).not.toBe(old.hash);
   });
 
   it("follows another at the same height, each with its own blocks", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     await chain.mine(4);
-    const hashes = new Set([(await readBlock(chain, 3n)).hash]);
+    const hashes = new Set([(await readRpcBlock(chain, 3n)).hash]);
     for (let round = 0; round < 5; round += 1) {
       await chain.reorg(2);
-      hashes.add((await readBlock(chain, 3n)).hash);
+      hashes.add((await readRpcBlock(chain, 3n)).hash);
     }
     expect(hashes.size).toBe(6);
   });
 
   it("leaves what was pending pending, and the clock where it was", async () => {
     const chain = await startTestChain({ blockTimeMs: 0, genesisTimestamp: 1_700_000_000n });
-    await emit(chain, 1);
+    await emitLog(chain, 1);
     await chain.mine(2);
     await chain.increaseTime(5_000n);
-    const waiting = await emit(chain, 2, chain.accounts.solver.address);
-    await chain.reorg(2, { keep: "all" });
-    expect(await emitted(chain)).toEqual([1]);
-    expect(Number((await readBlock(chain, 1n)).timestamp)).toBeGreaterThanOrEqual(1_700_005_000);
+    const waiting = await emitLog(chain, 2, chain.accounts.solver.address);
+    await chain.reorg(2, { replay: "all" });
+    expect(await readEmittedValues(chain)).toEqual([1]);
+    expect(Number((await readRpcBlock(chain, 1n)).timestamp)).toBeGreaterThanOrEqual(1_700_005_000);
     expect(await receiptOf(chain, waiting)).toBeNull();
     await chain.mine();
-    expect(await emitted(chain)).toEqual([1, 2]);
+    expect(await readEmittedValues(chain)).toEqual([1, 2]);
   });
 
   it("does not take the chain into the future, however many there are", async () => {
@@ -210,28 +210,28 @@ describe("a reorg", () => {
       await pause(1_050);
       await chain.reorg(2);
     }
-    const { timestamp } = await readBlock(chain, BigInt(await headOf(chain)));
+    const { timestamp } = await readRpcBlock(chain, BigInt(await readHeadNumber(chain)));
     expect(Number(timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   });
 
   it("drops what the mempool held back when the parent was the head", async () => {
     const chain = await startTestChain({ blockTimeMs: 0 });
-    await emit(chain, 1);
+    await emitLog(chain, 1);
     await chain.setCode("0x00000000000000000000000000000000000000ab", "0x00");
     await chain.mine();
-    expect(await emitted(chain)).toEqual([1]);
+    expect(await readEmittedValues(chain)).toEqual([1]);
     await chain.reorg(1);
-    expect(await emitted(chain)).toEqual([]);
+    expect(await readEmittedValues(chain)).toEqual([]);
     expect(await chain.request("eth_pendingTransactions")).toEqual([]);
   });
 
   it("goes on under interval mining", async () => {
     const chain = await startTestChain({ blockTimeMs: 15 });
-    await vi.waitUntil(async () => (await headOf(chain)) >= 3, PATIENT);
+    await vi.waitUntil(async () => (await readHeadNumber(chain)) >= 3, PATIENT_POLL);
     const reorg = await chain.reorg(2);
     const lastAdded = reorg.added.at(-1)?.number ?? 0n;
-    await vi.waitUntil(async () => BigInt(await headOf(chain)) > lastAdded, PATIENT);
-    const next = await readBlock(chain, lastAdded + 1n);
+    await vi.waitUntil(async () => BigInt(await readHeadNumber(chain)) > lastAdded, PATIENT_POLL);
+    const next = await readRpcBlock(chain, lastAdded + 1n);
     expect(next.parentHash).toBe(reorg.added.at(-1)?.hash);
   });
 
@@ -243,7 +243,7 @@ describe("a reorg", () => {
       running = false;
     });
     const heads = new Set<number>();
-    while (running) heads.add(await headOf(chain));
+    while (running) heads.add(await readHeadNumber(chain));
     await reorg;
     expect([...heads]).toEqual([20]);
   });
@@ -266,14 +266,14 @@ describe("a reorg", () => {
     await chain.mine(3);
     const snapshot = await chain.request("evm_snapshot");
     await chain.request("hardhat_setBalance", [chain.accounts.owner.address, "0x1"]);
-    await emit(chain, 1);
+    await emitLog(chain, 1);
     expect(await chain.request("evm_revert", [snapshot])).toBe(true);
-    expect(await headOf(chain)).toBe(3);
-    await emit(chain, 2);
+    expect(await readHeadNumber(chain)).toBe(3);
+    await emitLog(chain, 2);
     await chain.reorg(1);
-    expect(await emitted(chain)).toEqual([]);
+    expect(await readEmittedValues(chain)).toEqual([]);
     await chain.reorg(4);
-    expect(await headOf(chain)).toBe(4);
+    expect(await readHeadNumber(chain)).toBe(4);
     expect(await chain.request("evm_revert", [snapshot])).toBe(false);
   });
 

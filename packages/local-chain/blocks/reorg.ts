@@ -2,7 +2,7 @@
 import type { Hex, RpcTransaction } from "viem";
 import { keccak256, stringToHex } from "viem";
 import type { EdrProvider } from "../edr-provider.ts";
-import { RpcFault } from "../rpc/json-rpc-error.ts";
+import { JsonRpcError } from "../rpc/json-rpc-error.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import type { BlockHistory } from "./block-history.ts";
 import type { BlockProducer } from "./block-producer.ts";
@@ -12,18 +12,18 @@ export type ReorgOptions = {
   /** How many blocks replace the removed ones; as many as were removed by default, 0 only takes them away. */
   readonly blocks?: number;
   /** Which transactions of the removed blocks are sent again, in their old order, before the first new block. */
-  readonly keep?: "none" | "all" | ((transaction: RpcTransaction) => boolean);
+  readonly replay?: "none" | "all" | ((transaction: RpcTransaction) => boolean);
 };
 
-export type BlockRef = { readonly number: bigint; readonly hash: Hex };
+export type ReorgBlock = { readonly number: bigint; readonly hash: Hex };
 
 export type Reorg = {
   /** The last block both branches share. */
-  readonly parent: BlockRef;
-  readonly removed: readonly BlockRef[];
-  readonly added: readonly BlockRef[];
+  readonly parent: ReorgBlock;
+  readonly removed: readonly ReorgBlock[];
+  readonly added: readonly ReorgBlock[];
   /** Transactions of the removed blocks that the new branch accepted: mined again, or pending where there was no room. */
-  readonly kept: readonly Hex[];
+  readonly replayed: readonly Hex[];
   /** Transactions that are gone: not kept, or no longer valid on the new branch. */
   readonly dropped: readonly Hex[];
 };
@@ -42,11 +42,11 @@ type Block = {
   readonly transactions: readonly RpcTransaction[];
 };
 
-export async function reorganise(
+export async function reorganizeChain(
   { edr, history, producer, subscriptions }: Machinery,
   depth: number,
   salt: number,
-  { blocks = depth, keep = "none" }: ReorgOptions,
+  { blocks = depth, replay: keep = "none" }: ReorgOptions,
 ): Promise<Reorg> {
   const head = history.head;
   const parentNumber = head - BigInt(depth);
@@ -60,13 +60,13 @@ export async function reorganise(
 
   await subscriptions.retractLogs(parentNumber + 1n, head);
   const clock = await readClockOffset(edr);
-  await history.returnTo(parentNumber);
+  await history.revertTo(parentNumber);
   await (blocks > 0 ? setClock(edr, clock, parent) : restoreClock(edr, clock));
   // The snapshot brought back the mempool of its day, where mined transactions still wait.
-  for (const { hash } of await readPending(edr)) await edr.ask("hardhat_dropTransaction", [hash]);
+  for (const { hash } of await readPending(edr)) await edr.request("hardhat_dropTransaction", [hash]);
   // Same parent, same second, same transactions would give the same hash.
-  await edr.ask("hardhat_setPrevRandao", [keccak256(stringToHex(`branch ${salt}`))]);
-  await history.markHead();
+  await edr.request("hardhat_setPrevRandao", [keccak256(stringToHex(`branch ${salt}`))]);
+  await history.snapshotHead();
 
   const accepted = new Set<Hex>();
   await producer.withoutAutomine(async () => {
@@ -80,7 +80,7 @@ export async function reorganise(
     parent: toRef(parent),
     removed: removed.map(toRef),
     added: (await readBlocks(edr, parentNumber + 1n, history.head)).map(toRef),
-    kept: transactions.map(({ hash }) => hash).filter((hash) => accepted.has(hash)),
+    replayed: transactions.map(({ hash }) => hash).filter((hash) => accepted.has(hash)),
     dropped: transactions.map(({ hash }) => hash).filter((hash) => !accepted.has(hash)),
   };
 }
@@ -94,23 +94,23 @@ async function toSigned(transaction: RpcTransaction): Promise<Signed> {
 /** False where the branch can not take it, as when the sender's money came from a dropped transaction. */
 async function resend(edr: EdrProvider, { raw }: Signed): Promise<boolean> {
   try {
-    await edr.ask("eth_sendRawTransaction", [raw]);
+    await edr.request("eth_sendRawTransaction", [raw]);
     return true;
   } catch (error) {
-    if (error instanceof RpcFault) return false;
+    if (error instanceof JsonRpcError) return false;
     throw error;
   }
 }
 
 /** Seconds between chain time and the wall clock; increasing by nothing is EDR's way to read it. */
 async function readClockOffset(edr: EdrProvider): Promise<bigint> {
-  return BigInt(JSON.parse(await edr.ask("evm_increaseTime", [0])));
+  return BigInt(JSON.parse(await edr.request("evm_increaseTime", [0])));
 }
 
 /** Returning to a snapshot turns the clock back too; a reorg does not. */
 async function restoreClock(edr: EdrProvider, offset: bigint): Promise<void> {
   const lag = offset - (await readClockOffset(edr));
-  if (lag > 0n) await edr.ask("evm_increaseTime", [`0x${lag.toString(16)}`]);
+  if (lag > 0n) await edr.request("evm_increaseTime", [`0x${lag.toString(16)}`]);
 }
 
 /**
@@ -121,15 +121,15 @@ async function setClock(edr: EdrProvider, offset: bigint, parent: Block): Promis
   const wanted = BigInt(Math.floor(Date.now() / 1000)) + offset;
   const earliest = BigInt(parent.timestamp);
   const next = wanted > earliest ? wanted : earliest;
-  await edr.ask("evm_setNextBlockTimestamp", [`0x${next.toString(16)}`]);
+  await edr.request("evm_setNextBlockTimestamp", [`0x${next.toString(16)}`]);
 }
 
 async function readPending(edr: EdrProvider): Promise<readonly RpcTransaction[]> {
-  return JSON.parse(await edr.ask("eth_pendingTransactions", []));
+  return JSON.parse(await edr.request("eth_pendingTransactions", []));
 }
 
 async function readBlock(edr: EdrProvider, number: bigint): Promise<Block> {
-  return JSON.parse(await edr.ask("eth_getBlockByNumber", [`0x${number.toString(16)}`, true]));
+  return JSON.parse(await edr.request("eth_getBlockByNumber", [`0x${number.toString(16)}`, true]));
 }
 
 async function readBlocks(edr: EdrProvider, from: bigint, to: bigint): Promise<readonly Block[]> {
@@ -138,6 +138,6 @@ async function readBlocks(edr: EdrProvider, from: bigint, to: bigint): Promise<r
   return blocks;
 }
 
-function toRef({ number, hash }: Block): BlockRef {
+function toRef({ number, hash }: Block): ReorgBlock {
   return { number: BigInt(number), hash };
 }

@@ -2,7 +2,7 @@
 import type { Hex } from "viem";
 
 /** Codes of the JSON-RPC 2.0 and EIP-1474 tables, plus 3, which Ethereum nodes use for a reverted call. */
-export const RPC_CODES = {
+export const JSON_RPC_CODES = {
   parse: -32700,
   invalidRequest: -32600,
   invalidParams: -32602,
@@ -13,9 +13,9 @@ export const RPC_CODES = {
   reverted: 3,
 } as const;
 
-export type RpcErrorBody = { readonly code: number; readonly message: string; readonly data?: Hex };
+export type JsonRpcErrorBody = { readonly code: number; readonly message: string; readonly data?: Hex };
 
-export class RpcFault extends Error {
+export class JsonRpcError extends Error {
   override readonly name = "RpcFault";
   readonly code: number;
   readonly data: Hex | undefined;
@@ -26,14 +26,14 @@ export class RpcFault extends Error {
     this.data = data;
   }
 
-  toBody(): RpcErrorBody {
+  toBody(): JsonRpcErrorBody {
     const { code, message, data } = this;
     return data === undefined ? { code, message } : { code, message, data };
   }
 }
 
 /** What the wire shows for any thrown value; the reader is the developer who runs the chain, so nothing is hidden. */
-export function toErrorBody(error: unknown): RpcErrorBody {
-  if (error instanceof RpcFault) return error.toBody();
-  return { code: RPC_CODES.internal, message: error instanceof Error ? error.message : String(error) };
+export function toJsonRpcErrorBody(error: unknown): JsonRpcErrorBody {
+  if (error instanceof JsonRpcError) return error.toBody();
+  return { code: JSON_RPC_CODES.internal, message: error instanceof Error ? error.message : String(error) };
 }

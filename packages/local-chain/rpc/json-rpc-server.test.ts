@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LocalChain } from "../local-chain.ts";
 import { startLocalChain } from "../local-chain.ts";
-import { EMITTER, EMITTER_CODE, topicOf } from "../testing/log-emitter.ts";
+import { EMITTER, EMITTER_CODE, encodeTopic } from "../testing/log-emitter.ts";
 import { BODY_BYTES_MAX } from "./json-rpc-server.ts";
 
 let chain: LocalChain;
@@ -37,7 +37,7 @@ describe("the JSON-RPC server", () => {
     const from = chain.accounts.agent.address;
     const batch = [
       call(3, "eth_chainId"),
-      call(1, "eth_sendTransaction", [{ from, to: EMITTER, data: topicOf(1), gas: "0xc350" }]),
+      call(1, "eth_sendTransaction", [{ from, to: EMITTER, data: encodeTopic(1), gas: "0xc350" }]),
       call(2, "eth_getTransactionCount", [from, "latest"]),
       call(9, "eth_noSuchMethod"),
       "nonsense",

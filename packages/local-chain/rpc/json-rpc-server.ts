@@ -4,10 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import { WebSocketServer } from "ws";
-import type { Answer } from "./json-rpc.ts";
-import { answerMessage, errorReply } from "./json-rpc.ts";
-import { RPC_CODES, RpcFault } from "./json-rpc-error.ts";
-import type { Sink } from "./subscriptions.ts";
+import type { RpcHandler } from "./json-rpc.ts";
+import { handleRpcMessage, encodeRpcError } from "./json-rpc.ts";
+import { JSON_RPC_CODES, JsonRpcError } from "./json-rpc-error.ts";
+import type { NotificationSink } from "./subscriptions.ts";
 
 /** A scanner call carries 160 KB, and clients batch them: a hundred at once still fit. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -29,22 +29,22 @@ const CORS_HEADERS = {
   "access-control-max-age": "600",
 };
 
-export type ServerConfig = {
+export type JsonRpcServerConfig = {
   readonly hostname: string;
   readonly port: number;
   /** One line for a human who opens the URL in a browser. */
   readonly greeting: string;
-  readonly answer: (...request: [...Parameters<Answer>, Sink?]) => Promise<string>;
-  readonly onDisconnect: (sink: Sink) => Promise<void>;
+  readonly handle: (...request: [...Parameters<RpcHandler>, NotificationSink?]) => Promise<string>;
+  readonly onDisconnect: (sink: NotificationSink) => Promise<void>;
 };
 
 export type JsonRpcServer = { readonly port: number; readonly close: () => Promise<void> };
 
-export async function startJsonRpcServer(config: ServerConfig): Promise<JsonRpcServer> {
+export async function startJsonRpcServer(config: JsonRpcServerConfig): Promise<JsonRpcServer> {
   const server = createServer((request, response) => {
     handleHttp(config, request, response).catch((error: unknown) => {
       // A client that hung up in the middle of its body is no failure of ours, and can not be told.
-      reply(response, 500, errorReply(null, error));
+      reply(response, 500, encodeRpcError(null, error));
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -73,7 +73,7 @@ export async function startJsonRpcServer(config: ServerConfig): Promise<JsonRpcS
 }
 
 async function handleHttp(
-  config: ServerConfig,
+  config: JsonRpcServerConfig,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -88,11 +88,11 @@ async function handleHttp(
   }
   const body = await readBody(request);
   if (body === undefined) {
-    const fault = new RpcFault(RPC_CODES.invalidRequest, `The body is larger than ${BODY_BYTES_MAX} bytes`);
+    const fault = new JsonRpcError(JSON_RPC_CODES.invalidRequest, `The body is larger than ${BODY_BYTES_MAX} bytes`);
     response.setHeader("connection", "close");
-    return reply(response, 413, errorReply(null, fault));
+    return reply(response, 413, encodeRpcError(null, fault));
   }
-  const text = await answerMessage(body, (method, params) => config.answer(method, params));
+  const text = await handleRpcMessage(body, (method, params) => config.handle(method, params));
   reply(response, text === undefined ? 204 : 200, text);
 }
 
@@ -116,15 +116,15 @@ function reply(response: ServerResponse, status: number, body = "", contentType 
   response.writeHead(status, { ...CORS_HEADERS, ...entity }).end(bytes);
 }
 
-function handleSocket(config: ServerConfig, socket: WebSocket): void {
-  const send: Sink = (message) => {
+function handleSocket(config: JsonRpcServerConfig, socket: WebSocket): void {
+  const send: NotificationSink = (message) => {
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount > SOCKET_BACKLOG_BYTES_MAX) return socket.terminate();
     socket.send(message);
   };
   const onMessage = async (data: RawData) => {
-    const text = await answerMessage(data.toString(), (method, params) =>
-      config.answer(method, params, send),
+    const text = await handleRpcMessage(data.toString(), (method, params) =>
+      config.handle(method, params, send),
     );
     if (text !== undefined) send(text);
   };
@@ -134,7 +134,7 @@ function handleSocket(config: ServerConfig, socket: WebSocket): void {
   socket.on("error", () => socket.terminate());
 }
 
-function toListenError({ hostname, port }: ServerConfig, error: NodeJS.ErrnoException): Error {
+function toListenError({ hostname, port }: JsonRpcServerConfig, error: NodeJS.ErrnoException): Error {
   const reason =
     error.code === "EADDRINUSE"
       ? `Port ${port} on ${hostname} is already in use`

@@ -1,8 +1,8 @@
 // JSON-RPC 2.0 messages: one text in, one text out, batches answered in order.
-import { RPC_CODES, RpcFault, toErrorBody } from "./json-rpc-error.ts";
+import { JSON_RPC_CODES, JsonRpcError, toJsonRpcErrorBody } from "./json-rpc-error.ts";
 
 /** Answers one method with the JSON text of its result; throws for an error. */
-export type Answer = (method: string, params: readonly unknown[]) => Promise<string>;
+export type RpcHandler = (method: string, params: readonly unknown[]) => Promise<string>;
 
 /** Clients batch up to a thousand by default; beyond twice that one message would hold up everybody else. */
 const BATCH_MAX = 2_000;
@@ -11,21 +11,21 @@ type Id = string | number | null;
 type Request = { readonly id: Id | undefined; readonly method: string; readonly params: readonly unknown[] };
 
 /** The reply to a message, or undefined where JSON-RPC asks for silence (notifications only). */
-export async function answerMessage(text: string, answer: Answer): Promise<string | undefined> {
+export async function handleRpcMessage(text: string, answer: RpcHandler): Promise<string | undefined> {
   let message: unknown;
   try {
     message = JSON.parse(text);
   } catch (error) {
-    return errorReply(
+    return encodeRpcError(
       null,
-      new RpcFault(RPC_CODES.parse, "The body is not valid JSON", undefined, { cause: error }),
+      new JsonRpcError(JSON_RPC_CODES.parse, "The body is not valid JSON", undefined, { cause: error }),
     );
   }
   if (!Array.isArray(message)) return answerOne(message, answer);
   if (message.length === 0 || message.length > BATCH_MAX) {
-    return errorReply(
+    return encodeRpcError(
       null,
-      new RpcFault(RPC_CODES.invalidRequest, `A batch holds 1 to ${BATCH_MAX} requests`),
+      new JsonRpcError(JSON_RPC_CODES.invalidRequest, `A batch holds 1 to ${BATCH_MAX} requests`),
     );
   }
   const replies: string[] = [];
@@ -38,11 +38,11 @@ export async function answerMessage(text: string, answer: Answer): Promise<strin
 }
 
 /** An error reply for trouble that no request id can be told of, or whose id is given. */
-export function errorReply(id: Id, error: unknown): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, error: toErrorBody(error) });
+export function encodeRpcError(id: Id, error: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: toJsonRpcErrorBody(error) });
 }
 
-async function answerOne(message: unknown, answer: Answer): Promise<string | undefined> {
+async function answerOne(message: unknown, answer: RpcHandler): Promise<string | undefined> {
   let id: Id | undefined = null;
   try {
     const request = parseRequest(message);
@@ -50,7 +50,7 @@ async function answerOne(message: unknown, answer: Answer): Promise<string | und
     const result = await answer(request.method, request.params);
     return id === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
   } catch (error) {
-    return id === undefined ? undefined : errorReply(id, error);
+    return id === undefined ? undefined : encodeRpcError(id, error);
   }
 }
 
@@ -69,6 +69,6 @@ function isId(id: unknown): id is Id | undefined {
   return id === undefined || id === null || typeof id === "string" || typeof id === "number";
 }
 
-function invalid(expected: string): RpcFault {
-  return new RpcFault(RPC_CODES.invalidRequest, `A request is ${expected}`);
+function invalid(expected: string): JsonRpcError {
+  return new JsonRpcError(JSON_RPC_CODES.invalidRequest, `A request is ${expected}`);
 }

@@ -5,8 +5,8 @@ import { WebSocket } from "ws";
 import { openEdrProvider } from "../edr-provider.ts";
 import type { LocalChain } from "../local-chain.ts";
 import { startLocalChain } from "../local-chain.ts";
-import { EMITTER, EMITTER_CODE, emit, readBlock, topicOf } from "../testing/log-emitter.ts";
-import { PATIENT } from "../testing/test-chain.ts";
+import { EMITTER, EMITTER_CODE, emitLog, readRpcBlock, encodeTopic } from "../testing/log-emitter.ts";
+import { PATIENT_POLL } from "../testing/test-chain.ts";
 import { REFRESH_MS, Subscriptions } from "./subscriptions.ts";
 
 type Notification = { readonly subscription: string; readonly result: unknown };
@@ -43,7 +43,7 @@ class Listener {
   }
 
   async waitFor(subscription: unknown, count: number): Promise<unknown[]> {
-    await vi.waitUntil(() => this.results(subscription).length >= count, PATIENT);
+    await vi.waitUntil(() => this.results(subscription).length >= count, PATIENT_POLL);
     return this.results(subscription);
   }
 }
@@ -66,7 +66,7 @@ describe("subscriptions", () => {
     await chain.mine(1);
     const heads = (await one.waitFor(first.result, 4)) as { number: string; hash: string }[];
     expect(heads.map(({ number }) => Number(number))).toEqual([1, 2, 3, 4]);
-    expect(heads[3]?.hash).toBe((await readBlock(chain, 4n)).hash);
+    expect(heads[3]?.hash).toBe((await readRpcBlock(chain, 4n)).hash);
     expect(await two.waitFor(second.result, 1)).toHaveLength(1);
     expect(two.heard).toHaveLength(1);
   });
@@ -74,11 +74,11 @@ describe("subscriptions", () => {
   it("sends one notification per log, and none for blocks without", async () => {
     await chain.request("evm_setAutomine", [false]);
     const all = await one.ask("eth_subscribe", "logs");
-    const some = await one.ask("eth_subscribe", "logs", { address: EMITTER, topics: [topicOf(2)] });
+    const some = await one.ask("eth_subscribe", "logs", { address: EMITTER, topics: [encodeTopic(2)] });
     const heads = await one.ask("eth_subscribe", "newHeads");
     await chain.mine(2);
-    await emit(chain, 1);
-    await emit(chain, 2);
+    await emitLog(chain, 1);
+    await emitLog(chain, 2);
     await chain.mine(1);
     const logs = (await one.waitFor(all.result, 2)) as { topics: string[]; removed: boolean }[];
     await one.waitFor(heads.result, 3);
@@ -92,16 +92,16 @@ describe("subscriptions", () => {
 
   it("announces pending transactions", async () => {
     const pending = await one.ask("eth_subscribe", "newPendingTransactions");
-    const hash = await emit(chain, 1);
+    const hash = await emitLog(chain, 1);
     expect(await one.waitFor(pending.result, 1)).toEqual([hash]);
   });
 
   it("retracts the logs of a reorg, then tells those of the new branch", async () => {
     const logs = await one.ask("eth_subscribe", "logs", { address: EMITTER });
     const heads = await one.ask("eth_subscribe", "newHeads");
-    await emit(chain, 1);
-    await emit(chain, 2);
-    const { added } = await chain.reorg(1, { keep: "all" });
+    await emitLog(chain, 1);
+    await emitLog(chain, 2);
+    const { added } = await chain.reorg(1, { replay: "all" });
     const told = (await one.waitFor(logs.result, 4)) as {
       topics: string[];
       removed: boolean;
@@ -152,7 +152,7 @@ describe("subscriptions", () => {
     one.socket.terminate();
     await once(one.socket, "close");
     // EDR answers null for a filter it no longer holds.
-    await vi.waitUntil(async () => (await chain.request("eth_getFilterChanges", [id])) === null, PATIENT);
+    await vi.waitUntil(async () => (await chain.request("eth_getFilterChanges", [id])) === null, PATIENT_POLL);
     expect(await chain.request("eth_getFilterChanges", [other.result])).toEqual(expect.any(Array));
     await chain.mine(1);
     expect(await two.waitFor(other.result, 1)).toHaveLength(1);
@@ -169,9 +169,9 @@ describe("subscriptions", () => {
     });
     const polled: unknown[] = [];
     const subscriptions = new Subscriptions({
-      ask: (method, params) => {
+      request: (method, params) => {
         if (method === "eth_getFilterChanges") polled.push(params[0]);
-        return edr.ask(method, params);
+        return edr.request(method, params);
       },
     });
     const sink = () => undefined;
@@ -181,7 +181,7 @@ describe("subscriptions", () => {
       const logs = await subscriptions.open(sink, ["logs"]);
       expect(REFRESH_MS).toBeLessThanOrEqual(150_000);
       vi.advanceTimersByTime(REFRESH_MS);
-      while (polled.length < 2) await edr.ask("net_version", []);
+      while (polled.length < 2) await edr.request("net_version", []);
       expect(polled).toEqual([heads, logs]);
       await subscriptions.closeAll(sink);
       expect(vi.getTimerCount()).toBe(0);

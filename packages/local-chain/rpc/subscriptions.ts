@@ -1,11 +1,11 @@
 // Who hears what: routes EDR's events to the socket that subscribed, one notification per log.
 import type { EdrProvider, SubscriptionEvent } from "../edr-provider.ts";
-import { RPC_CODES, RpcFault } from "./json-rpc-error.ts";
+import { JSON_RPC_CODES, JsonRpcError } from "./json-rpc-error.ts";
 
 /** A socket's way to send one message. Its identity is the owner of the subscriptions opened with it. */
-export type Sink = (message: string) => void;
+export type NotificationSink = (message: string) => void;
 
-type Subscription = { readonly id: string; readonly sink: Sink; readonly logFilter: object | undefined };
+type Subscription = { readonly id: string; readonly sink: NotificationSink; readonly logFilter: object | undefined };
 
 /** Far more than a client needs; a loop that never unsubscribes is stopped before it slows every block. */
 const SUBSCRIPTIONS_PER_SINK_MAX = 1_000;
@@ -18,8 +18,8 @@ const KINDS = new Set(["newHeads", "logs", "newPendingTransactions"]);
 export class Subscriptions {
   readonly #edr: EdrProvider;
   readonly #byFilter = new Map<bigint, Subscription>();
-  readonly #bySink = new Map<Sink, Set<bigint>>();
-  readonly #gone = new WeakSet<Sink>();
+  readonly #bySink = new Map<NotificationSink, Set<bigint>>();
+  readonly #gone = new WeakSet<NotificationSink>();
   #refresher: NodeJS.Timeout | undefined;
 
   constructor(edr: EdrProvider) {
@@ -27,23 +27,23 @@ export class Subscriptions {
   }
 
   /** Must run in a write turn: then no block can be mined between EDR's answer and our note of its id. */
-  async open(sink: Sink, params: readonly unknown[]): Promise<string> {
+  async open(sink: NotificationSink, params: readonly unknown[]): Promise<string> {
     const [kind, filter] = params;
     if (typeof kind !== "string" || !KINDS.has(kind)) {
-      throw new RpcFault(RPC_CODES.invalidParams, `Subscriptions are ${[...KINDS].join(", ")}`);
+      throw new JsonRpcError(JSON_RPC_CODES.invalidParams, `Subscriptions are ${[...KINDS].join(", ")}`);
     }
     // The rest of a batch may still be running when its socket is long closed.
-    if (this.#gone.has(sink)) throw new RpcFault(RPC_CODES.server, "The socket is closed");
+    if (this.#gone.has(sink)) throw new JsonRpcError(JSON_RPC_CODES.server, "The socket is closed");
     const own = this.#bySink.get(sink) ?? new Set();
     if (own.size >= SUBSCRIPTIONS_PER_SINK_MAX) {
-      throw new RpcFault(
-        RPC_CODES.limitExceeded,
+      throw new JsonRpcError(
+        JSON_RPC_CODES.limitExceeded,
         `At most ${SUBSCRIPTIONS_PER_SINK_MAX} subscriptions per socket`,
       );
     }
     const logFilter = kind === "logs" ? toLogFilter(filter) : undefined;
     const id: string = JSON.parse(
-      await this.#edr.ask("eth_subscribe", logFilter ? [kind, logFilter] : [kind]),
+      await this.#edr.request("eth_subscribe", logFilter ? [kind, logFilter] : [kind]),
     );
     this.#byFilter.set(BigInt(id), { id, sink, logFilter });
     this.#bySink.set(sink, own.add(BigInt(id)));
@@ -52,7 +52,7 @@ export class Subscriptions {
   }
 
   /** False where this socket holds no such subscription: nobody ends another's. */
-  async close(sink: Sink, id: unknown): Promise<boolean> {
+  async close(sink: NotificationSink, id: unknown): Promise<boolean> {
     const own = this.#bySink.get(sink);
     const filter = typeof id === "string" && /^0x[0-9a-f]{1,16}$/i.test(id) ? BigInt(id) : undefined;
     if (!own || filter === undefined || !own.delete(filter)) return false;
@@ -63,12 +63,12 @@ export class Subscriptions {
       clearInterval(this.#refresher);
       this.#refresher = undefined;
     }
-    if (subscription) await this.#edr.ask("eth_unsubscribe", [subscription.id]);
+    if (subscription) await this.#edr.request("eth_unsubscribe", [subscription.id]);
     return true;
   }
 
   /** For a socket that went away: it hears nothing more, and can not subscribe again. */
-  async closeAll(sink: Sink): Promise<void> {
+  async closeAll(sink: NotificationSink): Promise<void> {
     this.#gone.add(sink);
     for (const filter of [...(this.#bySink.get(sink) ?? [])])
       await this.close(sink, `0x${filter.toString(16)}`);
@@ -84,7 +84,7 @@ export class Subscriptions {
   }
 
   async #refresh(): Promise<void> {
-    for (const { id } of [...this.#byFilter.values()]) await this.#edr.ask("eth_getFilterChanges", [id]);
+    for (const { id } of [...this.#byFilter.values()]) await this.#edr.request("eth_getFilterChanges", [id]);
   }
 
   /** As nodes do in a reorg: tells log subscribers again, marked removed, what the blocks about to go had told them. */
@@ -93,7 +93,7 @@ export class Subscriptions {
     for (const subscription of this.#byFilter.values()) {
       if (!subscription.logFilter) continue;
       const logs: object[] = JSON.parse(
-        await this.#edr.ask("eth_getLogs", [{ ...subscription.logFilter, ...range }]),
+        await this.#edr.request("eth_getLogs", [{ ...subscription.logFilter, ...range }]),
       );
       for (const log of logs) notify(subscription, { ...log, removed: true });
     }
@@ -103,7 +103,7 @@ export class Subscriptions {
 /** Only what narrows by contract and topic: a live subscription has no block range. */
 function toLogFilter(filter: unknown): object {
   if (filter === undefined || filter === null) return {};
-  if (typeof filter !== "object") throw new RpcFault(RPC_CODES.invalidParams, "A log filter is an object");
+  if (typeof filter !== "object") throw new JsonRpcError(JSON_RPC_CODES.invalidParams, "A log filter is an object");
   const { address, topics } = filter as { address?: unknown; topics?: unknown };
   return { ...(address === undefined ? {} : { address }), ...(topics === undefined ? {} : { topics }) };
 }

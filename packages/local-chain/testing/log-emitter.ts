@@ -8,34 +8,34 @@ export const EMITTER: Address = "0x00000000000000000000000000000000000e317e";
 /** calldataload(0), log1 with no data, stop. */
 export const EMITTER_CODE: Hex = "0x60003560006000a100";
 
-export function topicOf(value: number): Hex {
+export function encodeTopic(value: number): Hex {
   return numberToHex(value, { size: 32 });
 }
 
 /** Sends from an account the chain signs for; returns the transaction hash. */
-export async function emit(
+export async function emitLog(
   chain: LocalChain,
   value: number,
   from: Address = chain.accounts.agent.address,
 ): Promise<Hex> {
-  const transaction = { from, to: EMITTER, data: topicOf(value), gas: "0xc350" };
+  const transaction = { from, to: EMITTER, data: encodeTopic(value), gas: "0xc350" };
   return (await chain.request("eth_sendTransaction", [transaction])) as Hex;
 }
 
 /** The value of every log on the chain, in order. */
-export async function emitted(chain: LocalChain): Promise<number[]> {
-  return (await allLogs(chain)).map((log) => Number(log.topics[0]));
+export async function readEmittedValues(chain: LocalChain): Promise<number[]> {
+  return (await readAllLogs(chain)).map((log) => Number(log.topics[0]));
 }
 
-export async function allLogs(chain: LocalChain): Promise<RpcLog[]> {
+export async function readAllLogs(chain: LocalChain): Promise<RpcLog[]> {
   return (await chain.request("eth_getLogs", [{ fromBlock: "0x0", toBlock: "latest" }])) as RpcLog[];
 }
 
-export async function readBlock(chain: LocalChain, block: bigint | string): Promise<RpcBlock> {
+export async function readRpcBlock(chain: LocalChain, block: bigint | string): Promise<RpcBlock> {
   const at = typeof block === "bigint" ? numberToHex(block) : block;
   return (await chain.request("eth_getBlockByNumber", [at, false])) as RpcBlock;
 }
 
-export async function headOf(chain: LocalChain): Promise<number> {
+export async function readHeadNumber(chain: LocalChain): Promise<number> {
   return Number(await chain.request("eth_blockNumber"));
 }

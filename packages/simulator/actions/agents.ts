@@ -1,21 +1,21 @@
 // Moves with agents, owned by people, by policy accounts and by a contract that anybody may use.
 
-import type { Agent } from "../state/simulator-state.ts";
+import type { SimulatedAgent } from "../state/simulator-state.ts";
 import { registerAgent, revokeAgent, updateAgent } from "../transactions/agents.ts";
 import {
-  registerAgentsTogether,
+  registerAgentsInOneCall,
   registerAndUpdateAgent,
-  throughMulticall,
+  actThroughMulticall,
 } from "../transactions/multicall.ts";
-import { throughAccount } from "../transactions/policy-accounts.ts";
-import type { Move, Turn } from "../turn.ts";
+import { actThroughAccount } from "../transactions/policy-accounts.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
-export const agentMoves: readonly Move[] = [
+export const agentActions: readonly SimulatorAction[] = [
   {
     name: "register an agent",
     weight: 6,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const owner = random.pick(cast.owners);
       const profile = newProfile(turn);
       return async () =>
@@ -26,10 +26,10 @@ export const agentMoves: readonly Move[] = [
     name: "register an agent of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
-      const owner = throughAccount(account.signer, account.address);
+      const owner = actThroughAccount(account.signer, account.address);
       const profile = newProfile(turn);
       return async () =>
         ledger.agents.add({ id: await registerAgent(world, owner, profile), owner, account, profile });
@@ -39,12 +39,12 @@ export const agentMoves: readonly Move[] = [
     name: "register several agents in one transaction",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const relayer = random.pick(cast.relayers);
-      const owner = throughMulticall(world, relayer);
+      const owner = actThroughMulticall(world, relayer);
       const profiles = Array.from({ length: 2 + random.below(3) }, () => newProfile(turn));
       return async () => {
-        const ids = await registerAgentsTogether(world, relayer, profiles);
+        const ids = await registerAgentsInOneCall(world, relayer, profiles);
         for (const [index, profile] of profiles.entries()) {
           const id = ids[index];
           if (id !== undefined) ledger.agents.add({ id, owner, profile });
@@ -56,12 +56,12 @@ export const agentMoves: readonly Move[] = [
     name: "register and update an agent in one transaction",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const relayer = random.pick(cast.relayers);
       const [first, profile] = [newProfile(turn), newProfile(turn)];
       return async () => {
         const id = await registerAndUpdateAgent(world, relayer, first, profile);
-        if (id !== undefined) ledger.agents.add({ id, owner: throughMulticall(world, relayer), profile });
+        if (id !== undefined) ledger.agents.add({ id, owner: actThroughMulticall(world, relayer), profile });
       };
     },
   },
@@ -106,7 +106,7 @@ export const agentMoves: readonly Move[] = [
     prepare: (turn) => {
       const agent = takeAgent(turn);
       if (agent === undefined) return undefined;
-      turn.ledger.agents.remove(agent);
+      turn.state.agents.remove(agent);
       return () => revokeAgent(turn.world, agent.owner, agent.id);
     },
   },
@@ -114,7 +114,7 @@ export const agentMoves: readonly Move[] = [
     name: "update and revoke an agent in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const agent = takeAgent(turn);
       if (agent === undefined) return undefined;
       ledger.agents.remove(agent);
@@ -129,8 +129,8 @@ export const agentMoves: readonly Move[] = [
 ];
 
 /** An agent whose owner can act; a frozen account can not. */
-function takeAgent(turn: Turn): Agent | undefined {
-  const agent = turn.take(turn.ledger.agents, ({ account }) => account === undefined || !account.frozen);
+function takeAgent(turn: Turn): SimulatedAgent | undefined {
+  const agent = turn.take(turn.state.agents, ({ account }) => account === undefined || !account.frozen);
   return agent?.account === undefined || turn.claim(agent.account) ? agent : undefined;
 }
 

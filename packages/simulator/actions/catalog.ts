@@ -7,17 +7,17 @@ import {
   updateService,
 } from "../transactions/merchants.ts";
 import { recordTrustSignal, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "../transactions/trust-signals.ts";
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
 /** Anybody reports anything: a signal about the first of its kind needs no more than the number. */
 const FIRST_ID = 1n;
 
-export const catalogMoves: readonly Move[] = [
+export const catalogActions: readonly SimulatorAction[] = [
   {
     name: "register a merchant",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const owner = random.pick(cast.merchants);
       const profile = newMerchant(turn);
       return async () =>
@@ -28,7 +28,7 @@ export const catalogMoves: readonly Move[] = [
     name: "update a merchant",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const merchant = turn.take(ledger.merchants);
       if (merchant === undefined) return undefined;
       if (random.chance(75)) merchant.profile = newMerchant(turn);
@@ -40,7 +40,7 @@ export const catalogMoves: readonly Move[] = [
     name: "register a service",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const merchant = turn.take(ledger.merchants);
       if (merchant === undefined) return undefined;
       const profile = newService(turn);
@@ -55,7 +55,7 @@ export const catalogMoves: readonly Move[] = [
     name: "update a service",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const service = turn.take(ledger.services);
       if (service === undefined) return undefined;
       if (random.chance(75)) service.profile = newService(turn);
@@ -67,7 +67,7 @@ export const catalogMoves: readonly Move[] = [
     name: "register a facilitator",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const facilitator = turn.take(ledger.facilitators, ({ entry }) => entry === undefined);
       if (facilitator === undefined) return undefined;
       const profile = newFacilitator(turn);
@@ -82,7 +82,7 @@ export const catalogMoves: readonly Move[] = [
     name: "register a facilitator again",
     weight: 1,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const { wallet, entry } = turn.take(ledger.facilitators, (known) => known.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       entry.profile = newFacilitator(turn);
@@ -94,7 +94,7 @@ export const catalogMoves: readonly Move[] = [
     name: "update a facilitator",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const { wallet, entry } = turn.take(ledger.facilitators, (known) => known.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       if (random.chance(75)) entry.profile = newFacilitator(turn);
@@ -106,7 +106,7 @@ export const catalogMoves: readonly Move[] = [
     name: "report a trust signal",
     weight: 5,
     prepare: (turn) => {
-      const { world, random, cast } = turn;
+      const { world, random, accounts: cast } = turn;
       const reporter = random.pick([...cast.attesters, ...cast.owners]);
       const type = random.pick(SIGNAL_SUBJECTS);
       const subject = {
@@ -122,7 +122,7 @@ export const catalogMoves: readonly Move[] = [
     name: "report every kind of trust signal in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, cast } = turn;
+      const { world, random, accounts: cast } = turn;
       const reporter = random.pick(cast.attesters);
       const type = random.pick(SIGNAL_SUBJECTS);
       const subject = { type, id: someId(turn, type) };
@@ -139,7 +139,7 @@ export const catalogMoves: readonly Move[] = [
   },
 ];
 
-function someId({ random, ledger }: Turn, type: (typeof SIGNAL_SUBJECTS)[number]): bigint {
+function someId({ random, state: ledger }: Turn, type: (typeof SIGNAL_SUBJECTS)[number]): bigint {
   const ids = {
     merchant: [...ledger.merchants].map(({ id }) => id),
     service: [...ledger.services].map(({ id }) => id),
@@ -150,7 +150,7 @@ function someId({ random, ledger }: Turn, type: (typeof SIGNAL_SUBJECTS)[number]
 }
 
 function newMerchant(turn: Turn) {
-  const { random, cast } = turn;
+  const { random, accounts: cast } = turn;
   return {
     payoutAddress: random.chance(70) ? random.pick(cast.merchants).address : random.address(),
     metadataURI: turn.uri("merchant"),

@@ -2,22 +2,22 @@
 
 import type { QuoteCommitment } from "@sextant/contracts/hashes/quote-hash";
 import { parseEther, zeroAddress, zeroHash } from "viem";
-import type { Facilitator, Quote, Service } from "../state/simulator-state.ts";
+import type { SimulatedFacilitator, SimulatedQuote, SimulatedService } from "../state/simulator-state.ts";
 import { openDispute, resolveDispute } from "../transactions/disputes.ts";
 import { commitQuote, PAYMENT_RAIL, recordFulfillment, recordReceipt } from "../transactions/quotes.ts";
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 import type { Wallet } from "../world.ts";
 
 const RAILS: readonly number[] = Object.values(PAYMENT_RAIL);
 
 const NONCE_MAX = 2n ** 64n - 1n;
 
-export const commerceMoves: readonly Move[] = [
+export const commerceActions: readonly SimulatorAction[] = [
   {
     name: "commit a quote",
     weight: 8,
     prepare: (turn) => {
-      const service = turn.take(turn.ledger.services);
+      const service = turn.take(turn.state.services);
       return service === undefined ? undefined : prepareQuote(turn, service, turn.random.pick(RAILS));
     },
   },
@@ -25,7 +25,7 @@ export const commerceMoves: readonly Move[] = [
     name: "commit a quote on every rail in one block",
     weight: 1,
     prepare: (turn) => {
-      const service = turn.take(turn.ledger.services);
+      const service = turn.take(turn.state.services);
       if (service === undefined) return undefined;
       const plays = RAILS.map((rail) => prepareQuote(turn, service, rail));
       return () => turn.world.inOneBlock(plays);
@@ -35,7 +35,7 @@ export const commerceMoves: readonly Move[] = [
     name: "record a receipt",
     weight: 7,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const quote = turn.take(ledger.quotes);
       if (quote === undefined) return undefined;
       ledger.quotes.remove(quote);
@@ -51,7 +51,7 @@ export const commerceMoves: readonly Move[] = [
     name: "fulfil",
     weight: 4,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const receipt = turn.take(ledger.receipts, ({ fulfilled }) => !fulfilled);
       if (receipt === undefined) return undefined;
       receipt.fulfilled = true;
@@ -63,7 +63,7 @@ export const commerceMoves: readonly Move[] = [
     name: "fulfil again, or take it back",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const receipt = turn.take(ledger.receipts, ({ fulfilled }) => fulfilled);
       if (receipt === undefined) return undefined;
       receipt.fulfilled = random.chance(50);
@@ -76,7 +76,7 @@ export const commerceMoves: readonly Move[] = [
     name: "fulfil and take it back in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const receipt = turn.take(ledger.receipts);
       if (receipt === undefined) return undefined;
       receipt.fulfilled = false;
@@ -93,7 +93,7 @@ export const commerceMoves: readonly Move[] = [
     name: "open a dispute",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const receipt = turn.take(ledger.receipts);
       if (receipt === undefined) return undefined;
       const opener = random.chance(70) ? receipt.quote.agent : undefined;
@@ -116,7 +116,7 @@ export const commerceMoves: readonly Move[] = [
 ];
 
 function endDispute(turn: Turn, outcome: "resolved" | "rejected"): (() => Promise<void>) | undefined {
-  const { world, random, ledger } = turn;
+  const { world, random, state: ledger } = turn;
   const dispute = turn.take(ledger.disputes);
   if (dispute === undefined) return undefined;
   ledger.disputes.remove(dispute);
@@ -125,8 +125,8 @@ function endDispute(turn: Turn, outcome: "resolved" | "rejected"): (() => Promis
   return () => resolveDispute(world, by, dispute.id, outcome, resolutionHash);
 }
 
-function prepareQuote(turn: Turn, service: Service, wantedRail: number): () => Promise<void> {
-  const { world, random, cast, ledger } = turn;
+function prepareQuote(turn: Turn, service: SimulatedService, wantedRail: number): () => Promise<void> {
+  const { world, random, accounts: cast, state: ledger } = turn;
   const mayHave = needsFacilitator(wantedRail) || random.chance(25);
   const facilitator = mayHave
     ? turn.take(ledger.facilitators, ({ entry }) => entry?.active === true)
@@ -157,12 +157,12 @@ function prepareQuote(turn: Turn, service: Service, wantedRail: number): () => P
 }
 
 function remembered(
-  hash: Quote["hash"],
-  { merchant }: Service,
+  hash: SimulatedQuote["hash"],
+  { merchant }: SimulatedService,
   agent: Wallet | undefined,
-  facilitator: Facilitator | undefined,
+  facilitator: SimulatedFacilitator | undefined,
   { paymentRail: rail, token, amount, expiresAt }: QuoteCommitment,
-): Quote {
+): SimulatedQuote {
   return { hash, merchant, agent, facilitator, rail, token, amount, expiresAt, paid: false };
 }
 
@@ -170,12 +170,12 @@ function needsFacilitator(rail: number): boolean {
   return rail === PAYMENT_RAIL.facilitator || rail === PAYMENT_RAIL.x402;
 }
 
-function whoRecords({ random }: Turn, { rail, facilitator, merchant, agent }: Quote): Wallet {
+function whoRecords({ random }: Turn, { rail, facilitator, merchant, agent }: SimulatedQuote): Wallet {
   if (needsFacilitator(rail) && facilitator !== undefined) return facilitator.wallet;
   return random.chance(50) ? merchant.owner : (agent ?? merchant.owner);
 }
 
 /** The merchant's owner, or the facilitator where there is one. */
-function seller({ random }: Turn, { merchant, facilitator }: Quote): Wallet {
+function seller({ random }: Turn, { merchant, facilitator }: SimulatedQuote): Wallet {
   return random.chance(60) ? merchant.owner : (facilitator?.wallet ?? merchant.owner);
 }

@@ -1,22 +1,22 @@
 // Moves around intents: wanting, bidding, choosing, filling, giving up, and forgetting.
 import { parseEther, zeroHash } from "viem";
-import { requiresAttestation, SCHEMAS, satisfies } from "../state/required-attestation.ts";
-import type { Bid, OpenIntent } from "../state/simulator-state.ts";
+import { requiresAttestation, KNOWN_SCHEMAS, satisfiesIntent } from "../state/required-attestation.ts";
+import type { SimulatedBid, SimulatedIntent } from "../state/simulator-state.ts";
 import { fillIntent, selectBid, submitBid } from "../transactions/bids.ts";
-import { cancelIntent, type IntentWish, signIntent, submitIntent } from "../transactions/intents.ts";
-import { throughMulticall } from "../transactions/multicall.ts";
-import type { Move, Turn } from "../turn.ts";
+import { cancelIntent, type IntentInput, signIntent, submitIntent } from "../transactions/intents.ts";
+import { actThroughMulticall } from "../transactions/multicall.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
 /** More offers than this on one intent are noise. */
 const BIDS_MAX = 8;
 
 const NONCE_MAX = 2n ** 64n - 1n;
 
-export const intentMoves: readonly Move[] = [
+export const intentActions: readonly SimulatorAction[] = [
   {
     name: "submit an intent",
     weight: 10,
-    prepare: (turn) => prepareIntent(turn, turn.deadline(), (open) => turn.ledger.intents.add(open)),
+    prepare: (turn) => prepareIntent(turn, turn.deadline(), (open) => turn.state.intents.add(open)),
   },
   {
     name: "submit an intent and forget it",
@@ -27,7 +27,7 @@ export const intentMoves: readonly Move[] = [
     name: "bid",
     weight: 14,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const open = turn.take(ledger.intents, ({ bids }) => bids.length < BIDS_MAX);
       const solver = open && turn.random.pick(ledger.solvers);
       if (open === undefined || solver === undefined) return undefined;
@@ -41,7 +41,7 @@ export const intentMoves: readonly Move[] = [
     name: "bid against each other in one block",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const open = turn.take(ledger.intents, ({ bids }) => bids.length === 0);
       if (open === undefined) return undefined;
       const offers = Array.from({ length: 3 }, () => ({
@@ -68,7 +68,7 @@ export const intentMoves: readonly Move[] = [
     weight: 10,
     prepare: (turn) => {
       const open = turn.take(
-        turn.ledger.intents,
+        turn.state.intents,
         (intent) => intent.selected === undefined && selectable(turn, intent).length > 0,
       );
       if (open === undefined) return undefined;
@@ -82,7 +82,7 @@ export const intentMoves: readonly Move[] = [
     weight: 3,
     prepare: (turn) => {
       const open = turn.take(
-        turn.ledger.intents,
+        turn.state.intents,
         (intent) => intent.selected !== undefined && selectable(turn, intent).length > 0,
       );
       if (open === undefined) return undefined;
@@ -96,7 +96,7 @@ export const intentMoves: readonly Move[] = [
     weight: 1,
     prepare: (turn) => {
       const { world } = turn;
-      const open = turn.take(turn.ledger.intents, (intent) => selectable(turn, intent).length > 1);
+      const open = turn.take(turn.state.intents, (intent) => selectable(turn, intent).length > 1);
       const [first, second] = open === undefined ? [] : selectable(turn, open);
       if (open === undefined || first === undefined || second === undefined) return undefined;
       open.selected = second;
@@ -111,12 +111,12 @@ export const intentMoves: readonly Move[] = [
     name: "fill an intent",
     weight: 16,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const open = turn.take(ledger.intents, (intent) => isFillable(turn, intent));
       const bid = open?.selected;
       if (open === undefined || bid === undefined) return undefined;
       const attestation = requiresAttestation(open)
-        ? turn.take(ledger.attestations, (candidate) => satisfies(candidate, open))
+        ? turn.take(ledger.attestations, (candidate) => satisfiesIntent(candidate, open))
         : undefined;
       if (attestation === undefined && requiresAttestation(open)) return undefined;
       ledger.intents.remove(open);
@@ -136,7 +136,7 @@ export const intentMoves: readonly Move[] = [
     name: "cancel an intent",
     weight: 2,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const open = turn.take(ledger.intents);
       if (open === undefined) return undefined;
       ledger.intents.remove(open);
@@ -145,12 +145,12 @@ export const intentMoves: readonly Move[] = [
   },
 ];
 
-function prepareIntent(turn: Turn, deadline: bigint, then: (open: OpenIntent) => void) {
-  const { world, random, cast } = turn;
+function prepareIntent(turn: Turn, deadline: bigint, then: (open: SimulatedIntent) => void) {
+  const { world, random, accounts: cast } = turn;
   const owner = random.pick(cast.owners);
   const wish = newWish(turn, deadline);
   const relayer = random.pick(cast.relayers);
-  const sender = random.pick([owner, relayer, relayer, throughMulticall(world, relayer)]);
+  const sender = random.pick([owner, relayer, relayer, actThroughMulticall(world, relayer)]);
   return async (): Promise<void> => {
     const signed = await signIntent(world, owner, wish);
     const id = await submitIntent(world, sender, signed);
@@ -158,7 +158,7 @@ function prepareIntent(turn: Turn, deadline: bigint, then: (open: OpenIntent) =>
   };
 }
 
-function newWish({ world, random }: Turn, deadline: bigint): IntentWish {
+function newWish({ world, random }: Turn, deadline: bigint): IntentInput {
   const { UsdCoin, WrappedEther } = world.local;
   const sells = random.chance(50);
   const ether = random.between(parseEther("0.01"), parseEther("5"));
@@ -178,7 +178,7 @@ function newWish({ world, random }: Turn, deadline: bigint): IntentWish {
     },
     execution: {
       ...(requirement < 3 ? { dataHash: random.bytes32(), target: world.local.DemoTarget } : {}),
-      ...(requirement === 3 || requirement === 4 ? { requiredAttestationSchema: random.pick(SCHEMAS) } : {}),
+      ...(requirement === 3 || requirement === 4 ? { requiredAttestationSchema: random.pick(KNOWN_SCHEMAS) } : {}),
       ...(requirement === 4 || requirement === 5 ? { requiredAttestationSubject: random.bytes32() } : {}),
       ...(random.chance(40) ? { metadataURIHash: random.bytes32() } : {}),
     },
@@ -186,7 +186,7 @@ function newWish({ world, random }: Turn, deadline: bigint): IntentWish {
   };
 }
 
-function newTerms({ random, now }: Turn, { intent }: OpenIntent) {
+function newTerms({ random, now }: Turn, { intent }: SimulatedIntent) {
   const { amountInMax, amountOutMin, deadline } = intent.constraints;
   const { dataHash } = intent.execution;
   // One in six promises something else than was asked for, and can be selected but not fill.
@@ -200,15 +200,15 @@ function newTerms({ random, now }: Turn, { intent }: OpenIntent) {
   };
 }
 
-function selectable(turn: Turn, { bids, selected }: OpenIntent): Bid[] {
+function selectable(turn: Turn, { bids, selected }: SimulatedIntent): SimulatedBid[] {
   return bids.filter((bid) => bid !== selected && turn.isTimely(bid.validUntil));
 }
 
-function isFillable({ ledger }: Turn, open: OpenIntent): boolean {
+function isFillable({ state: ledger }: Turn, open: SimulatedIntent): boolean {
   const { dataHash } = open.intent.execution;
   if (open.selected === undefined) return false;
   if (dataHash !== zeroHash && open.selected.executionHash !== dataHash) return false;
   return (
-    !requiresAttestation(open) || [...ledger.attestations].some((candidate) => satisfies(candidate, open))
+    !requiresAttestation(open) || [...ledger.attestations].some((candidate) => satisfiesIntent(candidate, open))
   );
 }

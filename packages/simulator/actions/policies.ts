@@ -1,10 +1,10 @@
 // Moves of people who set rules for themselves and spend under them.
 import { type Address, parseEther, zeroAddress } from "viem";
-import type { Person } from "../state/simulator-state.ts";
+import type { SimulatedOwner } from "../state/simulator-state.ts";
 import { SpendWindow } from "../state/spend-window.ts";
 import { recordSignedPayment, recordSpend, setPaymentPolicy } from "../transactions/payments.ts";
 import {
-  ownPolicies,
+  policiesOfWallet,
   setFrozen,
   setFunctionAllowed,
   setFunctionMode,
@@ -12,7 +12,7 @@ import {
   setSpendLimit,
   setTargetAllowed,
 } from "../transactions/policies.ts";
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
 /** A limit for twenty payments or so, in the units of each token. */
 const LIMITS: readonly (readonly [keyof Turn["world"]["local"] | "native", bigint, bigint])[] = [
@@ -26,18 +26,18 @@ const ROUTES_MAX = 4;
 
 const PAYMENT_MAX = 25_000_000n;
 
-export const policyMoves: readonly Move[] = [
+export const policyActions: readonly SimulatorAction[] = [
   {
     name: "limit own spending",
     weight: 3,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const person = turn.take(ledger.people);
       if (person === undefined) return undefined;
-      const { token, max } = newLimit(turn);
+      const { token, max } = drawSpendLimit(turn);
       return async () => {
-        await setSpendLimit(ownPolicies(world, person.wallet), token, max);
-        limit(person, token, max);
+        await setSpendLimit(policiesOfWallet(world, person.wallet), token, max);
+        rememberSpendLimit(person, token, max);
       };
     },
   },
@@ -45,7 +45,7 @@ export const policyMoves: readonly Move[] = [
     name: "record a spend",
     weight: 4,
     prepare: (turn) => {
-      const { world, random, ledger, now } = turn;
+      const { world, random, state: ledger, now } = turn;
       const person = turn.take(ledger.people, ({ limits }) =>
         [...limits.values()].some((window) => window.max > 0n && window.room(now, window.max) > 0n),
       );
@@ -64,47 +64,47 @@ export const policyMoves: readonly Move[] = [
     name: "list a target",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const person = turn.take(ledger.people);
       if (person === undefined) return undefined;
       const target = random.pick(Object.values(world.local));
       const allowed = random.chance(70);
-      return () => setTargetAllowed(ownPolicies(world, person.wallet), target, allowed);
+      return () => setTargetAllowed(policiesOfWallet(world, person.wallet), target, allowed);
     },
   },
   {
     name: "list a function",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const person = turn.take(ledger.people);
       if (person === undefined) return undefined;
       const target = random.pick(Object.values(world.local));
       const selector = random.pick(["0xa9059cbb", "0x095ea7b3", "0x55241077", "0x00000000"] as const);
       const allowed = random.chance(70);
-      return () => setFunctionAllowed(ownPolicies(world, person.wallet), target, selector, allowed);
+      return () => setFunctionAllowed(policiesOfWallet(world, person.wallet), target, selector, allowed);
     },
   },
   {
     name: "switch the function list on or off",
     weight: 1,
     prepare: (turn) => {
-      const person = turn.take(turn.ledger.people);
+      const person = turn.take(turn.state.people);
       if (person === undefined) return undefined;
       const enabled = turn.random.chance(50);
-      return () => setFunctionMode(ownPolicies(turn.world, person.wallet), enabled);
+      return () => setFunctionMode(policiesOfWallet(turn.world, person.wallet), enabled);
     },
   },
   {
     name: "choose a guardian",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const person = turn.take(ledger.people);
       if (person === undefined) return undefined;
       const guardian = random.chance(85) ? random.pick(cast.guardians) : undefined;
       return async () => {
-        await setGuardian(ownPolicies(world, person.wallet), guardian?.address ?? zeroAddress);
+        await setGuardian(policiesOfWallet(world, person.wallet), guardian?.address ?? zeroAddress);
         person.guardian = guardian;
       };
     },
@@ -113,7 +113,7 @@ export const policyMoves: readonly Move[] = [
     name: "freeze somebody",
     weight: 1,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const person = turn.take(ledger.people, ({ frozen }) => !frozen);
       if (person === undefined) return undefined;
       person.frozen = true;
@@ -124,7 +124,7 @@ export const policyMoves: readonly Move[] = [
     name: "release somebody",
     weight: 4,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const person = turn.take(ledger.people, ({ frozen }) => frozen);
       if (person === undefined) return undefined;
       person.frozen = false;
@@ -136,7 +136,7 @@ export const policyMoves: readonly Move[] = [
     name: "freeze and release somebody in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const person = turn.take(ledger.people, ({ guardian, frozen }) => guardian !== undefined && !frozen);
       if (person?.guardian === undefined) return undefined;
       const { guardian, wallet } = person;
@@ -151,7 +151,7 @@ export const policyMoves: readonly Move[] = [
     name: "set a payment policy",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       const person = turn.take(ledger.people);
       if (person === undefined) return undefined;
       const terms = {
@@ -185,7 +185,7 @@ export const policyMoves: readonly Move[] = [
     name: "record a signed payment",
     weight: 4,
     prepare: (turn) => {
-      const { world, random, ledger, now } = turn;
+      const { world, random, state: ledger, now } = turn;
       const person = turn.take(
         ledger.people,
         ({ frozen, payments }) => !frozen && payments.some(({ allowed }) => allowed),
@@ -205,14 +205,14 @@ export const policyMoves: readonly Move[] = [
 ];
 
 /** A token and a daily limit for it; now and then none. */
-export function newLimit({ world, random }: Turn): { token: Address; max: bigint } {
+export function drawSpendLimit({ world, random }: Turn): { token: Address; max: bigint } {
   const [name, min, max] = random.pick(LIMITS);
   const token = name === "native" ? zeroAddress : world.local[name];
   return { token, max: random.chance(90) ? random.between(min, max) : 0n };
 }
 
 /** Remembers a limit; what was spent and since when stays. */
-export function limit(holder: Pick<Person, "limits">, token: Address, max: bigint): void {
+export function rememberSpendLimit(holder: Pick<SimulatedOwner, "limits">, token: Address, max: bigint): void {
   const window = holder.limits.get(token);
   if (window === undefined) holder.limits.set(token, new SpendWindow(max));
   else window.max = max;

@@ -1,8 +1,8 @@
 // Moves with policy accounts: opening them, supplying them, setting their rules, freezing them.
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
-import { type Account, holder } from "../state/simulator-state.ts";
+import { type SimulatedPolicyAccount, createPolicyHolder } from "../state/simulator-state.ts";
 import {
-  accountPolicies,
+  policiesOfAccount,
   setFrozen,
   setFunctionAllowed,
   setFunctionMode,
@@ -12,9 +12,9 @@ import {
 } from "../transactions/policies.ts";
 import { openPolicyAccount, setAccountFrozen, setSessionKey } from "../transactions/policy-accounts.ts";
 import { mintUsd, sendEther } from "../transactions/tokens.ts";
-import type { Move } from "../turn.ts";
+import type { SimulatorAction } from "../turn.ts";
 import type { World } from "../world.ts";
-import { limit, newLimit } from "./policies.ts";
+import { rememberSpendLimit, drawSpendLimit } from "./policies.ts";
 
 /** Each lasts for many payments; more would only repeat each other. */
 const ACCOUNTS_MAX = 8;
@@ -26,12 +26,12 @@ const ETHER_SUPPLY = parseEther("0.1");
 /** From a day to two weeks: some keys expire in a run that skips time, others do not. */
 export const KEY_LIFE_SECONDS = [86_400n, 1_209_600n] as const;
 
-export const accountMoves: readonly Move[] = [
+export const policyAccountActions: readonly SimulatorAction[] = [
   {
     name: "open a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
+      const { world, random, accounts: cast, state: ledger } = turn;
       if (ledger.accounts.size >= ACCOUNTS_MAX || !turn.claim(ledger.accounts)) return undefined;
       const signer = random.pick(cast.owners);
       const key = random.pick(cast.sessionKeys);
@@ -41,7 +41,7 @@ export const accountMoves: readonly Move[] = [
       const etherPerDay = random.between(ETHER_SUPPLY / 10n, ETHER_SUPPLY);
       return async () => {
         const address = await openPolicyAccount(world, signer);
-        const policies = accountPolicies(signer, address);
+        const policies = policiesOfAccount(signer, address);
         await world.inOneBlock([
           ...[payee.address, ...callable(world).map(([target]) => target)].map(
             (target) => () => setTargetAllowed(policies, target, true),
@@ -52,8 +52,8 @@ export const accountMoves: readonly Move[] = [
           () => mintUsd(world, cast.treasury, address, USD_SUPPLY),
           () => sendEther(cast.treasury, address, ETHER_SUPPLY),
         ]);
-        const account: Account = {
-          ...holder(),
+        const account: SimulatedPolicyAccount = {
+          ...createPolicyHolder(),
           address,
           signer,
           payee,
@@ -62,8 +62,8 @@ export const accountMoves: readonly Move[] = [
           usd: USD_SUPPLY,
           ether: ETHER_SUPPLY,
         };
-        limit(account, world.local.UsdCoin, usdPerDay);
-        limit(account, zeroAddress, etherPerDay);
+        rememberSpendLimit(account, world.local.UsdCoin, usdPerDay);
+        rememberSpendLimit(account, zeroAddress, etherPerDay);
         ledger.accounts.add(account);
       };
     },
@@ -72,7 +72,7 @@ export const accountMoves: readonly Move[] = [
     name: "supply a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, cast, ledger } = turn;
+      const { world, accounts: cast, state: ledger } = turn;
       const account = turn.take(
         ledger.accounts,
         ({ usd, ether }) => usd < USD_SUPPLY / 2n || ether < ETHER_SUPPLY / 2n,
@@ -92,12 +92,12 @@ export const accountMoves: readonly Move[] = [
     name: "limit the spending of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const account = turn.take(turn.ledger.accounts);
+      const account = turn.take(turn.state.accounts);
       if (account === undefined) return undefined;
-      const { token, max } = newLimit(turn);
+      const { token, max } = drawSpendLimit(turn);
       return async () => {
-        await setSpendLimit(accountPolicies(account.signer, account.address), token, max);
-        limit(account, token, max);
+        await setSpendLimit(policiesOfAccount(account.signer, account.address), token, max);
+        rememberSpendLimit(account, token, max);
       };
     },
   },
@@ -105,10 +105,10 @@ export const accountMoves: readonly Move[] = [
     name: "list a target or function of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { random, ledger } = turn;
+      const { random, state: ledger } = turn;
       const account = turn.take(ledger.accounts);
       if (account === undefined) return undefined;
-      const policies = accountPolicies(account.signer, account.address);
+      const policies = policiesOfAccount(account.signer, account.address);
       // Only strangers come and go: what the account really calls stays listed.
       const target = random.address();
       const allowed = random.chance(50);
@@ -120,10 +120,10 @@ export const accountMoves: readonly Move[] = [
     name: "switch the function list of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const account = turn.take(ledger.accounts);
       if (account === undefined) return undefined;
-      const policies = accountPolicies(account.signer, account.address);
+      const policies = policiesOfAccount(account.signer, account.address);
       if (account.functionsListed) {
         const enabled = random.chance(50);
         return () => setFunctionMode(policies, enabled);
@@ -142,12 +142,12 @@ export const accountMoves: readonly Move[] = [
     name: "choose the guardian of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { random, cast, ledger } = turn;
+      const { random, accounts: cast, state: ledger } = turn;
       const account = turn.take(ledger.accounts);
       if (account === undefined) return undefined;
       const guardian = random.pick(cast.guardians);
       return async () => {
-        await setGuardian(accountPolicies(account.signer, account.address), guardian.address);
+        await setGuardian(policiesOfAccount(account.signer, account.address), guardian.address);
         account.guardian = guardian;
       };
     },
@@ -156,7 +156,7 @@ export const accountMoves: readonly Move[] = [
     name: "freeze a policy account",
     weight: 1,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       account.frozen = true;
@@ -169,7 +169,7 @@ export const accountMoves: readonly Move[] = [
     name: "release a policy account",
     weight: 5,
     prepare: (turn) => {
-      const account = turn.take(turn.ledger.accounts, ({ frozen }) => frozen);
+      const account = turn.take(turn.state.accounts, ({ frozen }) => frozen);
       if (account === undefined) return undefined;
       account.frozen = false;
       return () => setAccountFrozen(account.signer, account.address, false);

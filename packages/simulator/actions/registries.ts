@@ -1,21 +1,21 @@
 // Moves of those who vouch and those who fill: attestations, attestors, solvers and their bonds.
 import { parseEther, zeroHash } from "viem";
-import { requiresAttestation, SCHEMAS, satisfies } from "../state/required-attestation.ts";
+import { requiresAttestation, KNOWN_SCHEMAS, satisfiesIntent } from "../state/required-attestation.ts";
 import { revokeAttestation, submitAttestation } from "../transactions/attestations.ts";
 import { registerAttestor, updateAttestor } from "../transactions/attestors.ts";
-import { throughMulticall } from "../transactions/multicall.ts";
+import { actThroughMulticall } from "../transactions/multicall.ts";
 import { addBond, registerSolver, updateSolver, withdrawBond } from "../transactions/solvers.ts";
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
 /** A solver does not put up more than this, so that nobody runs out of money. */
 const BOND_MAX = parseEther("10");
 
-export const registryMoves: readonly Move[] = [
+export const registryActions: readonly SimulatorAction[] = [
   {
     name: "attest something",
     weight: 4,
     prepare: (turn) => {
-      const { world, ledger } = turn;
+      const { world, state: ledger } = turn;
       const attester = turn.take(ledger.attesters);
       if (attester === undefined) return undefined;
       const statement = newStatement(turn);
@@ -30,11 +30,11 @@ export const registryMoves: readonly Move[] = [
     name: "attest what an intent requires",
     weight: 8,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const open = turn.take(
         ledger.intents,
         (intent) =>
-          requiresAttestation(intent) && ![...ledger.attestations].some((known) => satisfies(known, intent)),
+          requiresAttestation(intent) && ![...ledger.attestations].some((known) => satisfiesIntent(known, intent)),
       );
       const attester = turn.take(ledger.attesters);
       if (open === undefined || attester === undefined) return undefined;
@@ -56,8 +56,8 @@ export const registryMoves: readonly Move[] = [
     name: "attest through another contract",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, cast, ledger } = turn;
-      const attester = throughMulticall(world, random.pick(cast.relayers));
+      const { world, random, accounts: cast, state: ledger } = turn;
+      const attester = actThroughMulticall(world, random.pick(cast.relayers));
       const statement = newStatement(turn);
       return async () =>
         ledger.attestations.add({
@@ -71,9 +71,9 @@ export const registryMoves: readonly Move[] = [
     name: "revoke an attestation",
     weight: 2,
     prepare: (turn) => {
-      const attestation = turn.take(turn.ledger.attestations);
+      const attestation = turn.take(turn.state.attestations);
       if (attestation === undefined) return undefined;
-      turn.ledger.attestations.remove(attestation);
+      turn.state.attestations.remove(attestation);
       return () => revokeAttestation(turn.world, attestation.attester, attestation.id);
     },
   },
@@ -81,7 +81,7 @@ export const registryMoves: readonly Move[] = [
     name: "register an attestor",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       // All but the first have attested before they register.
       const isFirst = ledger.attesters.every(({ entry }) => entry === undefined);
       const attester = turn.take(
@@ -100,7 +100,7 @@ export const registryMoves: readonly Move[] = [
     name: "update an attestor",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const { wallet, entry } = turn.take(ledger.attesters, (attester) => attester.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       if (random.chance(75)) {
@@ -114,7 +114,7 @@ export const registryMoves: readonly Move[] = [
     name: "register a solver",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       // All but the first have filled before they register.
       const isFirst = ledger.solvers.every(({ entry }) => entry === undefined);
       const solver = turn.take(
@@ -134,7 +134,7 @@ export const registryMoves: readonly Move[] = [
     name: "update a solver",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const { wallet, entry } = turn.take(ledger.solvers, (solver) => solver.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       if (random.chance(75)) {
@@ -148,7 +148,7 @@ export const registryMoves: readonly Move[] = [
     name: "add to a bond",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const { wallet, entry } =
         turn.take(ledger.solvers, (solver) => solver.entry !== undefined && solver.entry.bond < BOND_MAX) ??
         {};
@@ -163,7 +163,7 @@ export const registryMoves: readonly Move[] = [
     name: "withdraw from a bond",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, ledger } = turn;
+      const { world, random, state: ledger } = turn;
       const { wallet, entry } =
         turn.take(ledger.solvers, ({ entry }) => entry !== undefined && !entry.active && entry.bond > 0n) ??
         {};
@@ -178,7 +178,7 @@ export const registryMoves: readonly Move[] = [
 
 function newStatement({ random }: Turn) {
   return {
-    schema: random.chance(80) ? random.pick(SCHEMAS) : random.bytes32(),
+    schema: random.chance(80) ? random.pick(KNOWN_SCHEMAS) : random.bytes32(),
     subject: random.bytes32(),
     dataHash: random.bytes32(),
   };

@@ -1,20 +1,20 @@
 // Moves that spend from policy accounts: by session key, by the signer, and by signed payments.
 
-import type { Call } from "@sextant/contracts/deploy/transaction";
+import type { TransactionCall } from "@sextant/contracts/deploy/transaction";
 import { demoTargetAbi } from "@sextant/contracts/generated/demo-target";
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { type Address, encodeFunctionData, erc20Abi, parseEther, zeroAddress } from "viem";
-import { eventsIn } from "../receipt-events.ts";
-import type { Account, SessionKey } from "../state/simulator-state.ts";
+import { decodeReceiptEvents } from "../receipt-events.ts";
+import type { SimulatedPolicyAccount, SimulatedSessionKey } from "../state/simulator-state.ts";
 import { SpendWindow } from "../state/spend-window.ts";
 import { recordSignedPayment, setPaymentPolicy } from "../transactions/payments.ts";
 import {
   executeBySessionKey,
   type RecordedSpend,
   setSessionKey,
-  throughAccount,
+  actThroughAccount,
 } from "../transactions/policy-accounts.ts";
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 import { KEY_LIFE_SECONDS } from "./policy-accounts.ts";
 
 const USD_PAYMENT_MAX = 20_000_000n;
@@ -23,12 +23,12 @@ const ETHER_PAYMENT_MAX = parseEther("0.001");
 /** A signed call is relayed at once, or not at all. */
 const SESSION_SECONDS = 600n;
 
-export const sessionMoves: readonly Move[] = [
+export const sessionKeyActions: readonly SimulatorAction[] = [
   {
     name: "give or renew a session key",
     weight: 2,
     prepare: (turn) => {
-      const { random, cast, ledger } = turn;
+      const { random, accounts: cast, state: ledger } = turn;
       const account = turn.take(ledger.accounts);
       if (account === undefined) return undefined;
       const wallet = random.pick(cast.sessionKeys);
@@ -45,7 +45,7 @@ export const sessionMoves: readonly Move[] = [
     name: "withdraw a session key",
     weight: 1,
     prepare: (turn) => {
-      const account = turn.take(turn.ledger.accounts, ({ keys }) => keys.some(({ active }) => active));
+      const account = turn.take(turn.state.accounts, ({ keys }) => keys.some(({ active }) => active));
       const key = account?.keys.find(({ active }) => active);
       if (account === undefined || key === undefined) return undefined;
       key.active = false;
@@ -93,7 +93,7 @@ export const sessionMoves: readonly Move[] = [
     name: "pay dollars as the signer of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, ledger, now } = turn;
+      const { world, state: ledger, now } = turn;
       const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       const amount = payable(turn, account, world.local.UsdCoin, account.usd, USD_PAYMENT_MAX);
@@ -101,10 +101,10 @@ export const sessionMoves: readonly Move[] = [
       account.usd -= amount;
       const call = transfer(turn, amount);
       return async () => {
-        const receipt = await throughAccount(account.signer, account.address).send(call);
+        const receipt = await actThroughAccount(account.signer, account.address).send(call);
         remember(
           account,
-          eventsIn(receipt, world.contracts.PolicyModule, policyModuleAbi, "SpendRecorded"),
+          decodeReceiptEvents(receipt, world.contracts.PolicyModule, policyModuleAbi, "SpendRecorded"),
           now,
         );
       };
@@ -114,7 +114,7 @@ export const sessionMoves: readonly Move[] = [
     name: "pay by signature from a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, cast, ledger, now } = turn;
+      const { world, random, accounts: cast, state: ledger, now } = turn;
       const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       const route = {
@@ -132,7 +132,7 @@ export const sessionMoves: readonly Move[] = [
       const amount = policy.window.room(now, random.between(1n, USD_PAYMENT_MAX));
       if (amount === 0n) return undefined;
       const paymentHash = random.bytes32();
-      const actor = throughAccount(account.signer, account.address);
+      const actor = actThroughAccount(account.signer, account.address);
       return async () => {
         if (account.payments.length === 0) {
           const terms = { maxPerPayment: policy.maxPerPayment, maxPerDay, allowed: true };
@@ -149,23 +149,23 @@ export const sessionMoves: readonly Move[] = [
   },
 ];
 
-type Session = { readonly account: Account; readonly key: SessionKey };
+type Session = { readonly account: SimulatedPolicyAccount; readonly key: SimulatedSessionKey };
 
 function takeSession(turn: Turn): Session | undefined {
-  const valid = (key: SessionKey): boolean => key.active && turn.isTimely(key.expiresAt);
-  const account = turn.take(turn.ledger.accounts, ({ frozen, keys }) => !frozen && keys.some(valid));
+  const valid = (key: SimulatedSessionKey): boolean => key.active && turn.isTimely(key.expiresAt);
+  const account = turn.take(turn.state.accounts, ({ frozen, keys }) => !frozen && keys.some(valid));
   const key = account?.keys.find(valid);
   return account === undefined || key === undefined ? undefined : { account, key };
 }
 
 /** What the account has, may spend today, and would spend at once; 0 when that is nothing. */
-function payable({ random, now }: Turn, account: Account, token: Address, has: bigint, most: bigint): bigint {
+function payable({ random, now }: Turn, account: SimulatedPolicyAccount, token: Address, has: bigint, most: bigint): bigint {
   const wanted = random.between(1n, most);
   const allowed = account.limits.get(token)?.room(now, wanted) ?? wanted;
   return allowed < has ? allowed : has;
 }
 
-function transfer({ world, random, cast }: Turn, amount: bigint): Call & { to: Address } {
+function transfer({ world, random, accounts: cast }: Turn, amount: bigint): TransactionCall & { to: Address } {
   const args = [random.pick(cast.merchants).address, amount] as const;
   return {
     to: world.local.UsdCoin,
@@ -173,8 +173,8 @@ function transfer({ world, random, cast }: Turn, amount: bigint): Call & { to: A
   };
 }
 
-function bySessionKey(turn: Turn, { account, key }: Session, call: Call & { to: Address }) {
-  const { world, random, cast, now } = turn;
+function bySessionKey(turn: Turn, { account, key }: Session, call: TransactionCall & { to: Address }) {
+  const { world, random, accounts: cast, now } = turn;
   const relayer = random.pick(cast.relayers);
   const nonce = key.nextNonce;
   key.nextNonce += 1n;
@@ -190,7 +190,7 @@ function bySessionKey(turn: Turn, { account, key }: Session, call: Call & { to: 
   };
 }
 
-function remember(account: Account, spends: readonly RecordedSpend[], now: bigint): void {
+function remember(account: SimulatedPolicyAccount, spends: readonly RecordedSpend[], now: bigint): void {
   for (const { token, amount, dailyTotal } of spends) {
     account.limits.get(token.toLowerCase() as Address)?.report(amount, dailyTotal, now);
   }

@@ -1,21 +1,21 @@
 // Moves of money: paying the parties of a quote through the adapter, in dollars and in ether.
 import { maxUint256, parseEther, zeroAddress } from "viem";
-import type { Person, Quote } from "../state/simulator-state.ts";
+import type { SimulatedOwner, SimulatedQuote } from "../state/simulator-state.ts";
 import { executeSettlement, LINE_KINDS } from "../transactions/settlements.ts";
 import { approveToken, mintUsd, wrapEther } from "../transactions/tokens.ts";
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
 const LINES_MAX = 4;
 
 /** Forty quotes of the dearest kind. */
 const USD_SUPPLY = 1_000_000_000n;
 
-export const settlementMoves: readonly Move[] = [
+export const settlementActions: readonly SimulatorAction[] = [
   {
     name: "settle a quote in dollars",
     weight: 4,
     prepare: (turn) => {
-      const { world, cast } = turn;
+      const { world, accounts: cast } = turn;
       const { UsdCoin } = world.local;
       const quote = takeUnpaid(turn, (token) => token === UsdCoin);
       const payer = quote && takePayer(turn, quote);
@@ -45,14 +45,14 @@ export const settlementMoves: readonly Move[] = [
       if (quote === undefined) return undefined;
       quote.paid = true;
       const plan = newPlan(turn, quote);
-      const payer = quote.agent ?? turn.random.pick(turn.cast.owners);
+      const payer = quote.agent ?? turn.random.pick(turn.accounts.owners);
       return () => executeSettlement(turn.world, payer, plan);
     },
   },
   {
     name: "wrap ether",
     weight: 1,
-    prepare: ({ world, random, cast }) => {
+    prepare: ({ world, random, accounts: cast }) => {
       const holder = random.pick(cast.owners);
       const amount = random.between(1n, parseEther("0.1"));
       return () => wrapEther(world, holder, amount);
@@ -60,17 +60,17 @@ export const settlementMoves: readonly Move[] = [
   },
 ];
 
-function takeUnpaid(turn: Turn, pays: (token: Quote["token"]) => boolean): Quote | undefined {
-  return turn.take(turn.ledger.quotes, ({ paid, token }) => !paid && pays(token));
+function takeUnpaid(turn: Turn, pays: (token: SimulatedQuote["token"]) => boolean): SimulatedQuote | undefined {
+  return turn.take(turn.state.quotes, ({ paid, token }) => !paid && pays(token));
 }
 
 /** The agent itself; somebody else for a policy account. */
-function takePayer(turn: Turn, { agent }: Quote): Person | undefined {
-  return turn.take(turn.ledger.people, ({ wallet }) => agent === undefined || wallet === agent);
+function takePayer(turn: Turn, { agent }: SimulatedQuote): SimulatedOwner | undefined {
+  return turn.take(turn.state.people, ({ wallet }) => agent === undefined || wallet === agent);
 }
 
 /** The amount, cut into lines of at least one unit each; the first one is the merchant's. */
-function newPlan({ random, cast }: Turn, quote: Quote) {
+function newPlan({ random, accounts: cast }: Turn, quote: SimulatedQuote) {
   const wanted = 1 + random.below(LINES_MAX);
   const amounts: bigint[] = [];
   let rest = quote.amount;

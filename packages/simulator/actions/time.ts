@@ -1,9 +1,9 @@
 // Moves of the clock: quiet blocks, and hours in which nothing happens. Only where time is ours.
-import type { Move, Turn } from "../turn.ts";
+import type { SimulatorAction, Turn } from "../turn.ts";
 
 const HOUR_SECONDS = 3_600n;
 
-export const timeMoves: readonly Move[] = [
+export const timeActions: readonly SimulatorAction[] = [
   {
     name: "let blocks pass",
     weight: 5,

@@ -3,7 +3,7 @@ import { parseEther } from "viem";
 import { allowMinter, sendEtherToMany } from "../transactions/tokens.ts";
 import type { Wallet, World } from "../world.ts";
 
-export type Cast = {
+export type SimulatorAccounts = {
   /** Makes the money. */
   readonly treasury: Wallet;
   /** Own agents and accounts, want things, pay. */
@@ -20,17 +20,17 @@ export type Cast = {
 };
 
 /** Beyond every account a local chain funds at genesis, or that people use by hand. */
-export const FIRST_CAST_INDEX = 1_000;
+export const FIRST_ACCOUNT_INDEX = 1_000;
 
 /** At a fifth of a thousandth ETH a transaction it lasts for five million transactions each. */
 const STARTING_BALANCE = parseEther("1000");
 
 /** Pays the cast and lets its treasury mint: two transactions of the local chain's owner, and the last. */
-export async function assembleCast(world: World, firstIndex: number): Promise<Cast> {
+export async function fundAccounts(world: World, firstIndex: number): Promise<SimulatorAccounts> {
   let next = firstIndex;
   const people = (count: number): Wallet[] => Array.from({ length: count }, () => world.wallet(next++));
   const [treasury = world.wallet(next)] = people(1);
-  const cast: Cast = {
+  const cast: SimulatorAccounts = {
     treasury,
     owners: people(12),
     solvers: people(6),

@@ -1,18 +1,18 @@
 // Which attestations an intent asks for before it may be filled.
 import { type Hex, zeroHash } from "viem";
-import type { Attestation, OpenIntent } from "./simulator-state.ts";
+import type { SimulatedAttestation, SimulatedIntent } from "./simulator-state.ts";
 
 /** The schemas that every index of the protocol knows. */
-export const SCHEMAS: readonly Hex[] = ["1", "2", "3", "4"].map((digit): Hex => `0x${digit.repeat(64)}`);
+export const KNOWN_SCHEMAS: readonly Hex[] = ["1", "2", "3", "4"].map((digit): Hex => `0x${digit.repeat(64)}`);
 
-export function requiresAttestation({ intent: { execution } }: OpenIntent): boolean {
+export function requiresAttestation({ intent: { execution } }: SimulatedIntent): boolean {
   return (
     execution.requiredAttestationSchema !== zeroHash || execution.requiredAttestationSubject !== zeroHash
   );
 }
 
 /** Whether this attestation is what the intent asks for. */
-export function satisfies({ schema, subject }: Attestation, { intent: { execution } }: OpenIntent): boolean {
+export function satisfiesIntent({ schema, subject }: SimulatedAttestation, { intent: { execution } }: SimulatedIntent): boolean {
   const { requiredAttestationSchema, requiredAttestationSubject } = execution;
   return (
     (requiredAttestationSchema === zeroHash || requiredAttestationSchema === schema) &&

@@ -10,13 +10,13 @@ import type { MerchantProfile, ServiceProfile } from "../transactions/merchants.
 import type { PaymentRoute } from "../transactions/payments.ts";
 import type { SolverProfile } from "../transactions/solvers.ts";
 import type { Actor, Wallet } from "../world.ts";
-import type { Cast } from "./accounts.ts";
+import type { SimulatorAccounts } from "./accounts.ts";
 import type { SpendWindow } from "./spend-window.ts";
 
 /** An economy may run for days: what is older is left alone, as in life. */
 const REMEMBERED_MAX = 64;
 
-export class Shelf<T extends object> implements Iterable<T> {
+export class BoundedList<T extends object> implements Iterable<T> {
   #items: T[] = [];
 
   get size(): number {
@@ -29,10 +29,10 @@ export class Shelf<T extends object> implements Iterable<T> {
   }
 
   remove(item: T): void {
-    this.keep((other) => other !== item);
+    this.retain((other) => other !== item);
   }
 
-  keep(fits: (item: T) => boolean): void {
+  retain(fits: (item: T) => boolean): void {
     this.#items = this.#items.filter(fits);
   }
 
@@ -42,103 +42,103 @@ export class Shelf<T extends object> implements Iterable<T> {
 }
 
 /** Whoever has policies. */
-export type Holder = {
+export type SimulatedPolicyHolder = {
   frozen: boolean;
   guardian: Wallet | undefined;
   readonly limits: Map<Address, SpendWindow>;
-  readonly payments: PaymentPolicy[];
+  readonly payments: SimulatedPaymentPolicy[];
 };
-export type PaymentPolicy = {
+export type SimulatedPaymentPolicy = {
   readonly route: PaymentRoute;
   readonly window: SpendWindow;
   maxPerPayment: bigint;
   allowed: boolean;
 };
-export type Person = Holder & { readonly wallet: Wallet; usd: bigint; approved: boolean };
-export type SessionKey = { readonly wallet: Wallet; expiresAt: bigint; active: boolean; nextNonce: bigint };
-export type Account = Holder & {
+export type SimulatedOwner = SimulatedPolicyHolder & { readonly wallet: Wallet; usd: bigint; approved: boolean };
+export type SimulatedSessionKey = { readonly wallet: Wallet; expiresAt: bigint; active: boolean; nextNonce: bigint };
+export type SimulatedPolicyAccount = SimulatedPolicyHolder & {
   readonly address: Address;
   readonly signer: Wallet;
   /** Whom it may send ether. */
   readonly payee: Wallet;
-  readonly keys: SessionKey[];
+  readonly keys: SimulatedSessionKey[];
   functionsListed: boolean;
   usd: bigint;
   ether: bigint;
 };
-export type Agent = {
+export type SimulatedAgent = {
   readonly id: bigint;
   readonly owner: Actor;
   /** The account it belongs to, whose policies then decide. */
-  readonly account?: Account;
+  readonly account?: SimulatedPolicyAccount;
   profile: Omit<AgentProfile, "pubkey">;
 };
-export type Bid = BidTerms & { readonly id: bigint; readonly solver: Solver };
-export type OpenIntent = {
+export type SimulatedBid = BidTerms & { readonly id: bigint; readonly solver: SimulatedSolver };
+export type SimulatedIntent = {
   readonly id: bigint;
   readonly owner: Wallet;
   readonly intent: Intent;
-  readonly bids: Bid[];
-  selected: Bid | undefined;
+  readonly bids: SimulatedBid[];
+  selected: SimulatedBid | undefined;
 };
-export type Attestation = {
+export type SimulatedAttestation = {
   readonly id: bigint;
   readonly attester: Actor;
   readonly schema: Hex;
   readonly subject: Hex;
 };
-export type Solver = {
+export type SimulatedSolver = {
   readonly wallet: Wallet;
   fills: number;
   entry: { readonly id: bigint; active: boolean; bond: bigint; profile: SolverProfile } | undefined;
 };
-export type Attester = {
+export type SimulatedAttester = {
   readonly wallet: Wallet;
   given: number;
   entry: { readonly id: bigint; active: boolean; profile: AttestorProfile } | undefined;
 };
-export type Merchant = { readonly id: bigint; readonly owner: Wallet; profile: MerchantProfile };
-export type Service = { readonly id: bigint; readonly merchant: Merchant; profile: ServiceProfile };
-export type Facilitator = {
+export type SimulatedMerchant = { readonly id: bigint; readonly owner: Wallet; profile: MerchantProfile };
+export type SimulatedService = { readonly id: bigint; readonly merchant: SimulatedMerchant; profile: ServiceProfile };
+export type SimulatedFacilitator = {
   readonly wallet: Wallet;
   entry: { readonly id: bigint; active: boolean; profile: FacilitatorProfile } | undefined;
 };
-export type Quote = {
+export type SimulatedQuote = {
   readonly hash: Hex;
-  readonly merchant: Merchant;
+  readonly merchant: SimulatedMerchant;
   /** Undefined for a policy account, which lets the merchant record. */
   readonly agent: Wallet | undefined;
-  readonly facilitator: Facilitator | undefined;
+  readonly facilitator: SimulatedFacilitator | undefined;
   readonly rail: number;
   readonly token: Address;
   readonly amount: bigint;
   readonly expiresAt: bigint;
   paid: boolean;
 };
-export type PaidQuote = { readonly id: bigint; readonly quote: Quote; fulfilled: boolean };
-export type Dispute = { readonly id: bigint; readonly receipt: PaidQuote };
+export type SimulatedReceipt = { readonly id: bigint; readonly quote: SimulatedQuote; fulfilled: boolean };
+export type SimulatedDispute = { readonly id: bigint; readonly receipt: SimulatedReceipt };
 
-export type Ledger = ReturnType<typeof openLedger>;
+export type SimulatorState = ReturnType<typeof createSimulatorState>;
 
-export function openLedger(cast: Cast) {
+export function createSimulatorState(cast: SimulatorAccounts) {
   return {
-    people: cast.owners.map((wallet): Person => ({ wallet, usd: 0n, approved: false, ...holder() })),
-    solvers: cast.solvers.map((wallet): Solver => ({ wallet, fills: 0, entry: undefined })),
-    attesters: cast.attesters.map((wallet): Attester => ({ wallet, given: 0, entry: undefined })),
-    facilitators: cast.facilitators.map((wallet): Facilitator => ({ wallet, entry: undefined })),
-    accounts: new Shelf<Account>(),
-    agents: new Shelf<Agent>(),
-    intents: new Shelf<OpenIntent>(),
-    attestations: new Shelf<Attestation>(),
-    merchants: new Shelf<Merchant>(),
-    services: new Shelf<Service>(),
-    quotes: new Shelf<Quote>(),
-    receipts: new Shelf<PaidQuote>(),
-    disputes: new Shelf<Dispute>(),
+    people: cast.owners.map((wallet): SimulatedOwner => ({ wallet, usd: 0n, approved: false, ...createPolicyHolder() })),
+    solvers: cast.solvers.map((wallet): SimulatedSolver => ({ wallet, fills: 0, entry: undefined })),
+    attesters: cast.attesters.map((wallet): SimulatedAttester => ({ wallet, given: 0, entry: undefined })),
+    facilitators: cast.facilitators.map((wallet): SimulatedFacilitator => ({ wallet, entry: undefined })),
+    accounts: new BoundedList<SimulatedPolicyAccount>(),
+    agents: new BoundedList<SimulatedAgent>(),
+    intents: new BoundedList<SimulatedIntent>(),
+    attestations: new BoundedList<SimulatedAttestation>(),
+    merchants: new BoundedList<SimulatedMerchant>(),
+    services: new BoundedList<SimulatedService>(),
+    quotes: new BoundedList<SimulatedQuote>(),
+    receipts: new BoundedList<SimulatedReceipt>(),
+    disputes: new BoundedList<SimulatedDispute>(),
   };
 }
 
 /** Somebody without any policy yet. */
-export function holder(): Holder {
+export function createPolicyHolder(): SimulatedPolicyHolder {
   return { frozen: false, guardian: undefined, limits: new Map(), payments: [] };
 }

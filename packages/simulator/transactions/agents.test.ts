@@ -3,12 +3,12 @@
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStage, type Stage } from "../deployed-chain.ts";
+import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { registerAgent, revokeAgent, updateAgent } from "./agents.ts";
-import { registerAgentsTogether, registerAndUpdateAgent, throughMulticall } from "./multicall.ts";
+import { registerAgentsInOneCall, registerAndUpdateAgent, actThroughMulticall } from "./multicall.ts";
 
-let stage: Stage;
+let stage: DeployedChain;
 const profile = (name: string) => ({
   metadataURI: `ipfs://${name}`,
   pubkey: toHex(name),
@@ -36,7 +36,7 @@ const readAgent = (id: bigint) =>
   });
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await startDeployedChain();
 });
 afterAll(() => stage.chain.stop());
 
@@ -63,7 +63,7 @@ describe("agent steps", () => {
     const { world } = stage;
     const { payer } = world.actors;
     const names = ["a", "b", "c"];
-    const { result, raw } = await emittedBy(() => registerAgentsTogether(world, payer, names.map(profile)));
+    const { result, raw } = await emittedBy(() => registerAgentsInOneCall(world, payer, names.map(profile)));
     expect(raw.map(({ event, args }) => [event, args.metadataURI])).toEqual(
       names.map((name) => ["AgentRegistered", `ipfs://${name}`]),
     );
@@ -71,7 +71,7 @@ describe("agent steps", () => {
     expect(raw.map(({ args }) => args.agentId)).toEqual(result);
     const [first = 0n] = result;
     expect((await readAgent(first)).owner.toLowerCase()).toBe(world.local.Multicall3);
-    await updateAgent(world, throughMulticall(world, world.actors.solver), first, profile("d"));
+    await updateAgent(world, actThroughMulticall(world, world.actors.solver), first, profile("d"));
     expect((await readAgent(first)).metadataURI).toBe("ipfs://d");
   });
 

@@ -2,7 +2,7 @@
 
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 export type AgentProfile = {
@@ -30,7 +30,7 @@ export function updateAgentData(agentId: bigint, profile: Omit<AgentProfile, "pu
 export async function registerAgent(world: World, owner: Actor, profile: AgentProfile): Promise<bigint> {
   const to = world.contracts.AgentRegistry;
   const receipt = await owner.send({ to, data: registerAgentData(profile) });
-  return eventIn(receipt, to, agentRegistryAbi, "AgentRegistered").agentId;
+  return decodeReceiptEvent(receipt, to, agentRegistryAbi, "AgentRegistered").agentId;
 }
 
 export async function updateAgent(

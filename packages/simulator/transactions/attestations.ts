@@ -2,15 +2,15 @@
 
 import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
-export type Statement = { readonly schema: Hex; readonly subject: Hex; readonly dataHash: Hex };
+export type AttestationInput = { readonly schema: Hex; readonly subject: Hex; readonly dataHash: Hex };
 
 export async function submitAttestation(
   world: World,
   attester: Actor,
-  { schema, subject, dataHash }: Statement,
+  { schema, subject, dataHash }: AttestationInput,
 ): Promise<bigint> {
   const to = world.contracts.AttestationRegistry;
   const data = encodeFunctionData({
@@ -18,7 +18,7 @@ export async function submitAttestation(
     functionName: "submitAttestation",
     args: [schema, subject, dataHash],
   });
-  return eventIn(await attester.send({ to, data }), to, attestationRegistryAbi, "AttestationSubmitted").id;
+  return decodeReceiptEvent(await attester.send({ to, data }), to, attestationRegistryAbi, "AttestationSubmitted").id;
 }
 
 export async function revokeAttestation(world: World, attester: Actor, id: bigint): Promise<void> {

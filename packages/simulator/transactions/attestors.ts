@@ -2,7 +2,7 @@
 
 import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-registry";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 export type AttestorProfile = { readonly metadataURI: string; readonly schemasHash: Hex };
@@ -15,7 +15,7 @@ export async function registerAttestor(
   const to = world.contracts.AttestorRegistry;
   const args = [metadataURI, schemasHash] as const;
   const data = encodeFunctionData({ abi: attestorRegistryAbi, functionName: "registerAttestor", args });
-  return eventIn(await operator.send({ to, data }), to, attestorRegistryAbi, "AttestorRegistered").attestorId;
+  return decodeReceiptEvent(await operator.send({ to, data }), to, attestorRegistryAbi, "AttestorRegistered").attestorId;
 }
 
 export async function updateAttestor(

@@ -2,7 +2,7 @@
 
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 export type BidTerms = {
@@ -33,7 +33,7 @@ export async function submitBid(
     functionName: "submitBid",
     args: [intentId, amountIn, amountOut, fee, validUntil, executionHash],
   });
-  return eventIn(await solver.send({ to, data }), to, intentBookAbi, "SolverBidSubmitted").bidId;
+  return decodeReceiptEvent(await solver.send({ to, data }), to, intentBookAbi, "SolverBidSubmitted").bidId;
 }
 
 /** By the owner of the intent; a bid selected before is selected no more. */

@@ -2,7 +2,7 @@
 
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 /** How a dispute ends, by the protocol's number. */
@@ -18,7 +18,7 @@ export async function openDispute(
   const to = world.contracts.CommerceRegistry;
   const args = [receiptId, reasonHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "openDispute", args });
-  return eventIn(await opener.send({ to, data }), to, commerceRegistryAbi, "DisputeOpened").disputeId;
+  return decodeReceiptEvent(await opener.send({ to, data }), to, commerceRegistryAbi, "DisputeOpened").disputeId;
 }
 
 /** By the merchant's owner or the facilitator, once. */

@@ -2,7 +2,7 @@
 
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 export type FacilitatorProfile = { readonly metadataURI: string; readonly metadataHash: Hex };
@@ -18,7 +18,7 @@ export async function registerFacilitator(
   const args = [facilitator, metadataURI, metadataHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "registerFacilitator", args });
   const receipt = await sender.send({ to, data });
-  return eventIn(receipt, to, commerceRegistryAbi, "FacilitatorRegistered").facilitatorId;
+  return decodeReceiptEvent(receipt, to, commerceRegistryAbi, "FacilitatorRegistered").facilitatorId;
 }
 
 export async function updateFacilitator(

@@ -3,16 +3,16 @@
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { type Hex, parseEther, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStage, type Stage } from "../deployed-chain.ts";
+import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { revokeAttestation, submitAttestation } from "./attestations.ts";
 import { registerAttestor, updateAttestor } from "./attestors.ts";
 import { fillIntent, selectBid, submitBid } from "./bids.ts";
-import { cancelIntent, type IntentWish, signIntent, submitIntent } from "./intents.ts";
-import { throughMulticall } from "./multicall.ts";
+import { cancelIntent, type IntentInput, signIntent, submitIntent } from "./intents.ts";
+import { actThroughMulticall } from "./multicall.ts";
 import { addBond, registerSolver, updateSolver, withdrawBond } from "./solvers.ts";
 
-let stage: Stage;
+let stage: DeployedChain;
 const word = (value: number): Hex => toHex(value, { size: 32 });
 
 async function emittedBy(step: () => Promise<unknown>) {
@@ -23,7 +23,7 @@ async function emittedBy(step: () => Promise<unknown>) {
   return events.map(({ contract, event, args }) => [`${contract}.${event}`, args]);
 }
 
-async function wish(execution: IntentWish["execution"] = {}): Promise<IntentWish> {
+async function wish(execution: IntentInput["execution"] = {}): Promise<IntentInput> {
   const { world } = stage;
   const deadline = (await world.timeline.now()) + 3_600n;
   return {
@@ -35,7 +35,7 @@ async function wish(execution: IntentWish["execution"] = {}): Promise<IntentWish
 }
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await startDeployedChain();
 });
 afterAll(() => stage.chain.stop());
 
@@ -43,7 +43,7 @@ describe("intent steps", () => {
   it("submit for the owner by itself, by a relayer and through a contract", async () => {
     const { world } = stage;
     const { agent, payer } = world.actors;
-    for (const sender of [agent, payer, throughMulticall(world, payer)]) {
+    for (const sender of [agent, payer, actThroughMulticall(world, payer)]) {
       const signed = await signIntent(world, agent, await wish());
       const events = await emittedBy(() => submitIntent(world, sender, signed));
       expect(events).toMatchObject([

@@ -3,10 +3,10 @@
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { type Intent, intentDomain, intentTypes } from "@sextant/contracts/hashes/intent-hash";
 import { type Address, encodeFunctionData, type Hex, parseSignature, zeroAddress, zeroHash } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, Wallet, World } from "../world.ts";
 
-export type IntentWish = {
+export type IntentInput = {
   readonly inputToken: Address;
   readonly outputToken: Address;
   readonly constraints: Intent["constraints"];
@@ -15,7 +15,7 @@ export type IntentWish = {
   readonly nonce?: bigint;
 };
 
-export type SignedIntent = { readonly intent: Intent; readonly signature: Hex };
+export type SignedIntentInput = { readonly intent: Intent; readonly signature: Hex };
 
 const NONCE_MAX = 2n ** 64n - 1n;
 
@@ -27,7 +27,7 @@ const NO_REQUIREMENTS: Intent["execution"] = {
   metadataURIHash: zeroHash,
 };
 
-export function describeIntent(world: World, owner: Address, wish: IntentWish): Intent {
+export function buildIntent(world: World, owner: Address, wish: IntentInput): Intent {
   return {
     owner,
     intentType: 0,
@@ -39,8 +39,8 @@ export function describeIntent(world: World, owner: Address, wish: IntentWish): 
   };
 }
 
-export async function signIntent(world: World, owner: Wallet, wish: IntentWish): Promise<SignedIntent> {
-  const intent = describeIntent(world, owner.address, wish);
+export async function signIntent(world: World, owner: Wallet, wish: IntentInput): Promise<SignedIntentInput> {
+  const intent = buildIntent(world, owner.address, wish);
   const signature = await owner.account.signTypedData({
     domain: intentDomain(BigInt(world.chainId), world.contracts.IntentBook),
     types: intentTypes,
@@ -50,17 +50,17 @@ export async function signIntent(world: World, owner: Wallet, wish: IntentWish):
   return { intent, signature };
 }
 
-export function submitIntentData({ intent, signature }: SignedIntent): Hex {
+export function submitIntentData({ intent, signature }: SignedIntentInput): Hex {
   const { r, s, yParity } = parseSignature(signature);
   const args = [intent, 27 + yParity, r, s] as const;
   return encodeFunctionData({ abi: intentBookAbi, functionName: "submitIntent", args });
 }
 
 /** By the owner or any relayer. */
-export async function submitIntent(world: World, relayer: Actor, signed: SignedIntent): Promise<bigint> {
+export async function submitIntent(world: World, relayer: Actor, signed: SignedIntentInput): Promise<bigint> {
   const to = world.contracts.IntentBook;
   const data = submitIntentData(signed);
-  return eventIn(await relayer.send({ to, data }), to, intentBookAbi, "IntentSubmitted").intentId;
+  return decodeReceiptEvent(await relayer.send({ to, data }), to, intentBookAbi, "IntentSubmitted").intentId;
 }
 
 export async function cancelIntent(world: World, owner: Actor, intentId: bigint): Promise<void> {

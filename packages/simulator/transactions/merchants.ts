@@ -2,7 +2,7 @@
 
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 export type MerchantProfile = {
@@ -25,7 +25,7 @@ export async function registerMerchant(
   const to = world.contracts.CommerceRegistry;
   const args = [payoutAddress, metadataURI, metadataHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "registerMerchant", args });
-  return eventIn(await owner.send({ to, data }), to, commerceRegistryAbi, "MerchantRegistered").merchantId;
+  return decodeReceiptEvent(await owner.send({ to, data }), to, commerceRegistryAbi, "MerchantRegistered").merchantId;
 }
 
 export async function updateMerchant(
@@ -51,7 +51,7 @@ export async function registerService(
   const to = world.contracts.CommerceRegistry;
   const args = [merchantId, serviceId, metadataURI, metadataHash, capabilityHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "registerService", args });
-  return eventIn(await owner.send({ to, data }), to, commerceRegistryAbi, "ServiceRegistered")
+  return decodeReceiptEvent(await owner.send({ to, data }), to, commerceRegistryAbi, "ServiceRegistered")
     .serviceNumericId;
 }
 

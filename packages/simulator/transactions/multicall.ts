@@ -1,31 +1,31 @@
 // Calls made through a contract that forwards them: the calldata of the transaction is not what the protocol sees.
 
-import type { Call } from "@sextant/contracts/deploy/transaction";
+import type { TransactionCall } from "@sextant/contracts/deploy/transaction";
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { encodeFunctionData, type Hex, zeroAddress } from "viem";
-import { eventsIn } from "../receipt-events.ts";
+import { decodeReceiptEvents } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 import { type AgentProfile, registerAgentData, updateAgentData } from "./agents.ts";
 
 /** Makes the forwarding contract act: what it owns, anybody may change through it. */
-export function throughMulticall(world: World, sender: Actor): Actor {
+export function actThroughMulticall(world: World, sender: Actor): Actor {
   return {
     address: world.local.Multicall3,
-    send: (call) => sender.send(forward(world, [call])),
+    send: (call) => sender.send(forwardCall(world, [call])),
   };
 }
 
 /** Several agents of one transaction. */
-export async function registerAgentsTogether(
+export async function registerAgentsInOneCall(
   world: World,
   sender: Actor,
   profiles: readonly AgentProfile[],
 ): Promise<bigint[]> {
   const to = world.contracts.AgentRegistry;
   const calls = profiles.map((profile) => ({ to, data: registerAgentData(profile) }));
-  const receipt = await sender.send(forward(world, calls));
-  return eventsIn(receipt, to, agentRegistryAbi, "AgentRegistered").map(({ agentId }) => agentId);
+  const receipt = await sender.send(forwardCall(world, calls));
+  return decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered").map(({ agentId }) => agentId);
 }
 
 /** An agent that is changed in the transaction it is born in. */
@@ -54,11 +54,11 @@ export async function registerAndUpdateAgent(
     ],
   });
   const receipt = await sender.send({ to: world.local.Multicall3, data });
-  return eventsIn(receipt, to, agentRegistryAbi, "AgentRegistered")[0]?.agentId;
+  return decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered")[0]?.agentId;
 }
 
 /** One call that forwards many, each of which must succeed. */
-export function forward(world: World, calls: readonly Call[]): Call {
+export function forwardCall(world: World, calls: readonly TransactionCall[]): TransactionCall {
   const value = calls.reduce((sum, call) => sum + (call.value ?? 0n), 0n);
   const data = encodeFunctionData({
     abi: multicall3Abi,

@@ -2,7 +2,7 @@
 
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { eventIn, eventsIn } from "../receipt-events.ts";
+import { decodeReceiptEvent, decodeReceiptEvents } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 /** What a payment policy is about. */
@@ -47,7 +47,7 @@ export async function recordSignedPayment(
     functionName: "recordSignedPayment",
     args: [route.merchant, route.token, route.facilitator, amount, paymentHash],
   });
-  return eventIn(await account.send({ to, data }), to, policyModuleAbi, "SignedPaymentRecorded").dailyTotal;
+  return decodeReceiptEvent(await account.send({ to, data }), to, policyModuleAbi, "SignedPaymentRecorded").dailyTotal;
 }
 
 /** Returns what the account spent in its current window, or nothing where it has no limit. */
@@ -63,5 +63,5 @@ export async function recordSpend(
     functionName: "recordSpend",
     args: [token, amount],
   });
-  return eventsIn(await account.send({ to, data }), to, policyModuleAbi, "SpendRecorded")[0]?.dailyTotal;
+  return decodeReceiptEvents(await account.send({ to, data }), to, policyModuleAbi, "SpendRecorded")[0]?.dailyTotal;
 }

@@ -4,13 +4,13 @@ import { demoTargetAbi } from "@sextant/contracts/generated/demo-target";
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData, erc20Abi, getAddress, parseEther, toHex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStage, type Stage } from "../deployed-chain.ts";
+import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { registerAgent } from "./agents.ts";
 import { recordSignedPayment, recordSpend, setPaymentPolicy } from "./payments.ts";
 import {
-  accountPolicies,
-  ownPolicies,
+  policiesOfAccount,
+  policiesOfWallet,
   type PolicyHolder,
   setFrozen,
   setFunctionAllowed,
@@ -24,12 +24,12 @@ import {
   openPolicyAccount,
   setAccountFrozen,
   setSessionKey,
-  throughAccount,
+  actThroughAccount,
 } from "./policy-accounts.ts";
 import { mintUsd, sendEther } from "./tokens.ts";
 
 const SELECTOR = "0xa9059cbb";
-let stage: Stage;
+let stage: DeployedChain;
 
 async function emittedBy(step: () => Promise<unknown>) {
   const { chain, deployment, world } = stage;
@@ -68,20 +68,20 @@ async function expectPolicies(holder: PolicyHolder, address: `0x${string}`): Pro
 }
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await startDeployedChain();
 });
 afterAll(() => stage.chain.stop());
 
 describe("policy steps", () => {
   it("set every kind of policy directly", async () => {
     const { agent } = stage.world.actors;
-    await expectPolicies(ownPolicies(stage.world, agent), agent.address);
+    await expectPolicies(policiesOfWallet(stage.world, agent), agent.address);
   });
 
   it("set every kind of policy through a policy account", async () => {
     const { agent } = stage.world.actors;
     const account = await openPolicyAccount(stage.world, agent);
-    await expectPolicies(accountPolicies(agent, account), account);
+    await expectPolicies(policiesOfAccount(agent, account), account);
     expect(await emittedBy(() => setAccountFrozen(agent, account, true))).toEqual([
       ["PolicyModule.AccountFrozen", { account: getAddress(account), frozen: true }],
     ]);
@@ -92,7 +92,7 @@ describe("policy steps", () => {
     const { payer } = world.actors;
     const token = getAddress(world.local.WrappedEther);
     expect(await emittedBy(() => recordSpend(world, payer, token, 5n))).toEqual([]);
-    await setSpendLimit(ownPolicies(world, payer), token, 10n);
+    await setSpendLimit(policiesOfWallet(world, payer), token, 10n);
     const spend = async () => expect(await recordSpend(world, payer, token, 5n)).toBe(5n);
     expect(await emittedBy(spend)).toEqual([
       ["PolicyModule.SpendRecorded", { account: payer.address, token, amount: 5n, dailyTotal: 5n }],
@@ -104,7 +104,7 @@ describe("policy steps", () => {
     const { world } = stage;
     const { payer, merchant, facilitator } = world.actors;
     const account = await openPolicyAccount(world, payer);
-    await setTargetAllowed(accountPolicies(payer, account), world.contracts.PolicyModule, true);
+    await setTargetAllowed(policiesOfAccount(payer, account), world.contracts.PolicyModule, true);
     const route = {
       merchant: merchant.address,
       token: getAddress(world.local.UsdCoin),
@@ -112,7 +112,7 @@ describe("policy steps", () => {
     };
     const terms = { maxPerPayment: 100n, maxPerDay: 150n, allowed: true };
     const paymentHash = toHex(1, { size: 32 });
-    for (const actor of [payer, throughAccount(payer, account)]) {
+    for (const actor of [payer, actThroughAccount(payer, account)]) {
       const common = { account: getAddress(actor.address), ...route };
       expect(await emittedBy(() => setPaymentPolicy(world, actor, route, terms))).toEqual([
         ["PolicyModule.PaymentPolicySet", { ...common, ...terms }],
@@ -131,7 +131,7 @@ describe("session key steps", () => {
     const { world } = stage;
     const { owner, agent, solver, merchant, payer } = world.actors;
     const account = await openPolicyAccount(world, agent);
-    const policies = accountPolicies(agent, account);
+    const policies = policiesOfAccount(agent, account);
     const usd = getAddress(world.local.UsdCoin);
     await mintUsd(world, owner, account, 1_000n);
     await sendEther(owner, account, parseEther("1"));
@@ -186,7 +186,7 @@ describe("session key steps", () => {
       pubkey: "0x",
       capabilitiesHash: toHex(1, { size: 32 }),
     } as const;
-    const registered = await emittedBy(() => registerAgent(world, throughAccount(agent, account), profile));
+    const registered = await emittedBy(() => registerAgent(world, actThroughAccount(agent, account), profile));
     expect(registered).toMatchObject([["AgentRegistry.AgentRegistered", { owner: getAddress(account) }]]);
 
     await setSessionKey(agent, account, sessionKey, expiresAt, false);

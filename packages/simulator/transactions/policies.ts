@@ -8,12 +8,12 @@ import type { Actor, World } from "../world.ts";
 export type PolicyHolder = { readonly sender: Actor; readonly at: Address };
 
 /** Somebody's own rules, set at the module. */
-export function ownPolicies(world: World, sender: Actor): PolicyHolder {
+export function policiesOfWallet(world: World, sender: Actor): PolicyHolder {
   return { sender, at: world.contracts.PolicyModule };
 }
 
 /** The rules of a policy account, set by its signer: the account offers the same functions and passes them on. */
-export function accountPolicies(signer: Actor, account: Address): PolicyHolder {
+export function policiesOfAccount(signer: Actor, account: Address): PolicyHolder {
   return { sender: signer, at: account };
 }
 

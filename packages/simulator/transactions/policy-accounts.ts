@@ -1,11 +1,11 @@
 // Policy accounts: opening one, acting through it, and session keys that act for it.
 
-import type { Call } from "@sextant/contracts/deploy/transaction";
+import type { TransactionCall } from "@sextant/contracts/deploy/transaction";
 import { policyAccountAbi, policyAccountBytecode } from "@sextant/contracts/generated/policy-account";
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { sessionHash } from "@sextant/contracts/hashes/session-digest";
 import { type Address, encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import { eventsIn } from "../receipt-events.ts";
+import { decodeReceiptEvents } from "../receipt-events.ts";
 import type { Actor, Wallet, World } from "../world.ts";
 
 /** Four fifths of it are the price of storing the code. */
@@ -23,7 +23,7 @@ export async function openPolicyAccount(world: World, signer: Actor): Promise<Ad
 }
 
 /** The account as somebody who acts: every call passes its policies. */
-export function throughAccount(signer: Actor, account: Address): Actor {
+export function actThroughAccount(signer: Actor, account: Address): Actor {
   return {
     address: account,
     send: (call) => {
@@ -61,7 +61,7 @@ export async function setSessionKey(
 export type SessionExecution = {
   readonly account: Address;
   readonly key: Wallet;
-  readonly call: Call & { readonly to: Address };
+  readonly call: TransactionCall & { readonly to: Address };
   readonly deadline: bigint;
   readonly nonce: bigint;
 };
@@ -84,5 +84,5 @@ export async function executeBySessionKey(
     args: [target, value, callData, deadline, nonce, signature],
   });
   const receipt = await relayer.send({ to: account, data });
-  return eventsIn(receipt, world.contracts.PolicyModule, policyModuleAbi, "SpendRecorded");
+  return decodeReceiptEvents(receipt, world.contracts.PolicyModule, policyModuleAbi, "SpendRecorded");
 }

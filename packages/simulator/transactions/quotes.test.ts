@@ -4,7 +4,7 @@ import { type QuoteCommitment, quoteHash } from "@sextant/contracts/hashes/quote
 import { settlementExecutionHash } from "@sextant/contracts/hashes/settlement-hash";
 import { erc20Abi, getAddress, type Hex, maxUint256, toHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStage, type Stage } from "../deployed-chain.ts";
+import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { openDispute, resolveDispute } from "./disputes.ts";
 import { registerFacilitator, updateFacilitator } from "./facilitators.ts";
@@ -14,7 +14,7 @@ import { executeSettlement, LINE_KINDS } from "./settlements.ts";
 import { allowMinter, approveToken, mintUsd, sendEtherToMany, wrapEther } from "./tokens.ts";
 import { recordTrustSignal, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "./trust-signals.ts";
 
-let stage: Stage;
+let stage: DeployedChain;
 let merchantId = 0n;
 let serviceNumericId = 0n;
 const word = (value: number): Hex => toHex(value, { size: 32 });
@@ -46,7 +46,7 @@ async function newQuote(paymentRail: number, facilitator: Hex): Promise<QuoteCom
 }
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await startDeployedChain();
 });
 afterAll(() => stage.chain.stop());
 
@@ -230,9 +230,9 @@ describe("settlement and token steps", () => {
   it("give many people ether in one transaction", async () => {
     const { world } = stage;
     const people = Array.from({ length: 40 }, (_, index) => world.wallet(3_000 + index).address);
-    const before = world.tally.transactions;
+    const before = world.counters.transactions;
     await sendEtherToMany(world, world.actors.owner, people, 5n);
-    expect(world.tally.transactions).toBe(before + 1);
+    expect(world.counters.transactions).toBe(before + 1);
     for (const address of people) expect(await world.client.getBalance({ address })).toBe(5n);
   });
 });

@@ -3,7 +3,7 @@
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import type { QuoteCommitment } from "@sextant/contracts/hashes/quote-hash";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 /** How a quote is paid, by the protocol's number. */
@@ -12,7 +12,7 @@ export const PAYMENT_RAIL = { transfer: 0, swap: 1, facilitator: 2, x402: 3 } as
 export async function commitQuote(world: World, merchant: Actor, quote: QuoteCommitment): Promise<Hex> {
   const to = world.contracts.CommerceRegistry;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "commitQuote", args: [quote] });
-  return eventIn(await merchant.send({ to, data }), to, commerceRegistryAbi, "QuoteCommitted").quoteHash;
+  return decodeReceiptEvent(await merchant.send({ to, data }), to, commerceRegistryAbi, "QuoteCommitted").quoteHash;
 }
 
 /** Rails 0 and 1: by the merchant's owner or the agent; rails 2 and 3: by the facilitator. */
@@ -25,7 +25,7 @@ export async function recordReceipt(
   const to = world.contracts.CommerceRegistry;
   const args = [quoteHash, resultHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "recordReceipt", args });
-  return eventIn(await recorder.send({ to, data }), to, commerceRegistryAbi, "ReceiptRecorded").receiptId;
+  return decodeReceiptEvent(await recorder.send({ to, data }), to, commerceRegistryAbi, "ReceiptRecorded").receiptId;
 }
 
 /** By the merchant's owner or the facilitator, as often as they like; the zero hash takes it back. */

@@ -3,7 +3,7 @@
 import { settlementAdapterAbi } from "@sextant/contracts/generated/settlement-adapter";
 import type { SettlementLine } from "@sextant/contracts/hashes/settlement-hash";
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 /** Kinds of lines in the order of the protocol's numbers. */
@@ -40,5 +40,5 @@ export async function executeSettlement(world: World, payer: Actor, plan: Settle
     args: [{ ...plan, payer: payer.address, grossAmount, lines }],
   });
   const receipt = await payer.send({ to, data, value: plan.token === zeroAddress ? grossAmount : 0n });
-  return eventIn(receipt, to, settlementAdapterAbi, "SettlementExecuted").executionHash;
+  return decodeReceiptEvent(receipt, to, settlementAdapterAbi, "SettlementExecuted").executionHash;
 }

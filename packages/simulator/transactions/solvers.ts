@@ -2,7 +2,7 @@
 
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 export type SolverProfile = { readonly metadataURI: string; readonly capabilitiesHash: Hex };
@@ -20,7 +20,7 @@ export async function registerSolver(
     args: [metadataURI, capabilitiesHash],
   });
   const receipt = await operator.send({ to, data, value: bond });
-  return eventIn(receipt, to, solverRegistryAbi, "SolverRegistered").solverId;
+  return decodeReceiptEvent(receipt, to, solverRegistryAbi, "SolverRegistered").solverId;
 }
 
 export async function updateSolver(
@@ -45,7 +45,7 @@ export async function addBond(
   const to = world.contracts.SolverRegistry;
   const data = encodeFunctionData({ abi: solverRegistryAbi, functionName: "addBond", args: [solverId] });
   const receipt = await operator.send({ to, data, value: amount });
-  return eventIn(receipt, to, solverRegistryAbi, "SolverBondChanged").bond;
+  return decodeReceiptEvent(receipt, to, solverRegistryAbi, "SolverBondChanged").bond;
 }
 
 /** Only while the solver is inactive. Returns what is left of the bond. */
@@ -58,5 +58,5 @@ export async function withdrawBond(
   const to = world.contracts.SolverRegistry;
   const args = [solverId, amount] as const;
   const data = encodeFunctionData({ abi: solverRegistryAbi, functionName: "withdrawBond", args });
-  return eventIn(await operator.send({ to, data }), to, solverRegistryAbi, "SolverBondChanged").bond;
+  return decodeReceiptEvent(await operator.send({ to, data }), to, solverRegistryAbi, "SolverBondChanged").bond;
 }

@@ -4,7 +4,7 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { wrappedEtherAbi } from "@sextant/contracts/generated/wrapped-ether";
 import { type Address, encodeFunctionData, erc20Abi } from "viem";
 import type { Actor, World } from "../world.ts";
-import { forward } from "./multicall.ts";
+import { forwardCall } from "./multicall.ts";
 
 /** A transfer to an account that did not exist costs 34,000 gas; the forwarding contract adds a little. */
 const GAS_PER_RECIPIENT = 50_000n;
@@ -21,7 +21,7 @@ export async function sendEtherToMany(
   recipients: readonly Address[],
   each: bigint,
 ): Promise<void> {
-  const call = forward(
+  const call = forwardCall(
     world,
     recipients.map((to) => ({ to, value: each })),
   );

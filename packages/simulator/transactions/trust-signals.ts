@@ -2,7 +2,7 @@
 
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { encodeFunctionData, type Hex } from "viem";
-import { eventIn } from "../receipt-events.ts";
+import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
 /** What a signal is about, in the order of the protocol's numbers. */
@@ -24,5 +24,5 @@ export async function recordTrustSignal(
     functionName: "recordTrustSignal",
     args: [SIGNAL_SUBJECTS.indexOf(subject.type), subject.id, SIGNAL_KINDS.indexOf(kind), signalHash],
   });
-  return eventIn(await reporter.send({ to, data }), to, commerceRegistryAbi, "TrustSignalRecorded").signalId;
+  return decodeReceiptEvent(await reporter.send({ to, data }), to, commerceRegistryAbi, "TrustSignalRecorded").signalId;
 }

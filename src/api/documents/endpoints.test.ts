@@ -4,10 +4,10 @@ import { keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Endpoint, EndpointAnswer, EndpointRequest } from "../../schema/endpoint.ts";
+import type { Endpoint, EndpointResponse, EndpointRequest } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { documentEndpoints } from "./endpoints.ts";
+import { createDocumentEndpoints } from "./endpoints.ts";
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const opened = await openTestDatabase();
   database = opened.database;
   drop = opened.drop;
-  endpoints = documentEndpoints({
+  endpoints = createDocumentEndpoints({
     store: openRecordStore(database),
     publicBaseUrl: () => "https://index.example/v1",
   });
@@ -27,14 +27,14 @@ afterAll(() => drop());
 const hashOf = (text: string) => keccak256(stringToBytes(text));
 const NOTHING: EndpointRequest = {
   values: {},
-  bytes: Buffer.alloc(0),
+  rawBody: Buffer.alloc(0),
   body: undefined,
   headers: {},
   client: "192.0.2.1",
 };
 
-function call(operation: string, given: Partial<EndpointRequest>): Promise<EndpointAnswer> {
-  const endpoint = endpoints.find((each) => each.operation === operation);
+function call(operation: string, given: Partial<EndpointRequest>): Promise<EndpointResponse> {
+  const endpoint = endpoints.find((each) => each.operationId === operation);
   if (!endpoint) throw new Error(`no endpoint ${operation}`);
   return endpoint.handle({ ...NOTHING, ...given });
 }

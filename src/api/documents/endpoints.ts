@@ -7,18 +7,18 @@ import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { hashParameter, type Parameter } from "../../schema/parameter.ts";
 import type { RecordStore } from "../../schema/record-store.ts";
 import { DOCUMENT_KINDS, type DocumentKind } from "./kinds.ts";
-import { expectedHash, LABELS } from "./labels.ts";
+import { expectedHashField, DOCUMENT_LABELS } from "./labels.ts";
 import { publishDocument } from "./publish.ts";
 import { type DocumentRow, findDocument, readDocumentBytes } from "./rows.ts";
 import { DOCUMENT_BYTES_MAX } from "./text.ts";
 
-export type DocumentOptions = {
+export type DocumentEndpointOptions = {
   readonly store: RecordStore;
   /** Where clients reach us, without a slash at the end. Asked at each request: a chosen port is known late. */
   readonly publicBaseUrl: () => string;
 };
 
-export function documentEndpoints(options: DocumentOptions): readonly Endpoint[] {
+export function createDocumentEndpoints(options: DocumentEndpointOptions): readonly Endpoint[] {
   return DOCUMENT_KINDS.flatMap((kind) => [
     publishEndpoint(kind, options),
     textEndpoint(kind, options),
@@ -30,25 +30,25 @@ const TAG = "Documents";
 
 const hashInPath: Parameter = {
   name: "hash",
-  place: "path",
+  in: "path",
   required: true,
   kind: hashParameter,
-  meaning: "keccak256 of the document's bytes.",
+  description: "keccak256 of the document's bytes.",
 };
 
-function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentOptions): Endpoint {
+function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentEndpointOptions): Endpoint {
   return {
     method: "POST",
     path: kind.path,
-    operation: `publish${kind.title}`,
+    operationId: `publish${kind.title}`,
     summary: `Publish a ${kind.noun}: its exact text, found again by its hash`,
     tag: TAG,
     parameters: [],
     body: bodySchema(kind),
     // Escaped as a string, a text is up to twice as long: every quotation mark gets a backslash.
     bodyBytesMax: 2 * DOCUMENT_BYTES_MAX,
-    answers: { 201: recordSchema(kind, {}) },
-    refusals: [404, 409],
+    responses: { 201: recordSchema(kind, {}) },
+    errorStatuses: [404, 409],
     async handle(request) {
       const row = await publishDocument(store, kind, request);
       return { status: 201, body: toRecord(kind, row, publicBaseUrl()) };
@@ -59,16 +59,16 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentO
 // What is named by its hash can not change, so nobody ever needs to ask twice.
 const FOREVER = "public, max-age=31536000, immutable";
 
-function textEndpoint(kind: DocumentKind, { store }: DocumentOptions): Endpoint {
+function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): Endpoint {
   return {
     method: "GET",
     path: `${kind.path}/:hash`,
-    operation: `get${kind.title}`,
+    operationId: `get${kind.title}`,
     summary: `The text of a ${kind.noun}, byte for byte as it was published`,
     tag: TAG,
     parameters: [hashInPath],
     body: null,
-    answers: { 200: { description: "Whatever JSON was published." } },
+    responses: { 200: { description: "Whatever JSON was published." } },
     async handle({ values }) {
       const hash = values.hash as Hex;
       const bytes = await readDocumentBytes(store, kind, hash);
@@ -87,17 +87,17 @@ function textEndpoint(kind: DocumentKind, { store }: DocumentOptions): Endpoint 
   };
 }
 
-function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentOptions): Endpoint {
+function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentEndpointOptions): Endpoint {
   const time = { type: "string", format: "date-time" };
   return {
     method: "GET",
     path: `${kind.path}/:hash/metadata`,
-    operation: `get${kind.title}Metadata`,
+    operationId: `get${kind.title}Metadata`,
     summary: `What is known about a ${kind.noun}`,
     tag: TAG,
     parameters: [hashInPath],
     body: null,
-    answers: { 200: recordSchema(kind, { created_at: time, updated_at: time }) },
+    responses: { 200: recordSchema(kind, { created_at: time, updated_at: time }) },
     async handle({ values }) {
       const row = await findDocument(store, kind, values.hash as Hex);
       if (!row) throw missing(kind);
@@ -129,10 +129,10 @@ function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
         description: `The ${noun} as JSON text, at most ${DOCUMENT_BYTES_MAX} bytes; kept byte for byte.`,
       },
       expected_hash: {
-        ...nullable(expectedHash.json),
+        ...nullable(expectedHashField.json),
         description: "Where given, the text must have this hash.",
       },
-      ...Object.fromEntries(labels.map((label) => [label, nullable(LABELS[label].json)])),
+      ...Object.fromEntries(labels.map((label) => [label, nullable(DOCUMENT_LABELS[label].json)])),
     },
     required: [textKey],
   };

@@ -1,5 +1,5 @@
 // The three kinds of hosted documents: where they live, how their parts are called, and which labels they carry.
-import type { LabelName } from "./labels.ts";
+import type { DocumentLabelName } from "./labels.ts";
 
 export type DocumentKind = {
   /** As the documents table calls it. */
@@ -10,7 +10,7 @@ export type DocumentKind = {
   readonly textKey: string;
   readonly hashKey: string;
   /** In the order of the publish fields. */
-  readonly labels: readonly LabelName[];
+  readonly labels: readonly DocumentLabelName[];
 };
 
 export const DOCUMENT_KINDS: readonly DocumentKind[] = [

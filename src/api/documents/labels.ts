@@ -4,7 +4,7 @@ import { parseAddress, parseHash } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 
-export type Label = {
+export type DocumentLabel = {
   /** How a client gives it. */
   readonly json: JsonSchema;
   /** The stored form, or a Fault that names the label. */
@@ -14,38 +14,38 @@ export type Label = {
 // Names people give to things; longer ones are no names.
 const NAME_LENGTH_MAX = 256;
 
-const hash: Label = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }, parse: parseHash };
+const hash: DocumentLabel = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }, parse: parseHash };
 
-const address: Label = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }, parse: parseAddress };
+const address: DocumentLabel = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }, parse: parseAddress };
 
-const number: Label = {
+const number: DocumentLabel = {
   json: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
   parse: (value, name) => parseUint(value, name).toString(),
 };
 
-const text: Label = {
+const text: DocumentLabel = {
   json: { type: "string", maxLength: NAME_LENGTH_MAX },
   parse: (value, name) => {
-    if (typeof value === "string" && value.length <= NAME_LENGTH_MAX && isStorable(value)) return value;
+    if (typeof value === "string" && value.length <= NAME_LENGTH_MAX && isStorableText(value)) return value;
     throw new Fault("INPUT_INVALID", `${name} must be text of at most ${NAME_LENGTH_MAX} characters.`);
   },
 };
 
 /** Named as the columns of the documents table are. */
-export const LABELS = {
+export const DOCUMENT_LABELS = {
   request_hash: hash,
   request_id: text,
   merchant_id: number,
   service_numeric_id: number,
   service_id: text,
   agent: address,
-} as const satisfies Record<string, Label>;
+} as const satisfies Record<string, DocumentLabel>;
 
-export type LabelName = keyof typeof LABELS;
+export type DocumentLabelName = keyof typeof DOCUMENT_LABELS;
 
-export const expectedHash = hash;
+export const expectedHashField = hash;
 
 /** Whether a text has a UTF-8 form that PostgreSQL keeps: no NUL, and no half of a surrogate pair. */
-export function isStorable(value: string): boolean {
+export function isStorableText(value: string): boolean {
   return !value.includes("\0") && !/\p{Surrogate}/u.test(value);
 }

@@ -2,18 +2,18 @@
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
-import { type RecordStore, type Rows, storedBytes } from "../../schema/record-store.ts";
+import { type RecordStore, type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
 import type { DocumentKind } from "./kinds.ts";
-import { LABELS } from "./labels.ts";
+import { DOCUMENT_LABELS } from "./labels.ts";
 import {
   type DocumentRow,
   findDocument,
   insertDocument,
-  type Labels,
+  type DocumentLabels,
   type NewDocument,
-  renewDocument,
+  renewDocumentExpiry,
 } from "./rows.ts";
-import { readDocumentText } from "./text.ts";
+import { parseDocumentText } from "./text.ts";
 
 /** The record of the first publication, whoever publishes the same text again. */
 export async function publishDocument(
@@ -22,19 +22,19 @@ export async function publishDocument(
   request: Pick<EndpointRequest, "body" | "bytes" | "client">,
 ): Promise<DocumentRow> {
   const body = request.body as Readonly<Record<string, unknown>>;
-  const document = readDocumentText(body[kind.textKey], kind.textKey);
+  const document = parseDocumentText(body[kind.textKey], kind.textKey);
   const labels = readLabels(kind, body);
   refuseOtherHash(body.expected_hash, document.hash);
   const known = await findDocument(store, kind, document.hash);
   if (known && !known.is_due) return known;
   // No cached response is made from documents: nothing has to be dropped.
-  return store.change({ client: request.client, changes: [] }, async (rows) => {
+  return store.write({ client: request.client, tables: [] }, async (rows) => {
     // Changes run one after another: what is not there now is not stored by another meanwhile.
     const before = await findDocument(rows, kind, document.hash);
     if (before && !before.is_due) return before;
-    const bytes = storedBytes(request.bytes);
+    const bytes = countStoredBytes(request.rawBody);
     await rows.charge(bytes);
-    if (before) await renewDocument(rows, kind, document.hash);
+    if (before) await renewDocumentExpiry(rows, kind, document.hash);
     else await insertNew(rows, kind, { document, labels, bytes });
     const stored = await findDocument(rows, kind, document.hash);
     if (!stored) throw new Error(`a ${kind.noun} was stored and is not there`);
@@ -42,7 +42,7 @@ export async function publishDocument(
   });
 }
 
-async function insertNew(rows: Rows, kind: DocumentKind, given: NewDocument): Promise<void> {
+async function insertNew(rows: StatementRunner, kind: DocumentKind, given: NewDocument): Promise<void> {
   const { request_hash: requestHash } = given.labels;
   if (kind.kind === "quote_response" && requestHash !== undefined) {
     const request = await findDocument(rows, { kind: "quote_request" }, requestHash as Hex);
@@ -51,11 +51,11 @@ async function insertNew(rows: Rows, kind: DocumentKind, given: NewDocument): Pr
   await insertDocument(rows, kind, given);
 }
 
-function readLabels({ labels }: DocumentKind, body: Readonly<Record<string, unknown>>): Labels {
+function readLabels({ labels }: DocumentKind, body: Readonly<Record<string, unknown>>): DocumentLabels {
   return Object.fromEntries(
     labels.flatMap((label) => {
       const value = body[label];
-      return value === undefined || value === null ? [] : [[label, LABELS[label].parse(value, label)]];
+      return value === undefined || value === null ? [] : [[label, DOCUMENT_LABELS[label].parse(value, label)]];
     }),
   );
 }

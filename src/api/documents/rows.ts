@@ -1,14 +1,14 @@
 // The rows of hosted documents: the first publication of a text is kept, later ones change nothing.
 import type { Hex } from "viem";
-import type { Rows } from "../../schema/record-store.ts";
-import { joined, name, type SqlText, sql } from "../../schema/sql.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { DocumentKind } from "./kinds.ts";
-import type { LabelName } from "./labels.ts";
+import type { DocumentLabelName } from "./labels.ts";
 import type { DocumentText } from "./text.ts";
 
-export type Labels = Readonly<Partial<Record<LabelName, string>>>;
+export type DocumentLabels = Readonly<Partial<Record<DocumentLabelName, string>>>;
 
-export type DocumentRow = Readonly<Record<LabelName, string | null>> & {
+export type DocumentRow = Readonly<Record<DocumentLabelName, string | null>> & {
   readonly hash: string;
   readonly size_bytes: number;
   readonly created_at: string;
@@ -19,26 +19,26 @@ export type DocumentRow = Readonly<Record<LabelName, string | null>> & {
 
 export type NewDocument = {
   readonly document: DocumentText;
-  readonly labels: Labels;
+  readonly labels: DocumentLabels;
   /** What it counts as. */
   readonly bytes: number;
 };
 
 export async function insertDocument(
-  rows: Rows,
+  rows: StatementRunner,
   { kind, labels }: Pick<DocumentKind, "kind" | "labels">,
   { document: { text, hash, size }, labels: given, bytes }: NewDocument,
 ): Promise<void> {
-  const columns = labels.map((label) => sql`, ${name(label)}`);
+  const columns = labels.map((label) => sql`, ${rawSql(label)}`);
   const values = labels.map((label) => sql`, ${given[label] ?? null}`);
   await rows.run(
-    sql`insert into documents (kind, hash, text, size_bytes, stored_bytes${joined(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}, ${bytes}${joined(values, "")}) on conflict (kind, hash) do nothing`,
+    sql`insert into documents (kind, hash, text, size_bytes, stored_bytes${joinSql(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}, ${bytes}${joinSql(values, "")}) on conflict (kind, hash) do nothing`,
   );
 }
 
 /** Begins its time to be referred to again; everything else stays what its first publisher said. */
-export async function renewDocument(
-  rows: Rows,
+export async function renewDocumentExpiry(
+  rows: StatementRunner,
   { kind }: Pick<DocumentKind, "kind">,
   hash: Hex,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function renewDocument(
 }
 
 export async function findDocument(
-  rows: Rows,
+  rows: StatementRunner,
   { kind }: Pick<DocumentKind, "kind">,
   hash: Hex,
 ): Promise<DocumentRow | null> {
@@ -57,7 +57,7 @@ export async function findDocument(
 }
 
 export async function readDocumentBytes(
-  rows: Rows,
+  rows: StatementRunner,
   { kind }: Pick<DocumentKind, "kind">,
   hash: Hex,
 ): Promise<Buffer | null> {

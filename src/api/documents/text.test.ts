@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { keccak256, stringToBytes } from "viem";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
-import { DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, readDocumentText } from "./text.ts";
+import { DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, parseDocumentText } from "./text.ts";
 
 const code = (text: unknown): string => {
   try {
-    readDocumentText(text, "catalog_json");
+    parseDocumentText(text, "catalog_json");
   } catch (error) {
     if (error instanceof Fault) return error.code;
     throw error;
@@ -21,7 +21,7 @@ describe("the text of a document", () => {
   it("is never changed: spacing, order, digits and escapes count", () => {
     const odd =
       ' { "b" : 115792089237316195423570985008687907853269984665640564039457584007913129639935,\n"a":1.0, "a":"\\u0041" } ';
-    const read = readDocumentText(odd, "catalog_json");
+    const read = parseDocumentText(odd, "catalog_json");
     expect(read.text).toBe(odd);
     expect(read.hash).toBe(keccak256(stringToBytes(odd)));
     expect(read.hash).not.toBe(keccak256(stringToBytes(JSON.stringify(JSON.parse(odd)))));
@@ -30,7 +30,7 @@ describe("the text of a document", () => {
   it("is hashed and measured as UTF-8, whatever it says", () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: "grapheme" }), (json) => {
-        const { text, hash, size } = readDocumentText(json, "catalog_json");
+        const { text, hash, size } = parseDocumentText(json, "catalog_json");
         const bytes = new TextEncoder().encode(json);
         expect([text, hash, size]).toEqual([json, keccak256(bytes), bytes.length]);
       }),
@@ -46,7 +46,7 @@ describe("the text of a document", () => {
 
   it.each([DOCUMENT_DEPTH_MAX + 1, 60_000])("is rejected with %d levels inside one another", (depth) => {
     expect(code(nested(depth))).toBe("INPUT_INVALID");
-    expect(() => readDocumentText(nested(depth), "catalog_json")).toThrow(
+    expect(() => parseDocumentText(nested(depth), "catalog_json")).toThrow(
       "catalog_json is nested deeper than 64 levels.",
     );
     expect(code(`{"a":${nested(depth - 1)}}`)).toBe("INPUT_INVALID");

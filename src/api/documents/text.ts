@@ -2,7 +2,7 @@
 import { type Hex, keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { scanJson } from "../../lib/json-scan.ts";
-import { isStorable } from "./labels.ts";
+import { isStorableText } from "./labels.ts";
 
 // Room for a catalog of a few hundred services. Anything larger belongs behind a link.
 export const DOCUMENT_BYTES_MAX = 128 * 1024;
@@ -19,8 +19,8 @@ export type DocumentText = { readonly text: string; readonly hash: Hex; readonly
  * Any JSON value passes that is not nested too deep, also one with a key given twice or with numbers no double can hold: nobody reads the value
  * here, the bytes are kept as they are, and what they mean is between the publisher and the reader.
  */
-export function readDocumentText(given: unknown, name: string): DocumentText {
-  if (typeof given !== "string" || !isStorable(given)) {
+export function parseDocumentText(given: unknown, name: string): DocumentText {
+  if (typeof given !== "string" || !isStorableText(given)) {
     throw new Fault("INPUT_INVALID", `${name} must be the JSON text of the document, as a string.`);
   }
   const bytes = Buffer.from(given, "utf8");

@@ -5,15 +5,15 @@ import {
   openEmptyIndex,
   openTestConnection,
 } from "../../../tests/support/index/empty-index.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { tables } from "../../protocol/domains.ts";
 import type { Table } from "../../schema/table.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { expireRecords } from "./expire-records.ts";
-import { hashColumnsOf } from "./find-references.ts";
-import { runExpiry, startExpiry } from "./run.ts";
+import { collectHashColumns } from "./find-references.ts";
+import { runExpiryPass, runExpiryLoop } from "./run.ts";
 
 let place: EmptyIndex;
 
@@ -28,12 +28,12 @@ beforeEach(async () => {
 });
 
 const DAYS = 30;
-const places = hashColumnsOf(tables);
+const places = collectHashColumns(tables);
 const signal = new AbortController().signal;
 
 const run = (text: string, values: readonly (string | number)[] = []) =>
   place.database.query<Record<string, string>>({ text, values });
-const expire = () => expireRecords(place.database, { places, unreferredDays: DAYS, signal });
+const expire = () => expireRecords(place.database, { hashColumns: places, unreferencedDays: DAYS, signal });
 const hashOf = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
 const OWNER = `0x${"0a".repeat(20)}`;
 
@@ -180,7 +180,7 @@ describe("a document", () => {
         return result;
       },
     };
-    expect(await expireRecords(database, { places, unreferredDays: DAYS, signal })).toBe(1);
+    expect(await expireRecords(database, { hashColumns: places, unreferencedDays: DAYS, signal })).toBe(1);
     expect(await documents()).toEqual([hashOf(1)]);
     // It was found referred to, and has its whole time again.
     await run("delete from merchants");
@@ -274,7 +274,7 @@ describe("a pass", () => {
         );
       },
     };
-    const expiry = expireRecords(database, { places, unreferredDays: DAYS, signal });
+    const expiry = expireRecords(database, { hashColumns: places, unreferencedDays: DAYS, signal });
     await expect(expiry).rejects.toMatchObject({ code: "TIMED_OUT" });
     expect(await documents()).toEqual([hashOf(1)]);
     expect((await run("select intent_hash from intent_metadata")).rows).toEqual([]);
@@ -286,21 +286,21 @@ describe("a pass", () => {
     unreferredDays: DAYS,
     storedBytesMax: 0,
     isIndexReady: async () => ready,
-    log: quiet,
+    log: silentLog,
     signal,
   });
 
   it("deletes nothing while the index is not whole, or while another process is at it", async () => {
     await publish(1);
     await pass(DAYS + 1);
-    expect(await runExpiry(job(false))).toBeNull();
+    expect(await runExpiryPass(job(false))).toBeNull();
     const other = await openTestConnection(place.connection);
     const lock = await acquireLock(other, "expiry", { waitMs: 0 });
-    expect(await runExpiry(job(true))).toBeNull();
+    expect(await runExpiryPass(job(true))).toBeNull();
     await lock?.release();
     await other.close();
     expect(await documents()).toEqual([hashOf(1)]);
-    expect(await runExpiry(job(true))).toBe(1);
+    expect(await runExpiryPass(job(true))).toBe(1);
   });
 
   it("follows another until it is told to stop, also after one that failed", async () => {
@@ -317,7 +317,7 @@ describe("a pass", () => {
       if (asked === 2) stop.abort();
     };
     const clock = { ...systemClock, sleep };
-    await startExpiry({ ...job(true), isIndexReady, signal: stop.signal, clock });
+    await runExpiryLoop({ ...job(true), isIndexReady, signal: stop.signal, clock });
     expect(asked).toBe(2);
     expect(await documents()).toEqual([]);
   });

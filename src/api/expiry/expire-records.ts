@@ -1,16 +1,16 @@
 // Expiry of what people wrote: records that no indexed row has referred to for long enough are deleted, a few at a time.
-import type { WrittenTable } from "../../schema/record-store.ts";
-import { tellChange } from "../../store/postgres/change-notifications.ts";
+import type { WritableTable } from "../../schema/record-store.ts";
+import { buildChangeNotification } from "../../store/postgres/change-notifications.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { Session } from "../../store/postgres/session.ts";
 import { lockStoredTotal } from "../../store/postgres/storage-limits.ts";
-import { findAfter, findReferred, type HashColumns, type Look } from "./find-references.ts";
+import { findReferencesAfter, findReferencedHashes, type HashColumns, type ReferenceScan } from "./find-references.ts";
 
 export type ExpiryOptions = {
   /** Where the index may refer to a record. */
-  readonly places: readonly HashColumns[];
+  readonly hashColumns: readonly HashColumns[];
   /** How long a record stays that nothing refers to. */
-  readonly unreferredDays: number;
+  readonly unreferencedDays: number;
   readonly signal: AbortSignal;
 };
 
@@ -19,7 +19,7 @@ type HashedTable = {
   readonly hash: string;
   readonly where: string;
   /** Which cached responses are made from it. */
-  readonly changes: readonly WrittenTable[];
+  readonly changes: readonly WritableTable[];
 };
 
 const HASHED: readonly HashedTable[] = [
@@ -66,7 +66,7 @@ export async function expireRecords(database: Database, options: ExpiryOptions):
 async function expireHashed(
   database: Database,
   hashed: HashedTable,
-  { places, unreferredDays, signal }: ExpiryOptions,
+  { hashColumns: places, unreferencedDays: unreferredDays, signal }: ExpiryOptions,
 ): Promise<number> {
   const { table, hash, where } = hashed;
   let deleted = 0;
@@ -76,7 +76,7 @@ async function expireHashed(
     );
     const due = [...new Set(rows.map((row) => row.hash))];
     if (due.length === 0) break;
-    const look = await findReferred(database, places, due);
+    const look = await findReferencedHashes(database, places, due);
     for (let at = 0; at < due.length && !signal.aborted; at += BATCH) {
       const batch = due.slice(at, at + BATCH);
       deleted += await database.transaction((session) =>
@@ -97,7 +97,7 @@ type Batch = {
   readonly schema: string;
   readonly days: number;
   readonly places: readonly HashColumns[];
-  readonly look: Look;
+  readonly look: ReferenceScan;
   readonly batch: readonly string[];
 };
 
@@ -108,8 +108,8 @@ async function expireBatch(
 ): Promise<number> {
   await lockStoredTotal(session);
   // A look takes minutes and is shared by many batches: what was indexed since is looked up for each of them.
-  const since = await findAfter(session, places, { hashes: batch, block: look.finalizedBlock });
-  const referred = batch.filter((each) => look.referred.has(each) || since.has(each));
+  const since = await findReferencesAfter(session, places, { hashes: batch, block: look.finalizedBlock });
+  const referred = batch.filter((each) => look.referenced.has(each) || since.has(each));
   await session.query({
     text: `update ${table} set referred_at = now() where ${where} and ${hash} = any($1::text[])`,
     values: [referred],
@@ -131,14 +131,14 @@ async function expireBatch(
     text: `update ${table} set checked_at = now() where ${where} and ${hash} = any($1::text[])`,
     values: [batch],
   });
-  if (count > 0 && changes.length > 0) await session.query(tellChange(schema, changes));
+  if (count > 0 && changes.length > 0) await session.query(buildChangeNotification(schema, changes));
   return count;
 }
 
 /** Only the owner's reservation is ever linked: the others of an indexed intent are referred to by nothing. */
 async function expireReservations(
   database: Database,
-  { unreferredDays, signal }: ExpiryOptions,
+  { unreferencedDays: unreferredDays, signal }: ExpiryOptions,
 ): Promise<number> {
   let deleted = 0;
   for (let checked = BATCH; checked === BATCH && !signal.aborted; ) {
@@ -157,7 +157,7 @@ async function expireReservations(
                where r.intent_hash = d.intent_hash and r.owner = d.owner and r.referred_at < now() - make_interval(days => $3)`,
         values: [due.rows.map((row) => row.intent_hash), due.rows.map((row) => row.owner), unreferredDays],
       });
-      if (count > 0) await session.query(tellChange(database.schema, ["intent_reservations"]));
+      if (count > 0) await session.query(buildChangeNotification(database.schema, ["intent_reservations"]));
       deleted += count;
       return due.count;
     });
@@ -168,7 +168,7 @@ async function expireReservations(
 /** Counts are no records: none is told of. */
 async function forgetOldCounts(
   database: Database,
-  { unreferredDays, signal }: ExpiryOptions,
+  { unreferencedDays: unreferredDays, signal }: ExpiryOptions,
 ): Promise<number> {
   // Yesterday's may still be written by a transaction that began then.
   await database.query("delete from client_writes where day < (now() at time zone 'UTC')::date - 1");

@@ -1,16 +1,16 @@
 // Which hashes the rows of the index refer to: every column that holds 32 bytes may name a document or a schema.
-import { holdsHash } from "../../schema/column.ts";
-import { PROVENANCE, type Table } from "../../schema/table.ts";
+import { isHashColumn } from "../../schema/column.ts";
+import { PROVENANCE_COLUMNS, type Table } from "../../schema/table.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { Session } from "../../store/postgres/session.ts";
 
 export type HashColumns = { readonly table: string; readonly columns: readonly string[] };
 
 /** From the declarations, so that a new column counts from the day it is declared. Hashes of transactions name nothing. */
-export function hashColumnsOf(tables: readonly Table[]): readonly HashColumns[] {
+export function collectHashColumns(tables: readonly Table[]): readonly HashColumns[] {
   return tables.flatMap(({ name, columns }) => {
     const found = Object.entries(columns).filter(
-      ([column, kind]) => holdsHash(kind) && !(column in PROVENANCE),
+      ([column, kind]) => isHashColumn(kind) && !(column in PROVENANCE_COLUMNS),
     );
     return found.length === 0 ? [] : [{ table: name, columns: found.map(([column]) => column) }];
   });
@@ -20,17 +20,17 @@ export function hashColumnsOf(tables: readonly Table[]): readonly HashColumns[] 
 const STATEMENT_MS_MAX = 600_000;
 
 /** What a look found. A row that is indexed after it began is of a block after `finalizedBlock`. */
-export type Look = { readonly referred: ReadonlySet<string>; readonly finalizedBlock: string };
+export type ReferenceScan = { readonly referenced: ReadonlySet<string>; readonly finalizedBlock: string };
 
 // Before the first block: an index without a checkpoint has nothing that is final.
 const NO_BLOCK = "-1";
 
 /** Those of the hashes that a row refers to, now or in a version of the past: that can be read, too. */
-export async function findReferred(
+export async function findReferencedHashes(
   database: Database,
   places: readonly HashColumns[],
   hashes: readonly string[],
-): Promise<Look> {
+): Promise<ReferenceScan> {
   return database.transaction(
     async (session) => {
       await session.query("set local max_parallel_workers_per_gather to 0");
@@ -38,14 +38,14 @@ export async function findReferred(
         "select finalized_block from checkpoint",
       );
       const finalizedBlock = rows[0]?.finalized_block ?? NO_BLOCK;
-      return { referred: await findAfter(session, places, { hashes, block: NO_BLOCK }), finalizedBlock };
+      return { referred: await findReferencesAfter(session, places, { hashes, block: NO_BLOCK }), finalizedBlock };
     },
     { access: "read only", statementTimeoutMs: STATEMENT_MS_MAX },
   );
 }
 
 /** The same among the versions that began after a block, which an index finds. */
-export async function findAfter(
+export async function findReferencesAfter(
   session: Pick<Session, "query">,
   places: readonly HashColumns[],
   { hashes, block }: { readonly hashes: readonly string[]; readonly block: string },

@@ -5,9 +5,9 @@ import type { Table } from "../../schema/table.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { expireRecords } from "./expire-records.ts";
-import { hashColumnsOf } from "./find-references.ts";
+import { collectHashColumns } from "./find-references.ts";
 
-export type ExpiryJob = {
+export type ExpiryJobOptions = {
   readonly database: Database;
   readonly tables: readonly Table[];
   readonly unreferredDays: number;
@@ -25,24 +25,24 @@ const PASS_EVERY_MS = 600_000;
 const FULL_SHARE = 0.8;
 
 /** Runs until `signal`. */
-export async function startExpiry(job: ExpiryJob): Promise<void> {
+export async function runExpiryLoop(job: ExpiryJobOptions): Promise<void> {
   const { log, signal, clock = systemClock } = job;
   while (!signal.aborted) {
     await clock.sleep(PASS_EVERY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    await runExpiry(job).catch((err) => log.warn({ err }, "Expiry failed and runs again later"));
+    await runExpiryPass(job).catch((err) => log.warn({ err }, "Expiry failed and runs again later"));
   }
 }
 
 /** One pass; null where the index is not whole, or another process is at it. */
-export async function runExpiry(job: ExpiryJob): Promise<number | null> {
+export async function runExpiryPass(job: ExpiryJobOptions): Promise<number | null> {
   const { database, tables, unreferredDays, log, signal } = job;
   await warnWhenFull(job);
   if (!(await job.isIndexReady())) return null;
   const lock = await acquireLock(database, "expiry", { waitMs: 0 });
   if (!lock) return null;
   try {
-    const deleted = await expireRecords(database, { places: hashColumnsOf(tables), unreferredDays, signal });
+    const deleted = await expireRecords(database, { hashColumns: collectHashColumns(tables), unreferencedDays: unreferredDays, signal });
     if (deleted > 0) log.info({ deleted }, "Records that no indexed row refers to were deleted");
     return deleted;
   } finally {
@@ -50,7 +50,7 @@ export async function runExpiry(job: ExpiryJob): Promise<number | null> {
   }
 }
 
-async function warnWhenFull({ database, storedBytesMax, log }: ExpiryJob): Promise<void> {
+async function warnWhenFull({ database, storedBytesMax, log }: ExpiryJobOptions): Promise<void> {
   if (storedBytesMax === 0) return;
   const { rows } = await database.query<{ bytes: string }>("select bytes from stored_total");
   const bytes = Number(rows[0]?.bytes ?? 0);

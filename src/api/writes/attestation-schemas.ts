@@ -5,13 +5,13 @@ import { parseHash } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { nullable } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
-import { type Rows, storedBytes } from "../../schema/record-store.ts";
+import { type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { canonicalJson } from "./canonical-json.ts";
-import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX, schemaAnswer, shownSchema } from "./schema-record.ts";
-import { publishSchema } from "./sign-write.ts";
-import { requireJsonSchema } from "./validate-json-schema.ts";
+import { toCanonicalJson } from "./canonical-json.ts";
+import { SCHEMA_DESCRIPTION_LENGTH_MAX, SCHEMA_NAME_LENGTH_MAX, schemaResponse, schemaColumnsSql } from "./schema-record.ts";
+import { schemaWriteSubject } from "./sign-write.ts";
+import { assertJsonSchema } from "./validate-json-schema.ts";
 
 // The same room that a hosted document gets half of: a schema is read far more often than it is written.
 const SCHEMA_BYTES_MAX = 64 * 1024;
@@ -27,24 +27,24 @@ type Publication = {
   readonly recommendedSubject: string | null;
 };
 
-export function schemaEndpoint({ store, authority }: WriteOptions): Endpoint {
+export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {
     method: "POST",
     path: "/attestations/schemas",
-    operation: "publishAttestationSchema",
+    operationId: "publishAttestationSchema",
     summary: "Publish an attestation schema, or replace one's own",
     tag: "Attestations",
     parameters: authority.headers,
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
-    answers: { 201: schemaAnswer },
-    refusals: [401, 403, 409],
+    responses: { 201: schemaResponse },
+    errorStatuses: [401, 403, 409],
     async handle(request) {
       const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
-      const { signer, claim } = await authority.admit(request, publishSchema(publication.schemaHash), null);
-      const bytes = storedBytes(request.bytes);
+      const { signer, claimVersion: claim } = await authority.authorize(request, schemaWriteSubject(publication.schemaHash), null);
+      const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, changes: ["attestation_schemas"] } as const;
-      const record = await store.change(change, async (rows) => {
+      const record = await store.write(change, async (rows) => {
         await rows.charge(bytes);
         await claim(rows);
         return publish(rows, { ...publication, signer, bytes });
@@ -56,8 +56,8 @@ export function schemaEndpoint({ store, authority }: WriteOptions): Endpoint {
 
 function readPublication(body: Readonly<Record<string, unknown>>): Publication {
   const { name, schema_hash, description = null, json_schema = null, recommended_subject = null } = body;
-  if (json_schema !== null) requireJsonSchema(json_schema as Readonly<Record<string, unknown>>);
-  const jsonSchema = canonicalJson(json_schema ?? {});
+  if (json_schema !== null) assertJsonSchema(json_schema as Readonly<Record<string, unknown>>);
+  const jsonSchema = toCanonicalJson(json_schema ?? {});
   const size = Buffer.byteLength(jsonSchema);
   if (size > SCHEMA_BYTES_MAX) {
     throw new Fault(
@@ -79,7 +79,7 @@ function readPublication(body: Readonly<Record<string, unknown>>): Publication {
 }
 
 async function publish(
-  rows: Rows,
+  rows: StatementRunner,
   schema: Publication & { readonly signer: Hex | null; readonly bytes: number },
 ): Promise<unknown> {
   const { schemaHash, name, description, jsonSchema, recommendedSubject, signer, bytes } = schema;
@@ -90,7 +90,7 @@ async function publish(
   // In open mode nobody signs, and everybody may replace everything.
   const mine = signer === null ? sql`true` : sql`attestation_schemas.publisher = ${signer}`;
   const [stored] = await rows.run(
-    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher, stored_bytes) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}, ${bytes}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() where ${mine} returning ${shownSchema}`,
+    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher, stored_bytes) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}, ${bytes}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() where ${mine} returning ${schemaColumnsSql}`,
   );
   if (!stored) throw new Fault("CONFLICT", "Someone else has published a schema under this hash.");
   return stored;
@@ -99,17 +99,17 @@ async function publish(
 const BODY = {
   type: "object",
   properties: {
-    name: { type: "string", minLength: 1, maxLength: NAME_LENGTH_MAX },
+    name: { type: "string", minLength: 1, maxLength: SCHEMA_NAME_LENGTH_MAX },
     schema_hash: {
       ...nullable(hashParameter.json),
       description: "Without it, keccak256 of the RFC 8785 text of json_schema.",
     },
-    description: nullable({ type: "string", maxLength: DESCRIPTION_LENGTH_MAX }),
+    description: nullable({ type: "string", maxLength: SCHEMA_DESCRIPTION_LENGTH_MAX }),
     json_schema: {
       ...nullable({ type: "object" }),
       description: "JSON Schema 2020-12, without references to the outside.",
     },
-    recommended_subject: nullable({ type: "string", maxLength: NAME_LENGTH_MAX }),
+    recommended_subject: nullable({ type: "string", maxLength: SCHEMA_NAME_LENGTH_MAX }),
   },
   required: ["name"],
 };

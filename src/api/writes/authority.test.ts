@@ -8,18 +8,18 @@ import { Fault } from "../../lib/fault.ts";
 import type { RecordStore } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { openWrites, signedWrites, type WriteAuthority, type WriteRequest } from "./authority.ts";
-import { putMetadata, reserveMetadata, signWrite, type Write, type WriteDomain } from "./sign-write.ts";
-import type { AccountReads } from "./verify-signature.ts";
+import { openWriteAuthority, createSignedWriteAuthority, type WriteAuthority, type WriteRequest } from "./authority.ts";
+import { metadataWriteSubject, reservationWriteSubject, signWrite, type WriteMessage, type WriteDomain } from "./sign-write.ts";
+import type { AccountReader } from "./verify-signature.ts";
 
 const NOW = 1_800_000_000;
 const domain: WriteDomain = { chainId: 84_532, intentBook: `0x${"ab".repeat(20)}` };
 const owner = privateKeyToAccount(keccak256("0x0a"));
 const stranger = privateKeyToAccount(keccak256("0x0b"));
 const address = owner.address.toLowerCase() as Hex;
-const subject = putMetadata("7");
-const noCode: AccountReads = { codeOf: async () => "0x", call: async () => null };
-const authority = signedWrites({
+const subject = metadataWriteSubject("7");
+const noCode: AccountReader = { readCode: async () => "0x", call: async () => null };
+const authority = createSignedWriteAuthority({
   domain,
   audience: () => "https://index.example",
   reads: noCode,
@@ -27,7 +27,7 @@ const authority = signedWrites({
 });
 
 type Changes = Partial<
-  Omit<Write, "contentHash"> & { body: string; domain: WriteDomain; signer: typeof owner }
+  Omit<WriteMessage, "contentHash"> & { body: string; domain: WriteDomain; signer: typeof owner }
 >;
 
 async function request(changes: Changes = {}): Promise<WriteRequest> {
@@ -39,11 +39,11 @@ async function request(changes: Changes = {}): Promise<WriteRequest> {
     ...subject,
     ...rest,
   };
-  return { headers: await signWrite(signer, place, { ...write, body }), bytes: Buffer.from(body) };
+  return { headers: await signWrite(signer, place, { ...write, body }), rawBody: Buffer.from(body) };
 }
 
 const outcome = async (given: WriteRequest, by: WriteAuthority = authority): Promise<string> =>
-  by.admit(given, subject, address).then(
+  by.authorize(given, subject, address).then(
     ({ signer }) => `admitted ${signer}`,
     (error: unknown) => (error instanceof Fault ? error.code : String(error)),
   );
@@ -71,16 +71,16 @@ describe("a signed write", () => {
 
   it("holds for no other byte of the body", async () => {
     const given = await request();
-    expect(await outcome({ ...given, bytes: Buffer.from('{"execution_data": "0x01"}') })).toBe(
+    expect(await outcome({ ...given, rawBody: Buffer.from('{"execution_data": "0x01"}') })).toBe(
       "WRITE_FORBIDDEN",
     );
   });
 
   it("holds for no other version or deadline", async () => {
-    const { headers, bytes } = await request();
-    expect(await outcome({ bytes, headers: { ...headers, "x-write-version": "2" } })).toBe("WRITE_FORBIDDEN");
+    const { headers, rawBody: bytes } = await request();
+    expect(await outcome({ rawBody: bytes, headers: { ...headers, "x-write-version": "2" } })).toBe("WRITE_FORBIDDEN");
     const later = { ...headers, "x-write-deadline": String(NOW + 61) };
-    expect(await outcome({ bytes, headers: later })).toBe("WRITE_FORBIDDEN");
+    expect(await outcome({ rawBody: bytes, headers: later })).toBe("WRITE_FORBIDDEN");
   });
 
   it.each<[string, Changes]>([
@@ -102,21 +102,21 @@ describe("a signed write", () => {
     ["a header given twice", { "x-write-version": "1, 2" }],
     ["a deadline in hex", { "x-write-deadline": "0x10" }],
   ])("is refused with %s", async (_name, changes) => {
-    const { headers, bytes } = await request();
-    expect(await outcome({ bytes, headers: { ...headers, ...changes } })).toBe("WRITE_UNAUTHENTICATED");
+    const { headers, rawBody: bytes } = await request();
+    expect(await outcome({ rawBody: bytes, headers: { ...headers, ...changes } })).toBe("WRITE_UNAUTHENTICATED");
   });
 
   it("that anyone may make tells who made it, and a named signer must have", async () => {
     const given = await request({ signer: stranger });
-    const anyone = await authority.admit(given, subject, null);
+    const anyone = await authority.authorize(given, subject, null);
     expect(anyone.signer).toBe(stranger.address.toLowerCase());
     const named = { ...given, headers: { ...given.headers, "x-write-signer": address } };
-    await expect(authority.admit(named, subject, null)).rejects.toMatchObject({ code: "WRITE_FORBIDDEN" });
+    await expect(authority.authorize(named, subject, null)).rejects.toMatchObject({ code: "WRITE_FORBIDDEN" });
   });
 
   it("says what should have been signed", async () => {
-    const { headers, bytes } = await request({ resource: "/intents/8/metadata" });
-    await expect(authority.admit({ headers, bytes }, subject, address)).rejects.toThrow(
+    const { headers, rawBody: bytes } = await request({ resource: "/intents/8/metadata" });
+    await expect(authority.authorize({ headers, rawBody: bytes }, subject, address)).rejects.toThrow(
       `audience https://index.example, action putIntentMetadata, resource /intents/7/metadata, contentHash ${keccak256(bytes)}, version 1 and deadline ${NOW + 60} for chain 84532 and contract ${domain.intentBook}.`,
     );
   });
@@ -136,12 +136,12 @@ describe("versions", () => {
 
   const CHANGE = { client: "192.0.2.1", changes: [] };
   const claim = async (version: bigint, changes: Changes = {}, place = subject): Promise<string> => {
-    const { claim: claims } = await authority.admit(
+    const { claimVersion: claims } = await authority.authorize(
       await request({ ...changes, ...place, version }),
       place,
       null,
     );
-    return store.change(CHANGE, claims).then(
+    return store.write(CHANGE, claims).then(
       () => "claimed",
       (error: unknown) => (error instanceof Fault ? `${error.code} ${error.message}` : String(error)),
     );
@@ -159,7 +159,7 @@ describe("versions", () => {
   it("are counted apart for each resource, and for each signer: nobody can use up another's", async () => {
     expect(await claim(2n ** 64n - 1n, { signer: stranger })).toBe("claimed");
     expect(await claim(1n)).toBe("claimed");
-    expect(await claim(1n, {}, reserveMetadata(`0x${"01".repeat(32)}`))).toBe("claimed");
+    expect(await claim(1n, {}, reservationWriteSubject(`0x${"01".repeat(32)}`))).toBe("claimed");
   });
 
   it("used at the same time win once", async () => {
@@ -169,8 +169,8 @@ describe("versions", () => {
   });
 
   it("come back when the write they were for does not happen", async () => {
-    const { claim: claims } = await authority.admit(await request({ version: 3n }), subject, address);
-    const failing = store.change(CHANGE, async (rows) => {
+    const { claimVersion: claims } = await authority.authorize(await request({ version: 3n }), subject, address);
+    const failing = store.write(CHANGE, async (rows) => {
       await claims(rows);
       throw new Fault("CONFLICT", "no");
     });
@@ -181,6 +181,6 @@ describe("versions", () => {
 
 describe("open writes", () => {
   it("ask nobody for anything", async () => {
-    expect(await outcome({ headers: {}, bytes: Buffer.alloc(0) }, openWrites)).toBe("admitted null");
+    expect(await outcome({ headers: {}, rawBody: Buffer.alloc(0) }, openWriteAuthority)).toBe("admitted null");
   });
 });

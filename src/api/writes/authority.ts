@@ -6,27 +6,27 @@ import { parseAddress, parseBytes } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
 import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
-import type { RecordStore, Rows } from "../../schema/record-store.ts";
+import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import {
   DEADLINE_HEADER,
   SIGNATURE_HEADER,
   SIGNER_HEADER,
   VERSION_HEADER,
-  type Write,
+  type WriteMessage,
   type WriteDomain,
   type WriteSubject,
-  writeDigest,
+  hashWrite,
 } from "./sign-write.ts";
-import { type AccountReads, recoverSigner, requireSignature } from "./verify-signature.ts";
+import { type AccountReader, recoverSigner, requireSignature } from "./verify-signature.ts";
 
 export type WriteRequest = Pick<EndpointRequest, "bytes" | "headers">;
 
-export type Admission = {
+export type WriteAuthorization = {
   /** Who signed; null where nobody has to. */
   readonly signer: Hex | null;
   /** Belongs into the transaction of the write: uses the version up, or refuses a replay. */
-  claim(rows: Rows): Promise<void>;
+  claimVersion(rows: StatementRunner): Promise<void>;
 };
 
 export type WriteAuthority = {
@@ -34,38 +34,38 @@ export type WriteAuthority = {
   /** The headers a write needs, for its description. */
   readonly headers: readonly Parameter[];
   /** `author` is the only one who may sign; null where anyone may, and the admission tells who did. */
-  admit(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<Admission>;
+  authorize(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<WriteAuthorization>;
 };
 
 /** What everything that people write stands on. */
 export type WriteOptions = { readonly store: RecordStore; readonly authority: WriteAuthority };
 
-export const openWrites: WriteAuthority = {
+export const openWriteAuthority: WriteAuthority = {
   mode: "open",
   headers: [],
-  admit: async () => ({ signer: null, claim: async () => undefined }),
+  authorize: async () => ({ signer: null, claimVersion: async () => undefined }),
 };
 
-export type SignedWrites = {
+export type SignedWriteOptions = {
   readonly domain: WriteDomain;
   readonly audience: () => string;
-  readonly reads: AccountReads;
+  readonly reads: AccountReader;
   readonly clock?: Clock;
 };
 
-export function signedWrites({ domain, audience, reads, clock = systemClock }: SignedWrites): WriteAuthority {
+export function createSignedWriteAuthority({ domain, audience, reads, clock = systemClock }: SignedWriteOptions): WriteAuthority {
   return {
     mode: "signed",
     headers: SIGNED_HEADERS,
-    async admit(request, subject, author) {
+    async authorize(request, subject, author) {
       const { signature, version, deadline, signer } = readHeaders(request.headers);
       refuseUntimely(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));
-      const contentHash = keccak256(request.bytes);
-      const write: Write = { ...subject, audience: audience(), contentHash, version, deadline };
-      const digest = writeDigest(domain, write);
+      const contentHash = keccak256(request.rawBody);
+      const write: WriteMessage = { ...subject, audience: audience(), contentHash, version, deadline };
+      const digest = hashWrite(domain, write);
       const account = author ?? signer ?? (await recoverSigner(digest, signature));
       await requireSignature(reads, account, { digest, signature, said: shouldSign(write, domain) });
-      return { signer: account, claim: (rows) => claimVersion(rows, subject.resource, account, version) };
+      return { signer: account, claimVersion: (rows) => claimVersion(rows, subject.resource, account, version) };
     },
   };
 }
@@ -80,10 +80,10 @@ const uint64 = uintParameter(UINT64_MAX);
 const hex = { json: { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" }, parse: String };
 const header = (name: string, kind: Parameter["kind"], meaning: string): Parameter => ({
   name,
-  place: "header",
+  in: "header",
   required: name !== SIGNER_HEADER,
   kind,
-  meaning,
+  description: meaning,
 });
 
 const SIGNED_HEADERS: readonly Parameter[] = [
@@ -142,7 +142,7 @@ function refuseUntimely(deadline: bigint, now: bigint): void {
 }
 
 /** One statement decides, so that of two equal versions at once exactly one wins; a rollback gives it back. */
-async function claimVersion(rows: Rows, resource: string, signer: Hex, version: bigint): Promise<void> {
+async function claimVersion(rows: StatementRunner, resource: string, signer: Hex, version: bigint): Promise<void> {
   const claimed = await rows.run(
     sql`insert into write_versions (resource, signer, version) values (${resource}, ${signer}, ${version.toString()}) on conflict (resource, signer) do update set version = excluded.version, used_at = now() where excluded.version > write_versions.version returning version`,
   );
@@ -157,7 +157,7 @@ async function claimVersion(rows: Rows, resource: string, signer: Hex, version: 
 }
 
 // Whoever signed something else sees here which part differs.
-function shouldSign(write: Write, { chainId, intentBook }: WriteDomain): string {
+function shouldSign(write: WriteMessage, { chainId, intentBook }: WriteDomain): string {
   const { audience, action, resource, contentHash, version, deadline } = write;
   return `to be signed are audience ${audience}, action ${action}, resource ${resource}, contentHash ${contentHash}, version ${version} and deadline ${deadline} for chain ${chainId} and contract ${intentBook}.`;
 }

@@ -1,13 +1,13 @@
 // The canonical form, against the examples of RFC 8785 and against what must hold for any JSON.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "./canonical-json.ts";
+import { toCanonicalJson } from "./canonical-json.ts";
 
 describe("the canonical form", () => {
   it("is that of RFC 8785, section 3.2.2", () => {
     const input =
       '{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001], "string": "\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/", "literals": [null, true, false]}';
-    expect(canonicalJson(JSON.parse(input))).toBe(
+    expect(toCanonicalJson(JSON.parse(input))).toBe(
       '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
     );
   });
@@ -15,16 +15,16 @@ describe("the canonical form", () => {
   it("orders keys by UTF-16 code units, as section 3.2.3 does", () => {
     const keys = ["\u20ac", "\r", "\ufb33", "1", "\ud83d\ude00", "\u0080", "\u00f6"];
     const ordered = ["\r", "1", "\u0080", "\u00f6", "\u20ac", "\ud83d\ude00", "\ufb33"];
-    const text = canonicalJson(Object.fromEntries(keys.map((key) => [key, 0])));
+    const text = toCanonicalJson(Object.fromEntries(keys.map((key) => [key, 0])));
     expect(text).toBe(`{${ordered.map((key) => `${JSON.stringify(key)}:0`).join(",")}}`);
   });
 
   it("says the same value, and is its own canonical form", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
-        const canonical = canonicalJson(JSON.parse(text));
+        const canonical = toCanonicalJson(JSON.parse(text));
         expect(JSON.parse(canonical)).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))));
-        expect(canonicalJson(JSON.parse(canonical))).toBe(canonical);
+        expect(toCanonicalJson(JSON.parse(canonical))).toBe(canonical);
       }),
     );
   });
@@ -36,12 +36,12 @@ describe("the canonical form", () => {
         const at = turn % (entries.length + 1);
         const turned = Object.fromEntries([...entries.slice(at), ...entries.slice(0, at)].reverse());
         const rewritten = JSON.parse(JSON.stringify(turned, null, 2));
-        expect(canonicalJson(rewritten)).toBe(canonicalJson(JSON.parse(JSON.stringify(object))));
+        expect(toCanonicalJson(rewritten)).toBe(toCanonicalJson(JSON.parse(JSON.stringify(object))));
       }),
     );
   });
 
   it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY])("refuses %s, which is no JSON", (value) => {
-    expect(() => canonicalJson({ value })).toThrow(TypeError);
+    expect(() => toCanonicalJson({ value })).toThrow(TypeError);
   });
 });

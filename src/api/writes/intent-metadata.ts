@@ -1,40 +1,40 @@
 // PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
 import { Fault } from "../../lib/fault.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { type Rows, storedBytes } from "../../schema/record-store.ts";
+import { type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { findIntent, type IndexedIntent, intentInPath } from "./find-intent.ts";
+import { findIntentById, type IndexedIntent, intentIdParameter } from "./find-intent.ts";
 import {
   METADATA_BODY_BYTES_MAX,
   type MetadataFields,
   metadataProperties,
-  metadataRecord,
-  readMetadata,
-  refuseOtherData,
+  metadataRecordSchema,
+  parseMetadataFields,
+  assertCommittedData,
 } from "./metadata-fields.ts";
-import { putMetadata } from "./sign-write.ts";
+import { metadataWriteSubject } from "./sign-write.ts";
 
-export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
+export function createMetadataEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {
     method: "PUT",
     path: "/intents/:id/metadata",
-    operation: "putIntentMetadata",
+    operationId: "putIntentMetadata",
     summary: "Store the execution metadata of an indexed intent; its owner signs",
     tag: "Intents",
-    parameters: [intentInPath, ...authority.headers.filter(({ required }) => required)],
+    parameters: [intentIdParameter, ...authority.headers.filter(({ required }) => required)],
     body: { type: "object", properties: metadataProperties },
     bodyBytesMax: METADATA_BODY_BYTES_MAX,
-    answers: { 200: metadataRecord("IntentMetadata", { intent_id: { type: "string" } }) },
-    refusals: [401, 403, 409],
+    responses: { 200: metadataRecordSchema("IntentMetadata", { intent_id: { type: "string" } }) },
+    errorStatuses: [401, 403, 409],
     async handle(request) {
       const id = request.values.id as string;
-      const fields = readMetadata(request.body as Readonly<Record<string, unknown>>);
+      const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);
       const intent = await known(store, id);
-      const { claim } = await authority.admit(request, putMetadata(id), intent.owner);
-      const bytes = storedBytes(request.bytes);
+      const { claimVersion: claim } = await authority.authorize(request, metadataWriteSubject(id), intent.owner);
+      const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, changes: ["intent_metadata"] } as const;
-      const record = await store.change(change, async (rows) => {
+      const record = await store.write(change, async (rows) => {
         // A reorg may have given the number to another intent while the signature was checked.
         const current = await known(rows, id);
         if (current.intent_hash !== intent.intent_hash) {
@@ -43,7 +43,7 @@ export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
             "A reorganisation of the chain has just replaced this intent; look again.",
           );
         }
-        refuseOtherData(fields, current.data_hash);
+        assertCommittedData(fields, current.data_hash);
         await rows.charge(bytes);
         await claim(rows);
         return write(rows, current, fields, bytes);
@@ -53,14 +53,14 @@ export function metadataEndpoint({ store, authority }: WriteOptions): Endpoint {
   };
 }
 
-async function known(rows: Rows, id: string): Promise<IndexedIntent> {
-  const intent = await findIntent(rows, id);
+async function known(rows: StatementRunner, id: string): Promise<IndexedIntent> {
+  const intent = await findIntentById(rows, id);
   if (!intent) throw new Fault("NOT_FOUND", "There is no intent with this id.");
   return intent;
 }
 
 async function write(
-  rows: Rows,
+  rows: StatementRunner,
   intent: IndexedIntent,
   fields: MetadataFields,
   bytes: number,

@@ -30,14 +30,14 @@ export const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchem
 };
 
 /** The keys of a record and how they look, between those that name it and its times. */
-export function metadataRecord(title: string, named: Readonly<Record<string, JsonSchema>>): JsonSchema {
+export function metadataRecordSchema(title: string, named: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const time = { type: "string", format: "date-time" };
   const hex = Object.keys(metadataProperties).map((key) => [key, nullable({ type: "string" })]);
   const properties = { ...named, ...Object.fromEntries(hex), created_at: time, updated_at: time };
   return { title, ...closedObject(properties) };
 }
 
-export function readMetadata(body: Readonly<Record<string, unknown>>): MetadataFields {
+export function parseMetadataFields(body: Readonly<Record<string, unknown>>): MetadataFields {
   const read = (key: keyof MetadataFields, parse: (value: unknown, name: string) => Hex): Hex | null =>
     body[key] === undefined || body[key] === null ? null : parse(body[key], key);
   return {
@@ -48,15 +48,15 @@ export function readMetadata(body: Readonly<Record<string, unknown>>): MetadataF
   };
 }
 
-export function dataHashOf({ execution_data: data }: MetadataFields): Hex | null {
+export function hashExecutionData({ execution_data: data }: MetadataFields): Hex | null {
   return data === null ? null : keccak256(data);
 }
 
 const NOT_COMMITTED = `0x${"0".repeat(64)}`;
 
 /** An intent that committed to its data on chain takes no other; one that did not takes any. */
-export function refuseOtherData(fields: MetadataFields, committed: Hex): void {
-  const hash = dataHashOf(fields);
+export function assertCommittedData(fields: MetadataFields, committed: Hex): void {
+  const hash = hashExecutionData(fields);
   if (hash === null || committed === NOT_COMMITTED || hash === committed) return;
   throw new Fault(
     "HASH_MISMATCH",

@@ -5,9 +5,9 @@ import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
-import { type ChangingRows, type RecordStore, type Rows, storedBytes } from "../../schema/record-store.ts";
+import { type WriteTransaction, type RecordStore, type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
-import { findIntent, intentInPath } from "./find-intent.ts";
+import { findIntentById, intentIdParameter } from "./find-intent.ts";
 
 const amount = uintParameter().json;
 
@@ -34,10 +34,10 @@ const BODY_BYTES_MAX = 16 * 1024;
 const create = {
   method: "POST",
   path: "/intents/:id/bids",
-  operation: "createOffchainBid",
+  operationId: "createOffchainBid",
   summary: "Add a bid without a chain (development helper, only where writes are open)",
   tag: "Bids",
-  parameters: [intentInPath],
+  parameters: [intentIdParameter],
   body: {
     type: "object",
     properties: {
@@ -51,8 +51,8 @@ const create = {
     required: ["solver", "amount_in", "amount_out", "valid_until"],
   },
   bodyBytesMax: BODY_BYTES_MAX,
-  answers: { 201: answer },
-  refusals: [409],
+  responses: { 201: answer },
+  errorStatuses: [409],
 } as const satisfies Partial<Endpoint>;
 
 const BIGINT_MAX = 2n ** 63n - 1n;
@@ -60,31 +60,31 @@ const BIGINT_MAX = 2n ** 63n - 1n;
 const select = {
   method: "POST",
   path: "/bids/:bidId/select",
-  operation: "selectOffchainBid",
+  operationId: "selectOffchainBid",
   summary: "Select a bid without a chain (development helper, only where writes are open)",
   tag: "Bids",
   parameters: [
     {
       name: "bidId",
-      place: "path",
+      in: "path",
       required: true,
       kind: uintParameter(BIGINT_MAX),
-      meaning: "Which bid: its bid_id.",
+      description: "Which bid: its bid_id.",
     } satisfies Parameter,
   ],
   body: null,
-  answers: { 200: answer },
-  refusals: [409],
+  responses: { 200: answer },
+  errorStatuses: [409],
 } as const satisfies Partial<Endpoint>;
 
-export function bidHelpers(store: RecordStore): readonly Endpoint[] {
+export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoint[] {
   return [
     {
       ...create,
-      async handle({ values, body, bytes, client }) {
+      async handle({ values, body, rawBody: bytes, client }) {
         const bid = body as Readonly<Record<string, unknown>>;
-        const record = await store.change({ client, changes: ["offchain_bids"] }, (rows) =>
-          insertBid(rows, values.id as string, bid, storedBytes(bytes)),
+        const record = await store.write({ client, tables: ["offchain_bids"] }, (rows) =>
+          insertBid(rows, values.id as string, bid, countStoredBytes(bytes)),
         );
         return { status: 201, body: record };
       },
@@ -93,7 +93,7 @@ export function bidHelpers(store: RecordStore): readonly Endpoint[] {
       ...select,
       async handle({ values, client }) {
         const change = { client, changes: ["offchain_bids"] } as const;
-        const record = await store.change(change, (rows) => selectBid(rows, values.bidId as string));
+        const record = await store.write(change, (rows) => selectBid(rows, values.bidId as string));
         return { status: 200, body: record };
       },
     },
@@ -101,7 +101,7 @@ export function bidHelpers(store: RecordStore): readonly Endpoint[] {
 }
 
 /** What stands in their place elsewhere: a path of which nobody may think that another method would help. */
-export function noBidHelpers(): readonly Endpoint[] {
+export function createDisabledBidEndpoints(): readonly Endpoint[] {
   const handle = async () => {
     throw new Fault(
       "NOT_FOUND",
@@ -116,7 +116,7 @@ export function noBidHelpers(): readonly Endpoint[] {
 }
 
 async function insertBid(
-  rows: ChangingRows,
+  rows: WriteTransaction,
   id: string,
   bid: Readonly<Record<string, unknown>>,
   bytes: number,
@@ -129,7 +129,7 @@ async function insertBid(
     number("fee", "0"),
     number("valid_until"),
   ] as const;
-  if (!(await findIntent(rows, id))) throw new Fault("NOT_FOUND", "There is no intent with this id.");
+  if (!(await findIntentById(rows, id))) throw new Fault("NOT_FOUND", "There is no intent with this id.");
   await rows.charge(bytes);
   const [stored] = await rows.run<{ bid_id: string }>(
     sql`insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, stored_bytes, execution_plan) values (${id}, ${solver}, ${amounts[0]}, ${amounts[1]}, ${amounts[2]}, ${amounts[3]}, ${bytes}, ${JSON.stringify(bid.execution_plan ?? {})}::jsonb) returning bid_id`,
@@ -137,7 +137,7 @@ async function insertBid(
   return readBid(rows, stored?.bid_id ?? "");
 }
 
-async function selectBid(rows: Rows, bidId: string): Promise<unknown> {
+async function selectBid(rows: StatementRunner, bidId: string): Promise<unknown> {
   // Whoever else selects on this intent waits here, and then sees what came of it.
   await rows.run(
     sql`select 1 from offchain_bids where intent_id = (select intent_id from offchain_bids where bid_id = ${bidId}) order by bid_id for update`,
@@ -154,7 +154,7 @@ async function selectBid(rows: Rows, bidId: string): Promise<unknown> {
 type BidRecord = { readonly intent_id: string; readonly status: string };
 
 /** As /intents/:id/bids shows it: a selection on chain, another one here, and time each close a bid. */
-async function readBid(rows: Rows, bidId: string): Promise<BidRecord> {
+async function readBid(rows: StatementRunner, bidId: string): Promise<BidRecord> {
   const [bid] = await rows.run<BidRecord>(
     sql`select o.bid_id, null as chain_bid_id, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
         case when i.selected_bid_id is null and o.status = 'SELECTED' then 'SELECTED'

@@ -1,13 +1,13 @@
 // An attestation schema as answers show it, one by its hash and all in pages.
 import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
-import { list } from "../../schema/reads/list.ts";
+import { defineList } from "../../schema/reads/list.ts";
 import type { Read } from "../../schema/reads/read.ts";
-import { computed, derivedRecord, one } from "../../schema/reads/record.ts";
-import { name, sql } from "../../schema/sql.ts";
+import { computedField, defineDerivedRecord, defineRecordRead } from "../../schema/reads/record.ts";
+import { rawSql, sql } from "../../schema/sql.ts";
 
-export const NAME_LENGTH_MAX = 256;
-export const DESCRIPTION_LENGTH_MAX = 4_096;
+export const SCHEMA_NAME_LENGTH_MAX = 256;
+export const SCHEMA_DESCRIPTION_LENGTH_MAX = 4_096;
 
 const COLUMNS = {
   schema_hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
@@ -20,13 +20,13 @@ const COLUMNS = {
 } as const;
 
 /** The columns of the table, to be selected or returned under the names of the record. */
-export const shownSchema = name(
+export const schemaColumnsSql = rawSql(
   Object.keys(COLUMNS)
     .map((column) => (column.endsWith("_at") ? `iso_time(${column}) as ${column}` : column))
     .join(", "),
 );
 
-export const schemaAnswer = { title: "AttestationSchema", ...closedObject(COLUMNS) };
+export const schemaResponse = { title: "AttestationSchema", ...closedObject(COLUMNS) };
 
 // What a publisher can make long. The length of the schema is a column: PostgreSQL would have to read a value to measure it.
 const LENGTHS: Readonly<Record<string, string>> = {
@@ -34,40 +34,40 @@ const LENGTHS: Readonly<Record<string, string>> = {
   json_schema: "t.json_schema_bytes",
 };
 
-const schema = derivedRecord({
+const schema = defineDerivedRecord({
   name: "AttestationSchema",
-  rows: () => sql`select ${shownSchema}, json_schema_bytes from attestation_schemas`,
+  rows: () => sql`select ${schemaColumnsSql}, json_schema_bytes from attestation_schemas`,
   fields: Object.fromEntries(
-    Object.entries(COLUMNS).map(([key, json]) => [key, computed(`t.${key}`, json, LENGTHS[key])]),
+    Object.entries(COLUMNS).map(([key, json]) => [key, computedField(`t.${key}`, json, LENGTHS[key])]),
   ),
 });
 
 // Not from the chain: there is no log or block a schema came with.
 const ownRows = { provenance: false, unversioned: true, written: ["attestation_schemas"] } as const;
 
-export const schemaReads: readonly Read[] = [
+export const attestationSchemaReads: readonly Read[] = [
   {
-    ...one("/attestations/schemas/:schemaHash", schema, {
-      operation: "getAttestationSchema",
+    ...defineRecordRead("/attestations/schemas/:schemaHash", schema, {
+      operationId: "getAttestationSchema",
       summary: "One attestation schema",
       tag: "Attestations",
       parameter: "schemaHash",
       kind: hashParameter,
       column: "schema_hash",
-      missing: "There is no attestation schema with this hash.",
+      notFoundMessage: "There is no attestation schema with this hash.",
     }),
-    answer: schemaAnswer,
+    responseSchema: schemaResponse,
     ...ownRows,
   },
   {
-    ...list("/attestations/schemas", schema, {
-      operation: "listAttestationSchemas",
+    ...defineList("/attestations/schemas", schema, {
+      operationId: "listAttestationSchemas",
       summary: "The attestation schemas, built-in and published, by hash",
       tag: "Attestations",
       key: "schemas",
       order: { direction: "asc", keys: [{ sql: "t.schema_hash", cast: "text" }] },
       filters: {},
-      item: schemaAnswer,
+      itemSchema: schemaResponse,
     }),
     ...ownRows,
   },

@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { encodeAbiParameters, keccak256, stringToBytes, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { publishSchema, putMetadata, reserveMetadata, signWrite, writeDigest } from "./sign-write.ts";
+import { schemaWriteSubject, metadataWriteSubject, reservationWriteSubject, signWrite, hashWrite } from "./sign-write.ts";
 
 const page = readFileSync("docs/writing.md", "utf8");
 const domain = { chainId: 84_532, intentBook: `0x${"11".repeat(20)}` } as const;
 const body = '{"execution_data":"0xdeadbeef"}';
 const contentHash = keccak256(stringToBytes(body));
 const write = {
-  ...putMetadata(7n),
+  ...metadataWriteSubject(7n),
   audience: "https://api.example.com",
   version: 1_767_225_600_000n,
   deadline: 1_767_225_900n,
@@ -20,7 +20,7 @@ describe("a signed write", () => {
   it("is the example of the page", async () => {
     const account = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
     const headers = await signWrite(account, domain, { ...write, body });
-    const digest = writeDigest(domain, { ...write, contentHash });
+    const digest = hashWrite(domain, { ...write, contentHash });
     for (const shown of [body, contentHash, digest, headers["x-write-signature"]]) {
       expect(page).toContain(`\`${shown}\``);
     }
@@ -56,12 +56,12 @@ describe("a signed write", () => {
       ),
     );
     const digest = keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
-    expect(writeDigest(domain, { ...write, contentHash })).toBe(digest);
+    expect(hashWrite(domain, { ...write, contentHash })).toBe(digest);
   });
 
   it("names what it is about in one way", () => {
     const hash = `0x${"Ab".repeat(32)}` as const;
-    const subjects = [putMetadata("7"), reserveMetadata(hash), publishSchema(hash)];
+    const subjects = [metadataWriteSubject("7"), reservationWriteSubject(hash), schemaWriteSubject(hash)];
     expect(subjects.map(({ resource }) => resource)).toEqual([
       "/intents/7/metadata",
       `/intents/metadata/${hash.toLowerCase()}`,

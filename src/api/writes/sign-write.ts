@@ -18,7 +18,7 @@ export type WriteDomain = { readonly chainId: number; readonly intentBook: Hex }
 /** What a write does, and to what. */
 export type WriteSubject = { readonly action: string; readonly resource: string };
 
-export type Write = WriteSubject & {
+export type WriteMessage = WriteSubject & {
   /** The server's public base URL. */
   readonly audience: string;
   /** keccak256 of the body, byte for byte as it is sent. */
@@ -35,24 +35,24 @@ export const DEADLINE_HEADER = "x-write-deadline";
 /** Only for a write that anyone may sign, by an account whose signature does not tell its address: a contract. */
 export const SIGNER_HEADER = "x-write-signer";
 
-export const putMetadata = (intentId: bigint | string): WriteSubject => ({
+export const metadataWriteSubject = (intentId: bigint | string): WriteSubject => ({
   action: "putIntentMetadata",
   resource: `/intents/${intentId}/metadata`,
 });
 
-export const reserveMetadata = (intentHash: Hex): WriteSubject => ({
+export const reservationWriteSubject = (intentHash: Hex): WriteSubject => ({
   action: "reserveIntentMetadata",
   resource: `/intents/metadata/${intentHash.toLowerCase()}`,
 });
 
-export const publishSchema = (schemaHash: Hex): WriteSubject => ({
+export const schemaWriteSubject = (schemaHash: Hex): WriteSubject => ({
   action: "publishAttestationSchema",
   resource: `/attestations/schemas/${schemaHash.toLowerCase()}`,
 });
 
 type WriteTypedData = ReturnType<typeof writeTypedData>;
 
-function writeTypedData({ chainId, intentBook }: WriteDomain, message: Write) {
+function writeTypedData({ chainId, intentBook }: WriteDomain, message: WriteMessage) {
   return {
     domain: { name: "SextantIndex", version: "1", chainId, verifyingContract: intentBook },
     types: WRITE_TYPES,
@@ -61,7 +61,7 @@ function writeTypedData({ chainId, intentBook }: WriteDomain, message: Write) {
   } as const;
 }
 
-export function writeDigest(domain: WriteDomain, write: Write): Hex {
+export function hashWrite(domain: WriteDomain, write: WriteMessage): Hex {
   return hashTypedData(writeTypedData(domain, write));
 }
 
@@ -69,7 +69,7 @@ export function writeDigest(domain: WriteDomain, write: Write): Hex {
 export async function signWrite(
   signer: { signTypedData(data: WriteTypedData): Promise<Hex> },
   domain: WriteDomain,
-  write: Omit<Write, "contentHash"> & { readonly body: Uint8Array | string },
+  write: Omit<WriteMessage, "contentHash"> & { readonly body: Uint8Array | string },
 ): Promise<Readonly<Record<string, string>>> {
   const { body, ...rest } = write;
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;

@@ -1,5 +1,5 @@
 // Every schema inside a JSON Schema, with its place: keywords say where schemas are, the rest is data.
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
 
 export type Subschema = { readonly pointer: string; readonly schema: JsonObject };
 
@@ -27,19 +27,19 @@ const NAMED = new Set([
 ]);
 
 /** The schema itself first; `true` and `false` are schemas too and count as empty ones. */
-export function* subschemasOf(schema: unknown, pointer = ""): Generator<Subschema> {
+export function* walkSubschemas(schema: unknown, pointer = ""): Generator<Subschema> {
   if (typeof schema === "boolean") yield { pointer, schema: {} };
-  if (!isObject(schema)) return;
+  if (!isJsonObject(schema)) return;
   yield { pointer, schema };
   for (const [keyword, value] of Object.entries(schema)) {
     const below = `${pointer}/${escaped(keyword)}`;
-    if (ONE.has(keyword)) yield* subschemasOf(value, below);
+    if (ONE.has(keyword)) yield* walkSubschemas(value, below);
     if (MANY.has(keyword) && Array.isArray(value)) {
-      for (const [index, each] of value.entries()) yield* subschemasOf(each, `${below}/${index}`);
+      for (const [index, each] of value.entries()) yield* walkSubschemas(each, `${below}/${index}`);
     }
-    if (NAMED.has(keyword) && isObject(value)) {
+    if (NAMED.has(keyword) && isJsonObject(value)) {
       for (const [name, each] of Object.entries(value))
-        yield* subschemasOf(each, `${below}/${escaped(name)}`);
+        yield* walkSubschemas(each, `${below}/${escaped(name)}`);
     }
   }
 }

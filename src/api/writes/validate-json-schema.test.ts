@@ -1,13 +1,13 @@
 // Strangers' schemas: real ones pass, broken and hostile ones are refused quickly and with a sentence.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
-import { requireJsonSchema } from "./validate-json-schema.ts";
+import { assertJsonSchema } from "./validate-json-schema.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 function refusalOf(schema: Record<string, unknown>): string {
   try {
-    requireJsonSchema(schema);
+    assertJsonSchema(schema);
   } catch (error) {
     if (error instanceof Fault && error.code === "INPUT_INVALID") return error.message;
     throw error;

@@ -1,8 +1,8 @@
 // Whether a stranger's JSON Schema is one of 2020-12, found out without ever turning it into code or running it.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Fault } from "../../lib/fault.ts";
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
-import { type Subschema, subschemasOf } from "./subschemas.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import { type Subschema, walkSubschemas } from "./subschemas.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 // Attestations are small records; a schema beyond this describes something else.
@@ -21,7 +21,7 @@ let metaSchema: Ajv2020 | null = null;
  * is held against the meta-schema as data, and what that can not tell is checked here: references lead to a place
  * inside, patterns are patterns, and there is only one dialect.
  */
-export function requireJsonSchema(schema: JsonObject): void {
+export function assertJsonSchema(schema: JsonObject): void {
   const places = readPlaces(schema);
   const anchors = new Set(places.flatMap(({ schema: each }) => anchorsOf(each)));
   const pointers = new Set(places.map(({ pointer }) => pointer));
@@ -35,7 +35,7 @@ export function requireJsonSchema(schema: JsonObject): void {
 
 function readPlaces(schema: JsonObject): readonly Subschema[] {
   const places: Subschema[] = [];
-  for (const place of subschemasOf(schema)) {
+  for (const place of walkSubschemas(schema)) {
     places.push(place);
     if (places.length > SUBSCHEMAS_MAX) {
       throw new Fault("INPUT_INVALID", `json_schema must have at most ${SUBSCHEMAS_MAX} subschemas.`);
@@ -63,7 +63,7 @@ function refuseUnfit({ pointer, schema }: Subschema, anchors: Set<string>, point
       throw refusal(pointer, "a reference must lead to a subschema of the same schema, such as #/$defs/name");
     }
   }
-  const named = isObject(patternProperties) ? Object.keys(patternProperties) : [];
+  const named = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
   for (const each of [...(pattern === undefined ? [] : [pattern]), ...named]) {
     if (!isPattern(each)) {
       throw refusal(

@@ -4,7 +4,7 @@ import { type Hex, hexToBigInt, keccak256, numberToHex, slice } from "viem";
 import { privateKeyToAccount, sign } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
-import { type AccountReads, recoverSigner, requireSignature } from "./verify-signature.ts";
+import { type AccountReader, recoverSigner, requireSignature } from "./verify-signature.ts";
 
 const KEY = keccak256("0x01");
 const account = privateKeyToAccount(KEY).address.toLowerCase() as Hex;
@@ -13,15 +13,15 @@ const said = "to be signed is this.";
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const MAGIC: Hex = `0x1626ba7e${"00".repeat(28)}`;
 
-const noCode: AccountReads = {
-  codeOf: async () => "0x",
+const noCode: AccountReader = {
+  readCode: async () => "0x",
   call: async () => {
     throw new Error("an account without code is not called");
   },
 };
 
-const contract = (answer: Hex | null): AccountReads => ({
-  codeOf: async () => "0x60",
+const contract = (answer: Hex | null): AccountReader => ({
+  readCode: async () => "0x60",
   call: async () => answer,
 });
 

@@ -3,9 +3,9 @@ import { encodeFunctionData, type Hex, parseAbi, recoverAddress } from "viem";
 import { Fault } from "../../lib/fault.ts";
 
 /** What is asked of the chain about an account, at its newest block; a node that fails throws. */
-export type AccountReads = {
+export type AccountReader = {
   /** 0x where there is none. */
-  codeOf(account: Hex): Promise<Hex>;
+  readCode(account: Hex): Promise<Hex>;
   /** What a call returns; null where the contract reverts. */
   call(to: Hex, data: Hex): Promise<Hex | null>;
 };
@@ -16,11 +16,11 @@ const ACCEPTED = `0x1626ba7e${"0".repeat(56)}`;
 
 /** Throws unless `account` has signed. Where there is code, only the code decides: it may have revoked the key. */
 export async function requireSignature(
-  reads: AccountReads,
+  reads: AccountReader,
   account: Hex,
   { digest, signature, said }: { digest: Hex; signature: Hex; said: string },
 ): Promise<void> {
-  if ((await reads.codeOf(account)) !== "0x") {
+  if ((await reads.readCode(account)) !== "0x") {
     const args = [digest, signature] as const;
     const data = encodeFunctionData({ abi: ERC1271, functionName: "isValidSignature", args });
     if ((await reads.call(account, data))?.slice(0, ACCEPTED.length) === ACCEPTED) return;

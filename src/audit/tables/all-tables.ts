@@ -20,7 +20,7 @@ import { sessionExecutionsAudit, sessionKeysAudit } from "./session-keys.ts";
 import { paymentWindowsAudit, signedPaymentsAudit, spendWindowsAudit } from "./spending.ts";
 import { signalCountsAudit, subjectSignalCountsAudit, trustSignalsAudit } from "./trust-signals.ts";
 
-export const audits: readonly TableAudit[] = coveringAll([
+export const tableAudits: readonly TableAudit[] = coveringAll([
   agentsAudit,
   intentsAudit,
   bidsAudit,

@@ -1,15 +1,15 @@
 // Attestations must be what their registry says of them, and what attesters did must add up.
 import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
 import { attestations, attesterActivity } from "../../protocol/domains/attestations.ts";
-import { born, recountOf, tableAudit, view } from "./define-audit.ts";
+import { createdBy, recountAudit, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "AttestationRegistry", abi } as const;
 
-export const attestationsAudit = tableAudit(attestations, {
+export const attestationsAudit = defineTableAudit(attestations, {
   ids: "attestation_id",
-  births: [born(attestations, registry, "AttestationSubmitted", ({ args }) => ({ attestation_id: args.id }))],
+  births: [createdBy(attestations, registry, "AttestationSubmitted", ({ args }) => ({ attestation_id: args.id }))],
   views: [
-    view(attestations, registry, "getAttestation", {
+    viewCheck(attestations, registry, "getAttestation", {
       args: ({ attestation_id }) => [attestation_id],
       columns: {
         attester: ({ attester }) => attester,
@@ -23,7 +23,7 @@ export const attestationsAudit = tableAudit(attestations, {
   ],
 });
 
-export const attesterActivityAudit = recountOf(
+export const attesterActivityAudit = recountAudit(
   attesterActivity,
   [attestations],
   `select attester, count(*) as attestations, count(*) filter (where revoked) as revoked_attestations

@@ -15,7 +15,7 @@ import { quotes } from "../../protocol/domains/quotes.ts";
 import { receipts } from "../../protocol/domains/receipts.ts";
 import { services } from "../../protocol/domains/services.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { recountOf } from "./define-audit.ts";
+import { recountAudit } from "./define-audit.ts";
 
 const VOLUME =
   "count(*) as receipts, sum(amount) as settled_volume, sum(protocol_fee_amount) as protocol_fees";
@@ -24,7 +24,7 @@ const DISPUTES = `count(*) as disputes,
   count(*) filter (where status = 'RESOLVED') as resolved_disputes,
   count(*) filter (where status = 'REJECTED') as rejected_disputes`;
 
-export const commerceTotalsAudit = recountOf(
+export const commerceTotalsAudit = recountAudit(
   commerceTotals,
   [merchants, services, facilitators, quotes, receipts, disputes],
   `select 'all' as scope, m.*, s.*, f.*, q.*, r.*, d.*
@@ -38,32 +38,32 @@ export const commerceTotalsAudit = recountOf(
      (select ${DISPUTES} from disputes) d`,
 );
 
-export const tokenVolumesAudit = recountOf(
+export const tokenVolumesAudit = recountAudit(
   tokenVolumes,
   [receipts],
   `select token, ${VOLUME} from receipts group by token`,
 );
 
-export const railVolumesAudit = recountOf(
+export const railVolumesAudit = recountAudit(
   railVolumes,
   [receipts],
   `select payment_rail, ${VOLUME} from receipts group by payment_rail`,
 );
 
-export const facilitatorVolumesAudit = recountOf(
+export const facilitatorVolumesAudit = recountAudit(
   facilitatorVolumes,
   [receipts],
   `select facilitator, ${VOLUME} from receipts where facilitator <> '${ZERO_ADDRESS}' group by facilitator`,
 );
 
-export const serviceVolumesAudit = recountOf(
+export const serviceVolumesAudit = recountAudit(
   serviceVolumes,
   [receipts],
   `select service_numeric_id, ${VOLUME} from receipts group by service_numeric_id`,
 );
 
 // A dispute is always about a receipt of the same merchant, so every merchant of the second part is in the first.
-export const merchantRecordsAudit = recountOf(
+export const merchantRecordsAudit = recountAudit(
   merchantRecords,
   [receipts, disputes],
   `select * from (select merchant_id, ${VOLUME}, count(fulfillment_hash) as fulfilled_receipts

@@ -3,20 +3,20 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { facilitators } from "../../protocol/domains/facilitators.ts";
 import { merchants } from "../../protocol/domains/merchants.ts";
 import { services } from "../../protocol/domains/services.ts";
-import { born, tableAudit, view } from "./define-audit.ts";
+import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "CommerceRegistry", abi } as const;
 
-export const merchantsAudit = tableAudit(merchants, {
+export const merchantsAudit = defineTableAudit(merchants, {
   ids: "merchant_id",
   births: [
-    born(merchants, registry, "MerchantRegistered", ({ args }) => ({
+    createdBy(merchants, registry, "MerchantRegistered", ({ args }) => ({
       merchant_id: args.merchantId,
       owner: args.owner,
     })),
   ],
   views: [
-    view(merchants, registry, "getMerchant", {
+    viewCheck(merchants, registry, "getMerchant", {
       args: ({ merchant_id }) => [merchant_id],
       columns: {
         owner: ({ owner }) => owner,
@@ -29,16 +29,16 @@ export const merchantsAudit = tableAudit(merchants, {
   ],
 });
 
-export const servicesAudit = tableAudit(services, {
+export const servicesAudit = defineTableAudit(services, {
   ids: "service_numeric_id",
   births: [
-    born(services, registry, "ServiceRegistered", ({ args }) => ({
+    createdBy(services, registry, "ServiceRegistered", ({ args }) => ({
       service_numeric_id: args.serviceNumericId,
       merchant_id: args.merchantId,
     })),
   ],
   views: [
-    view(services, registry, "getService", {
+    viewCheck(services, registry, "getService", {
       args: ({ service_numeric_id }) => [service_numeric_id],
       columns: {
         merchant_id: ({ merchantId }) => merchantId,
@@ -53,10 +53,10 @@ export const servicesAudit = tableAudit(services, {
 });
 
 // Registering again keeps the id: rows are told apart by it.
-export const facilitatorsAudit = tableAudit(facilitators, {
+export const facilitatorsAudit = defineTableAudit(facilitators, {
   ids: "facilitator_id",
   births: [
-    born(
+    createdBy(
       facilitators,
       registry,
       "FacilitatorRegistered",
@@ -65,7 +65,7 @@ export const facilitatorsAudit = tableAudit(facilitators, {
     ),
   ],
   views: [
-    view(facilitators, registry, "getFacilitator", {
+    viewCheck(facilitators, registry, "getFacilitator", {
       args: ({ facilitator_id }) => [facilitator_id],
       columns: {
         facilitator: ({ facilitator }) => facilitator,

@@ -2,11 +2,11 @@
 import { BaseError } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import type { DecodedEvent } from "../../protocol/decode/logs.ts";
-import { keyText, type Row } from "../../schema/table.ts";
+import { formatKey, type Row } from "../../schema/table.ts";
 import type { TableAudit, ViewCheck } from "./define-audit.ts";
 
 /** One value that is not what it should be, and who says so. */
-export type Difference = {
+export type RowDifference = {
   readonly key: string;
   readonly column: string;
   readonly found: string;
@@ -15,7 +15,7 @@ export type Difference = {
 };
 
 /** `stranger`: anyone may have deployed the contract, so that it may do anything. */
-export type AuditCall = { readonly to: Hex; readonly data: Hex; readonly stranger: boolean };
+export type AuditCall = { readonly to: Hex; readonly data: Hex; readonly untrusted: boolean };
 
 /** What a comparison reads of the chain and of the stored logs; a door plugs it in. */
 export type AuditReads = {
@@ -23,13 +23,13 @@ export type AuditReads = {
   readonly timestamp: bigint;
   readonly addressOf: (contract: string) => Hex;
   /** In the order of the calls; null for a revert, and for a stranger that gave no answer at all. */
-  calls(calls: readonly AuditCall[]): Promise<readonly (Hex | null)[]>;
+  callViews(calls: readonly AuditCall[]): Promise<readonly (Hex | null)[]>;
   /** In the order of the rows; null where there is no event of ours at the place that the row names. */
-  events(rows: readonly Row[]): Promise<readonly (DecodedEvent | null)[]>;
+  readEvents(rows: readonly Row[]): Promise<readonly (DecodedEvent | null)[]>;
 };
 
-export type Comparison = {
-  readonly differences: readonly Difference[];
+export type RowComparison = {
+  readonly differences: readonly RowDifference[];
   /** Rows that the contract they name does not speak for: it may only pretend to be one. */
   readonly unverifiable: number;
   /**
@@ -42,30 +42,30 @@ export type Comparison = {
 const NOT_KNOWN = "not known to the contract";
 
 /** What a column is called in a difference that concerns the row as a whole. */
-export const WHOLE_ROW = "(row)";
+export const ENTIRE_ROW = "(row)";
 
 export async function compareRows(
   audit: TableAudit,
   rows: readonly Row[],
   reads: AuditReads,
-): Promise<Comparison> {
+): Promise<RowComparison> {
   const checks = rows.flatMap((row) =>
-    audit.views.filter((view) => view.applies(row)).map((view) => ({ row, view })),
+    audit.views.filter((view) => view.appliesTo(row)).map((view) => ({ row, view })),
   );
   const [answers, events] = await Promise.all([
     ask(checks, reads),
-    audit.births.length > 0 ? reads.events(rows) : [],
+    audit.creationEvents.length > 0 ? reads.readEvents(rows) : [],
   ]);
-  const found = new Map<Row, Difference[]>(rows.map((row) => [row, []]));
+  const found = new Map<Row, RowDifference[]>(rows.map((row) => [row, []]));
   const unverifiable = new Set<Row>();
   const known: boolean[] = [];
   checks.forEach(({ row, view }, index) => {
     const differences = judgeAnswer(audit, view, row, answers[index] ?? null, reads.timestamp);
-    if (view.account === null) known.push(differences.every(({ expected }) => expected !== NOT_KNOWN));
-    if (view.account !== null && differences.length > 0) unverifiable.add(row);
+    if (view.addressColumn === null) known.push(differences.every(({ expected }) => expected !== NOT_KNOWN));
+    if (view.addressColumn !== null && differences.length > 0) unverifiable.add(row);
     else found.get(row)?.push(...differences);
   });
-  if (audit.births.length > 0) {
+  if (audit.creationEvents.length > 0) {
     rows.forEach((row, index) => {
       const told = found.get(row) ?? [];
       // What a contract has already told is not told again.
@@ -83,7 +83,7 @@ export async function compareRows(
 }
 
 /** Whether a contract knows rows that the index does not have. */
-export async function areKnown(
+export async function areKnownToContract(
   view: ViewCheck,
   rows: readonly Row[],
   reads: AuditReads,
@@ -92,7 +92,7 @@ export async function areKnown(
     rows.map((row) => ({ row, view })),
     reads,
   );
-  return answers.map((answer) => isAnswer(answer) && !view.isUnknown(view.read(answer)));
+  return answers.map((answer) => isAnswer(answer) && !view.isUnknown(view.decode(answer)));
 }
 
 /** Where there is no code (yet), a call succeeds and answers with nothing. */
@@ -106,16 +106,16 @@ async function ask(
   reads: AuditReads,
 ): Promise<readonly (Hex | null)[]> {
   const calls = checks.map(({ row, view }) => callOf(view, row, reads));
-  const answers = await reads.calls(calls.filter((call) => call !== null));
+  const answers = await reads.callViews(calls.filter((call) => call !== null));
   let next = 0;
   return calls.map((call) => (call === null ? null : (answers[next++] ?? null)));
 }
 
 function callOf(view: ViewCheck, row: Row, reads: AuditReads): AuditCall | null {
-  const stranger = view.account !== null;
-  const to = view.account === null ? reads.addressOf(view.contract) : (row[view.account] as Hex);
+  const stranger = view.addressColumn !== null;
+  const to = view.addressColumn === null ? reads.addressOf(view.contract) : (row[view.addressColumn] as Hex);
   try {
-    return { to, data: view.callData(row), stranger };
+    return { to, data: view.callData(row), untrusted: stranger };
   } catch (cause) {
     if (cause instanceof BaseError) return null;
     throw cause;
@@ -128,17 +128,17 @@ function judgeAnswer(
   row: Row,
   answer: Hex | null,
   timestamp: bigint,
-): readonly Difference[] {
+): readonly RowDifference[] {
   const source = `${view.contract}.${view.name}`;
   const whole = (expected: string) => [
-    { key: keyText(audit.table.key, row), column: WHOLE_ROW, found: "is there", expected, source },
+    { key: formatKey(audit.table.key, row), column: ENTIRE_ROW, found: "is there", expected, source },
   ];
   if (!isAnswer(answer)) return whole(NOT_KNOWN);
   let result: unknown;
   try {
-    result = view.read(answer);
+    result = view.decode(answer);
   } catch (cause) {
-    if (view.account !== null) return whole("an answer that can be read");
+    if (view.addressColumn !== null) return whole("an answer that can be read");
     throw new Error(`${source} gave an answer that is none`, { cause });
   }
   if (view.isUnknown(result)) return whole(NOT_KNOWN);
@@ -148,12 +148,12 @@ function judgeAnswer(
   return unequal(audit, row, expected, source);
 }
 
-function judgeEvent(audit: TableAudit, row: Row, event: DecodedEvent | null): readonly Difference[] {
-  const birth = audit.births.find((each) => each.contract === event?.contract && each.event === event.name);
+function judgeEvent(audit: TableAudit, row: Row, event: DecodedEvent | null): readonly RowDifference[] {
+  const birth = audit.creationEvents.find((each) => each.contract === event?.contract && each.event === event.name);
   if (event === null || birth === undefined) {
     const found = `log ${row.log_index} of block ${row.block_number}`;
-    const expected = audit.births.map((each) => each.event).join(" or ");
-    const key = keyText(audit.table.key, row);
+    const expected = audit.creationEvents.map((each) => each.event).join(" or ");
+    const key = formatKey(audit.table.key, row);
     return [{ key, column: "log_index", found, expected: `a log of ${expected}`, source: "stored logs" }];
   }
   const columns = { ...birth.columns(event), tx_hash: event.txHash };
@@ -165,11 +165,11 @@ function unequal(
   row: Row,
   columns: readonly (readonly [string, unknown])[],
   source: string,
-): readonly Difference[] {
+): readonly RowDifference[] {
   return columns
     .filter(([column, expected]) => row[column] !== expected)
     .map(([column, expected]) => ({
-      key: keyText(audit.table.key, row),
+      key: formatKey(audit.table.key, row),
       column,
       found: String(row[column]),
       expected: String(expected),

@@ -10,24 +10,24 @@ import {
   solverActivity,
 } from "../../protocol/domains/intents.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { born, derived, recountOf, tableAudit, view } from "./define-audit.ts";
+import { createdBy, derivedColumns, recountAudit, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const book = { contract: "IntentBook", abi } as const;
 
 // 3, EXPIRED, is never stored by the contract, and the index works it out when it answers.
 const STATUSES = ["OPEN", "FILLED", "CANCELLED"] as const;
 
-export const intentsAudit = tableAudit(intents, {
+export const intentsAudit = defineTableAudit(intents, {
   ids: "intent_id",
   births: [
-    born(intents, book, "IntentSubmitted", ({ args }) => ({
+    createdBy(intents, book, "IntentSubmitted", ({ args }) => ({
       intent_id: args.intentId,
       owner: args.owner,
       nonce: args.nonce,
     })),
   ],
   views: [
-    view(intents, book, "getIntent", {
+    viewCheck(intents, book, "getIntent", {
       args: ({ intent_id }) => [intent_id],
       unknown: ({ owner }) => owner === ZERO_ADDRESS,
       columns: {
@@ -48,28 +48,28 @@ export const intentsAudit = tableAudit(intents, {
         metadata_uri_hash: ({ execution }) => execution.metadataURIHash,
       },
     }),
-    view(intents, book, "getIntentStatus", {
+    viewCheck(intents, book, "getIntentStatus", {
       args: ({ intent_id }) => [intent_id],
       columns: { status: (status) => STATUSES[status] ?? `STATUS_${status}` },
     }),
-    view(intents, book, "getSelectedBid", {
+    viewCheck(intents, book, "getSelectedBid", {
       args: ({ intent_id }) => [intent_id],
       columns: { selected_bid_id: (bidId) => (bidId === 0n ? null : bidId) },
     }),
   ],
 });
 
-export const bidsAudit = tableAudit(bids, {
+export const bidsAudit = defineTableAudit(bids, {
   ids: "chain_bid_id",
   idsWithin: intents,
   births: [
-    born(bids, book, "SolverBidSubmitted", ({ args }) => ({
+    createdBy(bids, book, "SolverBidSubmitted", ({ args }) => ({
       intent_id: args.intentId,
       chain_bid_id: args.bidId,
     })),
   ],
   views: [
-    view(bids, book, "getBid", {
+    viewCheck(bids, book, "getBid", {
       args: ({ intent_id, chain_bid_id }) => [intent_id, chain_bid_id],
       columns: {
         solver: ({ solver }) => solver,
@@ -83,16 +83,16 @@ export const bidsAudit = tableAudit(bids, {
   ],
 });
 
-export const fillsAudit = tableAudit(fills, {
+export const fillsAudit = defineTableAudit(fills, {
   births: [
-    born(fills, book, "IntentFilled", ({ args }) => ({
+    createdBy(fills, book, "IntentFilled", ({ args }) => ({
       intent_id: args.intentId,
       solver: args.solver,
       amount_in: args.amountIn,
       amount_out: args.amountOut,
     })),
   ],
-  recount: derived(
+  recount: derivedColumns(
     fills,
     ["latency_blocks", "surplus_out"],
     [fills, intents],
@@ -102,9 +102,9 @@ export const fillsAudit = tableAudit(fills, {
   ),
 });
 
-export const fillProofsAudit = tableAudit(fillProofs, {
+export const fillProofsAudit = defineTableAudit(fillProofs, {
   births: [
-    born(fillProofs, book, "IntentFillProof", ({ args }) => ({
+    createdBy(fillProofs, book, "IntentFillProof", ({ args }) => ({
       intent_id: args.intentId,
       result_hash: args.resultHash,
       trace_hash: args.traceHash,
@@ -113,7 +113,7 @@ export const fillProofsAudit = tableAudit(fillProofs, {
   ],
 });
 
-export const solverActivityAudit = recountOf(
+export const solverActivityAudit = recountAudit(
   solverActivity,
   [fills],
   `select solver, count(*) as fills, sum(latency_blocks) as latency_blocks_total, sum(surplus_out) as surplus_out_total

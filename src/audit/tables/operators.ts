@@ -3,21 +3,21 @@ import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-regis
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
 import { attestors } from "../../protocol/domains/attestors.ts";
 import { solvers } from "../../protocol/domains/solvers.ts";
-import { born, tableAudit, view } from "./define-audit.ts";
+import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const solverRegistry = { contract: "SolverRegistry", abi: solverRegistryAbi } as const;
 const attestorRegistry = { contract: "AttestorRegistry", abi: attestorRegistryAbi } as const;
 
-export const solversAudit = tableAudit(solvers, {
+export const solversAudit = defineTableAudit(solvers, {
   ids: "solver_id",
   births: [
-    born(solvers, solverRegistry, "SolverRegistered", ({ args }) => ({
+    createdBy(solvers, solverRegistry, "SolverRegistered", ({ args }) => ({
       solver_id: args.solverId,
       operator: args.operator,
     })),
   ],
   views: [
-    view(solvers, solverRegistry, "getSolver", {
+    viewCheck(solvers, solverRegistry, "getSolver", {
       args: ({ solver_id }) => [solver_id],
       columns: {
         operator: ({ operator }) => operator,
@@ -30,16 +30,16 @@ export const solversAudit = tableAudit(solvers, {
   ],
 });
 
-export const attestorsAudit = tableAudit(attestors, {
+export const attestorsAudit = defineTableAudit(attestors, {
   ids: "attestor_id",
   births: [
-    born(attestors, attestorRegistry, "AttestorRegistered", ({ args }) => ({
+    createdBy(attestors, attestorRegistry, "AttestorRegistered", ({ args }) => ({
       attestor_id: args.attestorId,
       operator: args.operator,
     })),
   ],
   views: [
-    view(attestors, attestorRegistry, "getAttestor", {
+    viewCheck(attestors, attestorRegistry, "getAttestor", {
       args: ({ attestor_id }) => [attestor_id],
       columns: {
         operator: ({ operator }) => operator,

@@ -1,7 +1,7 @@
 // Policies must be what the policy module says of them.
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import { policies } from "../../protocol/domains/policies.ts";
-import { born, tableAudit, view } from "./define-audit.ts";
+import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const policyModule = { contract: "PolicyModule", abi } as const;
 
@@ -16,9 +16,9 @@ const ofType = (type: string) => (row: { readonly policy_type: string }) => row.
 
 // FUNCTION_ALLOWLIST_MODE is the one type that no view tells; isFunctionAllowed answers for the list alone, whether
 // the mode is on or off.
-export const policiesAudit = tableAudit(policies, {
+export const policiesAudit = defineTableAudit(policies, {
   births: [
-    born(
+    createdBy(
       policies,
       policyModule,
       "SpendLimitSet",
@@ -32,7 +32,7 @@ export const policiesAudit = tableAudit(policies, {
       }),
       { topics: 2 },
     ),
-    born(
+    createdBy(
       policies,
       policyModule,
       "TargetAllowlistUpdated",
@@ -46,7 +46,7 @@ export const policiesAudit = tableAudit(policies, {
       }),
       { topics: 2 },
     ),
-    born(
+    createdBy(
       policies,
       policyModule,
       "FunctionAllowlistUpdated",
@@ -61,7 +61,7 @@ export const policiesAudit = tableAudit(policies, {
       }),
       { topics: 2, words: [0] },
     ),
-    born(
+    createdBy(
       policies,
       policyModule,
       "FunctionAllowlistModeUpdated",
@@ -74,7 +74,7 @@ export const policiesAudit = tableAudit(policies, {
       }),
       { topics: 1 },
     ),
-    born(
+    createdBy(
       policies,
       policyModule,
       "PaymentPolicySet",
@@ -92,7 +92,7 @@ export const policiesAudit = tableAudit(policies, {
       }),
       { topics: 3, words: [0] },
     ),
-    born(
+    createdBy(
       policies,
       policyModule,
       "GuardianSet",
@@ -105,7 +105,7 @@ export const policiesAudit = tableAudit(policies, {
       }),
       { topics: 1 },
     ),
-    born(
+    createdBy(
       policies,
       policyModule,
       "AccountFrozen",
@@ -120,22 +120,22 @@ export const policiesAudit = tableAudit(policies, {
     ),
   ],
   views: [
-    view(policies, policyModule, "getSpendLimit", {
+    viewCheck(policies, policyModule, "getSpendLimit", {
       when: ofType("SPEND_LIMIT"),
       args: ({ account, token }) => [account, token],
       columns: { max_per_day: ({ maxPerDay }) => maxPerDay },
     }),
-    view(policies, policyModule, "isTargetAllowed", {
+    viewCheck(policies, policyModule, "isTargetAllowed", {
       when: ofType("TARGET_ALLOWLIST"),
       args: ({ account, target }) => [account, target],
       columns: { allowed: (allowed) => allowed },
     }),
-    view(policies, policyModule, "isFunctionAllowed", {
+    viewCheck(policies, policyModule, "isFunctionAllowed", {
       when: ofType("FUNCTION_ALLOWLIST"),
       args: ({ account, target, selector }) => [account, target, selector],
       columns: { allowed: (allowed) => allowed },
     }),
-    view(policies, policyModule, "getPaymentPolicy", {
+    viewCheck(policies, policyModule, "getPaymentPolicy", {
       when: ofType("PAYMENT_POLICY"),
       args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
       columns: {
@@ -144,12 +144,12 @@ export const policiesAudit = tableAudit(policies, {
         allowed: ({ allowed }) => allowed,
       },
     }),
-    view(policies, policyModule, "guardianOf", {
+    viewCheck(policies, policyModule, "guardianOf", {
       when: ofType("GUARDIAN"),
       args: ({ account }) => [account],
       columns: { guardian: (guardian) => guardian },
     }),
-    view(policies, policyModule, "isAccountFrozen", {
+    viewCheck(policies, policyModule, "isAccountFrozen", {
       when: ofType("ACCOUNT_FROZEN"),
       args: ({ account }) => [account],
       columns: { frozen: (frozen) => frozen },

@@ -1,17 +1,17 @@
 // Agents must be what the registry says of them.
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
 import { agents } from "../../protocol/domains/agents.ts";
-import { born, tableAudit, view } from "./define-audit.ts";
+import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "AgentRegistry", abi } as const;
 
-export const agentsAudit = tableAudit(agents, {
+export const agentsAudit = defineTableAudit(agents, {
   ids: "agent_id",
   births: [
-    born(agents, registry, "AgentRegistered", ({ args }) => ({ agent_id: args.agentId, owner: args.owner })),
+    createdBy(agents, registry, "AgentRegistered", ({ args }) => ({ agent_id: args.agentId, owner: args.owner })),
   ],
   views: [
-    view(agents, registry, "getAgent", {
+    viewCheck(agents, registry, "getAgent", {
       args: ({ agent_id }) => [agent_id],
       columns: {
         owner: ({ owner }) => owner,

@@ -6,18 +6,18 @@ import { quotes } from "../../protocol/domains/quotes.ts";
 import { receipts } from "../../protocol/domains/receipts.ts";
 import { settlements } from "../../protocol/domains/settlements.ts";
 import { ZERO_HASH } from "../../schema/table.ts";
-import { born, derived, tableAudit, view } from "./define-audit.ts";
+import { createdBy, derivedColumns, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "CommerceRegistry", abi: commerceRegistryAbi } as const;
 const adapter = { contract: "SettlementAdapter", abi: settlementAdapterAbi } as const;
 
 // The live deployment lets a quote be committed again: rows are told apart by the hash.
-export const quotesAudit = tableAudit(quotes, {
+export const quotesAudit = defineTableAudit(quotes, {
   births: [
-    born(quotes, registry, "QuoteCommitted", ({ args }) => ({ quote_hash: args.quoteHash }), { topics: 1 }),
+    createdBy(quotes, registry, "QuoteCommitted", ({ args }) => ({ quote_hash: args.quoteHash }), { topics: 1 }),
   ],
   views: [
-    view(quotes, registry, "getQuote", {
+    viewCheck(quotes, registry, "getQuote", {
       args: ({ quote_hash }) => [quote_hash],
       columns: {
         merchant_id: ({ merchantId }) => merchantId,
@@ -40,16 +40,16 @@ export const quotesAudit = tableAudit(quotes, {
   ],
 });
 
-export const receiptsAudit = tableAudit(receipts, {
+export const receiptsAudit = defineTableAudit(receipts, {
   ids: "receipt_id",
   births: [
-    born(receipts, registry, "ReceiptRecorded", ({ args }) => ({
+    createdBy(receipts, registry, "ReceiptRecorded", ({ args }) => ({
       receipt_id: args.receiptId,
       quote_hash: args.quoteHash,
     })),
   ],
   views: [
-    view(receipts, registry, "getReceipt", {
+    viewCheck(receipts, registry, "getReceipt", {
       args: ({ receipt_id }) => [receipt_id],
       columns: {
         quote_hash: ({ quoteHash }) => quoteHash,
@@ -70,16 +70,16 @@ export const receiptsAudit = tableAudit(receipts, {
   ],
 });
 
-export const disputesAudit = tableAudit(disputes, {
+export const disputesAudit = defineTableAudit(disputes, {
   ids: "dispute_id",
   births: [
-    born(disputes, registry, "DisputeOpened", ({ args }) => ({
+    createdBy(disputes, registry, "DisputeOpened", ({ args }) => ({
       dispute_id: args.disputeId,
       receipt_id: args.receiptId,
     })),
   ],
   views: [
-    view(disputes, registry, "getDispute", {
+    viewCheck(disputes, registry, "getDispute", {
       args: ({ dispute_id }) => [dispute_id],
       columns: {
         receipt_id: ({ receiptId }) => receiptId,
@@ -91,7 +91,7 @@ export const disputesAudit = tableAudit(disputes, {
       },
     }),
   ],
-  recount: derived(
+  recount: derivedColumns(
     disputes,
     ["merchant_id"],
     [disputes, receipts],
@@ -99,9 +99,9 @@ export const disputesAudit = tableAudit(disputes, {
   ),
 });
 
-export const settlementsAudit = tableAudit(settlements, {
+export const settlementsAudit = defineTableAudit(settlements, {
   births: [
-    born(settlements, adapter, "SettlementExecuted", ({ args, txHash, logIndex }) => ({
+    createdBy(settlements, adapter, "SettlementExecuted", ({ args, txHash, logIndex }) => ({
       settlement_id: `${txHash}-${logIndex}`,
       quote_hash: args.quoteHash,
       settlement_plan_hash: args.settlementPlanHash,

@@ -1,13 +1,13 @@
 // Session keys must be what their account says of them, if it is one; what they did must be what was logged.
 import { policyAccountAbi as abi } from "@sextant/contracts/generated/policy-account";
 import { sessionExecutions, sessionKeys } from "../../protocol/domains/session-keys.ts";
-import { born, tableAudit, view } from "./define-audit.ts";
+import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const account = { contract: "PolicyAccount", abi, account: "account" } as const;
 
-export const sessionKeysAudit = tableAudit(sessionKeys, {
+export const sessionKeysAudit = defineTableAudit(sessionKeys, {
   births: [
-    born(
+    createdBy(
       sessionKeys,
       account,
       "SessionKeyUpdated",
@@ -21,7 +21,7 @@ export const sessionKeysAudit = tableAudit(sessionKeys, {
     ),
   ],
   views: [
-    view(sessionKeys, account, "sessionKeys", {
+    viewCheck(sessionKeys, account, "sessionKeys", {
       args: ({ session_key }) => [session_key],
       columns: {
         expires_at: ([expiresAt]) => BigInt(expiresAt),
@@ -31,9 +31,9 @@ export const sessionKeysAudit = tableAudit(sessionKeys, {
   ],
 });
 
-export const sessionExecutionsAudit = tableAudit(sessionExecutions, {
+export const sessionExecutionsAudit = defineTableAudit(sessionExecutions, {
   births: [
-    born(
+    createdBy(
       sessionExecutions,
       account,
       "SessionKeyExecuted",

@@ -6,14 +6,14 @@ import {
   signedPayments,
   spendWindows,
 } from "../../protocol/domains/policies.ts";
-import { born, tableAudit, view } from "./define-audit.ts";
+import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const policyModule = { contract: "PolicyModule", abi } as const;
 
 // getSpendLimit tells what is stored, getPaymentPolicy only what counts now.
-export const spendWindowsAudit = tableAudit(spendWindows, {
+export const spendWindowsAudit = defineTableAudit(spendWindows, {
   births: [
-    born(
+    createdBy(
       spendWindows,
       policyModule,
       "SpendRecorded",
@@ -22,7 +22,7 @@ export const spendWindowsAudit = tableAudit(spendWindows, {
     ),
   ],
   views: [
-    view(spendWindows, policyModule, "getSpendLimit", {
+    viewCheck(spendWindows, policyModule, "getSpendLimit", {
       args: ({ account, token }) => [account, token],
       columns: {
         spent: ({ spentToday }) => spentToday,
@@ -32,9 +32,9 @@ export const spendWindowsAudit = tableAudit(spendWindows, {
   ],
 });
 
-export const paymentWindowsAudit = tableAudit(paymentWindows, {
+export const paymentWindowsAudit = defineTableAudit(paymentWindows, {
   births: [
-    born(
+    createdBy(
       paymentWindows,
       policyModule,
       "SignedPaymentRecorded",
@@ -49,7 +49,7 @@ export const paymentWindowsAudit = tableAudit(paymentWindows, {
     ),
   ],
   views: [
-    view(paymentWindows, policyModule, "getPaymentPolicy", {
+    viewCheck(paymentWindows, policyModule, "getPaymentPolicy", {
       args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
       columns: {
         // Of a window that is over the contract tells nothing but zero: then the event alone can be compared.
@@ -63,9 +63,9 @@ export const paymentWindowsAudit = tableAudit(paymentWindows, {
   ],
 });
 
-export const signedPaymentsAudit = tableAudit(signedPayments, {
+export const signedPaymentsAudit = defineTableAudit(signedPayments, {
   births: [
-    born(
+    createdBy(
       signedPayments,
       policyModule,
       "SignedPaymentRecorded",

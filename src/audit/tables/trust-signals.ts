@@ -2,15 +2,15 @@
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { signalCounts, subjectSignalCounts, trustSignals } from "../../protocol/domains/trust-signals.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { born, recountOf, tableAudit, view } from "./define-audit.ts";
+import { createdBy, recountAudit, defineTableAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "CommerceRegistry", abi } as const;
 
-export const trustSignalsAudit = tableAudit(trustSignals, {
+export const trustSignalsAudit = defineTableAudit(trustSignals, {
   ids: "signal_id",
-  births: [born(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId }))],
+  births: [createdBy(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId }))],
   views: [
-    view(trustSignals, registry, "getTrustSignal", {
+    viewCheck(trustSignals, registry, "getTrustSignal", {
       args: ({ signal_id }) => [signal_id],
       unknown: ({ reporter }) => reporter === ZERO_ADDRESS,
       columns: {
@@ -24,13 +24,13 @@ export const trustSignalsAudit = tableAudit(trustSignals, {
   ],
 });
 
-export const signalCountsAudit = recountOf(
+export const signalCountsAudit = recountAudit(
   signalCounts,
   [trustSignals],
   "select kind, count(*) as signals from trust_signals group by kind",
 );
 
-export const subjectSignalCountsAudit = recountOf(
+export const subjectSignalCountsAudit = recountAudit(
   subjectSignalCounts,
   [trustSignals],
   `select subject_type, subject_id, kind, count(*) as signals

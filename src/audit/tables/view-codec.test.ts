@@ -4,9 +4,9 @@ import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { encodeAbiParameters, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
-import { viewCodec } from "./view-codec.ts";
+import { createViewCodec } from "./view-codec.ts";
 
-const getAgent = viewCodec(agentRegistryAbi, "getAgent");
+const getAgent = createViewCodec(agentRegistryAbi, "getAgent");
 const owner = "0xAbCdEf0123456789aBcDeF0123456789AbCdEf01".toLowerCase() as `0x${string}`;
 const capabilitiesHash = `0x${"12".repeat(32)}` as const;
 
@@ -29,7 +29,7 @@ describe("the codec of a view", () => {
   });
 
   it("gives several results as a tuple and refuses what is too short", () => {
-    const codec = viewCodec(policyAccountAbi, "sessionKeys");
+    const codec = createViewCodec(policyAccountAbi, "sessionKeys");
     const output = encodeAbiParameters([{ type: "uint48" }, { type: "bool" }], [7, true]);
     expect(codec.decode(output)).toEqual([7, true]);
     expect(() => codec.decode("0x")).toThrow();
@@ -37,6 +37,6 @@ describe("the codec of a view", () => {
   });
 
   it("refuses to be made for a function that is not there", () => {
-    expect(() => viewCodec(agentRegistryAbi, "getNobody")).toThrow("getNobody is not a function");
+    expect(() => createViewCodec(agentRegistryAbi, "getNobody")).toThrow("getNobody is not a function");
   });
 });

@@ -10,7 +10,7 @@ import {
   encodeFunctionData,
 } from "viem";
 import type { Hex } from "../../lib/hex.ts";
-import { readText } from "../../protocol/decode/words.ts";
+import { decodeStorableText } from "../../protocol/decode/words.ts";
 
 export type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
 export type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<
@@ -25,7 +25,7 @@ export type ViewCodec = {
   readonly decode: (output: Hex) => unknown;
 };
 
-export function viewCodec(abi: Abi, name: string): ViewCodec {
+export function createViewCodec(abi: Abi, name: string): ViewCodec {
   const item = abi.find((each): each is AbiFunction => each.type === "function" && each.name === name);
   if (!item) throw new Error(`${name} is not a function of the ABI`);
   const wire = item.outputs.map(asBytes);
@@ -39,7 +39,7 @@ export function viewCodec(abi: Abi, name: string): ViewCodec {
   };
 }
 
-export function eventItem(abi: Abi, name: string): AbiEvent {
+export function findAbiEvent(abi: Abi, name: string): AbiEvent {
   const item = abi.find((each): each is AbiEvent => each.type === "event" && each.name === name);
   if (!item) throw new Error(`${name} is not an event of the ABI`);
   return item;
@@ -60,6 +60,6 @@ function normal(parameter: AbiParameter, value: unknown): unknown {
     const fields = value as Readonly<Record<string, unknown>>;
     return Object.fromEntries(components.map((each) => [each.name, normal(each, fields[each.name ?? ""])]));
   }
-  if (parameter.type === "string") return readText((value as Hex).slice(2));
+  if (parameter.type === "string") return decodeStorableText((value as Hex).slice(2));
   return parameter.type === "address" ? (value as Hex).toLowerCase() : value;
 }

@@ -1,7 +1,7 @@
 // Arbitrum One.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const arbitrum: ChainFacts = {
+export const arbitrum: ChainInfo = {
   slug: "arbitrum",
   chainId: 42161,
   name: "Arbitrum One",

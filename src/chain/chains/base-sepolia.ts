@@ -1,7 +1,7 @@
 // Base Sepolia, the public test chain of Base.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const baseSepolia: ChainFacts = {
+export const baseSepolia: ChainInfo = {
   slug: "base-sepolia",
   chainId: 84532,
   name: "Base Sepolia",

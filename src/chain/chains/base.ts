@@ -1,7 +1,7 @@
 // Base, the chain that agents pay on.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const base: ChainFacts = {
+export const base: ChainInfo = {
   slug: "base",
   chainId: 8453,
   name: "Base",

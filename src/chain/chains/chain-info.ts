@@ -1,7 +1,7 @@
 // What there is to know about a chain itself; one small file per chain holds it.
-import type { BloomKind } from "../logs/get-logs.ts";
+import type { BloomCoverage } from "../logs/get-logs.ts";
 
-export type ChainFacts = {
+export type ChainInfo = {
   readonly slug: string;
   readonly chainId: number;
   readonly name: string;
@@ -11,7 +11,7 @@ export type ChainFacts = {
   /** The finalized block is never closer to the head than this, whatever a node claims. */
   readonly finalityDepthMin: number;
   readonly blockTimeMs: number;
-  readonly logsBloom: BloomKind;
+  readonly logsBloom: BloomCoverage;
   /** Address of a transaction's page, with {hash} in it; null when nobody shows this chain. */
   readonly explorerTxUrl: string | null;
   /** Whether its coins are worth money. */

@@ -1,15 +1,15 @@
 // The facts of all chains, held to the same rules.
 import { describe, expect, it } from "vitest";
-import { CHAINS, chainById, chainBySlug } from "./chains.ts";
+import { CHAINS, findChainById, findChainBySlug } from "./chains.ts";
 
 describe("the chains", () => {
   it("have slugs and ids of their own", () => {
     expect(new Set(CHAINS.map((chain) => chain.slug)).size).toBe(CHAINS.length);
     expect(new Set(CHAINS.map((chain) => chain.chainId)).size).toBe(CHAINS.length);
-    expect(chainBySlug("base")?.chainId).toBe(8453);
-    expect(chainById(84532)?.slug).toBe("base-sepolia");
-    expect(chainBySlug("nowhere")).toBeNull();
-    expect(chainById(0)).toBeNull();
+    expect(findChainBySlug("base")?.chainId).toBe(8453);
+    expect(findChainById(84532)?.slug).toBe("base-sepolia");
+    expect(findChainBySlug("nowhere")).toBeNull();
+    expect(findChainById(0)).toBeNull();
   });
 
   it.each(CHAINS)("$slug is described plausibly", (chain) => {

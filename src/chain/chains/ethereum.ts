@@ -1,7 +1,7 @@
 // Ethereum, the main chain.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const ethereum: ChainFacts = {
+export const ethereum: ChainInfo = {
   slug: "ethereum",
   chainId: 1,
   name: "Ethereum",

@@ -1,7 +1,7 @@
 // The embedded chain of a local run.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const local: ChainFacts = {
+export const localChain: ChainInfo = {
   slug: "local",
   chainId: 31337,
   name: "Local chain",

@@ -1,7 +1,7 @@
 // OP Mainnet.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const optimism: ChainFacts = {
+export const optimism: ChainInfo = {
   slug: "optimism",
   chainId: 10,
   name: "OP Mainnet",

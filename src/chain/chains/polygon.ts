@@ -1,7 +1,7 @@
 // Polygon PoS: its state-sync logs are reported by nodes but are not in the blooms.
-import type { ChainFacts } from "./chain-info.ts";
+import type { ChainInfo } from "./chain-info.ts";
 
-export const polygon: ChainFacts = {
+export const polygon: ChainInfo = {
   slug: "polygon",
   chainId: 137,
   name: "Polygon",

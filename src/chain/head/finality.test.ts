@@ -7,10 +7,10 @@ import {
   type FaultyNodeOptions,
   startFaultyNode,
 } from "../../../tests/support/nodes/faulty-node.ts";
-import type { Call } from "../../../tests/support/nodes/node-faults.ts";
+import type { NodeRpcCall } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { readHeader } from "../headers.ts";
-import { readFinalized } from "./finality.ts";
+import { readFinalizedHeader } from "./finality.ts";
 
 let chain: LocalChain;
 const nodes: FaultyNode[] = [];
@@ -27,12 +27,12 @@ async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 99): Prom
   nodes.push(started);
   return started;
 }
-const asksForTag = (calls: readonly Call[]) => calls.some((call) => call.params[0] === "finalized");
+const asksForTag = (calls: readonly NodeRpcCall[]) => calls.some((call) => call.params[0] === "finalized");
 
 describe("the finalized block", () => {
   it("is the node's own where it knows the tag", async () => {
     const { rpc } = createTestRpc([chain.rpcUrl]);
-    expect(await readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(await readHeader(rpc, 20));
+    expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(await readHeader(rpc, 20));
   });
 
   it.each([
@@ -42,27 +42,27 @@ describe("the finalized block", () => {
   ] as const)("is a number of blocks below the head where it does not: $message", async (injection) => {
     const only = await node((_, calls) => (asksForTag(calls) ? injection : null));
     const { rpc } = createTestRpc([only.url]);
-    expect((await readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).number).toBe(27);
+    expect((await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).number).toBe(27);
     expect(
-      (await readFinalized(createTestRpc([only.url]).rpc, { depthFallback: 999, depthMin: 0 })).number,
+      (await readFinalizedHeader(createTestRpc([only.url]).rpc, { depthFallback: 999, depthMin: 0 })).number,
     ).toBe(0);
   });
 
   it("is not guessed when the node only fails", async () => {
     const only = await node((_, calls) => (asksForTag(calls) ? { kind: "status", status: 500 } : null));
     const { rpc } = createTestRpc([only.url]);
-    await expect(readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).rejects.toMatchObject({
+    await expect(readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",
     });
   });
 
   it("never goes back, and is never above the head", async () => {
     const { rpc } = createTestRpc([chain.rpcUrl]);
-    const before = await readFinalized(rpc, { depthFallback: 3, depthMin: 0 });
+    const before = await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 });
     await chain.reorg(5, { blocks: 1 });
-    expect(await readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(before);
+    expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(before);
     await chain.mine(20);
-    expect((await readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).number).toBeGreaterThan(
+    expect((await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).number).toBeGreaterThan(
       before.number,
     );
 
@@ -71,7 +71,7 @@ describe("the finalized block", () => {
     const other = createTestRpc([lying.url]).rpc;
     await readHeader(other, "latest");
     const head = await readHeader(rpc, "latest");
-    expect((await readFinalized(other, { depthFallback: 3, depthMin: 0 })).number).toBeLessThanOrEqual(
+    expect((await readFinalizedHeader(other, { depthFallback: 3, depthMin: 0 })).number).toBeLessThanOrEqual(
       head.number,
     );
     // The head; the tag with a lie; the tag, and that block with a lie; both once more.
@@ -81,9 +81,9 @@ describe("the finalized block", () => {
   it("is a block that exists, also where the node lies about head and finality in one breath", async () => {
     const lying = await node((number) => (number === 0 ? { kind: "other-block" } : null));
     const { rpc } = createTestRpc([lying.url]);
-    const honest = await readFinalized(createTestRpc([chain.rpcUrl]).rpc, { depthFallback: 3, depthMin: 0 });
-    expect(await readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(honest);
-    expect(await readFinalized(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(honest);
+    const honest = await readFinalizedHeader(createTestRpc([chain.rpcUrl]).rpc, { depthFallback: 3, depthMin: 0 });
+    expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(honest);
+    expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(honest);
   });
 });
 
@@ -106,7 +106,7 @@ describe("a node that claims too much or too little finality", () => {
       [chain.rpcUrl, liar.url],
     ]) {
       const { rpc } = createTestRpc(urls);
-      expect((await readFinalized(rpc, { depthFallback: 12, depthMin: 0 })).number).toBe(honest);
+      expect((await readFinalizedHeader(rpc, { depthFallback: 12, depthMin: 0 })).number).toBe(honest);
     }
   });
 
@@ -114,7 +114,7 @@ describe("a node that claims too much or too little finality", () => {
     const liar = await claiming("latest");
     const down = await node(() => ({ kind: "status", status: 500 }));
     const { rpc } = createTestRpc([liar.url, down.url]);
-    expect((await readFinalized(rpc, FINALITY)).number).toBe(head - 3);
+    expect((await readFinalizedHeader(rpc, FINALITY)).number).toBe(head - 3);
   });
 
   it("does not wait long for a node that hangs, and uses its response when it comes late", async () => {
@@ -122,8 +122,8 @@ describe("a node that claims too much or too little finality", () => {
     const hanging = await node(() => ({ kind: "hang" }));
     const { rpc } = createTestRpc([liar.url, hanging.url], { limits: { requestTimeoutMs: 60_000 } });
     const finality = { ...FINALITY, waitMsMax: 50 };
-    expect((await readFinalized(rpc, finality)).number).toBe(head - 3);
-    expect((await readFinalized(rpc, finality)).number).toBe(head - 3);
+    expect((await readFinalizedHeader(rpc, finality)).number).toBe(head - 3);
+    expect((await readFinalizedHeader(rpc, finality)).number).toBe(head - 3);
     expect(hanging.requests).toHaveLength(1);
     rpc.close();
   });
@@ -131,7 +131,7 @@ describe("a node that claims too much or too little finality", () => {
   it("stays the minimum depth below the head when it is the only node", async () => {
     const liar = await claiming("latest");
     const { rpc } = createTestRpc([liar.url]);
-    expect((await readFinalized(rpc, { depthFallback: 20, depthMin: 4 })).number).toBe(head - 4);
+    expect((await readFinalizedHeader(rpc, { depthFallback: 20, depthMin: 4 })).number).toBe(head - 4);
   });
 
   it("does not hold it back below the fallback depth", async () => {
@@ -141,7 +141,7 @@ describe("a node that claims too much or too little finality", () => {
       [chain.rpcUrl, behind.url],
     ]) {
       const { rpc } = createTestRpc(urls);
-      expect((await readFinalized(rpc, { depthFallback: 15, depthMin: 0 })).number).toBe(head - 15);
+      expect((await readFinalizedHeader(rpc, { depthFallback: 15, depthMin: 0 })).number).toBe(head - 15);
     }
   });
 
@@ -149,7 +149,7 @@ describe("a node that claims too much or too little finality", () => {
     const [first, second] = [await node(() => null), await node(() => null)];
     const { rpc } = createTestRpc([first.url, second.url]);
     const finality = { depthFallback: 12, depthMin: 0 };
-    for (let i = 0; i < 5; i += 1) expect((await readFinalized(rpc, finality)).number).toBe(honest);
+    for (let i = 0; i < 5; i += 1) expect((await readFinalizedHeader(rpc, finality)).number).toBe(honest);
     expect(second.requests).toHaveLength(1);
     expect(first.requests).toHaveLength(6);
   });

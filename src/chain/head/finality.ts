@@ -1,12 +1,12 @@
 // The newest block that no reorg can undo: what two nodes agree on, and never going back within this process.
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import type { Header } from "../../schema/chain-log.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 import { canonicalHeaderCall, headerCall } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
-import { malformed } from "../rpc/invalid-response.ts";
-import type { CallOptions, PinnedRpc, Rpc } from "../rpc/types.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
+import type { RpcCallOptions, PinnedRpc, Rpc } from "../rpc/types.ts";
 
-export type FinalityOptions = CallOptions & {
+export type FinalizedHeaderOptions = RpcCallOptions & {
   /** Blocks below the head that count as final where a node has no finalized tag, or no second node confirms it. */
   readonly depthFallback: number;
   /** The finalized block is never closer to the head than this, whatever nodes claim. */
@@ -21,11 +21,11 @@ type Claim = {
   readonly provider: number;
   readonly head: number;
   readonly final: number;
-  readonly tagged: Header | null;
+  readonly tagged: BlockHeader | null;
 };
 
 type Knowledge = {
-  newest: Header | null;
+  newest: BlockHeader | null;
   second: (Claim & { readonly atMs: number }) | null;
   asking: { readonly sinceMs: number; readonly over: Promise<void> } | null;
 };
@@ -44,7 +44,7 @@ const knowledge = new WeakMap<Rpc, Knowledge>();
  * of one node alone (the other is down, hangs or lags) counts only down to the fallback depth. With a single node
  * configured there is nothing to compare with but the head: the minimum depth bounds its claim.
  */
-export async function readFinalized(rpc: Rpc, options: FinalityOptions): Promise<Header> {
+export async function readFinalizedHeader(rpc: Rpc, options: FinalizedHeaderOptions): Promise<BlockHeader> {
   const known = knowledgeOf(rpc);
   const found = await rpc.pinned(async (node) => {
     const own = await claimOf(node, options);
@@ -68,7 +68,7 @@ function knowledgeOf(rpc: Rpc): Knowledge {
 }
 
 /** Nothing to gain from a second node: no claim beyond what is known, which is not suspiciously far from the head. */
-function isNear(newest: Header, own: Claim, { depthFallback }: FinalityOptions): boolean {
+function isNear(newest: BlockHeader, own: Claim, { depthFallback }: FinalizedHeaderOptions): boolean {
   return own.final <= newest.number && own.head - newest.number <= depthFallback;
 }
 
@@ -76,7 +76,7 @@ function finalNumber(
   own: Claim,
   second: Claim | null,
   several: boolean,
-  { depthFallback, depthMin }: FinalityOptions,
+  { depthFallback, depthMin }: FinalizedHeaderOptions,
 ): number {
   const head = Math.min(own.head, second?.head ?? own.head);
   const alone = several ? 0 : own.final;
@@ -91,7 +91,7 @@ async function secondClaim(
   rpc: Rpc,
   first: number,
   known: Knowledge,
-  options: FinalityOptions,
+  options: FinalizedHeaderOptions,
 ): Promise<Claim | null> {
   if (rpc.providers().length < 2) return null;
   const clock = options.clock ?? systemClock;
@@ -115,7 +115,7 @@ async function askSecond(
   first: number,
   known: Knowledge,
   clock: Clock,
-  options: FinalityOptions,
+  options: FinalizedHeaderOptions,
 ): Promise<void> {
   const { signal: _, ...patient } = options;
   try {
@@ -132,13 +132,13 @@ async function askSecond(
   }
 }
 
-async function claimOf(node: PinnedRpc, options: FinalityOptions): Promise<Claim> {
+async function claimOf(node: PinnedRpc, options: FinalizedHeaderOptions): Promise<Claim> {
   const [final, head] = await node.batch([headerCall("finalized"), headerCall("latest")], options);
-  if (!head || "error" in head) throw head?.error ?? malformed("the head was not answered");
+  if (!head || "error" in head) throw head?.error ?? malformedResponse("the head was not answered");
   const at = { provider: node.providerIndex, head: head.ok.number };
   if (final && "ok" in final) {
     if (final.ok.number > at.head) {
-      throw malformed(`block ${final.ok.number} is called final, but the head is ${at.head}`);
+      throw malformedResponse(`block ${final.ok.number} is called final, but the head is ${at.head}`);
     }
     return { ...at, final: final.ok.number, tagged: final.ok };
   }

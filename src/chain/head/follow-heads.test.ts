@@ -13,9 +13,9 @@ import {
 } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { Header } from "../../schema/chain-log.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 import { createRpc } from "../rpc/client.ts";
-import { followHeads, type HeadOptions } from "./follow-heads.ts";
+import { followHeads, type FollowHeadsOptions } from "./follow-heads.ts";
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -38,11 +38,11 @@ async function startProxy(
 }
 
 /** Follows on the real clock, which sockets need, and collects what comes. */
-function follow(url: string, options: Partial<HeadOptions> = {}) {
+function follow(url: string, options: Partial<FollowHeadsOptions> = {}) {
   const { log, logged } = createTestLog();
   const controller = new AbortController();
   const rpc = createRpc({ urls: [new Secret(url)], log, limits: { pauseMsBase: 5, attemptsMax: 2 } });
-  const heads: Header[] = [];
+  const heads: BlockHeader[] = [];
   const { signal } = controller;
   const running = (async () => {
     for await (const head of followHeads(rpc, { pollMsMin: 5, pollMsMax: 20, signal, log, ...options }))

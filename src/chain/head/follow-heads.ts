@@ -3,13 +3,13 @@
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
-import type { Header } from "../../schema/chain-log.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHeader } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { Rpc } from "../rpc/types.ts";
-import { listenForHeads } from "./head-subscription.ts";
+import { subscribeToHeads } from "./head-subscription.ts";
 
-export type HeadOptions = {
+export type FollowHeadsOptions = {
   readonly wsUrls?: readonly Secret<string>[];
   readonly pollMsMin: number;
   readonly pollMsMax: number;
@@ -30,7 +30,7 @@ const SILENCE_MS_MIN = 5_000;
  * A head pushed by a socket is only a hint to look: the header comes from the providers that the logs will come
  * from, so a socket that is ahead of them, lies, or belongs to another chain does no harm.
  */
-export async function* followHeads(rpc: Rpc, options: HeadOptions): AsyncGenerator<Header, void, void> {
+export async function* followHeads(rpc: Rpc, options: FollowHeadsOptions): AsyncGenerator<BlockHeader, void, void> {
   const { log } = options;
   const clock = options.clock ?? systemClock;
   const silenceMsMax = Math.max(SILENCE_MS_MIN, options.pollMsMax * SILENCE_POLLS);
@@ -40,7 +40,7 @@ export async function* followHeads(rpc: Rpc, options: HeadOptions): AsyncGenerat
   if (options.signal.aborted) leave();
   options.signal.addEventListener("abort", leave, { once: true });
 
-  const state = { newest: null as Header | null, broken: null as unknown, pushed: 0, heardAtMs: -Infinity };
+  const state = { newest: null as BlockHeader | null, broken: null as unknown, pushed: 0, heardAtMs: -Infinity };
   let wakeConsumer: () => void = () => undefined;
   let wakePoll: () => void = () => undefined;
   const fail = (error: unknown) => {
@@ -57,13 +57,13 @@ export async function* followHeads(rpc: Rpc, options: HeadOptions): AsyncGenerat
       wakePoll();
     };
     background.push(
-      listenForHeads({ urls: options.wsUrls, silenceMsMax, clock, log, signal, onHead }).catch(fail),
+      subscribeToHeads({ urls: options.wsUrls, silenceMsMax, clock, log, signal, onHead }).catch(fail),
     );
   }
 
   async function poll(): Promise<void> {
     let quietMs = options.pollMsMin;
-    let seen: Header | null = null;
+    let seen: BlockHeader | null = null;
     while (!signal.aborted) {
       const pushed = state.pushed;
       try {

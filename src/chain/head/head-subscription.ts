@@ -2,11 +2,11 @@
 import { WebSocket } from "ws";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { createEndpoint } from "../../lib/remote-endpoint.ts";
+import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { readObject, readQuantity } from "../rpc/hex-values.ts";
 
-export type HeadSocketOptions = {
+export type HeadSubscriptionOptions = {
   /** In order of preference; after a failure the next one is tried. */
   readonly urls: readonly Secret<string>[];
   readonly silenceMsMax: number;
@@ -24,9 +24,9 @@ const RECONNECT_MS_FIRST = 500;
 const RECONNECT_MS_MAX = 60_000;
 
 /** Runs until the signal aborts. Polling covers the time in between, so nothing here is fatal. */
-export async function listenForHeads(options: HeadSocketOptions): Promise<void> {
+export async function subscribeToHeads(options: HeadSubscriptionOptions): Promise<void> {
   const { clock, log, signal } = options;
-  const endpoints = options.urls.map((url) => createEndpoint(url, ["ws:", "wss:"]));
+  const endpoints = options.urls.map((url) => createRemoteEndpoint(url, ["ws:", "wss:"]));
   let pauseMs = RECONNECT_MS_FIRST;
   for (let turn = 0; !signal.aborted; turn += 1) {
     const endpoint = endpoints[turn % endpoints.length];
@@ -64,7 +64,7 @@ export async function listenForHeads(options: HeadSocketOptions): Promise<void> 
         }
       });
       // Terminating a socket that still connects makes it report an error: by then nobody asks any more.
-      socket.on("error", (error) => end(endpoint.scrub(error.message)));
+      socket.on("error", (error) => end(endpoint.redact(error.message)));
       socket.on("close", (code) => end(`closed with code ${code}`));
     });
     if (signal.aborted) return;

@@ -1,19 +1,19 @@
 // Blocks whose bloom speaks of a wanted log that the node has not shown.
 import type { Hex } from "../../lib/hex.ts";
-import type { Header } from "../../schema/chain-log.ts";
-import { bloomFalsePositiveRate } from "./bloom.ts";
-import { hasSilentMatch, type Wanted } from "./filter.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
+import { estimateBloomFalsePositiveRate } from "./bloom.ts";
+import { hasUnreportedBloomMatch, type PreparedLogFilter } from "./filter.ts";
 import type { NodeLog } from "./log.ts";
 
 // A bloom that says "maybe" by chance more often than this says nothing: on busy chains every block would be suspicious.
 const CHANCE_MAX = 1 / 16;
 
 /** The headers worth a second look, given the logs that the node has shown of their blocks. */
-export function suspiciousHeaders(
-  headers: readonly Header[],
+export function findSuspiciousHeaders(
+  headers: readonly BlockHeader[],
   logs: readonly NodeLog[],
-  wanted: readonly Wanted[],
-): Header[] {
+  wanted: readonly PreparedLogFilter[],
+): BlockHeader[] {
   const byBlock = new Map<number, NodeLog[]>();
   for (const log of logs) {
     const known = byBlock.get(log.blockNumber);
@@ -23,15 +23,15 @@ export function suspiciousHeaders(
   return headers.filter(({ number, logsBloom }) =>
     wanted.some(
       (each) =>
-        hasSilentMatch(logsBloom, each, byBlock.get(number) ?? []) &&
+        hasUnreportedBloomMatch(logsBloom, each, byBlock.get(number) ?? []) &&
         chanceOfMaybe(logsBloom, each) <= CHANCE_MAX,
     ),
   );
 }
 
 /** How many wanted things the bloom is expected to claim although nothing of them is in the block. */
-function chanceOfMaybe(bloom: Hex, { addresses, topics0, emits }: Wanted): number {
-  const sixBits = bloomFalsePositiveRate(bloom);
+function chanceOfMaybe(bloom: Hex, { addresses, topics0, emitters: emits }: PreparedLogFilter): number {
+  const sixBits = estimateBloomFalsePositiveRate(bloom);
   if (addresses === null) return (topics0?.size ?? 1) * Math.sqrt(sixBits);
   const pairs = emits
     ? emits.reduce((sum, { topics }) => sum + topics.length, 0)

@@ -4,7 +4,7 @@ import { EMITTERS, type LogChain, startLogChain } from "../../../tests/support/c
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readHeaders } from "../headers.ts";
-import { bloomFalsePositiveRate, bloomMayContain } from "./bloom.ts";
+import { estimateBloomFalsePositiveRate, bloomMayContain } from "./bloom.ts";
 
 let logs: LogChain;
 beforeAll(async () => {
@@ -37,8 +37,8 @@ describe("the logs bloom", () => {
   });
 
   it("tells how little a full one means", () => {
-    expect(bloomFalsePositiveRate(`0x${"0".repeat(512)}`)).toBe(0);
-    expect(bloomFalsePositiveRate(`0x${"f".repeat(512)}`)).toBe(1);
-    expect(bloomFalsePositiveRate(`0x${"3".repeat(512)}`)).toBeCloseTo(1 / 64);
+    expect(estimateBloomFalsePositiveRate(`0x${"0".repeat(512)}`)).toBe(0);
+    expect(estimateBloomFalsePositiveRate(`0x${"f".repeat(512)}`)).toBe(1);
+    expect(estimateBloomFalsePositiveRate(`0x${"3".repeat(512)}`)).toBeCloseTo(1 / 64);
   });
 });

@@ -3,19 +3,19 @@ import { keccak256 } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 
 /** Three bit positions out of 2048. */
-export type Bits = readonly [number, number, number];
+export type BloomBits = readonly [number, number, number];
 
 // Hashing costs far more than looking; contracts and topics are few, and strangers' accounts come and go.
 const CACHED_MAX = 20_000;
-const cached = new Map<Hex, Bits>();
+const cached = new Map<Hex, BloomBits>();
 
 /** Whether the bloom may contain the value (an address or a topic); false is certain. */
 export function bloomMayContain(bloom: Hex, value: Hex): boolean {
-  return bloomHasBits(bloom, bitsOf(value));
+  return bloomHasBits(bloom, computeBloomBits(value));
 }
 
 /** The same for bits that were looked up before. */
-export function bloomHasBits(bloom: Hex, [a, b, c]: Bits): boolean {
+export function bloomHasBits(bloom: Hex, [a, b, c]: BloomBits): boolean {
   return isSet(bloom, a) && isSet(bloom, b) && isSet(bloom, c);
 }
 
@@ -23,7 +23,7 @@ export function bloomHasBits(bloom: Hex, [a, b, c]: Bits): boolean {
  * How likely the bloom says "maybe" to an address and a topic that are not there: six bits set by others. On a busy
  * chain blooms are nearly full, and their "maybe" tells next to nothing.
  */
-export function bloomFalsePositiveRate(bloom: Hex): number {
+export function estimateBloomFalsePositiveRate(bloom: Hex): number {
   let set = 0;
   for (let i = 2; i < bloom.length; i += 1) set += BITS_OF_DIGIT[digit(bloom, i)] ?? 0;
   return (set / 2048) ** 6;
@@ -32,12 +32,12 @@ export function bloomFalsePositiveRate(bloom: Hex): number {
 const BITS_OF_DIGIT = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 /** The bits that a value sets in a bloom. */
-export function bitsOf(value: Hex): Bits {
+export function computeBloomBits(value: Hex): BloomBits {
   const known = cached.get(value);
   if (known) return known;
   const hash = keccak256(value);
   const at = (pair: number) => Number.parseInt(hash.slice(2 + pair * 4, 6 + pair * 4), 16) & 2047;
-  const bits: Bits = [at(0), at(1), at(2)];
+  const bits: BloomBits = [at(0), at(1), at(2)];
   if (cached.size >= CACHED_MAX) cached.clear();
   cached.set(value, bits);
   return bits;

@@ -1,34 +1,34 @@
 // The second look at a range of logs, by another node where there is one: what the first one left out comes to light.
-import type { Header } from "../../schema/chain-log.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 import { headerCall } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
-import { malformed } from "../rpc/invalid-response.ts";
-import { type CallOptions, type PinnedRpc, type Rpc, type RpcCall, valuesOf } from "../rpc/types.ts";
-import { firstDifference, mergeLogs, type Wanted } from "./filter.ts";
-import { type BloomKind, blockLogsCall } from "./get-logs.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
+import { type RpcCallOptions, type PinnedRpc, type Rpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { findFirstDifferingBlock, mergeLogs, type PreparedLogFilter } from "./filter.ts";
+import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
-import { asksForLess, rangeCall, refuseLargeFirst } from "./range-call.ts";
-import { readLogsOfReceipts } from "./receipt-logs.ts";
-import { findWrongParty } from "./resolve-disagreement.ts";
-import type { OtherNodes } from "./secondary-providers.ts";
+import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "./range-call.ts";
+import { readReceiptLogs } from "./receipt-logs.ts";
+import { findWrongProvider } from "./resolve-disagreement.ts";
+import type { SecondaryProviders } from "./secondary-providers.ts";
 
-export type RangeLook = {
+export type RangeCheck = {
   readonly fromBlock: number;
   readonly toBlock: number;
-  readonly wanted: readonly Wanted[];
-  readonly bloom: BloomKind;
+  readonly wanted: readonly PreparedLogFilter[];
+  readonly bloom: BloomCoverage;
   /** Kept by the caller from range to range. */
-  readonly others: OtherNodes;
+  readonly secondaryProviders: SecondaryProviders;
   /** Whether another node reads the whole range too, given how many logs the first one has shown. */
-  readonly isCompared: (logs: number) => boolean;
+  readonly shouldCompareFully: (logs: number) => boolean;
 };
 
 /** What the first node has shown. */
-export type FirstReading = {
+export type RangeReading = {
   readonly logs: readonly NodeLog[];
-  readonly last: Header;
+  readonly last: BlockHeader;
   /** Headers of blocks whose bloom speaks of more than the node has shown. */
-  readonly suspicious: readonly Header[];
+  readonly suspiciousHeaders: readonly BlockHeader[];
 };
 
 /** What came of one look: null where nothing speaks against the first node. */
@@ -45,28 +45,28 @@ type Finding = { readonly wrong: "first" | "other"; readonly words: string } | n
 export async function confirmRange(
   rpc: Rpc,
   first: PinnedRpc,
-  look: RangeLook,
-  reading: FirstReading,
-  options: CallOptions,
+  look: RangeCheck,
+  reading: RangeReading,
+  options: RpcCallOptions,
 ): Promise<boolean> {
   const proven: number[] = [];
   const slow = new Set<number>();
   const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, slow, options);
   for (;;) {
-    const second = await look.others.ask(rpc, [first.providerIndex, ...proven], byOther, options);
+    const second = await look.secondaryProviders.runOnAnother(rpc, [first.providerIndex, ...proven], byOther, options);
     if (second === null) break;
     if (second.isTooLarge) {
       // A fallback that only takes small ranges must not force its size on the first provider.
-      look.others.leaveOut(second.provider);
+      look.secondaryProviders.skipTemporarily(second.provider);
       continue;
     }
     if (second.found === null) return true;
-    if (second.found.wrong === "first") throw malformed(second.found.words);
+    if (second.found.wrong === "first") throw malformedResponse(second.found.words);
     await blame(rpc, second.provider, second.found.words, options);
     proven.push(second.provider);
   }
   const found = await compare(rpc, first, first, look, reading, options);
-  if (found !== null) throw malformed(found.words);
+  if (found !== null) throw malformedResponse(found.words);
   return proven.length > 0 || rpc.providers().length === 1;
 }
 
@@ -76,17 +76,17 @@ async function lookByOther(
   rpc: Rpc,
   first: PinnedRpc,
   node: PinnedRpc,
-  look: RangeLook,
-  reading: FirstReading,
+  look: RangeCheck,
+  reading: RangeReading,
   slow: Set<number>,
-  options: CallOptions,
+  options: RpcCallOptions,
 ): Promise<OtherLook> {
   const provider = node.providerIndex;
   try {
     const found = await compare(rpc, first, node, look, reading, options);
     return { provider, isTooLarge: false, found };
   } catch (error) {
-    if (!(error instanceof RpcError) || !asksForLess(error)) throw error;
+    if (!(error instanceof RpcError) || !needsSmallerRange(error)) throw error;
     // Once, a node that hangs is unfit like any other; twice, the range is too large for it.
     if (error.kind === "timeout" && !slow.has(provider)) {
       slow.add(provider);
@@ -97,8 +97,8 @@ async function lookByOther(
 }
 
 /** The node rests for it, like one that sends nonsense. The range itself is settled, so it is not asked again. */
-async function blame(rpc: Rpc, only: number, words: string, options: CallOptions): Promise<void> {
-  const refuse = () => Promise.reject(malformed(words));
+async function blame(rpc: Rpc, only: number, words: string, options: RpcCallOptions): Promise<void> {
+  const refuse = () => Promise.reject(malformedResponse(words));
   await rpc.pinned(refuse, { ...options, only, attemptsMax: 1, waitMsMax: 0 }).catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error;
   });
@@ -107,23 +107,23 @@ async function blame(rpc: Rpc, only: number, words: string, options: CallOptions
 type Seen = {
   readonly range: readonly NodeLog[];
   readonly byHash: readonly NodeLog[][];
-  readonly last: Header;
+  readonly last: BlockHeader;
 };
 
 async function compare(
   rpc: Rpc,
   first: PinnedRpc,
   node: PinnedRpc,
-  look: RangeLook,
-  reading: FirstReading,
-  options: CallOptions,
+  look: RangeCheck,
+  reading: RangeReading,
+  options: RpcCallOptions,
 ): Promise<Finding> {
   const isOther = node.providerIndex !== first.providerIndex;
-  const isWhole = isOther && look.isCompared(reading.logs.length);
+  const isWhole = isOther && look.shouldCompareFully(reading.logs.length);
   const silentFrom = Math.max(look.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
   const fromBlock = isWhole ? look.fromBlock : silentFrom;
   const isEmpty = fromBlock > look.toBlock;
-  const named = isEmpty ? reading.suspicious : [...new Set([...reading.suspicious, reading.last])];
+  const named = isEmpty ? reading.suspiciousHeaders : [...new Set([...reading.suspiciousHeaders, reading.last])];
   const seen = await readAgain(node, { ...look, fromBlock, wanted: look.wanted, isEmpty }, named, options);
   if (seen.last.hash !== reading.last.hash) {
     return { wrong: "first", words: `block ${look.toBlock} has another hash at a second look` };
@@ -139,26 +139,26 @@ async function compare(
     { provider: first.providerIndex, logs: logsOf(reading.logs, block) },
     { provider: node.providerIndex, logs: shown },
   ] as const;
-  const wrong = await findWrongParty(rpc, block, parties, look, options);
+  const wrong = await findWrongProvider(rpc, block, parties, look, options);
   const words = `the logs of block ${block} differ from what other nodes have`;
   return { wrong: wrong === 0 ? "first" : "other", words };
 }
 
 async function readAgain(
   node: PinnedRpc,
-  look: RangeLook & { readonly isEmpty: boolean },
-  named: readonly Header[],
-  options: CallOptions,
+  look: RangeCheck & { readonly isEmpty: boolean },
+  named: readonly BlockHeader[],
+  options: RpcCallOptions,
 ): Promise<Seen> {
   const { wanted, bloom } = look;
-  const inRange = look.isEmpty ? [] : wanted.map((each) => rangeCall(look, each));
+  const inRange = look.isEmpty ? [] : wanted.map((each) => rangeLogsCall(look, each));
   const byHash = named.flatMap((header) => wanted.map((each) => blockLogsCall(header, each, bloom)));
   // The header first: a node that has the last block has the logs that it is asked for afterwards. The other way round,
   // one that is behind shows a part of the range, and the header once it has caught up a moment later.
-  const calls: RpcCall<NodeLog[] | Header>[] = [headerCall(look.toBlock), ...inRange, ...byHash];
+  const calls: RpcCall<NodeLog[] | BlockHeader>[] = [headerCall(look.toBlock), ...inRange, ...byHash];
   const responses = await node.batch(calls, options);
-  refuseLargeFirst(responses);
-  const [last, ...lists] = valuesOf(responses) as [Header, ...NodeLog[][]];
+  throwRangeErrorFirst(responses);
+  const [last, ...lists] = unwrapResults(responses) as [BlockHeader, ...NodeLog[][]];
   const range = lists.splice(0, inRange.length);
   return {
     range: mergeLogs(range),
@@ -168,16 +168,16 @@ async function readAgain(
 }
 
 function differingBlock(
-  reading: FirstReading,
+  reading: RangeReading,
   seen: Seen,
-  named: readonly Header[],
+  named: readonly BlockHeader[],
   fromBlock: number,
 ): number | null {
   const inRange = reading.logs.filter((log) => log.blockNumber >= fromBlock);
-  const differing = firstDifference(inRange, seen.range);
+  const differing = findFirstDifferingBlock(inRange, seen.range);
   if (differing !== null) return differing;
   const at = named.findIndex(
-    ({ number }, i) => firstDifference(logsOf(reading.logs, number), seen.byHash[i] ?? []) !== null,
+    ({ number }, i) => findFirstDifferingBlock(logsOf(reading.logs, number), seen.byHash[i] ?? []) !== null,
   );
   return named[at]?.number ?? null;
 }
@@ -185,13 +185,13 @@ function differingBlock(
 /** The first suspicious block whose receipts show more than the node's log index. */
 async function omittedByReceipts(
   node: PinnedRpc,
-  look: RangeLook,
-  reading: FirstReading,
-  options: CallOptions,
+  look: RangeCheck,
+  reading: RangeReading,
+  options: RpcCallOptions,
 ): Promise<number | null> {
-  const shown = await readLogsOfReceipts(node, reading.suspicious, look, options);
+  const shown = await readReceiptLogs(node, reading.suspiciousHeaders, look, options);
   for (const [block, logs] of shown) {
-    if (firstDifference(logsOf(reading.logs, block), logs) !== null) return block;
+    if (findFirstDifferingBlock(logsOf(reading.logs, block), logs) !== null) return block;
   }
   return null;
 }

@@ -1,12 +1,12 @@
 // The logs of one block near the head, compared with what a second node shows of it, where there is one in time.
 import { Fault } from "../../lib/fault.ts";
-import type { ChainLog, Header } from "../../schema/chain-log.ts";
-import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "../rpc/types.ts";
-import { type LogFilter, mergeLogs, prepareFilters, sameLogs } from "./filter.ts";
+import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
+import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { type LogFilter, mergeLogs, prepareLogFilters, areSameLogs } from "./filter.ts";
 import { blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
-import { type BlockLogOptions, readBlockOnce } from "./read-block-logs.ts";
-import { findWrongParty, type Party } from "./resolve-disagreement.ts";
+import { type ReadBlockLogsOptions, readBlockLogsWithProvider } from "./read-block-logs.ts";
+import { findWrongProvider, type ProviderLogs } from "./resolve-disagreement.ts";
 
 // The head is followed meanwhile: a second node that lags or hangs is not waited for. What it would have shown is
 // compared by the indexer's audit once the block is final.
@@ -17,20 +17,20 @@ const SECOND_MS_MAX = 1_000;
  * full. So a block with logs is read from a second node too; a block without any was proven empty by its bloom, or
  * asked for again elsewhere already.
  */
-export async function readComparedLogsOfBlock(
+export async function readCrossCheckedBlockLogs(
   rpc: Rpc,
-  header: Header,
+  header: BlockHeader,
   filters: readonly LogFilter[],
-  options: BlockLogOptions & { readonly secondMsMax?: number } = {},
+  options: ReadBlockLogsOptions & { readonly secondMsMax?: number } = {},
 ): Promise<ChainLog[]> {
-  const { logs, provider } = await readBlockOnce(rpc, header, filters, options);
+  const { logs, provider } = await readBlockLogsWithProvider(rpc, header, filters, options);
   if (provider === null || logs.length === 0 || rpc.providers().length < 2) return logs;
-  const query = { wanted: prepareFilters(filters), bloom: options.bloom ?? "complete" } as const;
+  const query = { wanted: prepareLogFilters(filters), bloom: options.bloom ?? "complete" } as const;
   const calls = query.wanted.map((wanted) => blockLogsCall(header, wanted, query.bloom));
   const second = await readSecond(rpc, provider, calls, options);
   options.signal?.throwIfAborted();
-  if (second === null || sameLogs(logs, second.logs)) return logs;
-  const wrong = await findWrongParty(rpc, header, [{ provider, logs }, second], query, options);
+  if (second === null || areSameLogs(logs, second.logs)) return logs;
+  const wrong = await findWrongProvider(rpc, header, [{ provider, logs }, second], query, options);
   if (wrong === 1) return logs;
   return second.logs.map((log) => ({ ...log, blockTimestamp: header.timestamp }));
 }
@@ -40,8 +40,8 @@ async function readSecond(
   rpc: Rpc,
   first: number,
   calls: readonly RpcCall<NodeLog[]>[],
-  options: CallOptions & { readonly secondMsMax?: number },
-): Promise<Party | null> {
+  options: RpcCallOptions & { readonly secondMsMax?: number },
+): Promise<ProviderLogs | null> {
   const enough = new AbortController();
   const giveUp = () => enough.abort(new Fault("TIMED_OUT", "The second node did not respond in time."));
   const timer = setTimeout(giveUp, options.secondMsMax ?? SECOND_MS_MAX);
@@ -50,12 +50,12 @@ async function readSecond(
   const { signal } = enough;
   try {
     return await rpc.pinned(
-      async (node): Promise<Party | null> => {
+      async (node): Promise<ProviderLogs | null> => {
         // With no other provider fit the client falls back to the first one.
         if (node.providerIndex === first) return null;
         return {
           provider: node.providerIndex,
-          logs: mergeLogs(valuesOf(await node.batch(calls, { signal }))),
+          logs: mergeLogs(unwrapResults(await node.batch(calls, { signal }))),
         };
       },
       { avoid: [first], attemptsMax: 1, signal },

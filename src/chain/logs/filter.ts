@@ -1,33 +1,33 @@
 // Which logs are wanted: the questions put to a node, and the check that its answers keep to them.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { malformed } from "../rpc/invalid-response.ts";
-import { type Bits, bitsOf, bloomHasBits, bloomMayContain } from "./bloom.ts";
-import { byPosition, type NodeLog, parseLog } from "./log.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
+import { type BloomBits, computeBloomBits, bloomHasBits, bloomMayContain } from "./bloom.ts";
+import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
 /** Logs of these addresses (null: of any account) with one of these first topics (null: with any). */
 export type LogFilter = {
   readonly addresses: readonly Hex[] | null;
   readonly topics0: readonly Hex[] | null;
   /** Which of these topics each address can emit, where that is known: it makes the comparison with blooms exact. */
-  readonly emits?: Readonly<Record<string, readonly Hex[]>>;
+  readonly topicsByAddress?: Readonly<Record<string, readonly Hex[]>>;
 };
 
 /** A filter made ready: sets instead of lists, texts in lower case. */
-export type Wanted = {
+export type PreparedLogFilter = {
   readonly addresses: ReadonlySet<Hex> | null;
   readonly topics0: ReadonlySet<Hex> | null;
   /** Looked up in the bloom of every block of history, so their bits are at hand. */
-  readonly emits: readonly Emitter[] | null;
+  readonly emitters: readonly Emitter[] | null;
 };
 
-type Emitter = { readonly address: Hex; readonly bits: Bits; readonly topics: readonly EmittedTopic[] };
-type EmittedTopic = { readonly topic: Hex; readonly bits: Bits };
+type Emitter = { readonly address: Hex; readonly bits: BloomBits; readonly topics: readonly EmittedTopic[] };
+type EmittedTopic = { readonly topic: Hex; readonly bits: BloomBits };
 
 /** Refuses filters that a node would read as "everything": an empty list means no restriction to it. */
-export function prepareFilters(filters: readonly LogFilter[]): readonly Wanted[] {
+export function prepareLogFilters(filters: readonly LogFilter[]): readonly PreparedLogFilter[] {
   if (filters.length === 0) throw new Fault("INTERNAL", "A log query needs at least one filter.");
-  return filters.map(({ addresses, topics0, emits }) => {
+  return filters.map(({ addresses, topics0, topicsByAddress: emits }) => {
     if (addresses?.length === 0 || topics0?.length === 0 || (addresses === null && topics0 === null)) {
       throw new Fault(
         "INTERNAL",
@@ -43,7 +43,7 @@ export function prepareFilters(filters: readonly LogFilter[]): readonly Wanted[]
 }
 
 /** The filter as a node reads it, without the blocks. */
-export function filterParams(wanted: Wanted): Record<string, unknown> {
+export function toFilterParams(wanted: PreparedLogFilter): Record<string, unknown> {
   return {
     ...(wanted.addresses ? { address: [...wanted.addresses] } : {}),
     ...(wanted.topics0 ? { topics: [[...wanted.topics0]] } : {}),
@@ -51,11 +51,11 @@ export function filterParams(wanted: Wanted): Record<string, unknown> {
 }
 
 /** The answer to one filter: every log well-formed and asked for, in strictly ascending order, none twice. */
-export function parseLogs(answer: unknown, wanted: Wanted): NodeLog[] {
-  if (!Array.isArray(answer)) throw malformed("the logs are not a list");
+export function parseLogs(answer: unknown, wanted: PreparedLogFilter): NodeLog[] {
+  if (!Array.isArray(answer)) throw malformedResponse("the logs are not a list");
   const logs = answer.map(parseLog);
   for (const log of logs) {
-    if (!matches(log, wanted)) throw malformed(`a log of ${log.address} was not asked for`);
+    if (!matchesLogFilter(log, wanted)) throw malformedResponse(`a log of ${log.address} was not asked for`);
   }
   return inOrder(logs);
 }
@@ -65,12 +65,12 @@ export function mergeLogs(lists: readonly (readonly NodeLog[])[]): NodeLog[] {
   const [first, ...others] = lists.filter((list) => list.length > 0);
   if (first === undefined) return [];
   if (others.length === 0) return [...first];
-  const sorted = lists.flat().sort(byPosition);
+  const sorted = lists.flat().sort(compareLogPositions);
   return sorted.filter((log, i) => {
     const before = sorted[i - 1];
-    if (!before || byPosition(before, log) !== 0) return true;
+    if (!before || compareLogPositions(before, log) !== 0) return true;
     if (!isSameLog(before, log)) {
-      throw malformed(`two logs claim position ${log.logIndex} of block ${log.blockNumber}`);
+      throw malformedResponse(`two logs claim position ${log.logIndex} of block ${log.blockNumber}`);
     }
     return false;
   });
@@ -82,8 +82,8 @@ export function mergeLogs(lists: readonly (readonly NodeLog[])[]): NodeLog[] {
  * pair of address and topic is looked for. Two logs of one pair are one to the bloom: it cannot show that one of them
  * is missing.
  */
-export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLog[]): boolean {
-  if (wanted.emits !== null) return hasSilentPair(bloom, wanted.emits, logs);
+export function hasUnreportedBloomMatch(bloom: Hex, wanted: PreparedLogFilter, logs: readonly NodeLog[]): boolean {
+  if (wanted.emitters !== null) return hasSilentPair(bloom, wanted.emitters, logs);
   const topics =
     wanted.topics0 === null ? null : [...wanted.topics0].filter((topic) => bloomMayContain(bloom, topic));
   if (wanted.addresses === null) {
@@ -94,7 +94,7 @@ export function hasSilentMatch(bloom: Hex, wanted: Wanted, logs: readonly NodeLo
   return [...wanted.addresses].some((address) => !heard.has(address) && bloomMayContain(bloom, address));
 }
 
-function hasSilentPair(bloom: Hex, emits: NonNullable<Wanted["emits"]>, logs: readonly NodeLog[]): boolean {
+function hasSilentPair(bloom: Hex, emits: NonNullable<PreparedLogFilter["emitters"]>, logs: readonly NodeLog[]): boolean {
   for (const { address, bits, topics } of emits) {
     if (!bloomHasBits(bloom, bits)) continue;
     for (const each of topics) {
@@ -109,18 +109,18 @@ function hasSilentPair(bloom: Hex, emits: NonNullable<Wanted["emits"]>, logs: re
  * Whether the bloom knows the log; if not, the block does not contain it. Only the address and the first topic are
  * looked up: they repeat, so their hashes are at hand, while other topics would have to be hashed for each log.
  */
-export function bloomKnows(bloom: Hex, log: NodeLog): boolean {
+export function bloomMayContainLog(bloom: Hex, log: NodeLog): boolean {
   const [topic0] = log.topics;
   return bloomMayContain(bloom, log.address) && (topic0 === undefined || bloomMayContain(bloom, topic0));
 }
 
 /** Whether two sorted lists hold exactly the same logs. */
-export function sameLogs(a: readonly NodeLog[], b: readonly NodeLog[]): boolean {
+export function areSameLogs(a: readonly NodeLog[], b: readonly NodeLog[]): boolean {
   return a.length === b.length && a.every((log, i) => isSameLog(log, b[i] as NodeLog));
 }
 
 /** The block of the first log that only one of two sorted lists has, or has otherwise; null when they are the same. */
-export function firstDifference(a: readonly NodeLog[], b: readonly NodeLog[]): number | null {
+export function findFirstDifferingBlock(a: readonly NodeLog[], b: readonly NodeLog[]): number | null {
   for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
     const [one, other] = [a[i], b[i]];
     if (one && other && isSameLog(one, other)) continue;
@@ -146,7 +146,7 @@ function isSameLog(a: NodeLog, b: NodeLog): boolean {
 }
 
 /** Whether a filter asks for the log. */
-export function matches(log: NodeLog, wanted: Wanted): boolean {
+export function matchesLogFilter(log: NodeLog, wanted: PreparedLogFilter): boolean {
   if (wanted.addresses !== null && !wanted.addresses.has(log.address)) return false;
   if (wanted.topics0 === null) return true;
   const topic = log.topics[0];
@@ -157,23 +157,23 @@ export function matches(log: NodeLog, wanted: Wanted): boolean {
 function inOrder(logs: NodeLog[]): NodeLog[] {
   let sorted = true;
   for (let i = 1; i < logs.length && sorted; i += 1) {
-    sorted = byPosition(logs[i - 1] as NodeLog, logs[i] as NodeLog) <= 0;
+    sorted = compareLogPositions(logs[i - 1] as NodeLog, logs[i] as NodeLog) <= 0;
   }
-  if (!sorted) logs.sort(byPosition);
+  if (!sorted) logs.sort(compareLogPositions);
   for (let i = 1; i < logs.length; i += 1) {
     const log = logs[i] as NodeLog;
-    if (byPosition(logs[i - 1] as NodeLog, log) === 0) {
-      throw malformed(`two logs claim position ${log.logIndex} of block ${log.blockNumber}`);
+    if (compareLogPositions(logs[i - 1] as NodeLog, log) === 0) {
+      throw malformedResponse(`two logs claim position ${log.logIndex} of block ${log.blockNumber}`);
     }
   }
   return logs;
 }
 
-function pairsOf(emits: NonNullable<LogFilter["emits"]>): NonNullable<Wanted["emits"]> {
+function pairsOf(emits: NonNullable<LogFilter["topicsByAddress"]>): NonNullable<PreparedLogFilter["emitters"]> {
   return Object.entries(emits).map(([emitter, emitted]) => {
     const address = emitter.toLowerCase() as Hex;
-    const topics = [...(lowerCase(emitted) ?? [])].map((topic) => ({ topic, bits: bitsOf(topic) }));
-    return { address, bits: bitsOf(address), topics };
+    const topics = [...(lowerCase(emitted) ?? [])].map((topic) => ({ topic, bits: computeBloomBits(topic) }));
+    return { address, bits: computeBloomBits(address), topics };
   });
 }
 

@@ -1,35 +1,35 @@
 // The call that reads the logs of one block by its hash, and the check that they agree with its header.
-import type { Header } from "../../schema/chain-log.ts";
-import { malformed } from "../rpc/invalid-response.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
 import type { RpcCall } from "../rpc/types.ts";
-import { bloomKnows, filterParams, parseLogs, type Wanted } from "./filter.ts";
+import { bloomMayContainLog, toFilterParams, parseLogs, type PreparedLogFilter } from "./filter.ts";
 import type { NodeLog } from "./log.ts";
 
 /** `partial`: the chain also reports logs that its blooms leave out (Polygon's state syncs). */
-export type BloomKind = "complete" | "partial";
+export type BloomCoverage = "complete" | "partial";
 
 /** The call that reads one filter's logs of one block; for callers who put it into a batch of their own. */
-export function blockLogsCall(header: Header, wanted: Wanted, bloom: BloomKind): RpcCall<NodeLog[]> {
+export function blockLogsCall(header: BlockHeader, wanted: PreparedLogFilter, bloom: BloomCoverage): RpcCall<NodeLog[]> {
   return {
     method: "eth_getLogs",
-    params: [{ blockHash: header.hash, ...filterParams(wanted) }],
+    params: [{ blockHash: header.hash, ...toFilterParams(wanted) }],
     parse: (answer) => {
       const logs = parseLogs(answer, wanted);
-      for (const log of logs) requireOfBlock(log, header, bloom);
+      for (const log of logs) assertLogInBlock(log, header, bloom);
       return logs;
     },
   };
 }
 
 /** A log that claims to be of this block must agree with the block's header in everything. */
-export function requireOfBlock(log: NodeLog, header: Header, bloom: BloomKind): void {
+export function assertLogInBlock(log: NodeLog, header: BlockHeader, bloom: BloomCoverage): void {
   if (log.blockNumber !== header.number || log.blockHash !== header.hash) {
-    throw malformed(`a log of block ${log.blockHash} was given for block ${header.hash}`);
+    throw malformedResponse(`a log of block ${log.blockHash} was given for block ${header.hash}`);
   }
   if (log.blockTimestamp !== null && log.blockTimestamp !== header.timestamp) {
-    throw malformed(`a log and its block ${header.number} have different times`);
+    throw malformedResponse(`a log and its block ${header.number} have different times`);
   }
-  if (bloom === "complete" && !bloomKnows(header.logsBloom, log)) {
-    throw malformed(`the bloom of block ${header.number} does not know log ${log.logIndex}`);
+  if (bloom === "complete" && !bloomMayContainLog(header.logsBloom, log)) {
+    throw malformedResponse(`the bloom of block ${header.number} does not know log ${log.logIndex}`);
   }
 }

@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { readAddress, readData, readHash, readObject, readQuantity } from "../rpc/hex-values.ts";
-import { malformed } from "../rpc/invalid-response.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
 
 /** A log before its block's header is known: not every node sends the timestamp along. */
 export type NodeLog = Omit<ChainLog, "blockTimestamp"> & { readonly blockTimestamp: number | null };
@@ -12,10 +12,10 @@ const TOPICS_MAX = 4;
 
 export function parseLog(answer: unknown): NodeLog {
   const log = readObject(answer, "a log");
-  if (log.removed === true) throw malformed("a log is marked as removed by a reorg");
+  if (log.removed === true) throw malformedResponse("a log is marked as removed by a reorg");
   const { topics } = log;
   if (!Array.isArray(topics) || topics.length > TOPICS_MAX)
-    throw malformed("the topics of a log are not a list of four");
+    throw malformedResponse("the topics of a log are not a list of four");
   const { blockTimestamp } = log;
   return {
     address: readAddress(log.address, "the address of a log"),
@@ -34,7 +34,7 @@ export function parseLog(answer: unknown): NodeLog {
 }
 
 /** Ascending by block and position; what a merged answer of several queries is sorted by. */
-export function byPosition(a: NodeLog, b: NodeLog): number {
+export function compareLogPositions(a: NodeLog, b: NodeLog): number {
   return a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 }
 

@@ -2,32 +2,32 @@
 
 import type { RpcError } from "../rpc/errors.ts";
 import { toQuantity } from "../rpc/hex-values.ts";
-import { malformed } from "../rpc/invalid-response.ts";
-import type { Answer, RpcCall } from "../rpc/types.ts";
-import { filterParams, parseLogs, type Wanted } from "./filter.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
+import type { RpcResult, RpcCall } from "../rpc/types.ts";
+import { toFilterParams, parseLogs, type PreparedLogFilter } from "./filter.ts";
 import type { NodeLog } from "./log.ts";
 
-export function rangeCall(
+export function rangeLogsCall(
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
-  wanted: Wanted,
+  wanted: PreparedLogFilter,
 ): RpcCall<NodeLog[]> {
   const blocks = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
   return {
     method: "eth_getLogs",
-    params: [{ ...blocks, ...filterParams(wanted) }],
+    params: [{ ...blocks, ...toFilterParams(wanted) }],
     parse: (answer) => {
       const logs = parseLogs(answer, wanted);
       // Sorted, so the ends speak for all.
       const [first, last] = [logs[0], logs.at(-1)];
       if (first && last && (first.blockNumber < fromBlock || last.blockNumber > toBlock)) {
-        throw malformed(`a log lies outside of blocks ${fromBlock} to ${toBlock}`);
+        throw malformedResponse(`a log lies outside of blocks ${fromBlock} to ${toBlock}`);
       }
       return logs;
     },
   };
 }
 
-export function asksForLess({ kind, method }: RpcError): boolean {
+export function needsSmallerRange({ kind, method }: RpcError): boolean {
   // A slow range and a slow node look the same; a smaller question is right for both.
   return (
     kind === "range-too-large" ||
@@ -37,6 +37,6 @@ export function asksForLess({ kind, method }: RpcError): boolean {
 }
 
 // Of several failures the one that a smaller range cures is the one to act on.
-export function refuseLargeFirst(answers: readonly Answer<unknown>[]): void {
-  for (const answer of answers) if ("error" in answer && asksForLess(answer.error)) throw answer.error;
+export function throwRangeErrorFirst(answers: readonly RpcResult<unknown>[]): void {
+  for (const answer of answers) if ("error" in answer && needsSmallerRange(answer.error)) throw answer.error;
 }

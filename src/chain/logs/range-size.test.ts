@@ -11,47 +11,47 @@ describe("the size of a range", () => {
     const seen: number[] = [];
     for (let i = 0; i < 7; i += 1) {
       seen.push(size.blocks);
-      size.succeeded(size.blocks, 0, 0);
+      size.recordSuccess(size.blocks, 0, 0);
     }
     expect(seen).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
   });
 
   it("halves when refused, and grows slowly near what was refused", () => {
     const size = sizes();
-    size.refused(500, 0, null);
+    size.recordRejection(500, 0, null);
     expect(size.blocks).toBe(250);
-    size.succeeded(250, 0, 0);
+    size.recordSuccess(250, 0, 0);
     expect(size.blocks).toBe(282);
   });
 
   it("keeps to what a provider states, and forgets it with another provider", () => {
     const size = sizes({ rangeFirst: 8_000 });
-    size.refused(8_000, 1, 50);
+    size.recordRejection(8_000, 1, 50);
     expect(size.blocks).toBe(50);
-    size.succeeded(50, 0, 1);
+    size.recordSuccess(50, 0, 1);
     expect(size.blocks).toBe(50);
-    size.succeeded(50, 0, 0);
+    size.recordSuccess(50, 0, 0);
     expect(size.blocks).toBe(100);
   });
 
   it("aims at a number of logs, not of blocks", () => {
     const size = sizes();
-    size.succeeded(500, 600, 0);
+    size.recordSuccess(500, 600, 0);
     expect(size.blocks).toBe(500);
-    size.succeeded(500, 5_000, 0);
+    size.recordSuccess(500, 5_000, 0);
     expect(size.blocks).toBe(100);
   });
 
   it("never falls below one block", () => {
     const size = sizes({ rangeFirst: 1 });
-    size.refused(1, 0, null);
-    size.succeeded(1, 1_000_000, 0);
+    size.recordRejection(1, 0, null);
+    size.recordSuccess(1, 1_000_000, 0);
     expect(size.blocks).toBe(1);
   });
 
   it("ignores the success of a range shorter than it asks for", () => {
     const size = sizes();
-    size.succeeded(3, 0, 0);
+    size.recordSuccess(3, 0, 0);
     expect(size.blocks).toBe(500);
   });
 });

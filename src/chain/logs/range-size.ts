@@ -2,9 +2,9 @@
 
 export type RangeSize = {
   readonly blocks: number;
-  succeeded(blocks: number, logs: number, provider: number): void;
+  recordSuccess(blocks: number, logs: number, provider: number): void;
   /** The provider could not answer for so many blocks; `stated` is the most it says it accepts. */
-  refused(blocks: number, provider: number, stated: number | null): void;
+  recordRejection(blocks: number, provider: number, stated: number | null): void;
 };
 
 export function createRangeSize(options: {
@@ -22,7 +22,7 @@ export function createRangeSize(options: {
     get blocks() {
       return blocks;
     },
-    succeeded(asked, logs, provider) {
+    recordSuccess(asked, logs, provider) {
       // A short last range or a heavy one says nothing in favour of growing.
       if (asked < blocks) return;
       if (logs > options.logsAim * 2) {
@@ -33,7 +33,7 @@ export function createRangeSize(options: {
       const grown = asked < cautiousFrom ? asked * 2 : asked + Math.ceil(asked / 8);
       blocks = Math.min(grown, options.rangeMax, stated.get(provider) ?? options.rangeMax);
     },
-    refused(asked, provider, max) {
+    recordRejection(asked, provider, max) {
       if (max !== null) stated.set(provider, Math.max(1, max));
       const half = Math.max(1, asked >> 1);
       if (half < blocks) blocks = max === null ? half : Math.max(1, Math.min(max, asked - 1));

@@ -4,29 +4,29 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   EMITTERS,
   type LogChain,
-  OTHER_TOPIC,
-  STRANGER,
+  UNLISTED_TOPIC,
+  UNLISTED_EMITTER,
   startLogChain,
   TOPICS,
 } from "../../../tests/support/chain/log-chain.ts";
 import {
   type FaultyNode,
   type FaultyNodeOptions,
-  planOf,
+  planFaults,
   startFaultyNode,
 } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog, Header } from "../../schema/chain-log.ts";
+import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
-import { readComparedLogsOfBlock } from "./cross-checked-block-logs.ts";
-import { readLogsOfBlock } from "./read-block-logs.ts";
+import { readCrossCheckedBlockLogs } from "./cross-checked-block-logs.ts";
+import { readBlockLogs } from "./read-block-logs.ts";
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;
-let headers: Header[];
+let headers: BlockHeader[];
 let truth: ChainLog[][];
-let busy: Header;
+let busy: BlockHeader;
 const nodes: FaultyNode[] = [];
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
     Array.from({ length: 26 }, (_, i) => i),
   );
   truth = await Promise.all(headers.map(honestLogs));
-  busy = headers[truth.findIndex((list) => list.length >= 2)] as Header;
+  busy = headers[truth.findIndex((list) => list.length >= 2)] as BlockHeader;
 });
 afterAll(() => logs.chain.stop());
 afterEach(async () => {
@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 /** Straight from the chain in process, in the plainest way. */
-async function honestLogs(header: Header): Promise<ChainLog[]> {
+async function honestLogs(header: BlockHeader): Promise<ChainLog[]> {
   const params = { blockHash: header.hash };
   const found = (await logs.chain.request("eth_getLogs", [params])) as Record<string, Hex>[];
   return found
@@ -76,7 +76,7 @@ describe("the logs of a block", () => {
   it("are those of the chain, for every block", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     for (const [i, header] of headers.entries())
-      expect(await readLogsOfBlock(rpc, header, FILTERS)).toEqual(truth[i]);
+      expect(await readBlockLogs(rpc, header, FILTERS)).toEqual(truth[i]);
     expect(truth.flat().length).toBeGreaterThan(20);
   });
 
@@ -84,22 +84,22 @@ describe("the logs of a block", () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const both = [...FILTERS, { addresses: null, topics0: TOPICS }];
     for (const header of headers) {
-      const anyone = await readLogsOfBlock(rpc, header, [{ addresses: null, topics0: TOPICS }]);
-      expect(await readLogsOfBlock(rpc, header, both)).toEqual(anyone);
+      const anyone = await readBlockLogs(rpc, header, [{ addresses: null, topics0: TOPICS }]);
+      expect(await readBlockLogs(rpc, header, both)).toEqual(anyone);
     }
   });
 
   it("are asked for again when they are empty although the bloom knows them", async () => {
     const only = await node(() => ({ kind: "empty-logs" }));
     const { rpc } = createTestRpc([only.url]);
-    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+    expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
     expect(only.requests).toHaveLength(3);
   });
 
   it("are asked of another provider first", async () => {
     const [first, second] = [await node(() => ({ kind: "empty-logs" }), 99), await node(() => null)];
     const { rpc } = createTestRpc([first.url, second.url]);
-    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+    expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
   });
 
@@ -111,38 +111,38 @@ describe("the logs of a block", () => {
     const omitting = await node(() => ({ kind: "empty-logs" }), 99);
     const urls = [omitting.url, ...(other === null ? [] : [(await node(() => other, 99)).url])];
     const { rpc } = createTestRpc(urls);
-    expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+    expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
   });
 
   it("are believed to be empty when the bloom was only a false positive", async () => {
     // The stranger emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are not.
     const { chain } = logs;
     const from = chain.accounts.agent.address;
-    await chain.request("eth_sendTransaction", [{ from, to: STRANGER, data: TOPICS[0], gas: "0xc350" }]);
-    await chain.request("eth_sendTransaction", [{ from, to: EMITTERS[0], data: OTHER_TOPIC, gas: "0xc350" }]);
+    await chain.request("eth_sendTransaction", [{ from, to: UNLISTED_EMITTER, data: TOPICS[0], gas: "0xc350" }]);
+    await chain.request("eth_sendTransaction", [{ from, to: EMITTERS[0], data: UNLISTED_TOPIC, gas: "0xc350" }]);
     await chain.mine();
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
     const [header] = await readHeaders(rpc, [logs.head + 1]);
-    expect(await readLogsOfBlock(rpc, header as Header, FILTERS)).toEqual([]);
+    expect(await readBlockLogs(rpc, header as BlockHeader, FILTERS)).toEqual([]);
     // The header, three reads of the logs, the transactions of the block and their receipts.
     expect(only.requests).toHaveLength(6);
   });
 
   it("need one question when the bloom rules them out", async () => {
-    const silent = headers.find((header) => /^0x0+$/.test(header.logsBloom)) as Header;
+    const silent = headers.find((header) => /^0x0+$/.test(header.logsBloom)) as BlockHeader;
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
-    expect(await readLogsOfBlock(rpc, silent, FILTERS)).toEqual([]);
+    expect(await readBlockLogs(rpc, silent, FILTERS)).toEqual([]);
     expect(only.requests).toHaveLength(1);
   });
 
   it.each(["wrong-hash", "other-block", "garbage", "null-result"] as const)(
     "are not taken with %s",
     async (kind) => {
-      const only = await node(planOf([{ kind }]));
+      const only = await node(planFaults([{ kind }]));
       const { rpc, calls } = createTestRpc([only.url]);
-      expect(await readLogsOfBlock(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
+      expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
       expect(calls[0]?.outcome).toBe("malformed");
     },
   );
@@ -150,14 +150,14 @@ describe("the logs of a block", () => {
   it("of a block that the chain has left are missing", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const gone = { ...busy, hash: `0x${"77".repeat(32)}` as Hex };
-    await expect(readLogsOfBlock(rpc, gone, FILTERS)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
+    await expect(readBlockLogs(rpc, gone, FILTERS)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
   it("that the bloom does not know are wrong, unless the chain is known for that", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl], { limits: { attemptsMax: 2 } });
     const blind = { ...busy, logsBloom: `0x${"0".repeat(512)}` as Hex };
-    await expect(readLogsOfBlock(rpc, blind, FILTERS)).rejects.toMatchObject({ kind: "malformed" });
-    expect(await readLogsOfBlock(rpc, blind, FILTERS, { bloom: "partial" })).toEqual(truth[busy.number]);
+    await expect(readBlockLogs(rpc, blind, FILTERS)).rejects.toMatchObject({ kind: "malformed" });
+    expect(await readBlockLogs(rpc, blind, FILTERS, { bloom: "partial" })).toEqual(truth[busy.number]);
   });
 
   it.each([
@@ -166,7 +166,7 @@ describe("the logs of a block", () => {
     { addresses: null, topics0: null },
   ])("can not be asked for with a filter that a node would read as everything: %j", async (filter) => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
-    await expect(readLogsOfBlock(rpc, busy, [filter])).rejects.toMatchObject({ code: "INTERNAL" });
+    await expect(readBlockLogs(rpc, busy, [filter])).rejects.toMatchObject({ code: "INTERNAL" });
   });
 });
 
@@ -183,7 +183,7 @@ describe("the logs of a block, compared with a second node", () => {
       ),
     );
     if (!list || !log) throw new Error("no block has two logs of one contract and event");
-    return { list, log, header: headers[log.blockNumber] as Header };
+    return { list, log, header: headers[log.blockNumber] as BlockHeader };
   };
   const omitting = ({ blockNumber, logIndex }: ChainLog, receipts = false) =>
     node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
@@ -196,7 +196,7 @@ describe("the logs of a block, compared with a second node", () => {
       [logs.chain.rpcUrl, liar.url],
     ]) {
       const { rpc } = createTestRpc(urls);
-      expect(await readComparedLogsOfBlock(rpc, header, FILTERS)).toEqual(list);
+      expect(await readCrossCheckedBlockLogs(rpc, header, FILTERS)).toEqual(list);
     }
   });
 
@@ -204,7 +204,7 @@ describe("the logs of a block, compared with a second node", () => {
     const { log, header } = twin();
     const liar = await omitting(log, true);
     const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
-    await expect(readComparedLogsOfBlock(rpc, header, FILTERS)).rejects.toMatchObject({
+    await expect(readCrossCheckedBlockLogs(rpc, header, FILTERS)).rejects.toMatchObject({
       code: "NODES_DISAGREE",
     });
   });
@@ -217,7 +217,7 @@ describe("the logs of a block, compared with a second node", () => {
       const { rpc } = createTestRpc([logs.chain.rpcUrl, second.url], {
         limits: { requestTimeoutMs: 60_000 },
       });
-      expect(await readComparedLogsOfBlock(rpc, header, FILTERS, { secondMsMax: 50 })).toEqual(list);
+      expect(await readCrossCheckedBlockLogs(rpc, header, FILTERS, { secondMsMax: 50 })).toEqual(list);
       rpc.close();
     }
   });

@@ -1,14 +1,14 @@
 // The logs of one block near the head, read by its hash and held against its bloom, and against receipts where in doubt.
-import type { ChainLog, Header } from "../../schema/chain-log.ts";
-import { type CallOptions, type Rpc, valuesOf } from "../rpc/types.ts";
-import { bloomFalsePositiveRate } from "./bloom.ts";
-import { suspiciousHeaders } from "./bloom-check.ts";
-import { hasSilentMatch, type LogFilter, mergeLogs, prepareFilters, type Wanted } from "./filter.ts";
-import { type BloomKind, blockLogsCall } from "./get-logs.ts";
+import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
+import { type RpcCallOptions, type Rpc, unwrapResults } from "../rpc/types.ts";
+import { estimateBloomFalsePositiveRate } from "./bloom.ts";
+import { findSuspiciousHeaders } from "./bloom-check.ts";
+import { hasUnreportedBloomMatch, type LogFilter, mergeLogs, prepareLogFilters, type PreparedLogFilter } from "./filter.ts";
+import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
-import { readLogsOfReceipts } from "./receipt-logs.ts";
+import { readReceiptLogs } from "./receipt-logs.ts";
 
-export type BlockLogOptions = CallOptions & { readonly bloom?: BloomKind };
+export type ReadBlockLogsOptions = RpcCallOptions & { readonly bloom?: BloomCoverage };
 
 // Answers that must agree before silence is believed although the bloom says "maybe". A bloom that is nearly full
 // says so about everything: then one second opinion is all that is sensible for every block of a busy chain.
@@ -29,26 +29,26 @@ const FULL_BLOOM_RATE = 1 / 16;
  * - Where all these answers came from one provider, because it is the only one or the others are down or behind, they
  *   are one opinion. Its receipts are read then: a node that has lost a log from its log index still has it there.
  */
-export async function readLogsOfBlock(
+export async function readBlockLogs(
   rpc: Rpc,
-  header: Header,
+  header: BlockHeader,
   filters: readonly LogFilter[],
-  options: BlockLogOptions = {},
+  options: ReadBlockLogsOptions = {},
 ): Promise<ChainLog[]> {
-  return (await readBlockOnce(rpc, header, filters, options)).logs;
+  return (await readBlockLogsWithProvider(rpc, header, filters, options)).logs;
 }
 
 /** The same, and which provider has given all of it; null where several were asked. */
-export async function readBlockOnce(
+export async function readBlockLogsWithProvider(
   rpc: Rpc,
-  header: Header,
+  header: BlockHeader,
   filters: readonly LogFilter[],
-  options: BlockLogOptions = {},
+  options: ReadBlockLogsOptions = {},
 ): Promise<{ readonly logs: ChainLog[]; readonly provider: number | null }> {
-  const prepared = prepareFilters(filters);
+  const prepared = prepareLogFilters(filters);
   const bloom = options.bloom ?? "complete";
   const calls = prepared.map((wanted) => blockLogsCall(header, wanted, bloom));
-  const full = bloomFalsePositiveRate(header.logsBloom) > FULL_BLOOM_RATE;
+  const full = estimateBloomFalsePositiveRate(header.logsBloom) > FULL_BLOOM_RATE;
   const answersMax = full ? SILENT_ANSWERS_FULL_BLOOM : SILENT_ANSWERS;
   let known: NodeLog[] = [];
   let provider: number | null = null;
@@ -58,14 +58,14 @@ export async function readBlockOnce(
     const before = known;
     const read = await rpc.pinned(
       async (node) => {
-        const lists = valuesOf(await node.batch(calls, options));
+        const lists = unwrapResults(await node.batch(calls, options));
         return { provider: node.providerIndex, lists, logs: mergeLogs([before, ...lists]) };
       },
       { ...options, avoid },
     );
     known = read.logs;
     provider = answer === 1 ? read.provider : null;
-    isSilent = read.lists.some((logs, i) => hasSilentMatch(header.logsBloom, prepared[i] as Wanted, logs));
+    isSilent = read.lists.some((logs, i) => hasUnreportedBloomMatch(header.logsBloom, prepared[i] as PreparedLogFilter, logs));
     avoid.push(read.provider);
   }
   if (isSilent && new Set(avoid).size === 1) {
@@ -77,14 +77,14 @@ export async function readBlockOnce(
 /** Empty where the bloom tells too little to ask, or the node cannot show the receipts. */
 async function logsInReceipts(
   rpc: Rpc,
-  header: Header,
+  header: BlockHeader,
   known: readonly NodeLog[],
-  wanted: readonly Wanted[],
-  { bloom, ...options }: CallOptions & { readonly bloom: BloomKind },
+  wanted: readonly PreparedLogFilter[],
+  { bloom, ...options }: RpcCallOptions & { readonly bloom: BloomCoverage },
 ): Promise<readonly NodeLog[]> {
-  const suspicious = suspiciousHeaders([header], known, wanted);
+  const suspicious = findSuspiciousHeaders([header], known, wanted);
   const shown = await rpc.pinned(
-    (node) => readLogsOfReceipts(node, suspicious, { wanted, bloom }, options),
+    (node) => readReceiptLogs(node, suspicious, { wanted, bloom }, options),
     options,
   );
   return shown.get(header.number) ?? [];

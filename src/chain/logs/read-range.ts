@@ -1,22 +1,22 @@
 // The logs of one range of finalized blocks: read from one node that has the blocks, checked, and looked at twice.
-import type { ChainLog, Header } from "../../schema/chain-log.ts";
+import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
 import { headerCall, readHeaders } from "../headers.ts";
 import { type RangeHint, RpcError } from "../rpc/errors.ts";
-import { malformed } from "../rpc/invalid-response.ts";
-import { type CallOptions, type PinnedRpc, type Rpc, type RpcCall, valuesOf } from "../rpc/types.ts";
-import { suspiciousHeaders } from "./bloom-check.ts";
-import { confirmRange, type RangeLook } from "./confirm-range.ts";
+import { malformedResponse } from "../rpc/invalid-response.ts";
+import { type RpcCallOptions, type PinnedRpc, type Rpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { findSuspiciousHeaders } from "./bloom-check.ts";
+import { confirmRange, type RangeCheck } from "./confirm-range.ts";
 import { mergeLogs } from "./filter.ts";
-import { requireOfBlock } from "./get-logs.ts";
+import { assertLogInBlock } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
-import { asksForLess, rangeCall, refuseLargeFirst } from "./range-call.ts";
+import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "./range-call.ts";
 
-export type RangeQuestion = RangeLook & {
+export type LogRangeQuery = RangeCheck & {
   /** Blocks whose headers are read whether or not the node shows logs of them. */
-  readonly sampled: readonly number[];
+  readonly sampledBlocks: readonly number[];
 };
 
-export type RangeAnswer =
+export type LogRangeResult =
   | {
       readonly provider: number;
       readonly logs: readonly ChainLog[];
@@ -41,20 +41,20 @@ export type RangeAnswer =
  */
 export async function readLogRange(
   rpc: Rpc,
-  question: RangeQuestion,
-  options: CallOptions,
-): Promise<RangeAnswer> {
-  return rpc.pinned(async (node): Promise<RangeAnswer> => {
+  question: LogRangeQuery,
+  options: RpcCallOptions,
+): Promise<LogRangeResult> {
+  return rpc.pinned(async (node): Promise<LogRangeResult> => {
     try {
       const { logs, last, sampled } = await read(node, question, options);
       const headers = await headersOf(node, logs, [...sampled, last], options);
       const timedLogs = withBlocks(logs, headers, question);
-      const suspicious = suspiciousHeaders([...headers.values()], logs, question.wanted);
-      const isConfirmed = await confirmRange(rpc, node, question, { logs, last, suspicious }, options);
+      const suspicious = findSuspiciousHeaders([...headers.values()], logs, question.wanted);
+      const isConfirmed = await confirmRange(rpc, node, question, { logs, last, suspiciousHeaders: suspicious }, options);
       return { provider: node.providerIndex, logs: timedLogs, isConfirmed };
     } catch (error) {
       // One block can not be made smaller: there it is a failure like any other.
-      if (!(error instanceof RpcError) || !asksForLess(error) || question.fromBlock === question.toBlock)
+      if (!(error instanceof RpcError) || !needsSmallerRange(error) || question.fromBlock === question.toBlock)
         throw error;
       return { provider: node.providerIndex, tooLarge: error, hint: error.range };
     }
@@ -63,22 +63,22 @@ export async function readLogRange(
 
 type Reading = {
   readonly logs: readonly NodeLog[];
-  readonly last: Header;
-  readonly sampled: readonly Header[];
+  readonly last: BlockHeader;
+  readonly sampled: readonly BlockHeader[];
 };
 
-async function read(node: PinnedRpc, question: RangeQuestion, options: CallOptions): Promise<Reading> {
-  const { wanted, sampled, toBlock } = question;
+async function read(node: PinnedRpc, question: LogRangeQuery, options: RpcCallOptions): Promise<Reading> {
+  const { wanted, sampledBlocks: sampled, toBlock } = question;
   // Headers first: see second-look.ts.
   const headers = [toBlock, ...sampled].map(headerCall);
-  const calls: RpcCall<NodeLog[] | Header>[] = [
+  const calls: RpcCall<NodeLog[] | BlockHeader>[] = [
     ...headers,
-    ...wanted.map((each) => rangeCall(question, each)),
+    ...wanted.map((each) => rangeLogsCall(question, each)),
   ];
   const answers = await node.batch(calls, options);
-  refuseLargeFirst(answers);
-  const values = valuesOf(answers);
-  const [last, ...others] = values.slice(0, headers.length) as [Header, ...Header[]];
+  throwRangeErrorFirst(answers);
+  const values = unwrapResults(answers);
+  const [last, ...others] = values.slice(0, headers.length) as [BlockHeader, ...BlockHeader[]];
   return { logs: mergeLogs(values.slice(headers.length) as NodeLog[][]), sampled: others, last };
 }
 
@@ -86,9 +86,9 @@ async function read(node: PinnedRpc, question: RangeQuestion, options: CallOptio
 async function headersOf(
   node: PinnedRpc,
   logs: readonly NodeLog[],
-  known: readonly Header[],
-  options: CallOptions,
-): Promise<ReadonlyMap<number, Header>> {
+  known: readonly BlockHeader[],
+  options: RpcCallOptions,
+): Promise<ReadonlyMap<number, BlockHeader>> {
   const numbers = new Set(logs.map((log) => log.blockNumber));
   for (const { number } of known) numbers.delete(number);
   const headers = await readHeaders(node, [...numbers], options);
@@ -97,18 +97,18 @@ async function headersOf(
 
 function withBlocks(
   logs: readonly NodeLog[],
-  headers: ReadonlyMap<number, Header>,
-  { bloom }: RangeQuestion,
+  headers: ReadonlyMap<number, BlockHeader>,
+  { bloom }: LogRangeQuery,
 ): ChainLog[] {
   return logs.map((log) => {
     const header = headers.get(log.blockNumber);
-    if (!header) throw malformed(`block ${log.blockNumber} has logs but no header`);
-    requireOfBlock(log, header, bloom);
+    if (!header) throw malformedResponse(`block ${log.blockNumber} has logs but no header`);
+    assertLogInBlock(log, header, bloom);
     return timed(log, header);
   });
 }
 
 /** The log itself where the node has sent the time along, as most do: there are many. */
-function timed(log: NodeLog, { timestamp }: Header): ChainLog {
+function timed(log: NodeLog, { timestamp }: BlockHeader): ChainLog {
   return log.blockTimestamp === timestamp ? (log as ChainLog) : { ...log, blockTimestamp: timestamp };
 }

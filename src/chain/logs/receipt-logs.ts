@@ -1,27 +1,27 @@
 // The logs of one block from the receipts of its transactions: another source inside the same node than its log index.
 import type { Hex } from "../../lib/hex.ts";
-import type { Header } from "../../schema/chain-log.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHash, readObject } from "../rpc/hex-values.ts";
-import { malformed, missing } from "../rpc/invalid-response.ts";
-import { type CallOptions, type PinnedRpc, type RpcCall, valuesOf } from "../rpc/types.ts";
-import { matches, type Wanted } from "./filter.ts";
-import { type BloomKind, requireOfBlock } from "./get-logs.ts";
-import { byPosition, type NodeLog, parseLog } from "./log.ts";
+import { malformedResponse, missingResult } from "../rpc/invalid-response.ts";
+import { type RpcCallOptions, type PinnedRpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { matchesLogFilter, type PreparedLogFilter } from "./filter.ts";
+import { type BloomCoverage, assertLogInBlock } from "./get-logs.ts";
+import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
 // A few batches. Receipts settle single suspicious blocks; larger ones have blooms too full to be suspicious.
 const TRANSACTIONS_MAX = 500;
 
 /** The wanted logs of each block, by its number, in order; a block whose receipts the node cannot show is left out. */
-export async function readLogsOfReceipts(
+export async function readReceiptLogs(
   node: PinnedRpc,
-  headers: readonly Header[],
-  { wanted, bloom }: { readonly wanted: readonly Wanted[]; readonly bloom: BloomKind },
-  options: CallOptions,
+  headers: readonly BlockHeader[],
+  { wanted, bloom }: { readonly wanted: readonly PreparedLogFilter[]; readonly bloom: BloomCoverage },
+  options: RpcCallOptions,
 ): Promise<ReadonlyMap<number, readonly NodeLog[]>> {
   const found = new Map<number, readonly NodeLog[]>();
   if (headers.length === 0) return found;
   const blocks = await node.batch(headers.map(transactionsCall), options);
-  const chosen: { readonly header: Header; readonly transactions: readonly Hex[] }[] = [];
+  const chosen: { readonly header: BlockHeader; readonly transactions: readonly Hex[] }[] = [];
   let total = 0;
   for (const [i, header] of headers.entries()) {
     const block = blocks[i];
@@ -38,24 +38,24 @@ export async function readLogsOfReceipts(
     const own = receipts.slice(at, at + transactions.length);
     at += transactions.length;
     if (own.some((receipt) => "error" in receipt)) continue;
-    const logs = valuesOf(own)
+    const logs = unwrapResults(own)
       .flat()
-      .filter((log) => wanted.some((each) => matches(log, each)))
-      .sort(byPosition);
-    for (const log of logs) requireOfBlock(log, header, bloom);
+      .filter((log) => wanted.some((each) => matchesLogFilter(log, each)))
+      .sort(compareLogPositions);
+    for (const log of logs) assertLogInBlock(log, header, bloom);
     found.set(header.number, logs);
   }
   return found;
 }
 
-function transactionsCall({ hash: block }: Header): RpcCall<Hex[]> {
+function transactionsCall({ hash: block }: BlockHeader): RpcCall<Hex[]> {
   return {
     method: "eth_getBlockByHash",
     params: [block, false],
     parse: (response) => {
-      if (response === null) throw missing(`block ${block} is not there`);
+      if (response === null) throw missingResult(`block ${block} is not there`);
       const { transactions } = readObject(response, "the block");
-      if (!Array.isArray(transactions)) throw malformed("the transactions of a block are not a list");
+      if (!Array.isArray(transactions)) throw malformedResponse("the transactions of a block are not a list");
       return transactions.map((hash) => readHash(hash, "a transaction hash"));
     },
   };
@@ -66,9 +66,9 @@ function receiptCall(transaction: Hex): RpcCall<NodeLog[]> {
     method: "eth_getTransactionReceipt",
     params: [transaction],
     parse: (response) => {
-      if (response === null) throw missing(`the receipt of ${transaction} is not there`);
+      if (response === null) throw missingResult(`the receipt of ${transaction} is not there`);
       const { logs } = readObject(response, "the receipt");
-      if (!Array.isArray(logs)) throw malformed("the logs of a receipt are not a list");
+      if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
       return logs.map(parseLog);
     },
   };

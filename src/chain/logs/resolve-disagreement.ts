@@ -1,22 +1,22 @@
 // Two nodes differ about the logs of a block: finds out which of them is wrong, or says that nothing shows it.
 import { Fault } from "../../lib/fault.ts";
-import type { Header } from "../../schema/chain-log.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHeader } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
-import { type CallOptions, type PinnedRpc, type Rpc, valuesOf } from "../rpc/types.ts";
-import { mergeLogs, sameLogs, type Wanted } from "./filter.ts";
-import { type BloomKind, blockLogsCall } from "./get-logs.ts";
+import { type RpcCallOptions, type PinnedRpc, type Rpc, unwrapResults } from "../rpc/types.ts";
+import { mergeLogs, areSameLogs, type PreparedLogFilter } from "./filter.ts";
+import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
-import { readLogsOfReceipts } from "./receipt-logs.ts";
+import { readReceiptLogs } from "./receipt-logs.ts";
 
 /** A node, and the logs of the block that it has shown. */
-export type Party = { readonly provider: number; readonly logs: readonly NodeLog[] };
+export type ProviderLogs = { readonly provider: number; readonly logs: readonly NodeLog[] };
 
-export type LogQuery = { readonly wanted: readonly Wanted[]; readonly bloom: BloomKind };
+export type BlockLogQuery = { readonly wanted: readonly PreparedLogFilter[]; readonly bloom: BloomCoverage };
 
-export type Opinion = {
+export type ProviderBlockLogs = {
   readonly provider: number;
-  readonly header: Header;
+  readonly header: BlockHeader;
   readonly logs: readonly NodeLog[];
 };
 
@@ -32,22 +32,22 @@ const ATTEMPTS_MAX = 2;
  * 3. A node whose receipts show other logs than its log index contradicts itself.
  * Throws NODES_DISAGREE where none applies: no log is indexed on the word of one node against another.
  */
-export async function findWrongParty(
+export async function findWrongProvider(
   rpc: Rpc,
-  at: number | Header,
-  parties: readonly [Party, Party],
-  query: LogQuery,
-  options: CallOptions,
+  at: number | BlockHeader,
+  parties: readonly [ProviderLogs, ProviderLogs],
+  query: BlockLogQuery,
+  options: RpcCallOptions,
 ): Promise<0 | 1> {
-  const opinions = await readOpinions(rpc, at, query, options, [parties[0].provider, parties[1].provider]);
+  const opinions = await readBlockLogsPerProvider(rpc, at, query, options, [parties[0].provider, parties[1].provider]);
   const own = parties.map(({ provider }) => opinions.find((each) => each.provider === provider));
   for (const side of SIDES) {
     const opinion = own[side];
-    if (opinion && !sameLogs(opinion.logs, parties[side].logs)) return side;
+    if (opinion && !areSameLogs(opinion.logs, parties[side].logs)) return side;
   }
   const witnesses = opinions.filter((each) => !parties.some(({ provider }) => provider === each.provider));
   const [votes0, votes1] = SIDES.map(
-    (side) => witnesses.filter((each) => sameLogs(each.logs, parties[side].logs)).length,
+    (side) => witnesses.filter((each) => areSameLogs(each.logs, parties[side].logs)).length,
   ) as [number, number];
   if (votes0 !== votes1) return votes0 < votes1 ? 0 : 1;
   for (const side of SIDES) {
@@ -60,13 +60,13 @@ export async function findWrongParty(
 const SIDES = [0, 1] as const;
 
 /** What each node shows of the block, asked by its hash (that of the header, or the node's own); nodes that do not respond are left out. */
-export async function readOpinions(
+export async function readBlockLogsPerProvider(
   rpc: Rpc,
-  at: number | Header,
-  query: LogQuery,
-  options: CallOptions,
+  at: number | BlockHeader,
+  query: BlockLogQuery,
+  options: RpcCallOptions,
   needed: readonly number[] = [],
-): Promise<Opinion[]> {
+): Promise<ProviderBlockLogs[]> {
   const others = rpc.providers().map((_, index) => index);
   const asked = [...new Set([...needed, ...others])].slice(0, WITNESSES_MAX);
   const opinions = await Promise.all(
@@ -77,16 +77,16 @@ export async function readOpinions(
   return opinions.filter((opinion) => opinion !== null);
 }
 
-const pin = (only: number, options: CallOptions) => ({ ...options, only, attemptsMax: ATTEMPTS_MAX });
+const pin = (only: number, options: RpcCallOptions) => ({ ...options, only, attemptsMax: ATTEMPTS_MAX });
 
 async function opinionOf(
   node: PinnedRpc,
-  at: number | Header,
-  { wanted, bloom }: LogQuery,
-  options: CallOptions,
-): Promise<Opinion> {
+  at: number | BlockHeader,
+  { wanted, bloom }: BlockLogQuery,
+  options: RpcCallOptions,
+): Promise<ProviderBlockLogs> {
   const header = typeof at === "number" ? await readHeader(node, at, options) : at;
-  const lists = valuesOf(
+  const lists = unwrapResults(
     await node.batch(
       wanted.map((each) => blockLogsCall(header, each, bloom)),
       options,
@@ -103,18 +103,18 @@ function withoutOpinion(error: unknown): null {
 /** Whether the node's receipts show other logs than its log index. */
 export async function contradictsReceipts(
   rpc: Rpc,
-  { provider, header, logs }: Opinion,
-  query: LogQuery,
-  options: CallOptions,
+  { provider, header, logs }: ProviderBlockLogs,
+  query: BlockLogQuery,
+  options: RpcCallOptions,
 ): Promise<boolean> {
   const shown = await rpc
-    .pinned((node) => readLogsOfReceipts(node, [header], query, options), pin(provider, options))
+    .pinned((node) => readReceiptLogs(node, [header], query, options), pin(provider, options))
     .catch(withoutOpinion);
   const ofBlock = shown?.get(header.number);
-  return ofBlock !== undefined && !sameLogs(ofBlock, logs);
+  return ofBlock !== undefined && !areSameLogs(ofBlock, logs);
 }
 
-function disagreement(rpc: Rpc, block: number, parties: readonly [Party, Party]): Fault {
+function disagreement(rpc: Rpc, block: number, parties: readonly [ProviderLogs, ProviderLogs]): Fault {
   const hosts = parties.map(({ provider }) => rpc.providers()[provider]?.host ?? "unknown").join(" and ");
   return new Fault(
     "NODES_DISAGREE",

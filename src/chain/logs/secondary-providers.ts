@@ -1,17 +1,17 @@
 // The nodes that look at a range of history a second time: how long one that fails is waited for, and which are too narrow.
 
 import { RpcError } from "../rpc/errors.ts";
-import type { CallOptions, PinnedRpc, Rpc } from "../rpc/types.ts";
+import type { RpcCallOptions, PinnedRpc, Rpc } from "../rpc/types.ts";
 
-export type OtherNodes = {
+export type SecondaryProviders = {
   /** The provider does not take ranges of this size: it is left out for a while. */
-  leaveOut(provider: number): void;
+  skipTemporarily(provider: number): void;
   /** Runs the work on a provider that is neither excluded nor left out; null where there is none, or none responds. */
-  ask<T>(
+  runOnAnother<T>(
     rpc: Rpc,
     excluded: readonly number[],
     work: (node: PinnedRpc) => Promise<T>,
-    options: CallOptions,
+    options: RpcCallOptions,
   ): Promise<T | null>;
 };
 
@@ -29,13 +29,13 @@ const RANGES_LEFT_OUT = 100;
  * One outage is waited for at length once: while it lasts, later ranges wait for the end of a short rest only. For one
  * chain, so that a new stream does not wait for the same outage again.
  */
-export function createOtherNodes(): OtherNodes {
+export function createSecondaryProviders(): SecondaryProviders {
   /** For how many ranges more, by provider. */
   const narrow = new Map<number, number>();
   let isOutage = false;
   return {
-    leaveOut: (provider) => narrow.set(provider, RANGES_LEFT_OUT),
-    async ask(rpc, excluded, work, options) {
+    skipTemporarily: (provider) => narrow.set(provider, RANGES_LEFT_OUT),
+    async runOnAnother(rpc, excluded, work, options) {
       const without = new Set([...excluded, ...narrow.keys()]);
       for (const [provider, ranges] of narrow) {
         if (ranges > 1) narrow.set(provider, ranges - 1);
@@ -47,7 +47,7 @@ export function createOtherNodes(): OtherNodes {
         ? { attemptsMax: others + 1, waitMsMax: OUTAGE_WAIT_MS_MAX }
         : { attemptsMax: ATTEMPTS_MAX, waitMsMax: WAIT_MS_MAX };
       try {
-        const found = await rpc.pinned(work, { ...options, ...patience, except: [...without] });
+        const found = await rpc.pinned(work, { ...options, ...patience, exclude: [...without] });
         isOutage = false;
         return found;
       } catch (error) {

@@ -7,18 +7,18 @@ import { seededRandom } from "../../../tests/support/fast-clock.ts";
 import {
   type FaultyNode,
   type FaultyNodeOptions,
-  planOf,
+  planFaults,
   startFaultyNode,
 } from "../../../tests/support/nodes/faulty-node.ts";
 import { startLaggingNode } from "../../../tests/support/nodes/lagging-node.ts";
-import type { Call } from "../../../tests/support/nodes/node-faults.ts";
+import type { NodeRpcCall } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
 import type { Rpc } from "../rpc/types.ts";
-import { readLogsOfBlock } from "./read-block-logs.ts";
-import { createOtherNodes } from "./secondary-providers.ts";
-import { type BlockRange, type LogBatch, type StreamOptions, streamLogs } from "./stream-logs.ts";
+import { readBlockLogs } from "./read-block-logs.ts";
+import { createSecondaryProviders } from "./secondary-providers.ts";
+import { type BlockRange, type LogBatch, type StreamLogsOptions, streamLogs } from "./stream-logs.ts";
 
 const HEAD = 60;
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
@@ -33,7 +33,7 @@ beforeAll(async () => {
     rpc,
     Array.from({ length: HEAD + 1 }, (_, i) => i),
   );
-  truth = (await Promise.all(headers.map((header) => readLogsOfBlock(rpc, header, FILTERS)))).flat();
+  truth = (await Promise.all(headers.map((header) => readBlockLogs(rpc, header, FILTERS)))).flat();
 });
 afterAll(() => logs.chain.stop());
 afterEach(async () => {
@@ -54,7 +54,7 @@ async function quiet(only: FaultyNode): Promise<void> {
   }
 }
 
-async function collect(rpc: Rpc, options: Partial<StreamOptions> = {}): Promise<LogBatch[]> {
+async function collect(rpc: Rpc, options: Partial<StreamLogsOptions> = {}): Promise<LogBatch[]> {
   const batches: LogBatch[] = [];
   for await (const batch of streamLogs(rpc, { fromBlock: 0, toBlock: HEAD, filters: FILTERS, ...options })) {
     batches.push(batch);
@@ -79,12 +79,12 @@ function expectWhole(batches: readonly LogBatch[], fromBlock = 0, toBlock = HEAD
 
 type Query = { readonly fromBlock: string; readonly toBlock: string };
 
-const queryOf = (calls: readonly Call[]): Query | null => {
+const queryOf = (calls: readonly NodeRpcCall[]): Query | null => {
   const query = calls.find((call) => call.method === "eth_getLogs")?.params[0] as Partial<Query> | undefined;
   return query?.fromBlock && query.toBlock ? { fromBlock: query.fromBlock, toBlock: query.toBlock } : null;
 };
 
-const widthOf = (calls: readonly Call[]): number => {
+const widthOf = (calls: readonly NodeRpcCall[]): number => {
   const query = queryOf(calls);
   return query ? Number(query.toBlock) - Number(query.fromBlock) + 1 : 0;
 };
@@ -105,7 +105,7 @@ describe("a stream of logs", () => {
 
   it("cuts batches between blocks, and only a single block may be larger", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
-    for (const { logs: list } of await collect(rpc, { rangeFirst: 1_000, logsPerBatchMax: 2 })) {
+    for (const { logs: list } of await collect(rpc, { rangeInitial: 1_000, logsPerBatchMax: 2 })) {
       if (list.length > 2) expect(new Set(list.map((log) => log.blockNumber)).size).toBe(1);
     }
   });
@@ -130,7 +130,7 @@ describe("a stream of logs", () => {
         : null,
     );
     const { rpc } = createTestRpc([only.url]);
-    expectWhole(await collect(rpc, { rangeFirst: 61, prefetch: 1 }));
+    expectWhole(await collect(rpc, { rangeInitial: 61, prefetch: 1 }));
     const refusals = only.requests.filter((calls) => widthOf(calls) > 9);
     expect(refusals).toHaveLength(1);
   });
@@ -143,7 +143,7 @@ describe("a stream of logs", () => {
       return { kind: "member-error", code: -32005, message };
     });
     const { rpc } = createTestRpc([only.url]);
-    const batches = await collect(rpc, { rangeFirst: 61, prefetch: 1 });
+    const batches = await collect(rpc, { rangeInitial: 61, prefetch: 1 });
     expectWhole(batches);
     expect(batches[0]).toMatchObject({ fromBlock: 0, toBlock: 19 });
   });
@@ -153,18 +153,18 @@ describe("a stream of logs", () => {
       widthOf(calls) > 4 ? { kind: "member-error", code: -32000, message } : null,
     );
     const { rpc } = createTestRpc([only.url]);
-    expectWhole(await collect(rpc, { rangeFirst: 61 }));
+    expectWhole(await collect(rpc, { rangeInitial: 61 }));
   });
 
   it("halves when a node does not answer in time", async () => {
     const only = await node((_, calls) => (widthOf(calls) > 15 ? { kind: "hang" } : null));
     const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 400 } });
-    expectWhole(await collect(rpc, { rangeFirst: 30, prefetch: 1 }));
+    expectWhole(await collect(rpc, { rangeInitial: 30, prefetch: 1 }));
   });
 
   it("halves when an answer is longer than our limit", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl], { limits: { responseBytesMax: 8_000 } });
-    expectWhole(await collect(rpc, { rangeFirst: 61 }));
+    expectWhole(await collect(rpc, { rangeInitial: 61 }));
   });
 
   it("says so when a single block is too much", async () => {
@@ -186,14 +186,14 @@ describe("a stream of logs", () => {
   it("does not believe a node that answers nothing", async () => {
     const only = await node(() => ({ kind: "empty-logs" }));
     const { rpc } = createTestRpc([only.url]);
-    expectWhole(await collect(rpc, { rangeFirst: 20, prefetch: 2 }));
+    expectWhole(await collect(rpc, { rangeInitial: 20, prefetch: 2 }));
   });
 
   it("does not believe a node that lags and answers with what it has", async () => {
     // As a balancer does it: logs from a machine that is 30 blocks behind, headers from one that is not.
     const only = await node((number) => (number < 8 ? { kind: "lagging", head: HEAD - 30 } : null), 99);
     const { rpc } = createTestRpc([only.url]);
-    expectWhole(await collect(rpc, { rangeFirst: 61, prefetch: 1 }));
+    expectWhole(await collect(rpc, { rangeInitial: 61, prefetch: 1 }));
     const behind = await node(() => ({ kind: "lagging", head: HEAD - 30 }), 99);
     await expect(collect(createTestRpc([behind.url]).rpc)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
@@ -203,7 +203,7 @@ describe("a stream of logs", () => {
     try {
       const ahead = await node(() => null);
       const { rpc } = createTestRpc([other.chain.rpcUrl, ahead.url]);
-      expectWhole(await collect(rpc, { rangeFirst: 61 }));
+      expectWhole(await collect(rpc, { rangeInitial: 61 }));
       const alone = createTestRpc([other.chain.rpcUrl]).rpc;
       await expect(collect(alone)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
     } finally {
@@ -221,7 +221,7 @@ describe("a stream of logs", () => {
     const { rpc } = createTestRpc([wide.url, narrow.url]);
     const unconfirmed: BlockRange[] = [];
     const onUnconfirmed = (range: BlockRange) => unconfirmed.push(range);
-    expectWhole(await collect(rpc, { rangeFirst: 20, prefetch: 1, onUnconfirmed }));
+    expectWhole(await collect(rpc, { rangeInitial: 20, prefetch: 1, onUnconfirmed }));
     expect(narrow.requests).toHaveLength(1);
     expect(unconfirmed[0]).toEqual({ fromBlock: 0, toBlock: 19 });
     expect(unconfirmed.at(-1)?.toBlock).toBe(HEAD);
@@ -236,7 +236,7 @@ describe("a stream of logs", () => {
       toBlock: HEAD,
       filters: FILTERS,
       rangeMax: 2,
-      rangeFirst: 2,
+      rangeInitial: 2,
       prefetch: 3,
     });
     await stream.next();
@@ -256,7 +256,7 @@ describe("a stream of logs", () => {
       toBlock: HEAD,
       filters: FILTERS,
       rangeMax: 4,
-      rangeFirst: 4,
+      rangeInitial: 4,
       prefetch: 5,
       logsPerBatchMax: 1,
     });
@@ -299,7 +299,7 @@ describe("a node that always omits one log in the middle of a range", () => {
         [logs.chain.rpcUrl, liar.url],
       ]) {
         const { rpc } = createTestRpc(urls);
-        expectWhole(await collect(rpc, { filters, rangeFirst: 1_000, prefetch: 1 }));
+        expectWhole(await collect(rpc, { filters, rangeInitial: 1_000, prefetch: 1 }));
       }
       await liar.stop();
     }
@@ -309,7 +309,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const log = truth[Math.floor(truth.length / 2)] as ChainLog;
     const liar = await omitting(log, true);
     const { rpc, logged } = createTestRpc([liar.url, logs.chain.rpcUrl, `${logs.chain.rpcUrl}/`]);
-    expectWhole(await collect(rpc, { filters, rangeFirst: 1_000, prefetch: 1 }));
+    expectWhole(await collect(rpc, { filters, rangeInitial: 1_000, prefetch: 1 }));
     expect(logged()).toContain(`the logs of block ${log.blockNumber} differ from what other nodes have`);
   });
 
@@ -317,7 +317,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const log = truth[Math.floor(truth.length / 2)] as ChainLog;
     const liar = await omitting(log, true);
     const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
-    await expect(collect(rpc, { filters, rangeFirst: 1_000 })).rejects.toMatchObject({
+    await expect(collect(rpc, { filters, rangeInitial: 1_000 })).rejects.toMatchObject({
       code: "NODES_DISAGREE",
       message: expect.stringContaining(`block ${log.blockNumber}`),
     });
@@ -333,7 +333,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     for (const log of alone.slice(0, 8)) {
       const liar = await omitting(log);
       const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 2 } });
-      await expect(collect(rpc, { filters, rangeFirst: 1_000 })).rejects.toMatchObject({
+      await expect(collect(rpc, { filters, rangeInitial: 1_000 })).rejects.toMatchObject({
         kind: "malformed",
         message: expect.stringContaining(`the logs of block ${log.blockNumber} were left out`),
       });
@@ -346,7 +346,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const log = lonely[0] as ChainLog;
     const liar = await omitting(log);
     const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 1 } });
-    const stream = collect(rpc, { filters, rangeFirst: 1_000, random: () => (log.blockNumber + 0.5) / HEAD });
+    const stream = collect(rpc, { filters, rangeInitial: 1_000, random: () => (log.blockNumber + 0.5) / HEAD });
     await expect(stream).rejects.toMatchObject({ kind: "malformed" });
   });
 
@@ -356,7 +356,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     // The first block of a range is sampled and no other: the header of the omitted log's block is never read.
     const blind = { filters, rangeFirst: 1_000, prefetch: 1, random: () => 0 };
 
-    async function collectWith(rpc: Rpc, options: Partial<StreamOptions>) {
+    async function collectWith(rpc: Rpc, options: Partial<StreamLogsOptions>) {
       const unconfirmed: BlockRange[] = [];
       const onUnconfirmed = (range: BlockRange) => unconfirmed.push(range);
       return { batches: await collect(rpc, { ...options, onUnconfirmed }), unconfirmed };
@@ -365,7 +365,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     it.each([1, 5, 9])("is not believed when that node fails %i times and returns", async (failures) => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
-      const flaky = await node(planOf(Array(failures).fill(UNAVAILABLE)));
+      const flaky = await node(planFaults(Array(failures).fill(UNAVAILABLE)));
       const { rpc, clock } = createTestRpc([liar.url, flaky.url]);
       const { batches, unconfirmed } = await collectWith(rpc, blind);
       expectWhole(batches);
@@ -376,7 +376,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     it("is not believed when that node hangs once", async () => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
-      const slow = await node(planOf([{ kind: "hang" }]));
+      const slow = await node(planFaults([{ kind: "hang" }]));
       const { rpc } = createTestRpc([liar.url, slow.url], { limits: { requestTimeoutMs: 500 } });
       const { batches, unconfirmed } = await collectWith(rpc, blind);
       expectWhole(batches);
@@ -405,16 +405,16 @@ describe("a node that always omits one log in the middle of a range", () => {
     it("asks a node again that was too narrow a hundred ranges ago", async () => {
       const first = await node(() => null);
       const message = "exceed maximum block range: 2";
-      const narrow = await node(planOf([{ kind: "member-error", code: -32602, message }]));
+      const narrow = await node(planFaults([{ kind: "member-error", code: -32602, message }]));
       const { rpc } = createTestRpc([first.url, narrow.url]);
-      const others = createOtherNodes();
+      const others = createSecondaryProviders();
       const begins: number[] = [];
       for (let pass = 0; pass < 2; pass += 1) {
         await collect(rpc, {
           filters,
           rangeMax: 1,
           prefetch: 1,
-          others,
+          secondaryProviders: others,
           onUnconfirmed: () => begins.push(narrow.requests.length),
         });
       }
@@ -426,7 +426,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     it("is not believed when that node rests already as the range is read", async () => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
-      const flaky = await node(planOf([UNAVAILABLE]));
+      const flaky = await node(planFaults([UNAVAILABLE]));
       const { rpc } = createTestRpc([liar.url, flaky.url]);
       await rpc.pinned((only) => only.request("eth_chainId", []), { only: 1, attemptsMax: 1 }).catch(() => 0);
       expect(rpc.providers()[1]?.state).toBe("resting");
@@ -484,7 +484,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       const before = second.requests.length;
       const { rpc } = createTestRpc([first.url, second.url]);
       const sizes = { rangeMax: 5, rangeFirst: 5, lightLogsMax: 0 };
-      expectWhole(await collect(rpc, { filters, ...sizes, comparedShare, random: seededRandom(5) }));
+      expectWhole(await collect(rpc, { filters, ...sizes, crossCheckFraction: comparedShare, random: seededRandom(5) }));
       return second.requests.slice(before).filter((calls) => widthOf(calls) === 5).length;
     };
     expect(await ranges(1)).toBeGreaterThanOrEqual(12);
@@ -497,7 +497,7 @@ describe("a node that always omits one log in the middle of a range", () => {
   it("costs one request to the second node for a light range while both are fit", async () => {
     const [first, second] = [await node(() => null), await node(() => null)];
     const { rpc, clock } = createTestRpc([first.url, second.url]);
-    expectWhole(await collect(rpc, { filters, rangeFirst: 1_000 }));
+    expectWhole(await collect(rpc, { filters, rangeInitial: 1_000 }));
     // The range and the headers; the second look.
     expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
     expect(clock.sleptMs).toEqual([]);
@@ -506,7 +506,7 @@ describe("a node that always omits one log in the middle of a range", () => {
   it("costs an honest node two more requests for all suspicious blocks of a range", async () => {
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
-    expectWhole(await collect(rpc, { rangeFirst: 1_000 }));
+    expectWhole(await collect(rpc, { rangeInitial: 1_000 }));
     // The range, the headers, the second look; then blocks and receipts, because a stranger emits wanted topics too.
     expect(only.requests).toHaveLength(5);
   });

@@ -4,13 +4,13 @@ import { Fault } from "../../lib/fault.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { Rpc } from "../rpc/types.ts";
-import { type LogFilter, prepareFilters } from "./filter.ts";
-import type { BloomKind } from "./get-logs.ts";
+import { type LogFilter, prepareLogFilters } from "./filter.ts";
+import type { BloomCoverage } from "./get-logs.ts";
 import { createRangeSize } from "./range-size.ts";
-import { type RangeAnswer, readLogRange } from "./read-range.ts";
-import { createOtherNodes, type OtherNodes } from "./secondary-providers.ts";
+import { type LogRangeResult, readLogRange } from "./read-range.ts";
+import { createSecondaryProviders, type SecondaryProviders } from "./secondary-providers.ts";
 
-export type StreamOptions = {
+export type StreamLogsOptions = {
   readonly fromBlock: number;
   /** Must be final: what is read here is not watched for reorgs. */
   readonly toBlock: number;
@@ -18,21 +18,21 @@ export type StreamOptions = {
   /** The most blocks of one query. Vendors stop at 10,000; an own node takes more. */
   readonly rangeMax?: number;
   /** The blocks of the first query: small enough for any node, and doubled with every light answer. */
-  readonly rangeFirst?: number;
+  readonly rangeInitial?: number;
   /** Queries under way or waiting for the consumer. */
   readonly prefetch?: number;
   /** Split at block boundaries; only a single block may exceed it. */
   readonly logsPerBatchMax?: number;
-  readonly bloom?: BloomKind;
+  readonly bloom?: BloomCoverage;
   /** The share of ranges that a second provider reads too, from 0 to 1; light ones always are. */
-  readonly comparedShare?: number;
+  readonly crossCheckFraction?: number;
   readonly lightLogsMax?: number;
   /** Which ranges and blocks are looked at more closely; from 0 to below 1. */
   readonly random?: () => number;
   /** Told before the logs of a range that one node alone has shown although several are configured. */
   readonly onUnconfirmed?: (range: BlockRange) => void;
   /** What is known of the nodes that look a second time, from an earlier stream of the same chain. */
-  readonly others?: OtherNodes;
+  readonly secondaryProviders?: SecondaryProviders;
   readonly signal?: AbortSignal;
 };
 
@@ -52,20 +52,20 @@ const HEADERS_SAMPLED = 4;
 // A node must not be able to predict what is looked at more closely.
 const unpredictable = () => randomInt(2 ** 32) / 2 ** 32;
 
-type Slot = { readonly fromBlock: number; readonly toBlock: number; answer: Promise<RangeAnswer> | null };
+type Slot = { readonly fromBlock: number; readonly toBlock: number; answer: Promise<LogRangeResult> | null };
 
 /** Batches cover fromBlock to toBlock without gap or overlap, also where there is nothing. */
-export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenerator<LogBatch, void, void> {
-  const wanted = prepareFilters(options.filters);
+export async function* streamLogs(rpc: Rpc, options: StreamLogsOptions): AsyncGenerator<LogBatch, void, void> {
+  const wanted = prepareLogFilters(options.filters);
   const prefetch = options.prefetch ?? 2;
   const logsPerBatchMax = options.logsPerBatchMax ?? 2_000;
   const size = createRangeSize({
     rangeMax: options.rangeMax ?? 10_000,
-    rangeFirst: options.rangeFirst ?? 500,
+    rangeFirst: options.rangeInitial ?? 500,
     logsAim: logsPerBatchMax,
   });
   const random = options.random ?? unpredictable;
-  const { comparedShare = COMPARED_SHARE, lightLogsMax = LIGHT_LOGS_MAX } = options;
+  const { crossCheckFraction: comparedShare = COMPARED_SHARE, lightLogsMax = LIGHT_LOGS_MAX } = options;
   const isCompared = (logs: number) => logs <= lightLogsMax || random() < comparedShare;
   // Stops what was read ahead when the consumer leaves early.
   const leaving = new AbortController();
@@ -75,7 +75,7 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
 
   // In block order. The first may be a rest that a refusal has left over; new ones are cut from what is not planned.
   const slots: Slot[] = [];
-  const others = options.others ?? createOtherNodes();
+  const others = options.secondaryProviders ?? createSecondaryProviders();
   let planned = options.fromBlock;
   let waitingLogs = 0;
 
@@ -92,15 +92,15 @@ export async function* streamLogs(rpc: Rpc, options: StreamOptions): AsyncGenera
     }
   }
 
-  function ask(slot: Slot): Promise<RangeAnswer> {
+  function ask(slot: Slot): Promise<LogRangeResult> {
     const { fromBlock, toBlock } = slot;
     const bloom = options.bloom ?? "complete";
     const sampled = sampleBlocks(fromBlock, toBlock, random);
     const question = { fromBlock, toBlock, wanted, bloom, others, isCompared, sampled };
     const answer = readLogRange(rpc, question, { signal: leaving.signal }).then((found) => {
       const blocks = toBlock - fromBlock + 1;
-      if ("tooLarge" in found) size.refused(blocks, found.provider, found.hint?.blocksMax ?? null);
-      else size.succeeded(blocks, found.logs.length, found.provider);
+      if ("tooLarge" in found) size.recordRejection(blocks, found.provider, found.hint?.blocksMax ?? null);
+      else size.recordSuccess(blocks, found.logs.length, found.provider);
       waitingLogs += "logs" in found ? found.logs.length : 0;
       return found;
     });
@@ -143,7 +143,7 @@ function sampleBlocks(fromBlock: number, toBlock: number, random: () => number):
 }
 
 /** The refused range as ranges that may pass: the one the node suggests first, or pieces of the size learnt. */
-function split(slot: Slot, refused: Extract<RangeAnswer, { tooLarge: RpcError }>, blocks: number): Slot[] {
+function split(slot: Slot, refused: Extract<LogRangeResult, { tooLarge: RpcError }>, blocks: number): Slot[] {
   const { fromBlock, toBlock } = slot;
   const suggested = refused.hint?.toBlock ?? null;
   const begins = refused.hint?.fromBlock ?? fromBlock;

@@ -1,7 +1,7 @@
 // Transfer logs as nodes send them: what was not asked for is refused, what is no transfer is left out.
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
-import { BadAnswer } from "../rpc/invalid-response.ts";
+import { InvalidResponseError } from "../rpc/invalid-response.ts";
 import { TRANSFER_TOPIC, transfersCall } from "./transfers.ts";
 
 const WALLET: Hex = "0xAbcdefabcdefabcdefabcdefabcdefabcdefabcd";
@@ -60,6 +60,6 @@ describe("transfers", () => {
     ["a log of a reorg", [log({ removed: true })]],
     ["no list", {}],
   ])("are refused when the answer has %s", (_, answer) => {
-    expect(() => parse(answer)).toThrow(BadAnswer);
+    expect(() => parse(answer)).toThrow(InvalidResponseError);
   });
 });

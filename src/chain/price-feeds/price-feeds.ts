@@ -4,9 +4,9 @@ import { baseFeeds } from "./base.ts";
 import { ethereumFeeds } from "./ethereum.ts";
 import { optimismFeeds } from "./optimism.ts";
 import { polygonFeeds } from "./polygon.ts";
-import type { ChainFeeds } from "./price-feed.ts";
+import type { ChainPriceFeeds } from "./price-feed.ts";
 
-export const CHAINLINK_FEEDS: ReadonlyMap<number, ChainFeeds> = new Map([
+export const CHAINLINK_FEEDS: ReadonlyMap<number, ChainPriceFeeds> = new Map([
   [1, ethereumFeeds],
   [10, optimismFeeds],
   [137, polygonFeeds],

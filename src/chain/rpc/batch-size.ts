@@ -4,7 +4,7 @@ import type { RpcError } from "./errors.ts";
 export type BatchSize = {
   readonly max: number;
   /** True when the failure was a refusal of the batch itself; the size has been lowered then. */
-  refused(error: RpcError, size: number): boolean;
+  learnFromRejection(error: RpcError, size: number): boolean;
 };
 
 export function createBatchSize(initial: number): BatchSize {
@@ -13,7 +13,7 @@ export function createBatchSize(initial: number): BatchSize {
     get max() {
       return max;
     },
-    refused(error, size) {
+    learnFromRejection(error, size) {
       const next = sizeAfter(error, size);
       if (next === null) return false;
       max = Math.min(max, next);

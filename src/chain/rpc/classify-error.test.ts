@@ -1,11 +1,11 @@
 // Failures as nodes and vendors really word them, and the kind each must be put into.
 import { describe, expect, it } from "vitest";
-import { classify } from "./classify-error.ts";
-import type { FailureKind, RangeHint } from "./errors.ts";
+import { classifyRpcError } from "./classify-error.ts";
+import type { RpcFailureKind, RangeHint } from "./errors.ts";
 
 type Row = readonly [
   who: string,
-  kind: FailureKind,
+  kind: RpcFailureKind,
   code: number | null,
   message: string,
   more?: { status?: number; data?: unknown; method?: string; range?: Partial<RangeHint> },
@@ -311,14 +311,14 @@ describe("the failure of a node", () => {
   it.each(ROWS.map((row) => ({ row, who: row[0], kind: row[1] })))("$who is $kind", ({ row }) => {
     const [, kind, code, message, more = {}] = row;
     const { status = 200, data, method = "eth_getLogs", range } = more;
-    const found = classify({ method, status, code, message, data });
+    const found = classifyRpcError({ method, status, code, message, data });
     expect(found.kind).toBe(kind);
     if (range) expect(found.range).toMatchObject(range);
   });
 
   it("finds the revert data wherever the node puts it", () => {
     const revert = (data: unknown) =>
-      classify({ method: "eth_call", status: 200, code: 3, message: "execution reverted", data }).revertData;
+      classifyRpcError({ method: "eth_call", status: 200, code: 3, message: "execution reverted", data }).revertData;
     expect(revert("0xABCD")).toBe("0xabcd");
     expect(revert("Reverted 0xabcd")).toBe("0xabcd");
     expect(revert({ data: "0xabcd", message: "x" })).toBe("0xabcd");
@@ -328,7 +328,7 @@ describe("the failure of a node", () => {
 
   it("reads the pause a node asks for in words or in data", () => {
     const pause = (message: string, data?: unknown) =>
-      classify({ method: "eth_call", status: 429, code: null, message, data }).retryAfterMs;
+      classifyRpcError({ method: "eth_call", status: 429, code: null, message, data }).retryAfterMs;
     expect(pause("Too many requests, try again in 2 seconds")).toBe(2_000);
     expect(pause("rate limit, retry in 250ms")).toBe(250);
     expect(pause("slow down", { rate: { backoff_seconds: 1.5 } })).toBe(1_500);
@@ -338,14 +338,14 @@ describe("the failure of a node", () => {
   it("does not take a number of results for a number of blocks", () => {
     const message = "query returned more than 10000 results";
     expect(
-      classify({ method: "eth_getLogs", status: 200, code: -32005, message, data: null }).range,
+      classifyRpcError({ method: "eth_getLogs", status: 200, code: -32005, message, data: null }).range,
     ).toBeNull();
   });
 
   it("is quick even with a megabyte of hostile words", () => {
     const message = "exceeds max block range limit ".repeat(40_000);
     const startMs = performance.now();
-    classify({ method: "eth_getLogs", status: 200, code: null, message, data: null });
+    classifyRpcError({ method: "eth_getLogs", status: 200, code: null, message, data: null });
     expect(performance.now() - startMs).toBeLessThan(250);
   });
 });

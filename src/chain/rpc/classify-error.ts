@@ -1,10 +1,10 @@
 // Puts a node's failure into a kind of the one failure table, and reads the block range it may suggest.
 import type { Hex } from "../../lib/hex.ts";
-import { WORDINGS } from "./error-patterns.ts";
-import type { FailureKind, RangeHint } from "./errors.ts";
+import { ERROR_PATTERNS } from "./error-patterns.ts";
+import type { RpcFailureKind, RangeHint } from "./errors.ts";
 
 /** What a node answered instead of a result. */
-export type Refusal = {
+export type RpcErrorResponse = {
   readonly method: string;
   /** HTTP status of the answer that carried it. */
   readonly status: number;
@@ -13,8 +13,8 @@ export type Refusal = {
   readonly data: unknown;
 };
 
-export type Classified = {
-  readonly kind: FailureKind;
+export type ClassifiedError = {
+  readonly kind: RpcFailureKind;
   readonly range: RangeHint | null;
   readonly revertData: Hex | null;
   readonly retryAfterMs: number | null;
@@ -23,7 +23,7 @@ export type Classified = {
 // A node writes this text freely and the patterns are many: they never see more of it than this.
 const TEXT_LENGTH_MAX = 1_000;
 
-export function classify(refusal: Refusal): Classified {
+export function classifyRpcError(refusal: RpcErrorResponse): ClassifiedError {
   const text = wordsOf(refusal).slice(0, TEXT_LENGTH_MAX);
   const kind = kindOf(refusal, text);
   return {
@@ -34,8 +34,8 @@ export function classify(refusal: Refusal): Classified {
   };
 }
 
-function kindOf(refusal: Refusal, text: string): FailureKind {
-  for (const row of WORDINGS) {
+function kindOf(refusal: RpcErrorResponse, text: string): RpcFailureKind {
+  for (const row of ERROR_PATTERNS) {
     if (row.method !== undefined && row.method !== refusal.method) continue;
     if (row.text?.test(text)) return row.kind;
     if (refusal.code !== null && row.codes?.includes(refusal.code)) return row.kind;
@@ -47,7 +47,7 @@ function kindOf(refusal: Refusal, text: string): FailureKind {
 }
 
 // Some vendors say "invalid params" and hide the reason in `data` (as text, or under payload, message, reason).
-function wordsOf({ message, data }: Refusal): string {
+function wordsOf({ message, data }: RpcErrorResponse): string {
   if (typeof data === "string" && !data.startsWith("0x")) return `${message} ${data}`;
   if (typeof data !== "object" || data === null) return message;
   const record = data as Record<string, unknown>;

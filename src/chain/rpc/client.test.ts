@@ -5,14 +5,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   type FaultyNode,
   type FaultyNodeOptions,
-  planOf,
+  planFaults,
   startFaultyNode,
 } from "../../../tests/support/nodes/faulty-node.ts";
-import type { Injection } from "../../../tests/support/nodes/node-faults.ts";
+import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { Fault } from "../../lib/fault.ts";
 import { RpcError } from "./errors.ts";
-import { malformed } from "./invalid-response.ts";
+import { malformedResponse } from "./invalid-response.ts";
 
 let chain: LocalChain;
 const nodes: FaultyNode[] = [];
@@ -32,14 +32,14 @@ async function node(plan: FaultyNodeOptions["plan"]): Promise<FaultyNode> {
   return started;
 }
 const honest = () => node(() => null);
-const always = (injection: Injection) => node(() => injection);
+const always = (injection: NodeFaultInjection) => node(() => injection);
 
 const head = { method: "eth_blockNumber", params: [] };
 const chainId = { method: "eth_chainId", params: [] };
-const DOWN: Injection = { kind: "status", status: 503 };
+const DOWN: NodeFaultInjection = { kind: "status", status: 503 };
 
 describe("a request", () => {
-  const PASSING: readonly Injection[] = [
+  const PASSING: readonly NodeFaultInjection[] = [
     { kind: "status", status: 429 },
     { kind: "status", status: 500, body: "oops" },
     { kind: "status", status: 502, body: "<html>bad gateway</html>" },
@@ -56,7 +56,7 @@ describe("a request", () => {
   ];
 
   it.each(PASSING)("gets over $kind $status $message", async (injection) => {
-    const only = await node(planOf([injection]));
+    const only = await node(planFaults([injection]));
     const { rpc } = createTestRpc([only.url], {
       limits: { requestTimeoutMs: injection.kind === "hang" ? 500 : 5_000 },
     });
@@ -88,7 +88,7 @@ describe("a request", () => {
 
   it("waits as long as Retry-After asks, but not longer than the bound", async () => {
     const only = await node(
-      planOf([
+      planFaults([
         { kind: "status", status: 429, retryAfter: "7" },
         { kind: "status", status: 429, retryAfter: "86400" },
       ]),
@@ -123,7 +123,7 @@ describe("a request", () => {
     let reads = 0;
     const parse = (answer: unknown) => {
       reads += 1;
-      if (reads < 3) throw malformed("not what was asked for");
+      if (reads < 3) throw malformedResponse("not what was asked for");
       return answer;
     };
     expect(await rpc.request("eth_chainId", [], { parse })).toBe("0x7a69");
@@ -194,7 +194,7 @@ describe("several providers", () => {
   });
 
   it("sends a single probe to a provider that comes back, and the others elsewhere", async () => {
-    const [first, second] = [await node(planOf([DOWN, { kind: "hang" }])), await honest()];
+    const [first, second] = [await node(planFaults([DOWN, { kind: "hang" }])), await honest()];
     const { rpc, clock } = createTestRpc([first.url, second.url], { limits: { requestTimeoutMs: 1_000 } });
     await rpc.request("eth_chainId", []);
     await clock.sleep(5_000);
@@ -248,7 +248,7 @@ describe("several providers", () => {
   });
 
   it("asks a provider who it is again after it was away", async () => {
-    const only = await node(planOf([null, null, { kind: "reset" }]));
+    const only = await node(planFaults([null, null, { kind: "reset" }]));
     const { rpc } = createTestRpc([only.url], { chainId: 31337 });
     await rpc.request("eth_blockNumber", []);
     await rpc.request("eth_blockNumber", []);
@@ -263,7 +263,7 @@ describe("several providers", () => {
   });
 
   it("pins related reads to one provider and runs them again elsewhere when it fails", async () => {
-    const [first, second] = [await node(planOf([null, DOWN])), await honest()];
+    const [first, second] = [await node(planFaults([null, DOWN])), await honest()];
     const { rpc } = createTestRpc([first.url, second.url]);
     const seen: string[] = [];
     const host = await rpc.pinned(async (pinned) => {
@@ -303,7 +303,7 @@ describe("a batch", () => {
   });
 
   it.each(["left-out", "doubled"] as const)("asks again for a member that is %s", async (kind) => {
-    const only = await node(planOf([{ kind }]));
+    const only = await node(planFaults([{ kind }]));
     const { rpc } = createTestRpc([only.url]);
     expect(numbers(await rpc.batch(many))).toEqual(expected);
     expect(only.requests.map((calls) => calls.length)).toEqual([25, 1]);

@@ -2,14 +2,14 @@
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { createEndpoint } from "../../lib/remote-endpoint.ts";
+import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import type { Secret } from "../../lib/secret.ts";
-import { FAILURES, RpcError } from "./errors.ts";
-import { BadAnswer } from "./invalid-response.ts";
+import { RPC_FAILURES, RpcError } from "./errors.ts";
+import { InvalidResponseError } from "./invalid-response.ts";
 import { RPC_LIMITS, type RpcLimits } from "./limits.ts";
-import { createProvider, type Provider } from "./provider.ts";
-import { attempt } from "./retry.ts";
-import type { Answer, CallObserver, PinnedRpc, PinOptions, ProviderHealth, Rpc, RpcCall } from "./types.ts";
+import { createRpcProvider, type RpcProvider } from "./provider.ts";
+import { tryProviders } from "./retry.ts";
+import type { RpcResult, CallObserver, PinnedRpc, PinOptions, ProviderHealth, Rpc, RpcCall } from "./types.ts";
 
 export type RpcOptions = {
   /** In order of preference: the first healthy one is asked. */
@@ -34,11 +34,11 @@ export function createRpc(options: RpcOptions): Rpc {
     chainId: options.chainId ?? null,
     onCall: options.onCall ?? (() => undefined),
   };
-  const providers = options.urls.map((url) => createProvider({ ...shared, endpoint: createEndpoint(url) }));
+  const providers = options.urls.map((url) => createRpcProvider({ ...shared, endpoint: createRemoteEndpoint(url) }));
   const closing = new AbortController();
 
   /** The client over some of the providers: all of them, or the one of a pinned piece of work. */
-  function over(usable: readonly Provider[], bounds: RpcLimits, troublesBefore: number): Rpc {
+  function over(usable: readonly RpcProvider[], bounds: RpcLimits, troublesBefore: number): Rpc {
     const loop = (signal: AbortSignal | undefined) => ({
       ...shared,
       limits: bounds,
@@ -49,18 +49,18 @@ export function createRpc(options: RpcOptions): Rpc {
     async function batchPart<T>(
       calls: readonly RpcCall<T>[],
       signal: AbortSignal | undefined,
-    ): Promise<Answer<T>[]> {
-      const answers = new Map<number, Answer<T>>();
+    ): Promise<RpcResult<T>[]> {
+      const answers = new Map<number, RpcResult<T>>();
       const open = () => calls.map((_, i) => i).filter((i) => !isSettled(answers.get(i)));
       const options = loop(signal);
       let troubles = troublesBefore;
       try {
-        await attempt(async (provider) => {
+        await tryProviders(async (provider) => {
           const left = open();
           const manner = troubles >= BATCH_TROUBLES_MAX ? "alone" : "batched";
           const asked = left.map((i) => calls[i] as RpcCall<T>);
           const got = await provider.callMany(asked, options.signals, manner);
-          for (const [at, i] of left.entries()) answers.set(i, got[at] as Answer<T>);
+          for (const [at, i] of left.entries()) answers.set(i, got[at] as RpcResult<T>);
           const failed = open()
             .map((i) => answers.get(i))
             .find((answer) => answer !== undefined);
@@ -74,19 +74,19 @@ export function createRpc(options: RpcOptions): Rpc {
         const failure = error instanceof RpcError ? error : asRpcError(error);
         return calls.map((_, i) => answers.get(i) ?? { error: failure });
       }
-      return calls.map((_, i) => answers.get(i) as Answer<T>);
+      return calls.map((_, i) => answers.get(i) as RpcResult<T>);
     }
 
     return {
       request: (method, params, { signal, parse } = {}) => {
         const call = parse ? { method, params, parse } : { method, params };
         const options = loop(signal);
-        return attempt((provider) => provider.call(call, options.signals), options) as Promise<never>;
+        return tryProviders((provider) => provider.call(call, options.signals), options) as Promise<never>;
       },
       async batch(calls, { signal } = {}) {
-        const parts: Promise<Answer<never>[]>[] = [];
+        const parts: Promise<RpcResult<never>[]>[] = [];
         for (let at = 0; at < calls.length; at += limits.batchMax) {
-          parts.push(batchPart(calls.slice(at, at + limits.batchMax), signal) as Promise<Answer<never>[]>);
+          parts.push(batchPart(calls.slice(at, at + limits.batchMax), signal) as Promise<RpcResult<never>[]>);
         }
         return (await Promise.all(parts)).flat();
       },
@@ -99,7 +99,7 @@ export function createRpc(options: RpcOptions): Rpc {
   async function pinned<T>(
     work: (node: PinnedRpc) => Promise<T>,
     pin: PinOptions,
-    usable: readonly Provider[],
+    usable: readonly RpcProvider[],
     bounds: RpcLimits,
   ): Promise<T> {
     const only = pin.only === undefined ? null : providers[pin.only];
@@ -107,11 +107,11 @@ export function createRpc(options: RpcOptions): Rpc {
     const limits = { ...bounds, attemptsMax: pin.attemptsMax ?? bounds.attemptsMax };
     const signals = pin.signal ? [pin.signal, closing.signal] : [closing.signal];
     const avoid = providers.filter((_, i) => pin.avoid?.includes(i));
-    const allowed = only ? [only] : usable.filter((each) => !pin.except?.includes(providers.indexOf(each)));
+    const allowed = only ? [only] : usable.filter((each) => !pin.exclude?.includes(providers.indexOf(each)));
     // One try and no waiting: when this provider can not, the loop out here knows where to go on.
     const once = { ...bounds, attemptsMax: 1, waitMsMax: 0 };
     let troubles = 0;
-    return attempt(
+    return tryProviders(
       async (provider) => {
         const node = {
           ...over([provider], once, troubles),
@@ -122,7 +122,7 @@ export function createRpc(options: RpcOptions): Rpc {
           return await work(node);
         } catch (error) {
           if (isBatchTrouble(error)) troubles += 1;
-          if (error instanceof BadAnswer) throw provider.blame(error, "a group of reads");
+          if (error instanceof InvalidResponseError) throw provider.recordBadResponse(error, "a group of reads");
           throw error;
         }
       },
@@ -141,22 +141,22 @@ function isBatchTrouble(error: unknown): boolean {
   return error instanceof RpcError && (error.kind === "malformed" || error.kind === "timeout");
 }
 
-function isSettled(answer: Answer<unknown> | undefined): boolean {
-  return answer !== undefined && (!("error" in answer) || FAILURES[answer.error.kind].next === "give-up");
+function isSettled(answer: RpcResult<unknown> | undefined): boolean {
+  return answer !== undefined && (!("error" in answer) || RPC_FAILURES[answer.error.kind].next === "give-up");
 }
 
 function asRpcError(fault: Fault): RpcError {
   return new RpcError("transient", fault.message, { host: "any provider", method: "a batch", cause: fault });
 }
 
-function healthOf(provider: Provider): ProviderHealth {
-  const restMs = provider.health.restMs();
+function healthOf(provider: RpcProvider): ProviderHealth {
+  const restMs = provider.breaker.cooldownMs();
   return {
     host: provider.host,
     state: restMs > 0 ? "resting" : "ready",
-    failures: provider.health.failures,
-    restMs,
-    lastFailure: provider.health.lastFailure,
+    failures: provider.breaker.failures,
+    cooldownMs: restMs,
+    lastFailure: provider.breaker.lastFailure,
     inFlight: provider.inFlight,
     batchMax: provider.batchMax,
   };

@@ -1,42 +1,42 @@
 // The wire to one node: single calls and batches, each in its turn, each outcome told to whoever keeps the books.
 import type { Clock } from "../../lib/clock.ts";
-import { createLimit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Endpoint } from "../../lib/remote-endpoint.ts";
+import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { createBatchSize } from "./batch-size.ts";
-import { type Envelope, envelope, matchBatch, openAnswer, wholeFailure } from "./envelope.ts";
-import { FAILURES, RpcError } from "./errors.ts";
-import { BadAnswer } from "./invalid-response.ts";
+import { type JsonRpcRequest, createJsonRpcRequest, matchBatchResponses, readRpcResult, readBatchError } from "./envelope.ts";
+import { RPC_FAILURES, RpcError } from "./errors.ts";
+import { InvalidResponseError } from "./invalid-response.ts";
 import type { RpcLimits } from "./limits.ts";
-import { exchange, type Reply } from "./transport.ts";
-import type { Answer, CallObserver, RpcCall } from "./types.ts";
+import { sendRpcRequest, type RpcHttpResponse } from "./transport.ts";
+import type { RpcResult, CallObserver, RpcCall } from "./types.ts";
 
 type Signals = readonly AbortSignal[];
 
-export type Wire = {
+export type RpcConnection = {
   readonly batchMax: number;
   readonly inFlight: number;
-  one<T>(call: RpcCall<T>, signals: Signals): Promise<T>;
+  call<T>(call: RpcCall<T>, signals: Signals): Promise<T>;
   /** One answer per call; only giving up throws. */
-  alone<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly Answer<T>[]>;
-  batched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly Answer<T>[]>;
+  callEach<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]>;
+  callBatched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]>;
 };
 
-export type WireOptions = {
-  readonly endpoint: Endpoint;
+export type RpcConnectionOptions = {
+  readonly endpoint: RemoteEndpoint;
   readonly limits: RpcLimits;
   readonly clock: Clock;
   readonly log: Log;
   readonly onCall: CallObserver;
   /** Runs one exchange and books how it went. */
-  readonly book: <T>(method: string, send: () => Promise<T>) => Promise<T>;
+  readonly trackOutcome: <T>(method: string, send: () => Promise<T>) => Promise<T>;
 };
 
-export function createWire(options: WireOptions): Wire {
-  const { endpoint, limits, clock, log, book } = options;
+export function createRpcConnection(options: RpcConnectionOptions): RpcConnection {
+  const { endpoint, limits, clock, log, trackOutcome: book } = options;
   const { host } = endpoint;
   const batchSize = createBatchSize(limits.batchMax);
-  const limit = createLimit({ runningMax: limits.inFlightMax, waitingMax: limits.waitingMax });
+  const limit = createConcurrencyLimit({ runningMax: limits.inFlightMax, waitingMax: limits.waitingMax });
 
   async function inTurn<T>(method: string, signals: Signals, send: () => Promise<T>): Promise<T> {
     return limit.run(async () => {
@@ -45,12 +45,12 @@ export function createWire(options: WireOptions): Wire {
     });
   }
 
-  function post(method: string, body: unknown, signals: Signals): Promise<Reply> {
+  function post(method: string, body: unknown, signals: Signals): Promise<RpcHttpResponse> {
     const { requestTimeoutMs: timeoutMs, responseBytesMax } = limits;
-    return exchange({ endpoint, method, body: JSON.stringify(body), timeoutMs, responseBytesMax, signals });
+    return sendRpcRequest({ endpoint, method, body: JSON.stringify(body), timeoutMs, responseBytesMax, signals });
   }
 
-  function observe(calls: readonly RpcCall[], answers: readonly Answer[], startMs: number) {
+  function observe(calls: readonly RpcCall[], answers: readonly RpcResult[], startMs: number) {
     const ms = clock.nowMs() - startMs;
     for (const [i, { method }] of calls.entries()) {
       const answer = answers[i];
@@ -66,7 +66,7 @@ export function createWire(options: WireOptions): Wire {
   async function one<T>(call: RpcCall<T>, signals: Signals): Promise<T> {
     return inTurn(call.method, signals, async () => {
       const startMs = clock.nowMs();
-      const sent = envelope(call.method, call.params);
+      const sent = createJsonRpcRequest(call.method, call.params);
       const answer = await settled(async () => {
         const reply = await post(call.method, sent, signals);
         return open(call, sent, reply.payload, reply);
@@ -77,23 +77,23 @@ export function createWire(options: WireOptions): Wire {
     });
   }
 
-  function alone<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly Answer<T>[]> {
+  function alone<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
     return Promise.all(calls.map((call) => settled(() => one(call, signals))));
   }
 
-  async function batched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly Answer<T>[]> {
+  async function batched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
     const size = batchSize.max;
     if (size === 1 || calls.length === 1) return alone(calls, signals);
-    const parts: Promise<readonly Answer<T>[]>[] = [];
+    const parts: Promise<readonly RpcResult<T>[]>[] = [];
     for (let at = 0; at < calls.length; at += size) parts.push(part(calls.slice(at, at + size), signals));
     return (await Promise.all(parts)).flat();
   }
 
-  async function part<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly Answer<T>[]> {
+  async function part<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
     if (calls.length === 1) return alone(calls, signals);
     const sent = await exchangeBatch(calls, signals);
     if (!("refused" in sent)) return sent.answers;
-    if (batchSize.refused(sent.refused, calls.length)) {
+    if (batchSize.learnFromRejection(sent.refused, calls.length)) {
       log.info({ provider: host, batchMax: batchSize.max }, "A node refused a batch; it gets smaller ones.");
       return batched(calls, signals);
     }
@@ -108,24 +108,24 @@ export function createWire(options: WireOptions): Wire {
   async function exchangeBatch<T>(
     calls: readonly RpcCall<T>[],
     signals: Signals,
-  ): Promise<{ readonly answers: readonly Answer<T>[] } | { readonly refused: RpcError }> {
+  ): Promise<{ readonly answers: readonly RpcResult<T>[] } | { readonly refused: RpcError }> {
     const method = batchName(calls);
-    let answers: readonly Answer<T>[] | null = null;
+    let answers: readonly RpcResult<T>[] | null = null;
     const startMs = clock.nowMs();
     const outcome = await settled(() =>
       inTurn(method, signals, async () => {
-        const sent = calls.map((call) => envelope(call.method, call.params));
+        const sent = calls.map((call) => createJsonRpcRequest(call.method, call.params));
         const reply = await post(method, sent, signals);
-        if (!Array.isArray(reply.payload)) throw wholeFailure(method, reply, endpoint);
-        const members = matchBatch(reply.payload, sent);
-        answers = calls.map((call, i) => tried(() => open(call, sent[i] as Envelope, members[i], reply)));
+        if (!Array.isArray(reply.payload)) throw readBatchError(method, reply, endpoint);
+        const members = matchBatchResponses(reply.payload, sent);
+        answers = calls.map((call, i) => tried(() => open(call, sent[i] as JsonRpcRequest, members[i], reply)));
         // For the books, the exchange went as badly as its worst member.
         for (const answer of answers) {
-          if ("error" in answer && FAILURES[answer.error.kind].rests !== "no") throw answer.error;
+          if ("error" in answer && RPC_FAILURES[answer.error.kind].rests !== "no") throw answer.error;
         }
       }),
     );
-    const settledAnswers = answers as readonly Answer<T>[] | null;
+    const settledAnswers = answers as readonly RpcResult<T>[] | null;
     if (settledAnswers) {
       observe(calls, settledAnswers, startMs);
       return { answers: settledAnswers };
@@ -139,25 +139,25 @@ export function createWire(options: WireOptions): Wire {
     return { refused: outcome.error };
   }
 
-  function open<T>(call: RpcCall<T>, sent: Envelope, answer: unknown, reply: Reply): T {
+  function open<T>(call: RpcCall<T>, sent: JsonRpcRequest, answer: unknown, reply: RpcHttpResponse): T {
     const { method } = call;
     if (answer === undefined && Array.isArray(reply.payload)) {
       throw new RpcError("malformed", "the batch answer leaves it out or has it twice.", { host, method });
     }
-    const result = openAnswer(answer, sent, reply, endpoint);
+    const result = readRpcResult(answer, sent, reply, endpoint);
     if (!call.parse) return result as T;
     try {
       return call.parse(result);
     } catch (error) {
-      if (error instanceof BadAnswer) throw fromBadAnswer(error, host, method);
+      if (error instanceof InvalidResponseError) throw toRpcError(error, host, method);
       throw error;
     }
   }
 
   return {
-    one,
-    alone,
-    batched,
+    call: one,
+    callEach: alone,
+    callBatched: batched,
     get batchMax() {
       return batchSize.max;
     },
@@ -167,16 +167,16 @@ export function createWire(options: WireOptions): Wire {
   };
 }
 
-export function fromBadAnswer(bad: BadAnswer, host: string, method: string): RpcError {
+export function toRpcError(bad: InvalidResponseError, host: string, method: string): RpcError {
   return new RpcError(bad.kind, `${bad.message}.`, { host, method, cause: bad });
 }
 
-async function settled<T>(work: () => Promise<T>): Promise<Answer<T>> {
+async function settled<T>(work: () => Promise<T>): Promise<RpcResult<T>> {
   return work().then((ok) => ({ ok }), answerOf);
 }
 
 /** Without a promise: a batch has a hundred members. */
-function tried<T>(work: () => T): Answer<T> {
+function tried<T>(work: () => T): RpcResult<T> {
   try {
     return { ok: work() };
   } catch (error) {

@@ -1,12 +1,12 @@
 // JSON-RPC envelopes: what is sent, and which answer belongs to which question.
 
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
-import type { Endpoint } from "../../lib/remote-endpoint.ts";
-import { classify } from "./classify-error.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
+import { classifyRpcError } from "./classify-error.ts";
 import { RpcError } from "./errors.ts";
-import type { Reply } from "./transport.ts";
+import type { RpcHttpResponse } from "./transport.ts";
 
-export type Envelope = {
+export type JsonRpcRequest = {
   readonly jsonrpc: "2.0";
   readonly id: number;
   readonly method: string;
@@ -16,13 +16,13 @@ export type Envelope = {
 // One counter for the whole process: an answer meant for another request can never fit by chance.
 let lastId = 0;
 
-export function envelope(method: string, params: readonly unknown[]): Envelope {
+export function createJsonRpcRequest(method: string, params: readonly unknown[]): JsonRpcRequest {
   lastId = lastId >= Number.MAX_SAFE_INTEGER ? 1 : lastId + 1;
   return { jsonrpc: "2.0", id: lastId, method, params };
 }
 
 /** The result of one answer, or the failure that it tells of. */
-export function openAnswer(answer: unknown, sent: Envelope, reply: Reply, endpoint: Endpoint): unknown {
+export function readRpcResult(answer: unknown, sent: JsonRpcRequest, reply: RpcHttpResponse, endpoint: RemoteEndpoint): unknown {
   const record = asObject(answer);
   if (record?.error !== undefined && record.error !== null)
     throw refusal(record.error, sent.method, reply, endpoint);
@@ -39,7 +39,7 @@ export function openAnswer(answer: unknown, sent: Envelope, reply: Reply, endpoi
 }
 
 /** The members of a batch answer by position of their question; what is absent or double stays undefined. */
-export function matchBatch(answers: readonly unknown[], sent: readonly Envelope[]): readonly unknown[] {
+export function matchBatchResponses(answers: readonly unknown[], sent: readonly JsonRpcRequest[]): readonly unknown[] {
   const byId = new Map<unknown, unknown>();
   for (const answer of answers) {
     const id = asObject(answer)?.id;
@@ -51,7 +51,7 @@ export function matchBatch(answers: readonly unknown[], sent: readonly Envelope[
 }
 
 /** The failure of an answer as a whole: an HTTP status, or one error in place of a batch. */
-export function wholeFailure(method: string, reply: Reply, endpoint: Endpoint): RpcError {
+export function readBatchError(method: string, reply: RpcHttpResponse, endpoint: RemoteEndpoint): RpcError {
   const error = asObject(reply.payload)?.error;
   if (error !== undefined && error !== null) return refusal(error, method, reply, endpoint);
   if (reply.status < 200 || reply.status > 299) return statusFailure(method, reply, endpoint);
@@ -59,14 +59,14 @@ export function wholeFailure(method: string, reply: Reply, endpoint: Endpoint): 
   return new RpcError("malformed", `${what}.`, { host: endpoint.host, method });
 }
 
-function refusal(error: unknown, method: string, reply: Reply, endpoint: Endpoint): RpcError {
+function refusal(error: unknown, method: string, reply: RpcHttpResponse, endpoint: RemoteEndpoint): RpcError {
   const record = asObject(error);
   // A few gateways put the bare text where the error object belongs.
   const message =
     typeof error === "string" ? error : typeof record?.message === "string" ? record.message : "";
   const code = typeof record?.code === "number" ? record.code : null;
-  const found = classify({ method, status: reply.status, code, message, data: record?.data });
-  const words = endpoint.scrub(message).trim() || "an error without words";
+  const found = classifyRpcError({ method, status: reply.status, code, message, data: record?.data });
+  const words = endpoint.redact(message).trim() || "an error without words";
   return new RpcError(found.kind, `${words}${code === null ? "" : ` (code ${code})`}.`, {
     host: endpoint.host,
     method,
@@ -77,14 +77,14 @@ function refusal(error: unknown, method: string, reply: Reply, endpoint: Endpoin
   });
 }
 
-function statusFailure(method: string, reply: Reply, endpoint: Endpoint): RpcError {
+function statusFailure(method: string, reply: RpcHttpResponse, endpoint: RemoteEndpoint): RpcError {
   const record = asObject(reply.payload);
-  const text = typeof record?.message === "string" ? endpoint.scrub(record.message) : reply.text;
-  const found = classify({ method, status: reply.status, code: null, message: text, data: null });
+  const text = typeof record?.message === "string" ? endpoint.redact(record.message) : reply.text;
+  const found = classifyRpcError({ method, status: reply.status, code: null, message: text, data: null });
   // A page is never read for words: gateways put "not found" and "try again" on every one of them.
   const page = looksLikePage(text);
   const kind = page
-    ? classify({ method, status: reply.status, code: null, message: "", data: null }).kind
+    ? classifyRpcError({ method, status: reply.status, code: null, message: "", data: null }).kind
     : found.kind;
   const words = text === "" || page ? "" : `: ${text}`;
   return new RpcError(kind, `HTTP status ${reply.status}${words}.`, {
@@ -95,7 +95,7 @@ function statusFailure(method: string, reply: Reply, endpoint: Endpoint): RpcErr
   });
 }
 
-function describeText(reply: Reply): string {
+function describeText(reply: RpcHttpResponse): string {
   return looksLikePage(reply.text) ? "the answer is a web page" : "the answer is cut short or is not JSON";
 }
 
@@ -108,5 +108,5 @@ function sameId(id: unknown, sent: number): boolean {
 }
 
 function asObject(value: unknown): JsonObject | null {
-  return isObject(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }

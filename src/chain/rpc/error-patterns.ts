@@ -1,8 +1,8 @@
 // How nodes and vendors word their failures: rows are tried from top to bottom, and the first that fits decides.
-import type { FailureKind } from "./errors.ts";
+import type { RpcFailureKind } from "./errors.ts";
 
-export type Wording = {
-  readonly kind: FailureKind;
+export type ErrorPattern = {
+  readonly kind: RpcFailureKind;
   readonly text?: RegExp;
   readonly codes?: readonly number[];
   readonly statuses?: readonly number[];
@@ -12,7 +12,7 @@ export type Wording = {
 
 // Vendors use the same code for different things (-32005 is a rate limit here and a log limit there, -32602 a bad
 // parameter or a wide range), so words are judged before codes, and codes before HTTP statuses.
-export const WORDINGS: readonly Wording[] = [
+export const ERROR_PATTERNS: readonly ErrorPattern[] = [
   // Contract execution ended the call. First, because a revert reason is free text and may contain any other phrase.
   { kind: "reverted", codes: [3] },
   { kind: "reverted", text: /^(?:vm exception|vm execution error|execution reverted|revert)/i },

@@ -10,7 +10,7 @@ type Failure = {
   readonly rests: "no" | "short" | "long";
 };
 
-export const FAILURES = {
+export const RPC_FAILURES = {
   "rate-limited": { fault: "NODE_UNAVAILABLE", next: "retry", rests: "short" },
   timeout: { fault: "NODE_UNAVAILABLE", next: "retry", rests: "short" },
   transient: { fault: "NODE_UNAVAILABLE", next: "retry", rests: "short" },
@@ -32,7 +32,7 @@ export const FAILURES = {
   "response-too-large": { fault: "LOGS_TOO_LARGE", next: "give-up", rests: "no" },
 } as const satisfies Record<string, Failure>;
 
-export type FailureKind = keyof typeof FAILURES;
+export type RpcFailureKind = keyof typeof RPC_FAILURES;
 
 /** What a node said about the block range it would accept. */
 export type RangeHint = {
@@ -41,7 +41,7 @@ export type RangeHint = {
   readonly blocksMax: number | null;
 };
 
-export type FailureDetail = {
+export type RpcErrorDetail = {
   readonly host: string;
   readonly method: string;
   readonly rpcCode?: number | null;
@@ -53,7 +53,7 @@ export type FailureDetail = {
 
 /** A failed call. The text is already free of keys; of the address only the host is ever shown. */
 export class RpcError extends Fault {
-  readonly kind: FailureKind;
+  readonly kind: RpcFailureKind;
   readonly host: string;
   readonly method: string;
   readonly rpcCode: number | null;
@@ -61,9 +61,9 @@ export class RpcError extends Fault {
   readonly range: RangeHint | null;
   readonly retryAfterMs: number | null;
 
-  constructor(kind: FailureKind, what: string, detail: FailureDetail) {
+  constructor(kind: RpcFailureKind, what: string, detail: RpcErrorDetail) {
     const message = `The node at ${detail.host} failed ${detail.method}: ${what}`;
-    super(FAILURES[kind].fault, message, detail.cause === undefined ? {} : { cause: detail.cause });
+    super(RPC_FAILURES[kind].fault, message, detail.cause === undefined ? {} : { cause: detail.cause });
     this.name = "RpcError";
     this.kind = kind;
     this.host = detail.host;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readAddress, readBigQuantity, readData, readHash, readQuantity, toQuantity } from "./hex-values.ts";
-import { BadAnswer } from "./invalid-response.ts";
+import { InvalidResponseError } from "./invalid-response.ts";
 
 describe("a quantity", () => {
   it("is read exactly, in any case, with or without leading zeros", () => {
@@ -32,7 +32,7 @@ describe("a quantity", () => {
     `0x2${"0".repeat(13)}1`,
     `0x${"0".repeat(65)}`,
   ])("is not %j", (value) => {
-    expect(() => readQuantity(value, "the block number")).toThrow(BadAnswer);
+    expect(() => readQuantity(value, "the block number")).toThrow(InvalidResponseError);
     expect(() => readQuantity(value, "the block number")).toThrow(/^the block number /);
   });
 
@@ -43,7 +43,7 @@ describe("a quantity", () => {
       }),
     );
     for (const value of ["0x", "1", "0xzz", `0x1${"0".repeat(64)}`, 1n]) {
-      expect(() => readBigQuantity(value, "it")).toThrow(BadAnswer);
+      expect(() => readBigQuantity(value, "it")).toThrow(InvalidResponseError);
     }
   });
 });
@@ -56,9 +56,9 @@ describe("bytes", () => {
     expect(readData("0x", "it")).toBe("0x");
     expect(readData("0xABcd", "it")).toBe("0xabcd");
     for (const bad of ["0xabc", "abcd", "0xzz", null, 5, "0xab\n"]) {
-      expect(() => readData(bad, "it")).toThrow(BadAnswer);
-      expect(() => readHash(bad, "it")).toThrow(BadAnswer);
-      expect(() => readAddress(bad, "it")).toThrow(BadAnswer);
+      expect(() => readData(bad, "it")).toThrow(InvalidResponseError);
+      expect(() => readHash(bad, "it")).toThrow(InvalidResponseError);
+      expect(() => readAddress(bad, "it")).toThrow(InvalidResponseError);
     }
   });
 });

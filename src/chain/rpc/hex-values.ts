@@ -1,7 +1,7 @@
 // Quantities and hex as nodes send them: read strictly, because a node may be broken or lie.
 import type { Hex } from "../../lib/hex.ts";
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
-import { malformed } from "./invalid-response.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import { malformedResponse } from "./invalid-response.ts";
 
 // Lengths are compared apart: counting inside the pattern makes it four times as slow, and this runs for every log.
 const HEX = /^0x[0-9a-f]*$/;
@@ -13,28 +13,28 @@ const HEX_DIGITS_256_BITS = 64;
  */
 export function readQuantity(value: unknown, name: string): number {
   if (typeof value !== "string" || value.length < 3 || value.length > 2 + HEX_DIGITS_256_BITS) {
-    throw malformed(`${name} is not a hex quantity`);
+    throw malformedResponse(`${name} is not a hex quantity`);
   }
   if (value.charCodeAt(0) !== 48 || (value.charCodeAt(1) | 32) !== 120) {
-    throw malformed(`${name} is not a hex quantity`);
+    throw malformedResponse(`${name} is not a hex quantity`);
   }
   let sum = 0;
   for (let i = 2; i < value.length; i += 1) {
     const code = value.charCodeAt(i);
     if (code >= 48 && code <= 57) sum = sum * 16 + (code - 48);
     else if ((code | 32) >= 97 && (code | 32) <= 102) sum = sum * 16 + ((code | 32) - 87);
-    else throw malformed(`${name} is not a hex quantity`);
+    else throw malformedResponse(`${name} is not a hex quantity`);
   }
-  if (!Number.isSafeInteger(sum)) throw malformed(`${name} is larger than any real one`);
+  if (!Number.isSafeInteger(sum)) throw malformedResponse(`${name} is larger than any real one`);
   return sum;
 }
 
 /** A quantity of up to 256 bits: balances and amounts. */
 export function readBigQuantity(value: unknown, name: string): bigint {
   if (typeof value !== "string" || value.length < 3 || value.length > 2 + HEX_DIGITS_256_BITS) {
-    throw malformed(`${name} is not a hex quantity`);
+    throw malformedResponse(`${name} is not a hex quantity`);
   }
-  if (!HEX.test(value) && !HEX.test(value.toLowerCase())) throw malformed(`${name} is not a hex quantity`);
+  if (!HEX.test(value) && !HEX.test(value.toLowerCase())) throw malformedResponse(`${name} is not a hex quantity`);
   return BigInt(value);
 }
 
@@ -57,11 +57,11 @@ export function readData(value: unknown, name: string): Hex {
     const lower = value.toLowerCase();
     if (HEX.test(lower)) return lower as Hex;
   }
-  throw malformed(`${name} is not hex with whole bytes`);
+  throw malformedResponse(`${name} is not hex with whole bytes`);
 }
 
 export function readObject(value: unknown, name: string): JsonObject {
-  if (!isObject(value)) throw malformed(`${name} is not an object`);
+  if (!isJsonObject(value)) throw malformedResponse(`${name} is not an object`);
   return value;
 }
 
@@ -77,5 +77,5 @@ function readFixed(value: unknown, name: string, bytes: number, expected: string
     const lower = value.toLowerCase();
     if (HEX.test(lower)) return lower as Hex;
   }
-  throw malformed(`${name} is not ${expected}`);
+  throw malformedResponse(`${name} is not ${expected}`);
 }

@@ -1,7 +1,7 @@
 // What a reader throws when a node's answer can not be true: the client turns it into that provider's failure.
 
 /** `malformed`: the answer is wrong; `missing`: the node does not have what was asked for. Both are asked again. */
-export class BadAnswer extends Error {
+export class InvalidResponseError extends Error {
   readonly kind: "malformed" | "missing";
 
   constructor(kind: "malformed" | "missing", message: string) {
@@ -11,10 +11,10 @@ export class BadAnswer extends Error {
   }
 }
 
-export function malformed(message: string): BadAnswer {
-  return new BadAnswer("malformed", message);
+export function malformedResponse(message: string): InvalidResponseError {
+  return new InvalidResponseError("malformed", message);
 }
 
-export function missing(message: string): BadAnswer {
-  return new BadAnswer("missing", message);
+export function missingResult(message: string): InvalidResponseError {
+  return new InvalidResponseError("missing", message);
 }

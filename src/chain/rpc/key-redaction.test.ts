@@ -7,7 +7,7 @@ import {
   type FaultyNodeOptions,
   startFaultyNode,
 } from "../../../tests/support/nodes/faulty-node.ts";
-import type { Injection } from "../../../tests/support/nodes/node-faults.ts";
+import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { Secret } from "../../lib/secret.ts";
 import { createRpc } from "./client.ts";
@@ -33,7 +33,7 @@ const chainId = { method: "eth_chainId", params: [] };
 
 describe("a key in the address of a node", () => {
   const KEY = "s3cr3t-k3y-0123456789";
-  const FAULTS: readonly Injection[] = [
+  const FAULTS: readonly NodeFaultInjection[] = [
     { kind: "status", status: 404, body: `Cannot POST /v3/${KEY}` },
     { kind: "status", status: 429, body: JSON.stringify({ message: `project ${KEY} is over its limit` }) },
     { kind: "error", code: -32600, message: `invalid request to http://user:hunter22@host/v3/${KEY}` },

@@ -1,18 +1,18 @@
 // One node behind one address: how it does, whether it is on our chain, and the wire to it.
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Endpoint } from "../../lib/remote-endpoint.ts";
-import { createHealth, type Health } from "./circuit-breaker.ts";
-import { createWire, fromBadAnswer } from "./connection.ts";
-import { FAILURES, RpcError } from "./errors.ts";
+import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
+import { createCircuitBreaker, type CircuitBreaker } from "./circuit-breaker.ts";
+import { createRpcConnection, toRpcError } from "./connection.ts";
+import { RPC_FAILURES, RpcError } from "./errors.ts";
 import { readQuantity } from "./hex-values.ts";
-import type { BadAnswer } from "./invalid-response.ts";
+import type { InvalidResponseError } from "./invalid-response.ts";
 import type { RpcLimits } from "./limits.ts";
-import type { Answer, CallObserver, RpcCall } from "./types.ts";
+import type { RpcResult, CallObserver, RpcCall } from "./types.ts";
 
-export type Provider = {
+export type RpcProvider = {
   readonly host: string;
-  readonly health: Health;
+  readonly breaker: CircuitBreaker;
   readonly batchMax: number;
   readonly inFlight: number;
   call<T>(call: RpcCall<T>, signals: readonly AbortSignal[]): Promise<T>;
@@ -21,13 +21,13 @@ export type Provider = {
     calls: readonly RpcCall<T>[],
     signals: readonly AbortSignal[],
     manner: "batched" | "alone",
-  ): Promise<readonly Answer<T>[]>;
+  ): Promise<readonly RpcResult<T>[]>;
   /** Books a contradiction that only the caller could see, and gives back the failure to throw. */
-  blame(bad: BadAnswer, method: string): RpcError;
+  recordBadResponse(bad: InvalidResponseError, method: string): RpcError;
 };
 
-export type ProviderOptions = {
-  readonly endpoint: Endpoint;
+export type RpcProviderOptions = {
+  readonly endpoint: RemoteEndpoint;
   readonly limits: RpcLimits;
   readonly chainId: number | null;
   readonly clock: Clock;
@@ -36,20 +36,20 @@ export type ProviderOptions = {
   readonly onCall: CallObserver;
 };
 
-export function createProvider(options: ProviderOptions): Provider {
+export function createRpcProvider(options: RpcProviderOptions): RpcProvider {
   const { log, endpoint } = options;
   const { host } = endpoint;
-  const health = createHealth({ ...options.limits, clock: options.clock, random: options.random });
-  const wire = createWire({ ...options, book });
+  const health = createCircuitBreaker({ ...options.limits, clock: options.clock, random: options.random });
+  const wire = createRpcConnection({ ...options, trackOutcome: book });
   let chainCheck: Promise<void> | null = null;
 
   async function book<T>(method: string, send: () => Promise<T>): Promise<T> {
-    if (health.restMs() > 0) throw new RpcError("resting", "it rests after a failure.", { host, method });
-    const began = health.begin();
+    if (health.cooldownMs() > 0) throw new RpcError("resting", "it rests after a failure.", { host, method });
+    const began = health.startRequest();
     try {
       const value = await send();
       if (began > 0 && began === health.failures) log.info({ provider: host }, "A node answers again.");
-      health.succeeded(began);
+      health.recordSuccess(began);
       return value;
     } catch (error) {
       if (error instanceof RpcError) note(error, began);
@@ -59,10 +59,10 @@ export function createProvider(options: ProviderOptions): Provider {
 
   function note(error: RpcError, began: number) {
     const before = health.failures;
-    health.failed(error, began);
+    health.recordFailure(error, began);
     // A provider that came back may be another machine, on another chain: it is asked again who it is.
-    if (FAILURES[error.kind].rests !== "no" && error.kind !== "rate-limited") chainCheck = null;
-    const fields = { provider: host, method: error.method, kind: error.kind, restMs: health.restMs() };
+    if (RPC_FAILURES[error.kind].rests !== "no" && error.kind !== "rate-limited") chainCheck = null;
+    const fields = { provider: host, method: error.method, kind: error.kind, restMs: health.cooldownMs() };
     // Once per bout of failures; a provider that stays away would fill the log otherwise.
     if (before === 0 && health.failures > 0) log.warn(fields, error.message);
     else log.debug(fields, error.message);
@@ -83,7 +83,7 @@ export function createProvider(options: ProviderOptions): Provider {
 
   async function askChain(expected: number): Promise<void> {
     const parse = (id: unknown) => readQuantity(id, "the chain id");
-    const found = await wire.one({ method: "eth_chainId", params: [], parse }, []);
+    const found = await wire.call({ method: "eth_chainId", params: [], parse }, []);
     if (found === expected) return;
     const what = `it serves chain ${found}, but chain ${expected} is expected.`;
     const error = new RpcError("wrong-chain", what, { host, method: "eth_chainId" });
@@ -93,7 +93,7 @@ export function createProvider(options: ProviderOptions): Provider {
 
   return {
     host,
-    health,
+    breaker: health,
     get batchMax() {
       return wire.batchMax;
     },
@@ -102,14 +102,14 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     async call(call, signals) {
       await onOurChain();
-      return wire.one(call, signals);
+      return wire.call(call, signals);
     },
     async callMany(calls, signals, manner) {
       await onOurChain();
-      return manner === "alone" ? wire.alone(calls, signals) : wire.batched(calls, signals);
+      return manner === "alone" ? wire.callEach(calls, signals) : wire.callBatched(calls, signals);
     },
-    blame(bad, method) {
-      const error = fromBadAnswer(bad, host, method);
+    recordBadResponse(bad, method) {
+      const error = toRpcError(bad, host, method);
       note(error, health.failures);
       return error;
     },

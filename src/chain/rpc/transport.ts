@@ -1,12 +1,12 @@
 // One HTTP exchange with a node: a JSON body out, a JSON body back, within a time and a size.
 import { setMaxListeners } from "node:events";
-import { post } from "../../lib/http-client.ts";
-import { type Endpoint, scrubbedError } from "../../lib/remote-endpoint.ts";
-import { readRetryAfter } from "../../lib/retry-after.ts";
+import { sendHttpRequest } from "../../lib/http-client.ts";
+import { type RemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts";
+import { parseRetryAfter } from "../../lib/retry-after.ts";
 import { RpcError } from "./errors.ts";
 
-export type Exchange = {
-  readonly endpoint: Endpoint;
+export type RpcExchange = {
+  readonly endpoint: RemoteEndpoint;
   /** How the call is named in a failure: a method, or the batch it is part of. */
   readonly method: string;
   readonly body: string;
@@ -15,7 +15,7 @@ export type Exchange = {
   readonly signals: readonly AbortSignal[];
 };
 
-export type Reply = {
+export type RpcHttpResponse = {
   readonly status: number;
   readonly retryAfterMs: number | null;
   /** The parsed body; undefined when it is not JSON. */
@@ -25,7 +25,7 @@ export type Reply = {
 };
 
 /** Throws an RpcError when no whole answer arrives, and the signal's own reason when the caller gave up. */
-export async function exchange(options: Exchange): Promise<Reply> {
+export async function sendRpcRequest(options: RpcExchange): Promise<RpcHttpResponse> {
   const { endpoint, method } = options;
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), options.timeoutMs);
@@ -43,12 +43,12 @@ export async function exchange(options: Exchange): Promise<Reply> {
       accept: "application/json",
     };
     if (endpoint.authorization) headers.authorization = endpoint.authorization.reveal();
-    const { status, retryAfter, text } = await post({
+    const { status, retryAfter, text } = await sendHttpRequest({
       url: endpoint.url.reveal(),
       headers,
       body: options.body,
       signal: controller.signal,
-      answerBytesMax: options.responseBytesMax,
+      responseBytesMax: options.responseBytesMax,
     });
     if (text === null) {
       const words = `the answer is longer than ${options.responseBytesMax} bytes.`;
@@ -57,9 +57,9 @@ export async function exchange(options: Exchange): Promise<Reply> {
     const payload = parseJson(text);
     return {
       status,
-      retryAfterMs: readRetryAfter(retryAfter),
+      retryAfterMs: parseRetryAfter(retryAfter),
       payload,
-      text: payload === undefined ? endpoint.scrub(text.slice(0, 2_000)) : "",
+      text: payload === undefined ? endpoint.redact(text.slice(0, 2_000)) : "",
     };
   } catch (error) {
     for (const signal of options.signals) if (signal.aborted) throw signal.reason;
@@ -70,7 +70,7 @@ export async function exchange(options: Exchange): Promise<Reply> {
         method,
       });
     }
-    const cause = scrubbedError(error, endpoint);
+    const cause = redactError(error, endpoint);
     throw new RpcError("transient", `${reasonOf(cause)}.`, { host: endpoint.host, method, cause });
   } finally {
     clearTimeout(timer);

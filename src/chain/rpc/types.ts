@@ -1,5 +1,5 @@
 // The words of the client: a call, its answer, what an observer is told, and what callers hold.
-import type { FailureKind, RpcError } from "./errors.ts";
+import type { RpcFailureKind, RpcError } from "./errors.ts";
 
 /** `parse` runs inside the retry: an answer it refuses (BadAnswer) counts against the node and is asked for again. */
 export type RpcCall<T = unknown> = {
@@ -8,14 +8,14 @@ export type RpcCall<T = unknown> = {
   readonly parse?: (result: unknown) => T;
 };
 
-export type Answer<T = unknown> = { readonly ok: T } | { readonly error: RpcError };
+export type RpcResult<T = unknown> = { readonly ok: T } | { readonly error: RpcError };
 
-export type CallOptions = { readonly signal?: AbortSignal };
+export type RpcCallOptions = { readonly signal?: AbortSignal };
 
 export type ObservedCall = {
   readonly provider: string;
   readonly method: string;
-  readonly outcome: "ok" | FailureKind;
+  readonly outcome: "ok" | RpcFailureKind;
   readonly ms: number;
 };
 
@@ -25,8 +25,8 @@ export type ProviderHealth = {
   readonly host: string;
   readonly state: "ready" | "resting";
   readonly failures: number;
-  readonly restMs: number;
-  readonly lastFailure: FailureKind | null;
+  readonly cooldownMs: number;
+  readonly lastFailure: RpcFailureKind | null;
   readonly inFlight: number;
   readonly batchMax: number;
 };
@@ -35,10 +35,10 @@ export type Rpc = {
   request<T = unknown>(
     method: string,
     params: readonly unknown[],
-    options?: CallOptions & { readonly parse?: (result: unknown) => T },
+    options?: RpcCallOptions & { readonly parse?: (result: unknown) => T },
   ): Promise<T>;
   /** Answers in the order of the calls. Only giving up (the signal, or closing) throws; a failed call is an answer. */
-  batch<T = unknown>(calls: readonly RpcCall<T>[], options?: CallOptions): Promise<readonly Answer<T>[]>;
+  batch<T = unknown>(calls: readonly RpcCall<T>[], options?: RpcCallOptions): Promise<readonly RpcResult<T>[]>;
   /**
    * Related reads on one provider. When that provider fails, the whole work runs again on the next one, so it must
    * only read. A BadAnswer thrown by the work counts against the provider.
@@ -52,11 +52,11 @@ export type Rpc = {
 /** The client as seen through one provider: each call is tried once, the pinning client tries again elsewhere. */
 export type PinnedRpc = Rpc & { readonly host: string; readonly providerIndex: number };
 
-export type PinOptions = CallOptions & {
+export type PinOptions = RpcCallOptions & {
   /** Another provider than these, if any is fit: for a second opinion. */
   readonly avoid?: readonly number[];
   /** None of these, even where no other is fit. */
-  readonly except?: readonly number[];
+  readonly exclude?: readonly number[];
   /** This provider and no other. */
   readonly only?: number;
   readonly attemptsMax?: number;
@@ -65,7 +65,7 @@ export type PinOptions = CallOptions & {
 };
 
 /** The values of a batch of which every member is needed; the first failure is thrown. */
-export function valuesOf<T>(answers: readonly Answer<T>[]): T[] {
+export function unwrapResults<T>(answers: readonly RpcResult<T>[]): T[] {
   return answers.map((answer) => {
     if ("error" in answer) throw answer.error;
     return answer.ok;

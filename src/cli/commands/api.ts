@@ -1,8 +1,8 @@
 // `sextant api`: the indexing API over the database; any number of them run side by side.
 import { Registry } from "prom-client";
-import { indexReadiness } from "../../api/readiness.ts";
+import { readIndexReadiness } from "../../api/readiness.ts";
 import { serveApi } from "../../api/serve.ts";
-import { writeMode } from "../../api/write-mode.ts";
+import { resolveWriteMode } from "../../api/write-mode.ts";
 import { readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
@@ -12,13 +12,13 @@ import {
   requestSettings,
   writeSettings,
 } from "../../config/settings.ts";
-import { createServer } from "../../http/server.ts";
+import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
-import { closeSoon } from "../../lib/shutdown.ts";
+import { closeWithDeadline } from "../../lib/shutdown.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
-import { refuseOtherDeployment } from "../../store/index/prepare.ts";
+import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import { aborted, type RunCommand } from "../command.ts";
+import { waitForAbort, type RunCommand } from "../command.ts";
 
 const settings = {
   ...listenSettings,
@@ -30,26 +30,26 @@ const settings = {
   rpcUrls: indexerSettings.rpcUrls,
 };
 
-export const api: RunCommand = async ({ environment, log, stop, onListening }) => {
+export const apiCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const deployment = await readDeployment(config.network);
-  writeMode(config, deployment.chainId);
+  resolveWriteMode(config, deployment.chainId);
   const { database, close } = await openConfiguredDatabase(config, log, "api");
   const registry = new Registry();
-  const server = createServer({ ...config, log, registry, ready: () => indexReadiness(database) });
+  const server = createHttpServer({ ...config, log, registry, checkReadiness: () => readIndexReadiness(database) });
   let url = "";
   const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
-  const isIndexReady = async () => (await indexReadiness(database)).ready;
-  const api = serveApi(server, { database, log, writing, isIndexReady });
+  const isIndexReady = async () => (await readIndexReadiness(database)).ready;
+  const api = serveApi(server, { database, log, writes: writing, isIndexReady });
   try {
-    await refuseOtherDeployment(database, deployment);
+    await assertSameDeployment(database, deployment);
     addStatusRoutes(server.app, registry);
-    url = await server.listen({ host: config.host, port: config.apiPort, variable: "API_PORT" });
+    url = await server.listen({ host: config.host, port: config.apiPort, portVariable: "API_PORT" });
     log.info({ url }, `indexing API on ${url}`);
     onListening?.(url);
-    await aborted(stop);
+    await waitForAbort(stop);
   } finally {
-    await closeSoon(server.close);
+    await closeWithDeadline(server.close);
     await api.close();
     await close();
   }

@@ -6,19 +6,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AuditedIndex,
   openAuditedIndex,
-  pretenders,
-  urlOf,
+  FAKE_ACCOUNT_KINDS,
+  databaseUrlOf,
 } from "../../../tests/support/index/audited-index.ts";
-import { plainColumns, someRow, tableOf, whileCorrupt } from "../../../tests/support/index/corrupt-rows.ts";
+import { corruptibleColumns, pickRow, findTable, withCorruptRow } from "../../../tests/support/index/corrupt-rows.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
-import { differencesOf } from "../../audit/report.ts";
-import { audits } from "../../audit/tables/all-tables.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
+import { countDifferences } from "../../audit/report.ts";
+import { tableAudits } from "../../audit/tables/all-tables.ts";
 import { tables } from "../../protocol/domains.ts";
 import type { Table } from "../../schema/table.ts";
-import { audit } from "./audit.ts";
+import { auditCommand } from "./audit.ts";
 
 const FINALITY = 32;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   environment = {
     NETWORK: join(folder, "deployment.json"),
     RPC_URL: chain.rpcUrl,
-    DATABASE_URL: urlOf(database),
+    DATABASE_URL: databaseUrlOf(database),
   };
 }, 120_000);
 
@@ -49,7 +49,7 @@ async function run(options: Record<string, string>, more: Record<string, string>
   const say = (text: string) => {
     out += text;
   };
-  const code = await audit({ environment: { ...environment, ...more }, options, log: quiet, say, stop });
+  const code = await auditCommand({ environment: { ...environment, ...more }, options, log: silentLog, print: say, stop });
   return { code, out };
 }
 
@@ -59,7 +59,7 @@ describe("an index that is right", () => {
     for (const block of [index.deployment.startBlock, ...blocks, index.head - FINALITY, index.head - 1]) {
       const report = await index.audit({ block });
       expect(report.results.flatMap(({ first }) => first)).toEqual([]);
-      expect(differencesOf(report)).toBe(0);
+      expect(countDifferences(report)).toBe(0);
       expect(report.block.number).toBe(block);
     }
   }, 60_000);
@@ -93,10 +93,10 @@ describe("an index that is right", () => {
 describe("contracts that only pretend to be accounts", () => {
   it("make rows unverifiable, not wrong", async () => {
     const { results } = await index.audit({
-      audits: audits.filter(({ table }) => table.name === "session_keys"),
+      audits: tableAudits.filter(({ table }) => table.name === "session_keys"),
     });
     expect(results[0]?.differences).toBe(0);
-    expect(results[0]?.notes).toContain(`${pretenders.length} unverifiable: the account does not confirm it`);
+    expect(results[0]?.notes).toContain(`${FAKE_ACCOUNT_KINDS.length} unverifiable: the account does not confirm it`);
   });
 });
 
@@ -173,9 +173,9 @@ describe("the command", () => {
     const corruptAll = async (rest: readonly Table[], work: () => Promise<void>): Promise<void> => {
       const [table, ...others] = rest;
       if (!table) return work();
-      const row = await someRow(index.database, table);
-      const damaged = column[table.name] ?? plainColumns(table).at(-1) ?? "";
-      await whileCorrupt(index.database, table, row, [damaged], async (key) => {
+      const row = await pickRow(index.database, table);
+      const damaged = column[table.name] ?? corruptibleColumns(table).at(-1) ?? "";
+      await withCorruptRow(index.database, table, row, [damaged], async (key) => {
         expected.push(`${table.name} ${key} ${damaged}`);
         await corruptAll(others, work);
       });
@@ -196,8 +196,8 @@ describe("the command", () => {
   }, 60_000);
 
   it("shows what the index has and what the contract says", async () => {
-    const row = await someRow(index.database, tableOf("agents"), "agent_id = 1");
-    await whileCorrupt(index.database, tableOf("agents"), row, ["metadata_uri"], async () => {
+    const row = await pickRow(index.database, findTable("agents"), "agent_id = 1");
+    await withCorruptRow(index.database, findTable("agents"), row, ["metadata_uri"], async () => {
       const { code, out } = await run({ block: String(index.head), sample: "1000" });
       expect(code).toBe(1);
       expect(out).toContain("\n1 difference:\n");
@@ -222,7 +222,7 @@ describe("the command", () => {
     await expect(run({}, { RPC_URL: "" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     const empty = await openTestDatabase();
     try {
-      await expect(run({}, { DATABASE_URL: urlOf(empty.database) })).rejects.toMatchObject({
+      await expect(run({}, { DATABASE_URL: databaseUrlOf(empty.database) })).rejects.toMatchObject({
         code: "INDEX_EMPTY",
         message: expect.stringContaining("run `sextant indexer` first"),
       });

@@ -1,10 +1,10 @@
 // `sextant audit`: holds the rows against the contracts, the stored events and each other, and tells what differs.
 
-import { describeAudit, differencesOf } from "../../audit/report.ts";
+import { formatAuditReport, countDifferences } from "../../audit/report.ts";
 import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
-import { splitUrls } from "../../config/node-urls.ts";
+import { splitRpcUrls } from "../../config/node-urls.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -12,7 +12,7 @@ import { readDeployment } from "../../protocol/read-deployment.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { RunCommand } from "../command.ts";
 
-export const audit: RunCommand = async ({ environment, options, log, stop, say }) => {
+export const auditCommand: RunCommand = async ({ environment, options, log, stop, print: say }) => {
   const block = wholeNumber("--block", options.block, 0);
   const sample = wholeNumber("--sample", options.sample, 1);
   const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
@@ -20,7 +20,7 @@ export const audit: RunCommand = async ({ environment, options, log, stop, say }
     throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
   }
   const deployment = await readDeployment(config.network);
-  const { http: urls } = splitUrls(config.rpcUrls);
+  const { http: urls } = splitRpcUrls(config.rpcUrls);
   const rpc = createRpc({ urls, chainId: deployment.chainId, log });
   try {
     const verified = await verifyDeployment(rpc, deployment, { signal: stop });
@@ -28,8 +28,8 @@ export const audit: RunCommand = async ({ environment, options, log, stop, say }
     const { database, close } = await openConfiguredDatabase(config, log, "audit");
     try {
       const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
-      say(describeAudit(report));
-      return differencesOf(report) === 0 ? 0 : 1;
+      say(formatAuditReport(report));
+      return countDifferences(report) === 0 ? 0 : 1;
     } finally {
       await close();
     }

@@ -1,17 +1,17 @@
 // `sextant facilitator` as a process: it serves what the x402 client expects, and refuses to start half configured.
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
-import { termsOf } from "../../../tests/support/payments/test-facilitator.ts";
-import { sextantHere } from "../../../tests/support/process/run-in-process.ts";
-import { databaseEnvironment, startSextant } from "../../../tests/support/process/sextant-process.ts";
+import { paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
+import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
+import { createDatabaseEnvironment, startSextant } from "../../../tests/support/process/sextant-process.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
 
 let stage: PaidStage;
-let database: Awaited<ReturnType<typeof databaseEnvironment>>;
+let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
 beforeAll(async () => {
-  [stage, database] = await Promise.all([openPaidStage("in process"), databaseEnvironment()]);
+  [stage, database] = await Promise.all([openPaidStage("in process"), createDatabaseEnvironment()]);
 });
 afterAll(async () => {
   await stage.close();
@@ -32,7 +32,7 @@ const environment = () => ({
 
 async function startFacilitator() {
   const door = startSextant(["facilitator"], { environment: environment() });
-  const said = await door.saw(/facilitator on http:\/\/127\.0\.0\.1:\d+/);
+  const said = await door.waitForOutput(/facilitator on http:\/\/127\.0\.0\.1:\d+/);
   return { door, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
 }
 
@@ -48,8 +48,8 @@ describe("the facilitator's door", () => {
     service.injected.settle = () => (payload, terms) => remote.settle(payload, terms);
     const payer = await stage.payer();
     const target = `${service.url}/paid?q=remote`;
-    const { header } = await signedFor(target, payer, stage.asset);
-    expect((await ask(target, header)).status).toBe(200);
+    const { header } = await signPaymentFor(target, payer, stage.asset);
+    expect((await fetchWithPayment(target, header)).status).toBe(200);
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
 
     expect((await fetch(`${url}/ready`)).status).toBe(200);
@@ -71,11 +71,11 @@ describe("the facilitator's door", () => {
   it("settles once, also when the response is lost and the process is killed in between", async () => {
     const service = await stage.serve();
     const payer = await stage.payer();
-    const { payload } = await signedFor(`${service.url}/paid?q=lost`, payer, stage.asset);
+    const { payload } = await signPaymentFor(`${service.url}/paid?q=lost`, payer, stage.asset);
     const sender = stage.chain.accounts.guardian.address;
     const sentBefore = await stage.node.getTransactionCount({ address: sender });
     const body = JSON.stringify({
-      ...{ x402Version: 2, paymentPayload: payload, paymentRequirements: termsOf(stage) },
+      ...{ x402Version: 2, paymentPayload: payload, paymentRequirements: paymentTermsOf(stage) },
     });
     const headers = { "content-type": "application/json" };
     const settle = async (url: string) =>
@@ -86,7 +86,7 @@ describe("the facilitator's door", () => {
     const lost = request(`${first.url}/settle`, { method: "POST", headers });
     lost.on("error", () => undefined);
     lost.end(body, () => setTimeout(() => lost.destroy(), 5));
-    await until(async () => (await stage.transfersFrom(payer.address)).length === 1);
+    await waitFor(async () => (await stage.transfersFrom(payer.address)).length === 1);
     const [transfer] = await stage.transfersFrom(payer.address);
     const expected = { success: true, transaction: transfer?.transactionHash };
     const repeats = await Promise.all(Array.from({ length: 5 }, () => settle(first.url)));
@@ -117,7 +117,7 @@ describe("the facilitator's door", () => {
     ],
   ])("does not start without %s", async (left, changed, words) => {
     const { [left]: _left, ...rest } = environment() as Record<string, string>;
-    const { code, err } = await sextantHere(["facilitator"], { ...rest, ...changed });
+    const { code, err } = await runSextantInProcess(["facilitator"], { ...rest, ...changed });
     expect(err).toMatch(words);
     expect(code).toBe(78);
   });

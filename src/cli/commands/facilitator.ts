@@ -1,6 +1,6 @@
 // `sextant facilitator`: checks payments and carries them out on chain, for the services that ask it.
 import { Counter, Registry } from "prom-client";
-import { chainById } from "../../chain/chains/chains.ts";
+import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
@@ -10,44 +10,44 @@ import {
   paymentSettings,
   requestSettings,
 } from "../../config/settings.ts";
-import { programVersion } from "../../config/version.ts";
-import { openApiDocument } from "../../http/openapi/document.ts";
-import { describeEndpoint, ownRoutes } from "../../http/openapi/route-description.ts";
-import { addDescription } from "../../http/routes/documents.ts";
-import { addEndpoints } from "../../http/routes/endpoints.ts";
-import { createServer, type Readiness, type Server } from "../../http/server.ts";
+import { readVersion } from "../../config/version.ts";
+import { buildOpenApiDocument } from "../../http/openapi/document.ts";
+import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
+import { addOpenApiRoutes } from "../../http/routes/documents.ts";
+import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
+import { createHttpServer, type Readiness, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
-import { closeSoon } from "../../lib/shutdown.ts";
-import { facilitatorEndpoints } from "../../payments/facilitator/endpoints.ts";
+import { closeWithDeadline } from "../../lib/shutdown.ts";
+import { createFacilitatorEndpoints } from "../../payments/facilitator/endpoints.ts";
 import type { LocalFacilitator } from "../../payments/facilitator/local.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/open-local.ts";
-import { type PaymentPlace, paymentPlace } from "../../payments/payment-asset.ts";
+import { type PaymentAssetConfig, resolvePaymentAsset } from "../../payments/payment-asset.ts";
 import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { aborted, type RunCommand } from "../command.ts";
+import { waitForAbort, type RunCommand } from "../command.ts";
 
 const serverSettings = { ...listenSettings, ...requestSettings, ...paymentSettings, ...facilitatorSettings };
 const settings = { ...serverSettings, ...databaseSettings };
 
 type FacilitatorConfig = Config<typeof serverSettings>;
 
-export const facilitator: RunCommand = async ({ environment, log, stop }) => {
+export const facilitatorCommand: RunCommand = async ({ environment, log, stop }) => {
   const config = readConfig(environment, settings);
   // What is configured wrongly is told before anything is started for it.
   checkFacilitator(config);
   const { database, close } = await openConfiguredDatabase(config, log, "facilitator");
   const closers = [close];
   try {
-    const { server, address } = await facilitatorServer(config, { database, log, signal: stop });
-    closers.push(() => closeSoon(server.close));
+    const { server, address } = await createFacilitatorServer(config, { database, log, signal: stop });
+    closers.push(() => closeWithDeadline(server.close));
     const port = config.facilitatorPort;
-    const url = await server.listen({ host: config.host, port, variable: "FACILITATOR_PORT" });
+    const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT" });
     log.info({ url, address, network: config.paymentNetwork }, `facilitator on ${url}`);
-    await aborted(stop);
+    await waitForAbort(stop);
   } catch (error) {
     // Told to stop while it waited for a node.
     if (!stop.aborted) throw error;
@@ -58,12 +58,12 @@ export const facilitator: RunCommand = async ({ environment, log, stop }) => {
 };
 
 /** The whole service but for its port; also a part of a local run. Throws for a token that is not the configured one. */
-export async function facilitatorServer(
+export async function createFacilitatorServer(
   config: FacilitatorConfig,
   needs: { readonly database: Database; readonly log: Log; readonly signal?: AbortSignal },
-): Promise<{ readonly server: Server; readonly address: Hex }> {
+): Promise<{ readonly server: HttpServer; readonly address: Hex }> {
   const { database, log, signal } = needs;
-  const place = paymentPlace(config);
+  const place = resolvePaymentAsset(config);
   const { privateKey, urls } = checkFacilitator(config);
   const token = await verifyToken(config, place, log, signal);
   const payer = openLocalFacilitator(config, token, { privateKey, urls, database, log });
@@ -75,7 +75,7 @@ export async function facilitatorServer(
     registers: [registry],
   });
   const payees = config.facilitatorPayees.map((payee) => payee.toLowerCase() as Hex);
-  const endpoints = facilitatorEndpoints({
+  const endpoints = createFacilitatorEndpoints({
     facilitator: payer,
     log,
     rules: {
@@ -88,11 +88,11 @@ export async function facilitatorServer(
     },
     count: (operation, outcome) => counter.inc({ operation, outcome }),
   });
-  const server = createServer({ ...config, log, registry, ready: () => readiness(payer, database, log) });
-  addEndpoints(server.app, endpoints);
+  const server = createHttpServer({ ...config, log, registry, checkReadiness: () => readiness(payer, database, log) });
+  addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
-  const routes = [...endpoints.map(describeEndpoint), ...ownRoutes];
-  addDescription(server.app, openApiDocument({ ...TITLE, version: programVersion() }, routes));
+  const routes = [...endpoints.map(describeEndpoint), ...serviceRoutes];
+  addOpenApiRoutes(server.app, buildOpenApiDocument({ ...TITLE, version: readVersion() }, routes));
   return { server, address: payer.address };
 }
 
@@ -104,7 +104,7 @@ const TITLE = {
 
 /** Refuses what could not settle anything, or would at the cost of strangers' business. */
 function checkFacilitator(config: FacilitatorConfig) {
-  const place = paymentPlace(config);
+  const place = resolvePaymentAsset(config);
   const { facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (privateKey === null) {
     throw new Fault(
@@ -116,7 +116,7 @@ function checkFacilitator(config: FacilitatorConfig) {
     throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
   }
   // Where gas costs money, strangers must not choose whose business we pay it for.
-  if (config.facilitatorPayees.length === 0 && chainById(place.chainId)?.mainnet !== false) {
+  if (config.facilitatorPayees.length === 0 && findChainById(place.chainId)?.mainnet !== false) {
     throw new Fault(
       "CONFIG_INVALID",
       "FACILITATOR_PAYEES must name who may be paid at our cost on this chain.",
@@ -128,7 +128,7 @@ function checkFacilitator(config: FacilitatorConfig) {
 
 async function verifyToken(
   { paymentRpcUrls: urls }: FacilitatorConfig,
-  place: PaymentPlace,
+  place: PaymentAssetConfig,
   log: Log,
   signal: AbortSignal | undefined,
 ): Promise<PaymentToken> {
@@ -148,7 +148,7 @@ async function readiness(payer: LocalFacilitator, database: Database, log: Log):
     return { ready: false, reason: "The database does not respond." };
   }
   try {
-    if ((await payer.gasBalance()) > 0n) return { ready: true };
+    if ((await payer.readGasBalance()) > 0n) return { ready: true };
     return { ready: false, reason: `The account ${payer.address} has nothing to pay gas with.` };
   } catch (err) {
     log.debug({ err }, "The balance of the facilitator could not be read");

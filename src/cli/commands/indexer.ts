@@ -2,7 +2,7 @@
 
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
-import { createServer } from "../../http/server.ts";
+import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { runIndexer } from "../../indexer/run.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../indexer/status.ts";
@@ -10,7 +10,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
-import { writeIndexerReport } from "../../store/index/indexer-status.ts";
+import { writeIndexerStatus } from "../../store/index/indexer-status.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
@@ -18,7 +18,7 @@ import type { RunCommand } from "../command.ts";
 // Often enough for a readiness probe, seldom enough to cost nothing.
 const REPORT_MS = 1_000;
 
-export const indexer: RunCommand = async ({ environment, log, stop, onListening }) => {
+export const indexerCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
   const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
   const config = readConfig(environment, settings);
   if (config.rpcUrls.length === 0) {
@@ -36,7 +36,7 @@ export const indexer: RunCommand = async ({ environment, log, stop, onListening 
     const url = await server.listen({
       host: config.host,
       port: config.indexerPort,
-      variable: "INDEXER_PORT",
+      portVariable: "INDEXER_PORT",
     });
     log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
     onListening?.(url);
@@ -65,8 +65,8 @@ function statusServer(
   config: Config<typeof requestSettings>,
   status: IndexerStatus,
   log: Log,
-): ReturnType<typeof createServer> {
-  const server = createServer({ ...config, log, ready: async () => status.readiness() });
+): ReturnType<typeof createHttpServer> {
+  const server = createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
   addStatusRoutes(server.app, status.registry);
   return server;
 }
@@ -76,6 +76,6 @@ function reportEvery(database: Database, status: IndexerStatus, log: Log): NodeJ
   return setInterval(() => {
     const report = status.report();
     if (report.phase === "standby" || report.phase === "starting") return;
-    writeIndexerReport(database, report).catch((err) => log.debug({ err }, "The report could not be stored"));
+    writeIndexerStatus(database, report).catch((err) => log.debug({ err }, "The report could not be stored"));
   }, REPORT_MS);
 }

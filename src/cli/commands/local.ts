@@ -11,27 +11,27 @@ import {
   paymentSettings,
   portfolioSettings,
   requestSettings,
-  sellerSettings,
+  paywallSettings,
   writeSettings,
 } from "../../config/settings.ts";
-import { createServer, type ListenAddress, type Server } from "../../http/server.ts";
+import { createHttpServer, type ListenAddress, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { createIndexerStatus } from "../../indexer/status.ts";
-import { showStatus } from "../../indexer/status-line.ts";
+import { startStatusLine } from "../../indexer/status-line.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Secret } from "../../lib/secret.ts";
-import { closeSoon } from "../../lib/shutdown.ts";
+import { closeWithDeadline } from "../../lib/shutdown.ts";
 import { parseUint } from "../../lib/uint.ts";
-import { readLocalTally } from "../../local/counters.ts";
+import { readLocalCounters } from "../../local/counters.ts";
 import { openLocalDatabase } from "../../local/database.ts";
-import { startLocalIndexing, untilLevel } from "../../local/indexing.ts";
+import { startLocalIndexing, waitUntilSynced } from "../../local/indexing.ts";
 import { startLocalMarkets } from "../../local/markets.ts";
-import { localPayment, serveLocalPortfolio } from "../../local/portfolio.ts";
-import { startLocalEconomy } from "../../local/simulation.ts";
-import { forgetLocalState, writeLocalState } from "../../local/state-file.ts";
-import { localBanner, localStatusLine } from "../../local/status-view.ts";
-import { aborted, type RunCommand } from "../command.ts";
-import { facilitatorServer } from "./facilitator.ts";
+import { createLocalPaymentConfig, serveLocalPortfolio } from "../../local/portfolio.ts";
+import { startLocalSimulation } from "../../local/simulation.ts";
+import { deleteLocalState, writeLocalState } from "../../local/state-file.ts";
+import { formatLocalBanner, formatLocalStatus } from "../../local/status-view.ts";
+import { waitForAbort, type RunCommand } from "../command.ts";
+import { createFacilitatorServer } from "./facilitator.ts";
 
 const localSettings = {
   ...listenSettings,
@@ -42,18 +42,18 @@ const localSettings = {
   ...writeSettings,
   ...portfolioSettings,
   ...paymentSettings,
-  ...sellerSettings,
+  ...paywallSettings,
   ...facilitatorSettings,
 };
 
-export const local: RunCommand = async (context) => {
-  const { environment, options, stop, say } = context;
+export const localCommand: RunCommand = async (context) => {
+  const { environment, options, stop, print: say } = context;
   const config = readConfig(environment, localSettings);
   // The screen is for the person who started it; the machinery speaks up only when asked, or when in trouble.
   const log = environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
   const seed = Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n));
   const status = createIndexerStatus(log, systemClock);
-  const newServer = () => createServer({ ...config, log, ready: async () => status.readiness() });
+  const newServer = () => createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
   const apiAddress = { host: config.host, port: config.apiPort, variable: "API_PORT" };
   const portfolioAddress = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
   const payAddress = { host: config.host, port: config.facilitatorPort, variable: "FACILITATOR_PORT" };
@@ -65,7 +65,7 @@ export const local: RunCommand = async (context) => {
     // All take seconds and none needs another.
     const [opened, populated, traded] = await Promise.allSettled([
       openLocalDatabase(config, options.data as string | undefined, log),
-      startLocalEconomy({ seed, signal: stop }),
+      startLocalSimulation({ seed, signal: stop }),
       startLocalMarkets(log),
     ]);
     if (opened.status === "fulfilled") closers.push(opened.value.close);
@@ -82,13 +82,13 @@ export const local: RunCommand = async (context) => {
     addStatusRoutes(server.app, status.registry);
     const nodes = [new Secret(economy.rpcUrl)];
     const writing = { deployment: economy.deployment, config, urls: nodes, listensAt: () => urls.api };
-    const api = serveApi(server, { database, log, writing });
+    const api = serveApi(server, { database, log, writes: writing });
     closers.push(api.close, server.close);
     urls.api = await server.listen(apiAddress);
 
-    const paying = { ...config, ...localPayment(economy) };
-    const { server: payments } = await facilitatorServer(paying, { database, log });
-    closers.push(() => closeSoon(payments.close));
+    const paying = { ...config, ...createLocalPaymentConfig(economy) };
+    const { server: payments } = await createFacilitatorServer(paying, { database, log });
+    closers.push(() => closeWithDeadline(payments.close));
     urls.facilitator = await payments.listen(payAddress);
 
     const shop = newServer();
@@ -101,25 +101,25 @@ export const local: RunCommand = async (context) => {
       log,
       listensAt: () => urls.portfolio,
     });
-    closers.push(() => closeSoon(sold.close, shop.close));
+    closers.push(() => closeWithDeadline(sold.close, shop.close));
     urls.portfolio = await shop.listen(portfolioAddress);
 
     const state = { urls, economy, markets, offer: sold.offer };
     const file = await writeLocalState(config.dataFolder, state);
-    closers.push(() => forgetLocalState(file));
-    await Promise.race([untilLevel(status, stop), indexing.failed]);
-    const playing = options.still === true ? aborted(stop) : economy.play(stop);
-    say(localBanner({ ...state, file }));
-    const screen = showStatus(say, async () =>
-      localStatusLine({
-        ...(await readLocalTally(database)),
-        steps: economy.tally().steps,
-        paid: sold.settled(),
+    closers.push(() => deleteLocalState(file));
+    await Promise.race([waitUntilSynced(status, stop), indexing.failed]);
+    const playing = options.still === true ? waitForAbort(stop) : economy.run(stop);
+    say(formatLocalBanner({ ...state, file }));
+    const screen = startStatusLine(say, async () =>
+      formatLocalStatus({
+        ...(await readLocalCounters(database)),
+        steps: economy.counters().steps,
+        paid: sold.settledCount(),
         report: status.report(),
       }),
     );
     try {
-      await Promise.race([aborted(stop), indexing.failed, playing.then(() => aborted(stop))]);
+      await Promise.race([waitForAbort(stop), indexing.failed, playing.then(() => waitForAbort(stop))]);
     } finally {
       clearInterval(screen);
       say("\nStopping …\n");
@@ -132,7 +132,7 @@ export const local: RunCommand = async (context) => {
 };
 
 /** A taken port is better told at once than after everything else has started. */
-async function refuseBusyPort(probe: Server, address: ListenAddress): Promise<void> {
+async function refuseBusyPort(probe: HttpServer, address: ListenAddress): Promise<void> {
   await probe.listen(address);
   await probe.close();
 }

@@ -1,15 +1,15 @@
 // A move between two databases: everything arrives, compared, and nothing is overwritten or left half done.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectionUrl } from "../../../tests/support/database/connection-url.ts";
+import { formatConnectionUrl } from "../../../tests/support/database/connection-url.ts";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { digestTables } from "../../../tests/support/digest-tables.ts";
-import { type AuditedIndex, openAuditedIndex, urlOf } from "../../../tests/support/index/audited-index.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { type AuditedIndex, openAuditedIndex, databaseUrlOf } from "../../../tests/support/index/audited-index.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { tables } from "../../protocol/domains.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import { migrate } from "../../store/postgres/migrate.ts";
 import { migrations } from "../../store/postgres/migrations.ts";
-import { move } from "./move.ts";
+import { moveCommand } from "./move.ts";
 
 let index: AuditedIndex;
 let target: TestDatabase;
@@ -40,29 +40,29 @@ async function run(to: string) {
   const say = (text: string) => {
     out += text;
   };
-  const environment = { DATABASE_URL: urlOf(index.database) };
-  const code = await move({
+  const environment = { DATABASE_URL: databaseUrlOf(index.database) };
+  const code = await moveCommand({
     environment,
     options: { to },
-    log: quiet,
-    say,
+    log: silentLog,
+    print: say,
     stop: new AbortController().signal,
   });
   return { code, out };
 }
 
-const urlOfTarget = () => connectionUrl(target.connection);
+const urlOfTarget = () => formatConnectionUrl(target.connection);
 
 function openTarget(): Promise<Database> {
   const settings = { schema: "sextant", poolMax: 2, applicationName: "test" };
-  return openDatabase({ connection: target.connection, log: quiet, ...settings });
+  return openDatabase({ connection: target.connection, log: silentLog, ...settings });
 }
 
 describe("a move", { timeout: 120_000 }, () => {
   it("that fails half way leaves nothing, and can be repeated", async () => {
     // A row that the new database refuses: the move ends in the middle of its tables.
     const refusing = await openTarget();
-    await migrate(refusing, migrations, quiet);
+    await migrate(refusing, migrations, silentLog);
     await refusing.query("alter table payments add constraint refuse check (amount < 1)");
     await expect(run(urlOfTarget())).rejects.toThrow();
     for (const table of ["documents", "logs", "payments"]) {

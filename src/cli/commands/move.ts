@@ -2,7 +2,7 @@
 
 import { readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
-import { rebuildProgress } from "../../indexer/rebuild.ts";
+import { createRebuildProgress } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -17,12 +17,12 @@ import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
-import { noReads } from "./rebuild.ts";
+import { unavailableDetailReads } from "./rebuild.ts";
 
 // One for the copy, one for questions about it.
 const POOL_MAX = 2;
 
-export const move: RunCommand = async ({ environment, options, log, stop, say }) => {
+export const moveCommand: RunCommand = async ({ environment, options, log, stop, print: say }) => {
   const config = readConfig(environment, databaseSettings);
   const { to } = options;
   if (typeof to !== "string") {
@@ -46,7 +46,7 @@ export const move: RunCommand = async ({ environment, options, log, stop, say })
         source: source.database,
         target,
         log,
-        report: ({ name, rows }) =>
+        onTableCopied: ({ name, rows }) =>
           say(`  ${name.padEnd(24)} ${rows.toLocaleString("en").padStart(14)} rows\n`),
       });
       const logs = await makeRows(target, log, stop);
@@ -87,15 +87,15 @@ async function makeRows(database: Database, log: Log, signal: AbortSignal): Prom
     { network: "moved", chainId: Number(chainId), startBlock: Number(startBlock), contracts },
     "the stored deployment",
   );
-  const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0, signal, writesMuch: true });
+  const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0, signal, bulkWrites: true });
   if (!lock) throw new Fault("DATABASE_BUSY", "An indexer writes to the new database already; stop it.");
   try {
     return await rebuildRows(lock, {
       schema: database.schema,
       declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(deployment, noReads).fold,
+      fold: createProtocol(deployment, unavailableDetailReads).fold,
       signal,
-      report: rebuildProgress(log, systemClock),
+      onProgress: createRebuildProgress(log, systemClock),
     });
   } finally {
     await lock.release();

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
-import { until } from "../../../tests/support/payments/paid-client.ts";
-import { databaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
+import { waitFor } from "../../../tests/support/payments/paid-client.ts";
+import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
 import type { Environment } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";
-import { portfolio } from "./portfolio.ts";
+import { portfolioCommand } from "./portfolio.ts";
 
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
@@ -29,7 +29,7 @@ function start(environment: Environment) {
   const { log, logged } = createTestLog();
   const stop = new AbortController();
   const say = () => undefined;
-  const ended = portfolio({ environment, options: {}, log, say, stop: stop.signal });
+  const ended = portfolioCommand({ environment, options: {}, log, print: say, stop: stop.signal });
   return { ended, logged, stop };
 }
 
@@ -124,13 +124,13 @@ describe("a start that can not sell anything is refused", () => {
 
 describe("a gift for developers, where nothing is worth money", () => {
   let chain: LocalChain;
-  let database: Awaited<ReturnType<typeof databaseEnvironment>>;
+  let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
   let running: ReturnType<typeof start>;
   let url: string;
 
   const listening = async (service: ReturnType<typeof start>): Promise<string> => {
     const pattern = /Portfolio service on (http:\/\/[\d.:]+)/;
-    await until(() => pattern.test(service.logged()));
+    await waitFor(() => pattern.test(service.logged()));
     return pattern.exec(service.logged())?.[1] ?? "";
   };
   const given = (rpcUrl: string) => ({
@@ -140,7 +140,7 @@ describe("a gift for developers, where nothing is worth money", () => {
 
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 8453 });
-    database = await databaseEnvironment();
+    database = await createDatabaseEnvironment();
     running = start(given(chain.rpcUrl));
     url = await listening(running);
   });
@@ -181,7 +181,7 @@ describe("a gift for developers, where nothing is worth money", () => {
     silent = true;
     const asked = node.requests.length;
     const answer = fetch(`${its}/portfolio?address=${chain.accounts.payer.address}`).catch(() => null);
-    await until(() => node.requests.length > asked);
+    await waitFor(() => node.requests.length > asked);
     const startedMs = Date.now();
     service.stop.abort();
     expect(await service.ended).toBe(0);

@@ -8,22 +8,22 @@ import {
   paymentSettings,
   portfolioSettings,
   requestSettings,
-  sellerSettings,
+  paywallSettings,
 } from "../../config/settings.ts";
-import { createServer, type Readiness } from "../../http/server.ts";
+import { createHttpServer, type Readiness } from "../../http/server.ts";
 import { Fault } from "../../lib/fault.ts";
-import { closeSoon } from "../../lib/shutdown.ts";
-import { openPortfolioNodes, type PortfolioNodes } from "../../portfolio/chain-nodes.ts";
-import { checkSeller, openSeller } from "../../portfolio/http/open-paywall.ts";
-import { countPayments, servePortfolio } from "../../portfolio/http/serve.ts";
+import { closeWithDeadline } from "../../lib/shutdown.ts";
+import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
+import { checkPaywallConfig, openPortfolioPaywall } from "../../portfolio/http/open-paywall.ts";
+import { countPaymentOutcomes, servePortfolio } from "../../portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../portfolio/positions/readers.ts";
-import { priceSources } from "../../portfolio/prices/sources.ts";
-import { createAlchemy } from "../../portfolio/providers/alchemy/provider.ts";
-import { rpcProvider } from "../../portfolio/providers/rpc/provider.ts";
+import { createPriceSources } from "../../portfolio/prices/sources.ts";
+import { createAlchemyProvider } from "../../portfolio/providers/alchemy/provider.ts";
+import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { HoldingsProvider } from "../../portfolio/types.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { aborted, type RunCommand } from "../command.ts";
+import { waitForAbort, type RunCommand } from "../command.ts";
 
 const settings = {
   ...listenSettings,
@@ -31,45 +31,45 @@ const settings = {
   ...databaseSettings,
   ...portfolioSettings,
   ...paymentSettings,
-  ...sellerSettings,
+  ...paywallSettings,
   ...gasSettings,
 };
 
-export const portfolio: RunCommand = async ({ environment, log, stop, onListening }) => {
+export const portfolioCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const registry = new Registry();
   // What is configured wrongly is told before anything is started for it.
-  checkSeller(config);
+  checkPaywallConfig(config);
   refuseNowhere(config);
   const provider = openProvider(config);
   let url = `http://${config.host}:${config.portfolioPort}`;
   const closers: (() => Promise<void> | void)[] = [];
   try {
-    const nodes = await openPortfolioNodes(config, log, stop);
+    const nodes = await openPortfolioChains(config, log, stop);
     closers.push(nodes.close);
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     closers.push(close);
-    const count = countPayments(registry);
+    const count = countPaymentOutcomes(registry);
     const needs = { database, log, count, listensAt: () => url, signal: stop };
-    const seller = await openSeller(config, needs);
+    const seller = await openPortfolioPaywall(config, needs);
     closers.push(seller.close);
-    const server = createServer({ ...config, log, registry, ready: () => readiness(database, nodes) });
+    const server = createHttpServer({ ...config, log, registry, checkReadiness: () => readiness(database, nodes) });
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
       provider,
-      priceSources: priceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
+      priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
       positionReaders: POSITION_READERS,
       gate: seller.gate,
       devBypass: seller.devBypass,
       registry,
       log,
     });
-    closers.push(() => closeSoon(service.close, server.close));
+    closers.push(() => closeWithDeadline(service.close, server.close));
     const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
     log.info(`Portfolio service on ${url}`);
     onListening?.(url);
-    await aborted(stop);
+    await waitForAbort(stop);
   } catch (error) {
     // Told to stop while it waited for a node.
     if (!stop.aborted) throw error;
@@ -80,11 +80,11 @@ export const portfolio: RunCommand = async ({ environment, log, stop, onListenin
 };
 
 function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvider {
-  if (config.portfolioProvider === "rpc") return rpcProvider;
+  if (config.portfolioProvider === "rpc") return rpcHoldingsProvider;
   if (config.alchemyApiKey === null) {
     throw new Fault("CONFIG_INVALID", "PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY.");
   }
-  return createAlchemy({ key: config.alchemyApiKey, fetch });
+  return createAlchemyProvider({ key: config.alchemyApiKey, fetch });
 }
 
 /** "Everywhere" is no address that a client could be told to come to. */
@@ -96,13 +96,13 @@ function refuseNowhere({ host, portfolioPublicUrl }: Config<typeof settings>): v
   );
 }
 
-async function readiness(database: Database, nodes: PortfolioNodes): Promise<Readiness> {
+async function readiness(database: Database, nodes: PortfolioChains): Promise<Readiness> {
   try {
     await database.query("select 1");
   } catch {
     return { ready: false, reason: "The database does not answer." };
   }
-  const silent = nodes.silent();
+  const silent = nodes.unreachableChains();
   if (silent.length > 0) return { ready: false, reason: `No node answers for ${silent.join(", ")}.` };
   return { ready: true };
 }

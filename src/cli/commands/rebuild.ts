@@ -1,11 +1,11 @@
 // `sextant rebuild`: makes every row again from the stored logs, without a node unless some of them are read again.
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
-import { splitUrls } from "../../config/node-urls.ts";
+import { splitRpcUrls } from "../../config/node-urls.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../../config/settings.ts";
-import { rebuildProgress } from "../../indexer/rebuild.ts";
-import { type BlockRange, parseBlockRange, rereadLogs } from "../../indexer/reread-logs.ts";
+import { createRebuildProgress } from "../../indexer/rebuild.ts";
+import { type RereadRange, parseRereadRange, rereadLogs } from "../../indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -23,8 +23,8 @@ import type { RunCommand } from "../command.ts";
 // An indexer that is told to leave does so within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
 
-export const rebuild: RunCommand = async ({ environment, options, log, stop, say }) => {
-  const range = typeof options.reread === "string" ? parseBlockRange(options.reread) : null;
+export const rebuildCommand: RunCommand = async ({ environment, options, log, stop, print: say }) => {
+  const range = typeof options.reread === "string" ? parseRereadRange(options.reread) : null;
   const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
   if (range && config.rpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to read logs again.");
@@ -35,7 +35,7 @@ export const rebuild: RunCommand = async ({ environment, options, log, stop, say
     const lock = await acquireLock(database, INDEXER_LOCK, {
       waitMs: LOCK_MS_MAX,
       signal: stop,
-      writesMuch: true,
+      bulkWrites: true,
       takeOver: true,
     });
     if (!lock)
@@ -50,9 +50,9 @@ export const rebuild: RunCommand = async ({ environment, options, log, stop, say
       const logs = await rebuildRows(lock, {
         schema: database.schema,
         declaration: { tables, foldVersion: FOLD_VERSION },
-        fold: createProtocol(deployment, noReads).fold,
+        fold: createProtocol(deployment, unavailableDetailReads).fold,
         signal: stop,
-        report: rebuildProgress(log, systemClock),
+        onProgress: createRebuildProgress(log, systemClock),
       });
       const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
       say(
@@ -70,7 +70,7 @@ export const rebuild: RunCommand = async ({ environment, options, log, stop, say
 async function reread(
   lock: Lock,
   options: {
-    readonly range: BlockRange;
+    readonly range: RereadRange;
     readonly deployment: Deployment;
     readonly config: Config<typeof indexerSettings>;
     readonly log: Log;
@@ -78,7 +78,7 @@ async function reread(
   },
 ): Promise<number> {
   const { range, deployment, config, log, stop: signal } = options;
-  const { http: urls } = splitUrls(config.rpcUrls);
+  const { http: urls } = splitRpcUrls(config.rpcUrls);
   const rpc = createRpc({ urls, chainId: deployment.chainId, log });
   try {
     await verifyDeployment(rpc, deployment, { signal });
@@ -89,7 +89,7 @@ async function reread(
 }
 
 const refuse = () => Promise.reject(new Error("a rebuild reads no node"));
-export const noReads = {
+export const unavailableDetailReads = {
   transactions: refuse,
   callsAt: refuse,
   callsLater: refuse,

@@ -6,26 +6,26 @@ import {
   databaseSettings,
   indexerSettings,
   portfolioSettings,
-  sellerSettings,
+  paywallSettings,
 } from "../../config/settings.ts";
-import { showStatus } from "../../indexer/status-line.ts";
+import { startStatusLine } from "../../indexer/status-line.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { readServeStatus, serveBanner, serveStatusLine } from "../serve-status-view.ts";
-import { api } from "./api.ts";
-import { indexer } from "./indexer.ts";
-import { portfolio } from "./portfolio.ts";
+import { readServeStatus, formatServeBanner, formatServeStatus } from "../serve-status-view.ts";
+import { apiCommand } from "./api.ts";
+import { indexerCommand } from "./indexer.ts";
+import { portfolioCommand } from "./portfolio.ts";
 
 type Service = { readonly name: "indexer" | "api" | "portfolio"; readonly run: RunCommand };
 
-const settings = { ...databaseSettings, ...indexerSettings, ...portfolioSettings, ...sellerSettings };
+const settings = { ...databaseSettings, ...indexerSettings, ...portfolioSettings, ...paywallSettings };
 
-export const serve: RunCommand = async (context) => {
-  const { options, say } = context;
+export const serveCommand: RunCommand = async (context) => {
+  const { options, print: say } = context;
   const given = withOptions(context.environment, options);
   const config = readConfig(given, settings);
   if (config.rpcUrls.length === 0) {
@@ -42,8 +42,8 @@ export const serve: RunCommand = async (context) => {
   const services = startServices(config, { ...context, environment, log });
   try {
     const urls = await Promise.race([services.listening, services.ended.then(() => null)]);
-    if (urls !== null) say(serveBanner(urls, { deployment, dataFolder: dataFolderOf(config) }));
-    const screen = showStatus(say, async () => serveStatusLine(await readServeStatus(database)));
+    if (urls !== null) say(formatServeBanner(urls, { deployment, dataFolder: dataFolderOf(config) }));
+    const screen = startStatusLine(say, async () => formatServeStatus(await readServeStatus(database)));
     try {
       await services.ended;
     } finally {
@@ -113,9 +113,9 @@ type Services = {
 /** All of them stop with the first one that ends, so that a supervisor sees one process with one outcome. */
 function startServices(config: Config<typeof settings>, context: CommandContext): Services {
   const services: readonly Service[] = [
-    { name: "indexer", run: indexer },
-    { name: "api", run: api },
-    ...(sellsSnapshots(config) ? [{ name: "portfolio", run: portfolio } as const] : []),
+    { name: "indexer", run: indexerCommand },
+    { name: "api", run: apiCommand },
+    ...(sellsSnapshots(config) ? [{ name: "portfolio", run: portfolioCommand } as const] : []),
   ];
   const leaving = new AbortController();
   const stop = AbortSignal.any([context.stop, leaving.signal]);

@@ -6,28 +6,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "../../lib/log.ts";
-import { toAnswer } from "../response.ts";
-import { createServer, type Server, type ServerOptions } from "../server.ts";
+import { serializeResponse } from "../response.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "../server.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const HEAD = { number: 7n, hash: `0x${"ab".repeat(32)}`, finalized: 1n, start: 1n };
 const SLOW_MS = 20;
-const ANSWER = toAnswer("/things/:id", { id: "1", word: "grüße" }, HEAD);
+const ANSWER = serializeResponse("/things/:id", { id: "1", word: "grüße" }, HEAD);
 
-let server: Server | undefined;
+let server: HttpServer | undefined;
 afterEach(async () => {
   await server?.close();
 });
 
 /** One thing is kept; the route answers the same for whatever is not. */
-async function start(options: Partial<ServerOptions> = {}): Promise<string> {
+async function start(options: Partial<HttpServerOptions> = {}): Promise<string> {
   const ready = async () => ({ ready: true }) as const;
-  const made = createServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, ready, ...options });
+  const made = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready, ...options });
   server = made;
-  made.keepAnswers((address) => (address === "/things/1" ? ANSWER : undefined));
-  made.app.get("/things/:id", (request, reply) => made.send(ANSWER, request, reply));
-  made.app.get("/slow", (request, reply) => sleep(SLOW_MS).then(() => made.send(ANSWER, request, reply)));
-  return made.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  made.serveFromCache((address) => (address === "/things/1" ? ANSWER : undefined));
+  made.app.get("/things/:id", (request, reply) => made.sendResponse(ANSWER, request, reply));
+  made.app.get("/slow", (request, reply) => sleep(SLOW_MS).then(() => made.sendResponse(ANSWER, request, reply)));
+  return made.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
 }
 
 const headersOf = (answer: Response) =>
@@ -63,7 +63,7 @@ describe("a kept answer", () => {
   });
 
   it("counts against its client's limit, whichever way the client came", async () => {
-    const url = await start({ requestsPerMinuteMax: 2, proxies: 1 });
+    const url = await start({ requestsPerMinuteMax: 2, trustedProxies: 1 });
     const statuses = [];
     for (const client of ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"]) {
       const headers = { "x-forwarded-for": `198.51.100.7, ${client}` };

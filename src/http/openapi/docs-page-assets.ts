@@ -1,6 +1,6 @@
 // What the page of the API looks like, and the little it does: send a request and show what comes back.
 
-export const STYLE = `
+export const DOCS_PAGE_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --link: #2563eb; }
 @media (prefers-color-scheme: dark) { :root { --link: #7aa7ff; } }
 * { box-sizing: border-box; }
@@ -29,7 +29,7 @@ output:not(:empty) { padding: .5rem .75rem; }
 @media (max-width: 45rem) { body { display: block; } nav { position: static; } nav li { display: inline-block; margin-right: 1rem; } }
 `;
 
-export const SCRIPT = `
+export const DOCS_PAGE_SCRIPT = `
 document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;

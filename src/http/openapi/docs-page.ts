@@ -1,14 +1,14 @@
 // The description of an API as one self-contained page: nothing is loaded from anywhere, nothing runs but its own script.
-import { escapeHtml as escaped, sourceHash as hashOf } from "../../lib/html.ts";
+import { escapeHtml as escaped, cspSourceHash as hashOf } from "../../lib/html.ts";
 import type { JsonSchema } from "../../schema/column.ts";
-import { SCRIPT, STYLE } from "./docs-page-assets.ts";
+import { DOCS_PAGE_SCRIPT, DOCS_PAGE_STYLE } from "./docs-page-assets.ts";
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "./document.ts";
-import { exampleOf, typeText } from "./schema-text.ts";
+import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
 
 type Place = { readonly path: string; readonly method: string; readonly operation: OpenApiOperation };
 
 /** The page, and the policy that lets exactly its own style and script run. */
-export function docsPage(document: OpenApiDocument): { readonly html: string; readonly policy: string } {
+export function renderDocsPage(document: OpenApiDocument): { readonly html: string; readonly contentSecurityPolicy: string } {
   const places = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
@@ -22,7 +22,7 @@ export function docsPage(document: OpenApiDocument): { readonly html: string; re
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(document.info.title)}</title>
-<style>${STYLE}</style>
+<style>${DOCS_PAGE_STYLE}</style>
 </head>
 <body>
 <header>
@@ -40,20 +40,20 @@ ${byTag.map(({ name, places: some }) => `<section id="${idOf(name)}"><h2>${escap
 ${Object.entries(document.components.schemas).map(recordPart).join("\n")}
 </section>
 </main>
-<script>${SCRIPT}</script>
+<script>${DOCS_PAGE_SCRIPT}</script>
 </body>
 </html>
 `;
   const policy = [
     "default-src 'none'",
-    `style-src '${hashOf(STYLE)}'`,
-    `script-src '${hashOf(SCRIPT)}'`,
+    `style-src '${hashOf(DOCS_PAGE_STYLE)}'`,
+    `script-src '${hashOf(DOCS_PAGE_SCRIPT)}'`,
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
-  return { html, policy };
+  return { html, contentSecurityPolicy: policy };
 }
 
 function operationPart({ path, method, operation }: Place): string {
@@ -63,7 +63,7 @@ function operationPart({ path, method, operation }: Place): string {
 <summary><b class="${method}">${method.toUpperCase()}</b> <code>${escaped(path)}</code> <span>${escaped(operation.summary)}</span></summary>
 <form data-method="${method.toUpperCase()}" data-path="${escaped(path)}">
 ${parameters === "" ? "" : `<table><tbody>${parameters}</tbody></table>`}
-${body ? `<label>Body: ${typeHtml(body)}<textarea spellcheck="false" rows="8">${escaped(JSON.stringify(exampleOf(body), null, 2))}</textarea></label>` : ""}
+${body ? `<label>Body: ${typeHtml(body)}<textarea spellcheck="false" rows="8">${escaped(JSON.stringify(buildSchemaExample(body), null, 2))}</textarea></label>` : ""}
 <button>Send</button> <output></output>
 </form>
 <table class="answers"><tbody>${responseRows(operation.responses)}</tbody></table>
@@ -101,7 +101,7 @@ function recordPart([name, schema]: [string, JsonSchema]): string {
 
 /** Names of records in a type lead to them. */
 function typeHtml(schema: JsonSchema): string {
-  return escaped(typeText(schema)).replace(
+  return escaped(formatSchemaType(schema)).replace(
     /@(\w+)/g,
     (_match, name: string) => `<a href="#record-${idOf(name)}">${name}</a>`,
   );

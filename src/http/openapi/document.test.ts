@@ -5,11 +5,11 @@ import type { Endpoint } from "../../schema/endpoint.ts";
 import { uintParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { sql } from "../../schema/sql.ts";
-import { docsPage } from "./docs-page.ts";
-import { openApiDocument } from "./document.ts";
-import { describeEndpoint, describeRead, ownRoutes } from "./route-description.ts";
-import { createSchemaShelf } from "./schema-registry.ts";
-import { exampleOf, typeText } from "./schema-text.ts";
+import { renderDocsPage } from "./docs-page.ts";
+import { buildOpenApiDocument } from "./document.ts";
+import { describeEndpoint, describeRead, serviceRoutes } from "./route-description.ts";
+import { createSchemaRegistry } from "./schema-registry.ts";
+import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
 
 const thing = { title: "Thing", type: "object", properties: { id: { type: "string" } }, required: ["id"] };
 const id = {
@@ -22,30 +22,30 @@ const id = {
 
 const read: Read = {
   path: "/things/:id",
-  operation: "getThing",
+  operationId: "getThing",
   summary: "One <thing>",
   tag: "Things & such",
   parameters: [id],
   provenance: true,
-  answer: thing,
-  missing: "There is none.",
+  responseSchema: thing,
+  notFoundMessage: "There is none.",
   plan: () => ({ sql: sql``, cost: "quick", assemble: () => null }),
 };
 
 const endpoint: Endpoint = {
   method: "POST",
   path: "/things",
-  operation: "makeThing",
+  operationId: "makeThing",
   summary: 'Make "one"',
   tag: "Things & such",
   parameters: [],
   body: { type: "object", properties: { name: { type: "string" } } },
-  answers: { 201: thing },
+  responses: { 201: thing },
   handle: async () => ({ status: 201, body: {} }),
 };
 
 const about = { title: "A <script>", version: "1.2.3", description: "What it is & does." };
-const document = openApiDocument(about, [describeRead(read), describeEndpoint(endpoint), ...ownRoutes]);
+const document = buildOpenApiDocument(about, [describeRead(read), describeEndpoint(endpoint), ...serviceRoutes]);
 
 /** Every $ref anywhere in a value. */
 function referencesIn(value: unknown): string[] {
@@ -75,11 +75,11 @@ describe("the description", () => {
       ...endpoint,
       method: "GET",
       body: null,
-      answers: { 200: thing, 402: thing },
-      answerHeaders: { 402: { "payment-required": "The terms." } },
+      responses: { 200: thing, 402: thing },
+      responseHeaders: { 402: { "payment-required": "The terms." } },
       extensions: { "x-price": { amount: "1" } },
     });
-    const operation = openApiDocument(about, [priced]).paths["/things"]?.get;
+    const operation = buildOpenApiDocument(about, [priced]).paths["/things"]?.get;
     expect(operation?.["x-price"]).toEqual({ amount: "1" });
     expect(operation?.responses[402]).toMatchObject({
       headers: { "payment-required": { description: "The terms.", schema: { type: "string" } } },
@@ -105,12 +105,12 @@ describe("the description", () => {
 
 describe("titled schemas", () => {
   it("are written once, and a second shape of the same name stays where it is", () => {
-    const shelf = createSchemaShelf();
+    const shelf = createSchemaRegistry();
     const list = {
       type: "object",
       properties: { title: { type: "string" }, things: { type: "array", items: thing } },
     };
-    expect(shelf.put(list)).toEqual({
+    expect(shelf.register(list)).toEqual({
       type: "object",
       // A field that is called title is no title.
       properties: {
@@ -118,7 +118,7 @@ describe("titled schemas", () => {
         things: { type: "array", items: { $ref: "#/components/schemas/Thing" } },
       },
     });
-    expect(shelf.put({ ...thing, required: [] })).toMatchObject({ required: [] });
+    expect(shelf.register({ ...thing, required: [] })).toMatchObject({ required: [] });
     expect(Object.keys(shelf.schemas())).toEqual(["Thing"]);
   });
 });
@@ -133,7 +133,7 @@ describe("types in words", () => {
     [{ enum: [0, 1] }, "0 | 1"],
     [{}, "any"],
   ])("%o is %s", (schema, text) => {
-    expect(typeText(schema)).toBe(text);
+    expect(formatSchemaType(schema)).toBe(text);
   });
 
   it("have examples of the right form", () => {
@@ -145,12 +145,12 @@ describe("types in words", () => {
       on: { type: "boolean" },
     };
     const example = { account: `0x${"0".repeat(40)}`, amount: "0", data: "0x", plan: {}, on: false };
-    expect(exampleOf({ type: "object", properties })).toEqual(example);
+    expect(buildSchemaExample({ type: "object", properties })).toEqual(example);
   });
 });
 
 describe("the page", () => {
-  const { html, policy } = docsPage(document);
+  const { html, contentSecurityPolicy: policy } = renderDocsPage(document);
 
   it("shows texts as texts", () => {
     expect(html).toContain("<title>A &lt;script&gt;</title>");

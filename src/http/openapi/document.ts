@@ -1,10 +1,10 @@
 // OpenAPI 3.1 of an API, made from the declarations that its requests are checked by and its answers are made of.
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Parameter } from "../../schema/parameter.ts";
-import type { DescribedRoute } from "./route-description.ts";
-import { createSchemaShelf, type SchemaShelf } from "./schema-registry.ts";
+import type { RouteDescription } from "./route-description.ts";
+import { createSchemaRegistry, type SchemaRegistry } from "./schema-registry.ts";
 
-export type ApiTitle = { readonly title: string; readonly version: string; readonly description: string };
+export type ApiInfo = { readonly title: string; readonly version: string; readonly description: string };
 
 export type OpenApiOperation = {
   readonly operationId: string;
@@ -28,15 +28,15 @@ export type OpenApiResponse =
 
 export type OpenApiDocument = {
   readonly openapi: string;
-  readonly info: ApiTitle & { readonly license: { readonly name: string; readonly identifier: string } };
+  readonly info: ApiInfo & { readonly license: { readonly name: string; readonly identifier: string } };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: JsonSchema & { readonly schemas: Readonly<Record<string, JsonSchema>> };
 };
 
-export function openApiDocument(about: ApiTitle, routes: readonly DescribedRoute[]): OpenApiDocument {
-  const shelf = createSchemaShelf();
+export function buildOpenApiDocument(about: ApiInfo, routes: readonly RouteDescription[]): OpenApiDocument {
+  const shelf = createSchemaRegistry();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
@@ -114,8 +114,8 @@ function errorResponse(status: string, description: string): OpenApiResponse {
   };
 }
 
-function describe(route: DescribedRoute, shelf: SchemaShelf): OpenApiOperation {
-  const { operation, summary, tag, parameters, body, extensions = {} } = route;
+function describe(route: RouteDescription, shelf: SchemaRegistry): OpenApiOperation {
+  const { operationId: operation, summary, tag, parameters, body, extensions = {} } = route;
   return {
     operationId: operation,
     summary,
@@ -123,18 +123,18 @@ function describe(route: DescribedRoute, shelf: SchemaShelf): OpenApiOperation {
     parameters: parameters.map(describeParameter),
     ...(body === null
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: shelf.put(body) } } } }),
+      : { requestBody: { required: true, content: { "application/json": { schema: shelf.register(body) } } } }),
     responses: { ...answers(route, shelf), ...errors(route) },
     ...extensions,
   };
 }
 
-function describeParameter({ name, place, required, kind, meaning }: Parameter): JsonSchema {
+function describeParameter({ name, in: place, required, kind, description: meaning }: Parameter): JsonSchema {
   return { name, in: place, required, description: meaning, schema: kind.json };
 }
 
-function answers(route: DescribedRoute, shelf: SchemaShelf): Record<string, OpenApiResponse> {
-  const { answers, answerHeaders = {}, indexed, validated } = route;
+function answers(route: RouteDescription, shelf: SchemaRegistry): Record<string, OpenApiResponse> {
+  const { responses: answers, responseHeaders: answerHeaders = {}, hasIndexHead: indexed, hasEtag: validated } = route;
   const names = indexed
     ? ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"]
     : ["x-request-id"];
@@ -143,7 +143,7 @@ function answers(route: DescribedRoute, shelf: SchemaShelf): Record<string, Open
     {
       description: DESCRIPTIONS[status] ?? "Done.",
       headers: { ...headers(...names), ...described(answerHeaders[Number(status)] ?? {}) },
-      content: { [type]: { schema: shelf.put(schema) } },
+      content: { [type]: { schema: shelf.register(schema) } },
     },
   ]);
   const unchanged: [string, OpenApiResponse][] = validated
@@ -160,7 +160,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   503: "Not now.",
 };
 
-function errors({ parameters, body, refusals, answers }: DescribedRoute): Record<string, OpenApiResponse> {
+function errors({ parameters, body, errorStatuses: refusals, responses: answers }: RouteDescription): Record<string, OpenApiResponse> {
   const statuses = [
     ...(parameters.length > 0 || body !== null ? ["400"] : []),
     ...refusals.map(String),

@@ -2,53 +2,53 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { type Parameter, uintParameter, wordParameter } from "../../schema/parameter.ts";
+import { type Parameter, uintParameter, enumParameter } from "../../schema/parameter.ts";
 import { BLOCK_MAX } from "../../schema/reads/index-head.ts";
 import type { Read } from "../../schema/reads/read.ts";
 
-export type DescribedRoute = {
+export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
-  readonly operation: string;
+  readonly operationId: string;
   readonly summary: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
-  readonly answers: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
+  readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
   /** Statuses of errors beside those that follow from parameters and body. */
-  readonly refusals: readonly number[];
-  readonly answerHeaders?: Endpoint["answerHeaders"];
+  readonly errorStatuses: readonly number[];
+  readonly responseHeaders?: Endpoint["responseHeaders"];
   readonly extensions?: Endpoint["extensions"];
   /** Whether answers tell at which indexed block they are true. */
-  readonly indexed: boolean;
+  readonly hasIndexHead: boolean;
   /** Whether answers may have a validator, so that who has one already gets 304. */
-  readonly validated: boolean;
+  readonly hasEtag: boolean;
 };
 
 const JSON_TYPE = "application/json";
 
 const blockParameter: Parameter = {
   name: "block",
-  place: "query",
+  in: "query",
   required: false,
   kind: uintParameter(BLOCK_MAX),
-  meaning: "Answer as of this block instead of the newest indexed one.",
+  description: "Answer as of this block instead of the newest indexed one.",
 };
 
 const includeParameter: Parameter = {
   name: "include",
-  place: "query",
+  in: "query",
   required: false,
-  kind: wordParameter(["provenance"]),
-  meaning: "Adds to each record the transaction and block its last change comes from.",
+  kind: enumParameter(["provenance"]),
+  description: "Adds to each record the transaction and block its last change comes from.",
 };
 
-export function describeRead(read: Read): DescribedRoute {
-  const { path, operation, summary, tag, parameters, answer, missing, provenance, unversioned } = read;
+export function describeRead(read: Read): RouteDescription {
+  const { path, operationId: operation, summary, tag, parameters, responseSchema: answer, notFoundMessage: missing, provenance, unversioned } = read;
   return {
     method: "GET",
     path,
-    operation,
+    operationId: operation,
     summary,
     tag,
     parameters: [
@@ -57,82 +57,82 @@ export function describeRead(read: Read): DescribedRoute {
       ...(provenance ? [includeParameter] : []),
     ],
     body: null,
-    answers: { 200: { type: JSON_TYPE, schema: answer } },
-    refusals: missing === null ? [] : [404],
-    indexed: true,
-    validated: true,
+    responses: { 200: { type: JSON_TYPE, schema: answer } },
+    errorStatuses: missing === null ? [] : [404],
+    hasIndexHead: true,
+    hasEtag: true,
   };
 }
 
-export function describeEndpoint(endpoint: Endpoint): DescribedRoute {
-  const { method, path, operation, summary, tag, parameters, body, answers, refusals = [] } = endpoint;
-  const { answerHeaders = {}, extensions = {} } = endpoint;
+export function describeEndpoint(endpoint: Endpoint): RouteDescription {
+  const { method, path, operationId: operation, summary, tag, parameters, body, responses: answers, errorStatuses: refusals = [] } = endpoint;
+  const { responseHeaders: answerHeaders = {}, extensions = {} } = endpoint;
   return {
     method,
     path,
-    operation,
+    operationId: operation,
     summary,
     tag,
     parameters,
     body,
-    answers: Object.fromEntries(
+    responses: Object.fromEntries(
       Object.entries(answers).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
-    refusals: [...(parameters.some(({ place }) => place === "path") ? [404] : []), ...refusals],
-    answerHeaders,
+    errorStatuses: [...(parameters.some(({ in: place }) => place === "path") ? [404] : []), ...refusals],
+    responseHeaders: answerHeaders,
     extensions,
-    indexed: false,
+    hasIndexHead: false,
     // Whoever must be paid for each answer has none to give away for a validator.
-    validated: method === "GET" && answers[402] === undefined,
+    hasEtag: method === "GET" && answers[402] === undefined,
   };
 }
 
 /** A route without parameters that is about the service itself. */
-export function describeOwn(
+export function describeServiceRoute(
   path: string,
   operation: string,
   summary: string,
   type: string,
   answers: Readonly<Record<number, JsonSchema>>,
-): DescribedRoute {
+): RouteDescription {
   return {
     method: "GET",
     path,
-    operation,
+    operationId: operation,
     summary,
     tag: "Service",
     parameters: [],
     body: null,
-    answers: Object.fromEntries(
+    responses: Object.fromEntries(
       Object.entries(answers).map(([status, schema]) => [status, { type, schema }]),
     ),
-    refusals: [],
-    indexed: false,
-    validated: false,
+    errorStatuses: [],
+    hasIndexHead: false,
+    hasEtag: false,
   };
 }
 
 /** The same for what changes so seldom that it has a validator. */
-export function describeDocument(...own: Parameters<typeof describeOwn>): DescribedRoute {
-  return { ...describeOwn(...own), validated: true };
+export function describeDocumentRoute(...own: Parameters<typeof describeServiceRoute>): RouteDescription {
+  return { ...describeServiceRoute(...own), hasEtag: true };
 }
 
 const text = { type: "string" };
 
 /** What every server of ours answers beside what it is for. */
-export const ownRoutes: readonly DescribedRoute[] = [
-  describeOwn("/health", "getHealth", "Whether the process serves", JSON_TYPE, {
+export const serviceRoutes: readonly RouteDescription[] = [
+  describeServiceRoute("/health", "getHealth", "Whether the process serves", JSON_TYPE, {
     200: closedObject({ status: text }),
   }),
-  describeOwn("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
+  describeServiceRoute("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
     200: {
       ...closedObject({ ready: { type: "boolean", const: true }, details: { type: "object" } }),
       required: ["ready"],
     },
   }),
-  describeOwn("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
-  describeDocument("/openapi.json", "getDescription", "This description", JSON_TYPE, {
+  describeServiceRoute("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
+  describeDocumentRoute("/openapi.json", "getDescription", "This description", JSON_TYPE, {
     200: { type: "object" },
   }),
-  describeDocument("/docs", "getPage", "This description as a page", "text/html", { 200: text }),
+  describeDocumentRoute("/docs", "getPage", "This description as a page", "text/html", { 200: text }),
 ];

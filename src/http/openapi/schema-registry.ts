@@ -1,13 +1,13 @@
 // Schemas with a title, written once and referred to by it: the shape a reader or a code generator wants.
 import type { JsonSchema } from "../../schema/column.ts";
 
-export type SchemaShelf = {
+export type SchemaRegistry = {
   /** The schema with every titled part replaced by a reference to the shelf. */
-  put(schema: JsonSchema): JsonSchema;
+  register(schema: JsonSchema): JsonSchema;
   schemas(): Readonly<Record<string, JsonSchema>>;
 };
 
-export function createSchemaShelf(): SchemaShelf {
+export function createSchemaRegistry(): SchemaRegistry {
   const shelf = new Map<string, JsonSchema>();
   const put = (schema: JsonSchema): JsonSchema => {
     const { title, ...rest } = mapParts(schema, put);
@@ -19,7 +19,7 @@ export function createSchemaShelf(): SchemaShelf {
     shelf.set(name, rest);
     return { $ref: `#/components/schemas/${name}` };
   };
-  return { put, schemas: () => Object.fromEntries(shelf) };
+  return { register: put, schemas: () => Object.fromEntries(shelf) };
 }
 
 // Where a schema holds other schemas; anything else in it is data and stays as it is.

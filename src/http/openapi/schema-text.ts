@@ -2,13 +2,13 @@
 import type { JsonSchema } from "../../schema/column.ts";
 
 /** A type as people write it; `@Name` stands for a record described elsewhere. */
-export function typeText(schema: JsonSchema): string {
+export function formatSchemaType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") return `@${schema.$ref.split("/").at(-1)}`;
   if (Array.isArray(schema.enum)) return schema.enum.map(String).join(" | ");
   if (schema.const !== undefined) return String(schema.const);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return choices.map((each: JsonSchema) => typeText(each)).join(" | ");
-  if (schema.type === "array") return `${grouped(typeText((schema.items ?? {}) as JsonSchema))}[]`;
+  if (Array.isArray(choices)) return choices.map((each: JsonSchema) => formatSchemaType(each)).join(" | ");
+  if (schema.type === "array") return `${grouped(formatSchemaType((schema.items ?? {}) as JsonSchema))}[]`;
   if (schema.properties) return objectText(schema);
   return [schema.type ?? "any"].flat().join(" | ");
 }
@@ -16,7 +16,7 @@ export function typeText(schema: JsonSchema): string {
 function objectText(schema: JsonSchema): string {
   const required = new Set((schema.required ?? []) as readonly string[]);
   const fields = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).map(
-    ([name, type]) => `${name}${required.has(name) ? "" : "?"}: ${typeText(type)}`,
+    ([name, type]) => `${name}${required.has(name) ? "" : "?"}: ${formatSchemaType(type)}`,
   );
   return `{ ${fields.join("; ")} }`;
 }
@@ -26,13 +26,13 @@ function grouped(text: string): string {
 }
 
 /** Filled in with what has the right form and means nothing. */
-export function exampleOf(schema: JsonSchema): unknown {
+export function buildSchemaExample(schema: JsonSchema): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.properties) {
     return Object.fromEntries(
       Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).map(([name, type]) => [
         name,
-        exampleOf(type),
+        buildSchemaExample(type),
       ]),
     );
   }

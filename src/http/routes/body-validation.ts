@@ -3,10 +3,10 @@ import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 
-export type BodyCheck = (body: unknown) => void;
+export type BodyValidator = (body: unknown) => void;
 
 /** Throws when the schema itself is wrong: at the start, not at the first request. */
-export function compileBodySchema(schema: JsonSchema): BodyCheck {
+export function compileBodySchema(schema: JsonSchema): BodyValidator {
   // One error is enough to answer with, and stops the work at the first wrong field of a hostile body.
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: false, verbose: true });
   const validate = ajv.compile(schema);

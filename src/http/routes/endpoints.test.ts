@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "../../lib/log.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { createServer, type Server } from "../server.ts";
-import { addEndpoints } from "./endpoints.ts";
+import { createHttpServer, type HttpServer } from "../server.ts";
+import { addEndpointRoutes } from "./endpoints.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
-const open: Server[] = [];
+const open: HttpServer[] = [];
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
@@ -33,22 +33,22 @@ const body = {
 };
 
 async function start(endpoint: Partial<Endpoint>): Promise<{ url: string; seen: EndpointRequest[] }> {
-  const server = createServer({
+  const server = createHttpServer({
     log,
     bodyBytesMax: 1_024,
     requestMsMax: 5_000,
-    ready: async () => ({ ready: true }),
+    checkReadiness: async () => ({ ready: true }),
   });
   open.push(server);
   const seen: EndpointRequest[] = [];
-  addEndpoints(server.app, [
+  addEndpointRoutes(server.app, [
     {
       ...base,
       method: "POST",
       path: "/things/:id",
       parameters: [
-        { name: "id", place: "path", required: true, kind: uintParameter(), meaning: "" },
-        { name: "block", place: "query", required: false, kind: uintParameter(), meaning: "" },
+        { name: "id", in: "path", required: true, kind: uintParameter(), description: "" },
+        { name: "block", in: "query", required: false, kind: uintParameter(), description: "" },
       ],
       body,
       handle: async (request) => {
@@ -58,7 +58,7 @@ async function start(endpoint: Partial<Endpoint>): Promise<{ url: string; seen: 
       ...endpoint,
     },
   ]);
-  return { url: await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }), seen };
+  return { url: await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }), seen };
 }
 
 const ACCOUNT = `0x${"ab".repeat(20)}`;
@@ -114,7 +114,7 @@ describe("a body", () => {
     });
     expect([answer.status, await answer.text()]).toEqual([201, '{"done":true}']);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(seen[0]?.bytes.equals(Buffer.from(text))).toBe(true);
+    expect(seen[0]?.rawBody.equals(Buffer.from(text))).toBe(true);
     expect(seen[0]?.body).toEqual({ account: ACCOUNT, note: "é", other: 1.5 });
     expect(seen[0]?.values).toEqual({ id: "7", block: "12" });
     expect(seen[0]?.headers["x-write-version"]).toBe("1");
@@ -155,7 +155,7 @@ describe("a body", () => {
     const { url, seen } = await start({ body: null });
     expect((await fetch(`${url}/things/7`, { method: "POST" })).status).toBe(201);
     expect((await post(url, "anything", { "content-type": "text/plain" })).status).toBe(201);
-    expect(seen.map(({ body: parsed, bytes }) => [parsed, bytes.toString()])).toEqual([
+    expect(seen.map(({ body: parsed, rawBody: bytes }) => [parsed, bytes.toString()])).toEqual([
       [undefined, ""],
       [undefined, "anything"],
     ]);
@@ -181,7 +181,7 @@ describe("what an endpoint says before it looks", () => {
     const { url, seen } = await start({
       method: "GET",
       body: null,
-      before: ({ query, headers }) => {
+      preHandler: ({ query, headers }) => {
         heads.push([query, headers["x-paid"]]);
         return headers["x-paid"] === undefined ? { status: 402, body: { error: "Pay." } } : null;
       },

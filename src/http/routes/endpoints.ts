@@ -2,10 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseStrictJson } from "../../lib/json.ts";
-import type { Endpoint, EndpointAnswer, EndpointRequest, RequestHead } from "../../schema/endpoint.ts";
-import { matches } from "../etag.ts";
-import { withinRequestTime } from "../request-timeout.ts";
-import { type BodyCheck, compileBodySchema } from "./body-validation.ts";
+import type { Endpoint, EndpointResponse, EndpointRequest, RequestHead } from "../../schema/endpoint.ts";
+import { etagMatches } from "../etag.ts";
+import { withRequestTimeout } from "../request-timeout.ts";
+import { type BodyValidator, compileBodySchema } from "./body-validation.ts";
 import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
 
@@ -13,7 +13,7 @@ import { readQuery } from "./query.ts";
 const BODY_BYTES_DEFAULT = 4_096;
 
 /** The routes appear when the app is ready; schemas that do not compile throw here. */
-export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
+export function addEndpointRoutes(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
   const checked = endpoints.map((endpoint) => ({
     endpoint,
     check: endpoint.body === null ? null : compileBodySchema(endpoint.body),
@@ -33,13 +33,13 @@ export function addEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[
           if (check !== null) requireJson(request.headers["content-type"]);
         },
         handler: async (request, reply) => {
-          const early = endpoint.before?.(headOf(request)) ?? null;
+          const early = endpoint.preHandler?.(headOf(request)) ?? null;
           if (early !== null) return send(early, request, reply);
           const work = endpoint.handle(toRequest(endpoint, check, request));
-          const late = endpoint.late?.(headOf(request)) ?? null;
+          const late = endpoint.onTimeout?.(headOf(request)) ?? null;
           const answer = await (late === null
-            ? withinRequestTime(app, work)
-            : withinRequestTime(app, work, () => late));
+            ? withRequestTimeout(app, work)
+            : withRequestTimeout(app, work, () => late));
           return send(answer, request, reply);
         },
       });
@@ -57,7 +57,7 @@ function requireJson(contentType = ""): void {
   throw new Fault("CONTENT_TYPE_UNSUPPORTED", "The request body must be sent as application/json, in UTF-8.");
 }
 
-function toRequest(endpoint: Endpoint, check: BodyCheck | null, request: FastifyRequest): EndpointRequest {
+function toRequest(endpoint: Endpoint, check: BodyValidator | null, request: FastifyRequest): EndpointRequest {
   const values = readParameters(endpoint.parameters, request, readQuery(request.url));
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   let body: unknown;
@@ -65,7 +65,7 @@ function toRequest(endpoint: Endpoint, check: BodyCheck | null, request: Fastify
     body = parseStrictJson(bytes, "The body");
     check(body);
   }
-  return { values, bytes, body, headers: singleHeaders(request.headers), client: request.client };
+  return { values, rawBody: bytes, body, headers: singleHeaders(request.headers), client: request.client };
 }
 
 function headOf({ url, headers }: FastifyRequest): RequestHead {
@@ -78,14 +78,14 @@ function singleHeaders(headers: FastifyRequest["headers"]): EndpointRequest["hea
 }
 
 function send(
-  { status, body, headers = {} }: EndpointAnswer,
+  { status, body, headers = {} }: EndpointResponse,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   reply.code(status).headers(headers);
   const etag = headers.etag;
   const isRead = request.method === "GET" || request.method === "HEAD";
-  if (isRead && etag !== undefined && matches(request.headers["if-none-match"], etag)) {
+  if (isRead && etag !== undefined && etagMatches(request.headers["if-none-match"], etag)) {
     return reply.code(304).send();
   }
   if (body instanceof Uint8Array) return reply.send(body);

@@ -11,7 +11,7 @@ export function readParameters(
 ): Readonly<Record<string, unknown>> {
   const path = request.params as Readonly<Record<string, string>>;
   const values: Record<string, unknown> = {};
-  for (const { name, place, required, kind } of parameters) {
+  for (const { name, in: place, required, kind } of parameters) {
     if (place === "header") continue;
     const text = place === "path" ? path[name] : query.get(name);
     if (text !== undefined) values[name] = kind.parse(text, name);

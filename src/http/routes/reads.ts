@@ -2,28 +2,28 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseUint } from "../../lib/uint.ts";
-import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../../schema/reads/index-head.ts";
+import { BLOCK_MAX, formatHeadHeaders, type RunRead, assertBlockReadable } from "../../schema/reads/index-head.ts";
 import type { Read, ReadInput } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
-import type { AnswerCache } from "../cache/response-cache.ts";
-import { withinRequestTime } from "../request-timeout.ts";
-import { type Answer, toAnswer } from "../response.ts";
-import type { Server } from "../server.ts";
+import type { ResponseCache } from "../cache/response-cache.ts";
+import { withRequestTimeout } from "../request-timeout.ts";
+import { type SerializedResponse, serializeResponse } from "../response.ts";
+import type { HttpServer } from "../server.ts";
 import { readParameters } from "./parameters.ts";
 import { readQuery } from "./query.ts";
 
 export type ReadRouteOptions = {
   readonly run: RunRead;
-  readonly cache: AnswerCache;
+  readonly cache: ResponseCache;
 };
 
 export function addReadRoutes(
-  server: Server,
+  server: HttpServer,
   reads: readonly Read[],
   { cache, run }: ReadRouteOptions,
 ): void {
   // Almost everybody is answered there; the routes are for what is not kept.
-  server.keepAnswers(cache.byAddress);
+  server.serveFromCache(cache.getByUrl);
   for (const read of reads) {
     server.app.get(read.path, (request, reply) => {
       const query = readQuery(request.url);
@@ -31,10 +31,10 @@ export function addReadRoutes(
       // Keys that mean nothing to us are ignored, and must not fill the cache either.
       const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
       const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
-      const making = cache.answer({ route: read.path, question, address }, () =>
+      const making = cache.getOrCreate({ route: read.path, canonicalKey: question, url: address }, () =>
         make(read, input, { request, reply, run }),
       );
-      return withinRequestTime(server.app, making).then((answer) => server.send(answer, request, reply));
+      return withRequestTimeout(server.app, making).then((answer) => server.sendResponse(answer, request, reply));
     });
   }
 }
@@ -47,20 +47,20 @@ function isKnown(read: Read, key: string): boolean {
 
 type Making = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly run: RunRead };
 
-function make(read: Read, input: ReadInput, { request, reply, run }: Making): Promise<Answer> {
+function make(read: Read, input: ReadInput, { request, reply, run }: Making): Promise<SerializedResponse> {
   const plan = read.plan(input);
   return run({ sql: plan.sql, cost: plan.cost, client: request.client }, (head, answered) => {
     try {
-      refuseUnreadable(input.asOf, head, { recent: read.recent === true });
+      assertBlockReadable(input.asOf, head, { recent: read.recentOnly === true });
       const body = plan.assemble(answered);
-      if (body === null) throw new Fault("NOT_FOUND", read.missing ?? "There is no such record.");
-      const answer = toAnswer(read.path, body, head);
+      if (body === null) throw new Fault("NOT_FOUND", read.notFoundMessage ?? "There is no such record.");
+      const answer = serializeResponse(read.path, body, head);
       if (answer.body.length <= PAGE_BYTES_MAX || !plan.assembleWithin) return answer;
       // The statement leaves out what is far too long; here the bytes are counted as they are sent.
-      return toAnswer(read.path, plan.assembleWithin(answered, PAGE_BYTES_MAX), head);
+      return serializeResponse(read.path, plan.assembleWithin(answered, PAGE_BYTES_MAX), head);
     } catch (error) {
       // Also an answer of "no such record" says as of which block there is none.
-      reply.headers(headHeaders(head));
+      reply.headers(formatHeadHeaders(head));
       throw error;
     }
   });

@@ -10,7 +10,7 @@ declare module "fastify" {
 }
 
 /** Must be added before the first route. Computed when it is read: most requests need it only for their limit. */
-export function addClient(app: FastifyInstance, clientOf: (request: IncomingMessage) => string): void {
+export function addRequestClient(app: FastifyInstance, clientOf: (request: IncomingMessage) => string): void {
   app.decorateRequest("client", {
     getter() {
       return clientOf(this.raw);

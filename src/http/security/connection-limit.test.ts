@@ -4,17 +4,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createServer, type ServerOptions } from "../server.ts";
+import { createHttpServer, type HttpServerOptions } from "../server.ts";
 
 type Line = { readonly msg: string } & Readonly<Record<string, unknown>>;
 
-async function start(options: Partial<ServerOptions>): Promise<{ port: number; lines: Line[] }> {
+async function start(options: Partial<HttpServerOptions>): Promise<{ port: number; lines: Line[] }> {
   const lines: Line[] = [];
   const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
   const ready = async () => ({ ready: true }) as const;
-  const server = createServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, ready, ...options });
+  const server = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready, ...options });
   onTestFinished(() => server.close());
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return { port: Number(new URL(url).port), lines };
 }
 
@@ -69,7 +69,7 @@ describe("connections", () => {
   });
 
   it("are not counted per client behind a proxy, which opens all of them", async () => {
-    const { port } = await start({ connectionsPerClientMax: 5, proxies: 1 });
+    const { port } = await start({ connectionsPerClientMax: 5, trustedProxies: 1 });
     expect((await openMany(port, 7)).every(({ isOpen }) => isOpen)).toBe(true);
   });
 });

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import type { RepeatLimit } from "../../lib/log-throttle.ts";
-import { sendConnectionFault } from "../connection-errors.ts";
-import { clientOf } from "./rate-limit.ts";
+import type { LogThrottle } from "../../lib/log-throttle.ts";
+import { writeConnectionError } from "../connection-errors.ts";
+import { toClientId } from "./rate-limit.ts";
 
 export type ConnectionLimitOptions = {
   /** In all; 0 is no limit. */
@@ -13,14 +13,14 @@ export type ConnectionLimitOptions = {
   /** Per client address; 0 is no limit, which it must be where a proxy opens all connections. */
   readonly perClientMax: number;
   readonly log: Log;
-  readonly repeats: RepeatLimit;
+  readonly repeatLimit: LogThrottle;
 };
 
 // Kept for the database, for nodes and for files: without them no request could be served over the connections we have.
 const DESCRIPTORS_RESERVED = 64;
 
 export function limitConnections(server: Server, options: ConnectionLimitOptions): void {
-  const { connectionsMax, perClientMax, log, repeats } = options;
+  const { connectionsMax, perClientMax, log, repeatLimit: repeats } = options;
   const warn = (message: string, fields: Readonly<Record<string, unknown>>) =>
     repeats.report(message, (repeated) =>
       log.warn({ ...fields, ...(repeated === 0 ? {} : { repeated }) }, message),
@@ -38,13 +38,13 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
       return void socket.destroy();
     }
     if (perClientMax === 0) return;
-    const client = clientOf(socket.remoteAddress ?? "");
+    const client = toClientId(socket.remoteAddress ?? "");
     socket.once("close", () => perClient.remove(client));
     if (perClient.add(client) <= perClientMax) return;
     warn("Connection limit of a client reached, connection closed", { client, perClientMax });
     const sentence = `There is a limit of ${perClientMax} connections per client.`;
     // There is room as soon as one of its other connections ends.
-    sendConnectionFault(new Fault("RATE_LIMITED", sentence), socket, { "retry-after": "1" });
+    writeConnectionError(new Fault("RATE_LIMITED", sentence), socket, { "retry-after": "1" });
   });
   server.on("error", (error: NodeJS.ErrnoException) => {
     // A failure to listen is reported to the caller of listen.

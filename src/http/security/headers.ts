@@ -1,9 +1,9 @@
 // What every answer carries, whatever the route: headers, and what foreign pages may do.
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Guard } from "./request-guard.ts";
+import type { RequestGuard } from "./request-guard.ts";
 
 /** Nothing we answer is meant to be shown, framed or sniffed as a page; the one page we have says otherwise itself. */
-export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
@@ -21,7 +21,7 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 const ORIGIN_SECONDS = "86400";
 
 /** What a browser asks before it sends a request from another page. */
-export function answerOptions(reply: FastifyReply, methods: readonly string[]): FastifyReply {
+export function sendPreflightResponse(reply: FastifyReply, methods: readonly string[]): FastifyReply {
   const allowed = [...methods, "OPTIONS"].join(", ");
   return reply
     .code(204)
@@ -34,18 +34,18 @@ export function answerOptions(reply: FastifyReply, methods: readonly string[]): 
     .send();
 }
 
-const SAFE_ENTRIES = Object.entries(SAFE_HEADERS);
+const SAFE_ENTRIES = Object.entries(DEFAULT_HEADERS);
 
 /** Must be added before the first route. With callbacks: every request passes here, and promises would be felt. */
-export function addProtections(app: FastifyInstance, guard: Guard): void {
+export function addSecurityHooks(app: FastifyInstance, guard: RequestGuard): void {
   app.addHook("onRequest", (request, reply, done) => {
-    const refusal = guard.refusal(request.raw);
+    const refusal = guard.check(request.raw);
     if (refusal === null) return done();
     reply.headers(refusal.headers);
     done(refusal.fault);
   });
   app.addHook("preHandler", (request, _reply, done) => {
-    if (Buffer.isBuffer(request.body)) guard.received(request.raw, request.body.length);
+    if (Buffer.isBuffer(request.body)) guard.recordBodySize(request.raw, request.body.length);
     done();
   });
   app.addHook("onSend", (request, reply, _payload, done) => {

@@ -1,11 +1,11 @@
 // The limit per client: a minute's worth at once, then an even trickle; nobody pays for another.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clientOf, createClientLimit } from "./rate-limit.ts";
+import { toClientId, createRateLimiter } from "./rate-limit.ts";
 
 function limitAt(perMinute: number, clientsMax?: number) {
   let now = 1_000_000;
-  const limit = createClientLimit({
+  const limit = createRateLimiter({
     perMinute,
     clock: { nowMs: () => now },
     ...(clientsMax === undefined ? {} : { clientsMax }),
@@ -124,6 +124,6 @@ describe("a client", () => {
     ["2001:db8::1::2", "unknown"],
     ["[2001:db8::1", "unknown"],
   ])("%s counts as %s", (address, client) => {
-    expect(clientOf(address)).toBe(client);
+    expect(toClientId(address)).toBe(client);
   });
 });

@@ -2,7 +2,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import type { Clock } from "../../lib/clock.ts";
 
-export type ClientLimit = {
+export type RateLimiter = {
   /** Counts so many units, 1 unless given; returns how many milliseconds the client is early, 0 when it is welcome. */
   take(client: string, units?: number): number;
   /** Gives back the units of `taken` that were not used. */
@@ -14,11 +14,11 @@ const MINUTE_MS = 60_000;
 const CLIENTS_MAX = 100_000;
 
 /** A client may use its whole minute at once; from then on it gets a unit every `60 / perMinute` seconds. */
-export function createClientLimit(options: {
+export function createRateLimiter(options: {
   readonly perMinute: number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly clientsMax?: number;
-}): ClientLimit {
+}): RateLimiter {
   const { perMinute, clock, clientsMax = CLIENTS_MAX } = options;
   const interval = MINUTE_MS / perMinute;
   // When everything a client has used will be refilled; the least recently seen client comes first.
@@ -62,7 +62,7 @@ export function createClientLimit(options: {
  * Who counts as one client: an IPv4 address, or the 64-bit network that one IPv6 customer has to itself. Proxies write
  * addresses with brackets, ports and in the IPv4-mapped form; whatever is no address counts as one client.
  */
-export function clientOf(text: string): string {
+export function toClientId(text: string): string {
   if (isIPv4(text)) return text;
   const address = bareAddress(text.trim());
   if (isIPv4(address)) return address;

@@ -2,20 +2,20 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { clientOf, createClientLimit } from "./rate-limit.ts";
+import { toClientId, createRateLimiter } from "./rate-limit.ts";
 
-export type Refusal = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
+export type RequestRejection = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
-export type Guard = {
+export type RequestGuard = {
   /** Counts the request and the body it announces, the largest where it announces no length; null when it is welcome. */
-  refusal(request: IncomingMessage): Refusal | null;
+  check(request: IncomingMessage): RequestRejection | null;
   /** Gives back what was counted too much for a body of unannounced length, now that it is known. */
-  received(request: IncomingMessage, bytes: number): void;
+  recordBodySize(request: IncomingMessage, bytes: number): void;
   /** Which client sent it: the one that limits count it for. */
-  clientOf(request: IncomingMessage): string;
+  identifyClient(request: IncomingMessage): string;
 };
 
-export type GuardOptions = {
+export type RequestGuardOptions = {
   /** Per client; 0 is no limit. */
   readonly requestsPerMinuteMax: number;
   /** Bytes of request bodies per client; 0 is no limit. */
@@ -23,22 +23,22 @@ export type GuardOptions = {
   /** More than this is rejected unread, and therefore not counted. */
   readonly bodyBytesMax: number;
   /** How many proxies in front of us may say whom they speak for; 0 trusts none. */
-  readonly proxies: number;
+  readonly trustedProxies: number;
   readonly clock: Clock;
 };
 
 // Probes have a minute of their own, so that visitors behind the same address can not make them fail.
 const PROBES: ReadonlySet<string | undefined> = new Set(["/health", "/ready", "/metrics"]);
 
-export function createGuard(options: GuardOptions): Guard {
-  const { requestsPerMinuteMax, bodyBytesPerMinuteMax, bodyBytesMax, proxies, clock } = options;
-  const limitOf = (perMinute: number) => (perMinute > 0 ? createClientLimit({ perMinute, clock }) : null);
+export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
+  const { requestsPerMinuteMax, bodyBytesPerMinuteMax, bodyBytesMax, trustedProxies: proxies, clock } = options;
+  const limitOf = (perMinute: number) => (perMinute > 0 ? createRateLimiter({ perMinute, clock }) : null);
   const requests = limitOf(requestsPerMinuteMax);
   const bytes = limitOf(bodyBytesPerMinuteMax);
-  const clientOfRequest = (request: IncomingMessage) => clientOf(addressOf(request, proxies));
+  const clientOfRequest = (request: IncomingMessage) => toClientId(addressOf(request, proxies));
   return {
-    clientOf: clientOfRequest,
-    refusal(request) {
+    identifyClient: clientOfRequest,
+    check(request) {
       const client = requests === null && bytes === null ? "" : clientOfRequest(request);
       // Before anything else: a request that is refused for its form has cost as much to receive.
       const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
@@ -57,7 +57,7 @@ export function createGuard(options: GuardOptions): Guard {
       const sentence = `There is a limit of ${bodyBytesPerMinuteMax} bytes of request bodies per client and minute.`;
       return tooMany(sentence, bytesEarlyMs);
     },
-    received(request, length) {
+    recordBodySize(request, length) {
       if (!isChunked(request)) return;
       bytes?.release(clientOfRequest(request), bodyBytesMax, length);
     },
@@ -66,7 +66,7 @@ export function createGuard(options: GuardOptions): Guard {
 
 const isChunked = ({ headers }: IncomingMessage) => headers["transfer-encoding"] !== undefined;
 
-function tooMany(sentence: string, earlyMs: number): Refusal {
+function tooMany(sentence: string, earlyMs: number): RequestRejection {
   return {
     fault: new Fault("RATE_LIMITED", sentence),
     headers: {

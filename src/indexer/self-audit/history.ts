@@ -1,11 +1,11 @@
 // One part of the indexer's own audit: the stored logs of some final blocks against what a node shows of them now.
 
-import { firstDifference, type LogFilter, prepareFilters, sameLogs } from "../../chain/logs/filter.ts";
+import { findFirstDifferingBlock, type LogFilter, prepareLogFilters, areSameLogs } from "../../chain/logs/filter.ts";
 import {
   contradictsReceipts,
-  type LogQuery,
-  type Opinion,
-  readOpinions,
+  type BlockLogQuery,
+  type ProviderBlockLogs,
+  readBlockLogsPerProvider,
 } from "../../chain/logs/resolve-disagreement.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Log } from "../../lib/log.ts";
@@ -15,7 +15,7 @@ import type { Database } from "../../store/postgres/database.ts";
 import type { AuditCheck, AuditDifference } from "./schedule.ts";
 import { createUnconfirmedAudit } from "./unconfirmed.ts";
 import type { UnconfirmedRanges } from "./unconfirmed-ranges.ts";
-import { createWindowSize, readShownWindow, readStoredWindow } from "./window.ts";
+import { createWindowSize, readNodeWindow, readStoredWindow } from "./window.ts";
 
 export type BlockDifference = AuditDifference & { readonly block: number };
 
@@ -24,11 +24,11 @@ export type HistoryAuditOptions = {
   readonly database: Database;
   readonly startBlock: number;
   readonly filters: readonly LogFilter[];
-  readonly bloom: LogQuery["bloom"];
+  readonly bloom: BlockLogQuery["bloom"];
   /** The most blocks of one log query. */
   readonly rangeMax: number;
   /** Found before this process started. */
-  readonly known: readonly BlockDifference[];
+  readonly knownDifferences: readonly BlockDifference[];
   readonly unconfirmed: UnconfirmedRanges;
   readonly random: () => number;
   readonly log: Log;
@@ -43,8 +43,8 @@ const DIFFERING_MAX = 10;
  */
 export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   const { rpc, database, startBlock, random } = options;
-  const query: LogQuery = { wanted: prepareFilters(options.filters), bloom: options.bloom };
-  const differing = new Map(options.known.map(({ block, text }) => [block, text]));
+  const query: BlockLogQuery = { wanted: prepareLogFilters(options.filters), bloom: options.bloom };
+  const differing = new Map(options.knownDifferences.map(({ block, text }) => [block, text]));
   const size = createWindowSize(options.rangeMax);
   let next: number | null = null;
 
@@ -59,7 +59,7 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
     return text !== UNDECIDED;
   }
 
-  const confirm = createUnconfirmedAudit({ ...options, query, judgeBlock });
+  const confirm = createUnconfirmedAudit({ ...options, query, classifyBlock: judgeBlock });
 
   return async (signal) => {
     for (const block of [...differing.keys()]) await judgeBlock(block, signal);
@@ -73,13 +73,13 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
     const { window, stored } = await readStoredWindow(database, span);
     // A node chosen at random: the one that history was read from may be the wrong one.
     const only = Math.floor(random() * rpc.providers().length);
-    const shown = await readShownWindow(rpc, only, query, window, signal);
+    const shown = await readNodeWindow(rpc, only, query, window, signal);
     if (shown === "too large") {
       size.shrink(window);
       return "not compared";
     }
     size.grow();
-    const block = firstDifference(stored, shown);
+    const block = findFirstDifferingBlock(stored, shown);
     if (block !== null) await judgeBlock(block, signal);
     // What lies behind a difference is compared next time.
     const compared = block === null ? window.to : block;
@@ -101,13 +101,13 @@ const UNDECIDED = Symbol("undecided");
  */
 async function describeDifference(
   { rpc, log }: HistoryAuditOptions,
-  query: LogQuery,
+  query: BlockLogQuery,
   block: number,
   stored: readonly ChainLog[],
   signal: AbortSignal,
 ): Promise<string | null | typeof UNDECIDED> {
-  const opinions = await readOpinions(rpc, block, query, { signal });
-  const against = opinions.filter((opinion) => !sameLogs(opinion.logs, stored));
+  const opinions = await readBlockLogsPerProvider(rpc, block, query, { signal });
+  const against = opinions.filter((opinion) => !areSameLogs(opinion.logs, stored));
   const [first] = against;
   if (!first) return opinions.length > 0 ? null : UNDECIDED;
   const supporting = opinions.filter((opinion) => !against.includes(opinion));
@@ -120,7 +120,7 @@ async function describeDifference(
     return agreeing > against.length || opinions.length === rpc.providers().length ? null : UNDECIDED;
   }
   if (opinions.length < Math.min(2, rpc.providers().length)) return UNDECIDED;
-  if (!against.every(({ logs }) => sameLogs(logs, first.logs))) return UNDECIDED;
+  if (!against.every(({ logs }) => areSameLogs(logs, first.logs))) return UNDECIDED;
   if (await contradictsReceipts(rpc, first, query, { signal })) return UNDECIDED;
   return describe(block, stored, first);
 }
@@ -128,18 +128,18 @@ async function describeDifference(
 /** Those whose receipts show what their log index shows. */
 async function withoutContradiction(
   rpc: Rpc,
-  opinions: readonly Opinion[],
-  query: LogQuery,
+  opinions: readonly ProviderBlockLogs[],
+  query: BlockLogQuery,
   signal: AbortSignal,
-): Promise<readonly Opinion[]> {
+): Promise<readonly ProviderBlockLogs[]> {
   const contradicts = await Promise.all(
     opinions.map((opinion) => contradictsReceipts(rpc, opinion, query, { signal })),
   );
   return opinions.filter((_, i) => !contradicts[i]);
 }
 
-function describe(block: number, stored: readonly ChainLog[], { logs }: Opinion): string {
-  const missing = logs.filter((log) => !stored.some((each) => sameLogs([each], [log]))).length;
-  const extra = stored.filter((log) => !logs.some((each) => sameLogs([each], [log]))).length;
+function describe(block: number, stored: readonly ChainLog[], { logs }: ProviderBlockLogs): string {
+  const missing = logs.filter((log) => !stored.some((each) => areSameLogs([each], [log]))).length;
+  const extra = stored.filter((log) => !logs.some((each) => areSameLogs([each], [log]))).length;
   return `block ${block} (logs missing from the index: ${missing}, not on the chain: ${extra})`;
 }

@@ -1,17 +1,17 @@
 // The other part of the indexer's own audit: a few rows, drawn at random, against what the contracts say of them.
 
 import { readAuditedBlock } from "../../audit/block.ts";
-import { auditReads } from "../../audit/reads.ts";
-import { audits } from "../../audit/tables/all-tables.ts";
-import { compareRows, type Difference } from "../../audit/tables/compare-rows.ts";
+import { createAuditReads } from "../../audit/reads.ts";
+import { tableAudits } from "../../audit/tables/all-tables.ts";
+import { compareRows, type RowDifference } from "../../audit/tables/compare-rows.ts";
 import type { TableAudit } from "../../audit/tables/define-audit.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
 import type { Row } from "../../schema/table.ts";
-import { randomRowsAsOf } from "../../store/index/as-of.ts";
-import { type Checkpoint, readBlocksDown, readCheckpoint } from "../../store/index/checkpoint.ts";
+import { readRandomRowsAsOf } from "../../store/index/as-of.ts";
+import { type Checkpoint, readBlocksDescending, readCheckpoint } from "../../store/index/checkpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { AuditCheck } from "./schedule.ts";
 
@@ -30,7 +30,7 @@ const DIFFERENCES_MAX = 5;
 // Nodes that prune keep 128 blocks or more; the others are for the time that a sample takes.
 const STATE_DEPTH = 100;
 
-type Sample = { readonly checked: number; readonly differences: readonly Difference[] };
+type Sample = { readonly checked: number; readonly differences: readonly RowDifference[] };
 
 /** The newest final block, and where its state may be gone already (on an L2 it is hundreds of blocks old) a later one. */
 function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
@@ -40,7 +40,7 @@ function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
 
 /** A row found to differ is reported until the process ends: after a repair the indexer is started again anyway. */
 export function createRowAudit({ rpc, database, deployment, random }: RowAuditOptions): AuditCheck {
-  const candidates = audits.filter(({ views }) => views.some(({ account }) => account === null));
+  const candidates = tableAudits.filter(({ views }) => views.some(({ addressColumn: account }) => account === null));
   const differing = new Map<string, string>();
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
 
@@ -65,11 +65,11 @@ export function createRowAudit({ rpc, database, deployment, random }: RowAuditOp
 
   /** Null where no node that responds has the state. */
   async function compareAt(audit: TableAudit, block: number, signal: AbortSignal): Promise<Sample | null> {
-    const [before] = await readBlocksDown(database, block, 1);
-    const rows = await randomRowsAsOf(database, audit.table, { block, limit: ROWS_MAX });
+    const [before] = await readBlocksDescending(database, block, 1);
+    const rows = await readRandomRowsAsOf(database, audit.table, { block, limit: ROWS_MAX });
     const providers = rpc.providers().map((_, index) => index);
     const first = pick(providers) ?? 0;
-    let differences: readonly Difference[] | null = null;
+    let differences: readonly RowDifference[] | null = null;
     // One node may be wrong: the index differs where every node that responds says so.
     for (const provider of [first, ...providers.filter((each) => each !== first)]) {
       const others = await compareOn(provider, audit, rows, block, signal);
@@ -80,7 +80,7 @@ export function createRowAudit({ rpc, database, deployment, random }: RowAuditOp
     if (differences === null) return null;
     if (differences.length > 0) {
       // A block that is not final may have been replaced since the rows were read.
-      const [after] = await readBlocksDown(database, block, 1);
+      const [after] = await readBlocksDescending(database, block, 1);
       if (after?.hash !== before?.hash) return null;
     }
     return { checked: rows.length, differences };
@@ -93,12 +93,12 @@ export function createRowAudit({ rpc, database, deployment, random }: RowAuditOp
     rows: readonly Row[],
     number: number,
     signal: AbortSignal,
-  ): Promise<readonly Difference[] | null> {
+  ): Promise<readonly RowDifference[] | null> {
     try {
       return await rpc.pinned(
         async (node) => {
           const block = await readAuditedBlock(node, database, number, signal);
-          const reads = auditReads({ rpc: node, session: database, deployment, block, signal });
+          const reads = createAuditReads({ rpc: node, session: database, deployment, block, signal });
           const { differences, allUnknown } = await compareRows(audit, rows, reads);
           return allUnknown ? null : differences;
         },
@@ -112,6 +112,6 @@ export function createRowAudit({ rpc, database, deployment, random }: RowAuditOp
   }
 }
 
-function isSame(a: Difference, b: Difference): boolean {
+function isSame(a: RowDifference, b: RowDifference): boolean {
   return a.key === b.key && a.column === b.column && a.expected === b.expected;
 }

@@ -1,18 +1,18 @@
 // The indexer's own audit put together: which samples are compared, with what, and when it has to wait.
 import { randomInt } from "node:crypto";
-import { chainById, UNKNOWN_CHAIN } from "../../chain/chains/chains.ts";
+import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Log } from "../../lib/log.ts";
 import type { LogDecoder } from "../../protocol/decode/logs.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
-import { readIndexerReport } from "../../store/index/indexer-status.ts";
+import { readIndexerStatus } from "../../store/index/indexer-status.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { logFilters } from "../chain-source.ts";
-import type { Reporter } from "../loop.ts";
+import { createLogFilters } from "../chain-source.ts";
+import type { IndexingReporter } from "../loop.ts";
 import { type BlockDifference, createHistoryAudit } from "./history.ts";
 import { createRowAudit } from "./rows.ts";
 import { type AuditReporter, auditContinuously } from "./schedule.ts";
-import type { AuditReport } from "./status.ts";
+import type { SelfAuditReport } from "./status.ts";
 import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
 
 export type SelfAuditOptions = {
@@ -24,7 +24,7 @@ export type SelfAuditOptions = {
   readonly unconfirmed: UnconfirmedRanges;
   /** Time between two samples; 0 turns it off. */
   readonly auditMs: number;
-  readonly report: Reporter & AuditReporter;
+  readonly report: IndexingReporter & AuditReporter;
   readonly log: Log;
   readonly signal: AbortSignal;
 };
@@ -32,7 +32,7 @@ export type SelfAuditOptions = {
 /** Indexes, and audits beside it until indexing ends. */
 export async function withSelfAudit(
   options: SelfAuditOptions,
-  index: (report: Reporter) => Promise<void>,
+  index: (report: IndexingReporter) => Promise<void>,
 ): Promise<void> {
   // Before indexing begins: its first report replaces the one that an earlier process has left.
   const { differences, unconfirmed } = await readStoredAudit(options.database);
@@ -43,7 +43,7 @@ export async function withSelfAudit(
   const signal = AbortSignal.any([options.signal, done.signal]);
   // An audit that cannot even start must not end the indexer.
   const auditing = runSelfAudit({ ...options, signal }, differences, isSynced).catch((error) => {
-    options.report.auditFailed("blocks", error);
+    options.report.onAuditFailed("blocks", error);
   });
   try {
     await index(report);
@@ -54,7 +54,7 @@ export async function withSelfAudit(
 }
 
 /** The same reporter, and whether the index is at the head: audits wait while it is not. */
-function trackSynced(report: Reporter): { readonly report: Reporter; isSynced(): boolean } {
+function trackSynced(report: IndexingReporter): { readonly report: IndexingReporter; isSynced(): boolean } {
   let synced = false;
   const marking =
     <A extends unknown[]>(next: boolean, tell: (...told: A) => void) =>
@@ -66,9 +66,9 @@ function trackSynced(report: Reporter): { readonly report: Reporter; isSynced():
     isSynced: () => synced,
     report: {
       ...report,
-      backfilling: marking(false, report.backfilling),
-      level: marking(true, report.level),
-      failed: marking(false, report.failed),
+      onBackfillStart: marking(false, report.onBackfillStart),
+      onSynced: marking(true, report.onSynced),
+      onFailure: marking(false, report.onFailure),
     },
   };
 }
@@ -81,17 +81,17 @@ async function runSelfAudit(
   const { rpc, database, deployment, report, log, signal } = options;
   // Unpredictable to nodes: which blocks, which rows, and which node is asked about them.
   const random = () => randomInt(2 ** 32) / 2 ** 32;
-  const { logsBloom } = chainById(deployment.chainId) ?? UNKNOWN_CHAIN;
-  if (known.length > 0) report.audited("blocks", { checked: 0, differences: known });
+  const { logsBloom } = findChainById(deployment.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
+  if (known.length > 0) report.onAudited("blocks", { checked: 0, differences: known });
   const checks = {
     blocks: createHistoryAudit({
       rpc,
       database,
       startBlock: deployment.startBlock,
-      filters: logFilters(options.decoder),
+      filters: createLogFilters(options.decoder),
       bloom: logsBloom,
       rangeMax: options.logRangeMax,
-      known,
+      knownDifferences: known,
       unconfirmed: options.unconfirmed,
       random,
       log,
@@ -106,8 +106,8 @@ async function readStoredAudit(database: Database): Promise<{
   readonly differences: readonly BlockDifference[];
   readonly unconfirmed: readonly BlockSpan[];
 }> {
-  const stored = await readIndexerReport(database);
-  const { audit } = (stored?.report ?? {}) as { readonly audit?: Partial<AuditReport> };
+  const stored = await readIndexerStatus(database);
+  const { audit } = (stored?.report ?? {}) as { readonly audit?: Partial<SelfAuditReport> };
   const differences = audit?.differences ?? [];
   return {
     differences: differences.flatMap(({ block, text }) => (block === null ? [] : [{ block, text }])),

@@ -22,14 +22,14 @@ export type AuditFinding = {
 export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | "not compared" | null>;
 
 export type AuditReporter = {
-  audited(kind: AuditKind, finding: AuditFinding): void;
-  notCompared(kind: AuditKind): void;
-  auditFailed(kind: AuditKind, error: unknown): void;
+  onAudited(kind: AuditKind, finding: AuditFinding): void;
+  onNotCompared(kind: AuditKind): void;
+  onAuditFailed(kind: AuditKind, error: unknown): void;
   /** All ranges that rest on one node's word now. */
-  unconfirmed(spans: readonly BlockSpan[]): void;
+  onUnconfirmedChange(spans: readonly BlockSpan[]): void;
 };
 
-export type AuditOptions = {
+export type ContinuousAuditOptions = {
   readonly intervalMs: number;
   /** Whether the indexer is synced; auditing waits while it is not. */
   readonly isSynced: () => boolean;
@@ -41,7 +41,7 @@ export type AuditOptions = {
 /** Runs until the signal aborts. A check that fails is reported and tried again: an audit never stops the indexer. */
 export async function auditContinuously(
   checks: Readonly<Record<AuditKind, AuditCheck>>,
-  { intervalMs, isSynced, report, signal, clock = systemClock }: AuditOptions,
+  { intervalMs, isSynced, report, signal, clock = systemClock }: ContinuousAuditOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(intervalMs, signal).catch(() => undefined);
@@ -49,10 +49,10 @@ export async function auditContinuously(
       if (signal.aborted || !isSynced()) break;
       try {
         const finding = await checks[kind](signal);
-        if (finding === "not compared") report.notCompared(kind);
-        else if (finding) report.audited(kind, finding);
+        if (finding === "not compared") report.onNotCompared(kind);
+        else if (finding) report.onAudited(kind, finding);
       } catch (error) {
-        if (!signal.aborted) report.auditFailed(kind, error);
+        if (!signal.aborted) report.onAuditFailed(kind, error);
       }
     }
   }

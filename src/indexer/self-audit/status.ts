@@ -3,10 +3,10 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { AuditDifference, AuditFinding, AuditKind, AuditReporter } from "./schedule.ts";
-import { type BlockSpan, blocksOf } from "./unconfirmed-ranges.ts";
+import { type BlockSpan, countBlocks } from "./unconfirmed-ranges.ts";
 
 /** As stored for the processes that serve the rows, and as shown by /ready. */
-export type AuditReport = {
+export type SelfAuditReport = {
   readonly blocksChecked: number;
   readonly rowsChecked: number;
   /** Samples that failed, or that no node showed enough of. */
@@ -18,9 +18,9 @@ export type AuditReport = {
   readonly unconfirmed: readonly BlockSpan[];
 };
 
-export type AuditStatus = AuditReporter & { report(): AuditReport };
+export type SelfAuditStatus = AuditReporter & { report(): SelfAuditReport };
 
-export function createAuditStatus(registry: Registry, log: Log, clock: Clock): AuditStatus {
+export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock): SelfAuditStatus {
   const metrics = createMetrics(registry);
   const checked: Record<AuditKind, number> = { blocks: 0, rows: 0 };
   const differences: Record<AuditKind, AuditFinding["differences"]> = { blocks: [], rows: [] };
@@ -32,7 +32,7 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
     metrics.failures.inc({ kind });
   };
   return {
-    audited(kind, finding) {
+    onAudited(kind, finding) {
       lastCheckedAt = Math.floor(clock.nowMs() / 1_000);
       checked[kind] += finding.checked;
       metrics.checked.inc({ kind }, finding.checked);
@@ -44,16 +44,16 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
       }
       differences[kind] = finding.differences;
     },
-    notCompared(kind) {
+    onNotCompared(kind) {
       countNotCompared(kind);
       log.debug({ kind }, "No node shows what a sample of the index needs to be audited");
     },
-    auditFailed(kind, error) {
+    onAuditFailed(kind, error) {
       countNotCompared(kind);
       log.warn({ err: error, kind }, "A sample of the index could not be audited");
     },
-    unconfirmed(spans) {
-      const [blocks, before] = [blocksOf(spans), unconfirmed.length];
+    onUnconfirmedChange(spans) {
+      const [blocks, before] = [countBlocks(spans), unconfirmed.length];
       if (before === 0 && blocks > 0) {
         log.warn({ blocks: spans }, "History was read from one node only: no other one responded");
       }
@@ -73,7 +73,7 @@ export function createAuditStatus(registry: Registry, log: Log, clock: Clock): A
 }
 
 /** Why rows cannot be trusted, and what to run; null while the audit has found nothing. */
-export function auditReason({ differences }: AuditReport): string | null {
+export function describeSelfAuditDifferences({ differences }: SelfAuditReport): string | null {
   const [first] = differences;
   if (!first) return null;
   const more = differences.length > 1 ? ` (and ${differences.length - 1} more)` : "";
@@ -85,7 +85,7 @@ export function auditReason({ differences }: AuditReport): string | null {
 }
 
 /** What /ready shows while nothing differs. */
-export function auditDetails(report: AuditReport): Readonly<Record<string, unknown>> {
+export function selfAuditDetails(report: SelfAuditReport): Readonly<Record<string, unknown>> {
   const { blocksChecked, rowsChecked, notCompared, lastCheckedAt, differences, unconfirmed } = report;
   return {
     audit: {
@@ -94,7 +94,7 @@ export function auditDetails(report: AuditReport): Readonly<Record<string, unkno
       not_compared: notCompared,
       differences: differences.length,
       unconfirmed_ranges: unconfirmed.length,
-      unconfirmed_blocks: blocksOf(unconfirmed),
+      unconfirmed_blocks: countBlocks(unconfirmed),
       last_checked_at: lastCheckedAt,
     },
   };

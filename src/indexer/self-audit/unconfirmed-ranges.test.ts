@@ -1,7 +1,7 @@
 // Which blocks still have to be compared with a second node.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../tests/support/fast-clock.ts";
-import { type BlockSpan, blocksOf, createUnconfirmedRanges } from "./unconfirmed-ranges.ts";
+import { type BlockSpan, countBlocks, createUnconfirmedRanges } from "./unconfirmed-ranges.ts";
 
 describe("unconfirmed ranges", () => {
   it("cover exactly the blocks that were added and not confirmed", () => {
@@ -26,7 +26,7 @@ describe("unconfirmed ranges", () => {
         .list()
         .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
       expect(listed).toEqual([...blocks].sort((a, b) => a - b));
-      expect(blocksOf(ranges.list())).toBe(blocks.size);
+      expect(countBlocks(ranges.list())).toBe(blocks.size);
     }
     expect(told).toHaveLength(300);
     expect(told.at(-1)).toEqual(ranges.list());

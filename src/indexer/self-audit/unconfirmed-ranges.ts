@@ -30,7 +30,7 @@ export function createUnconfirmedRanges(
   };
 }
 
-export function blocksOf(spans: readonly BlockSpan[]): number {
+export function countBlocks(spans: readonly BlockSpan[]): number {
   return spans.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 

@@ -1,23 +1,23 @@
 // What the indexer's own audit compares first: history that one node alone has shown although several are configured.
 
-import { firstDifference } from "../../chain/logs/filter.ts";
+import { findFirstDifferingBlock } from "../../chain/logs/filter.ts";
 import type { NodeLog } from "../../chain/logs/log.ts";
-import type { LogQuery } from "../../chain/logs/resolve-disagreement.ts";
+import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
-import { createWindowSize, readShownWindow, readStoredWindow } from "./window.ts";
+import { createWindowSize, readNodeWindow, readStoredWindow } from "./window.ts";
 
 export type UnconfirmedAuditOptions = {
   readonly rpc: Rpc;
   readonly database: Database;
-  readonly query: LogQuery;
+  readonly query: BlockLogQuery;
   /** The most blocks of one log query. */
   readonly rangeMax: number;
   readonly unconfirmed: UnconfirmedRanges;
   /** Finds out whether the index is right about the block; false when that cannot be told now. */
-  readonly judgeBlock: (block: number, signal: AbortSignal) => Promise<boolean>;
+  readonly classifyBlock: (block: number, signal: AbortSignal) => Promise<boolean>;
 };
 
 // An outage of an hour is made up for within minutes, and the nodes hardly notice.
@@ -29,7 +29,7 @@ const NODES_MIN = 2;
 export function createUnconfirmedAudit(
   options: UnconfirmedAuditOptions,
 ): (last: number, signal: AbortSignal) => Promise<number> {
-  const { rpc, database, query, unconfirmed, judgeBlock } = options;
+  const { rpc, database, query, unconfirmed, classifyBlock: judgeBlock } = options;
   const size = createWindowSize(options.rangeMax);
 
   /** The blocks that are confirmed now; null when none could be. */
@@ -42,7 +42,7 @@ export function createUnconfirmedAudit(
     const shown = await Promise.all(
       rpc.providers().map(({ state }, only) => {
         if (state === "resting") return null;
-        return readShownWindow(rpc, only, query, window, signal).catch(withoutLogs);
+        return readNodeWindow(rpc, only, query, window, signal).catch(withoutLogs);
       }),
     );
     const heard = shown.filter((logs): logs is readonly NodeLog[] => logs !== null && logs !== "too large");
@@ -51,7 +51,7 @@ export function createUnconfirmedAudit(
       return null;
     }
     size.grow();
-    const differing = heard.flatMap((logs) => firstDifference(stored, logs) ?? []);
+    const differing = heard.flatMap((logs) => findFirstDifferingBlock(stored, logs) ?? []);
     if (differing.length === 0) return window;
     const block = Math.min(...differing);
     // What lies behind a difference is compared next.

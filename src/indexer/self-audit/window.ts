@@ -2,12 +2,12 @@
 import { headerCall } from "../../chain/headers.ts";
 import { mergeLogs } from "../../chain/logs/filter.ts";
 import type { NodeLog } from "../../chain/logs/log.ts";
-import { asksForLess, rangeCall, refuseLargeFirst } from "../../chain/logs/range-call.ts";
-import type { LogQuery } from "../../chain/logs/resolve-disagreement.ts";
+import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "../../chain/logs/range-call.ts";
+import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
-import { type Rpc, type RpcCall, valuesOf } from "../../chain/rpc/types.ts";
-import type { ChainLog, Header } from "../../schema/chain-log.ts";
-import { readLogs } from "../../store/index/raw-logs.ts";
+import { type Rpc, type RpcCall, unwrapResults } from "../../chain/rpc/types.ts";
+import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
+import { readStoredLogs } from "../../store/index/raw-logs.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { BlockSpan } from "./unconfirmed-ranges.ts";
 
@@ -45,17 +45,17 @@ export async function readStoredWindow(
   span: BlockSpan,
 ): Promise<{ readonly window: BlockSpan; readonly stored: readonly ChainLog[] }> {
   const { from, to } = span;
-  const found = await readLogs(database, { afterBlock: from - 1, toBlock: to, logsMax: LOGS_MAX });
+  const found = await readStoredLogs(database, { afterBlock: from - 1, toBlock: to, logsMax: LOGS_MAX });
   const stored = found.map(({ log }) => log);
   const full = stored.length >= LOGS_MAX ? stored.at(-1)?.blockNumber : undefined;
   return { window: { from, to: full ?? to }, stored };
 }
 
 /** What this provider shows of the blocks. */
-export async function readShownWindow(
+export async function readNodeWindow(
   rpc: Rpc,
   only: number,
-  query: LogQuery,
+  query: BlockLogQuery,
   { from, to }: BlockSpan,
   signal: AbortSignal,
 ): Promise<readonly NodeLog[] | "too large"> {
@@ -64,18 +64,18 @@ export async function readShownWindow(
     return await rpc.pinned(
       async (node) => {
         // The header shows that the node has the blocks: one that lags would show less without an error.
-        const calls: RpcCall<NodeLog[] | Header>[] = [
-          ...query.wanted.map((each) => rangeCall(range, each)),
+        const calls: RpcCall<NodeLog[] | BlockHeader>[] = [
+          ...query.wanted.map((each) => rangeLogsCall(range, each)),
           headerCall(to),
         ];
         const responses = await node.batch(calls, { signal });
-        refuseLargeFirst(responses);
-        return mergeLogs(valuesOf(responses).slice(0, -1) as NodeLog[][]);
+        throwRangeErrorFirst(responses);
+        return mergeLogs(unwrapResults(responses).slice(0, -1) as NodeLog[][]);
       },
       { only, attemptsMax: ATTEMPTS_MAX, signal },
     );
   } catch (error) {
-    if (error instanceof RpcError && asksForLess(error)) return "too large" as const;
+    if (error instanceof RpcError && needsSmallerRange(error)) return "too large" as const;
     throw error;
   }
 }

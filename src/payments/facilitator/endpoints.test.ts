@@ -2,12 +2,12 @@
 import { pino, stdSerializers } from "pino";
 import { getContractError, parseAbi, RpcRequestError } from "viem";
 import { expect, it } from "vitest";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
-import { facilitatorEndpoints } from "./endpoints.ts";
-import { FacilitatorTrouble } from "./unavailable-error.ts";
+import { createFacilitatorEndpoints } from "./endpoints.ts";
+import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 const NETWORK = "eip155:31337";
 const asset: Hex = `0x${"01".repeat(20)}`;
@@ -41,13 +41,13 @@ it("begins a few at a time, and answers 503 for those that have waited for too l
   let nowMs = Date.now();
   const clock = { ...systemClock, nowMs: () => nowMs };
   const finish: (() => void)[] = [];
-  const facilitator: Parameters<typeof facilitatorEndpoints>[0]["facilitator"] = {
+  const facilitator: Parameters<typeof createFacilitatorEndpoints>[0]["facilitator"] = {
     verify: () => new Promise((resolve) => finish.push(() => resolve({ isValid: true }))),
     settle: () => Promise.reject(new Error("nobody asked")),
     findSettled: () => Promise.reject(new Error("nobody asked")),
     getSupported: () => Promise.reject(new Error("nobody asked")),
   };
-  const [verify] = facilitatorEndpoints({ facilitator, rules, log: quiet, clock });
+  const [verify] = createFacilitatorEndpoints({ facilitator, rules, log: silentLog, clock });
   if (!verify) throw new Error("there is no verification");
   const asked = Array.from({ length: 30 }, (_, i) => verify.handle(verification(i, nowMs)));
   const ended = Promise.allSettled(asked);
@@ -78,9 +78,9 @@ it("logs what failed without the signature that the call was made with", async (
   const call = { abi: parseAbi(["function pay(bytes)"]), functionName: "pay", args: [signature] };
   const failed = getContractError(refused, { ...call, address: asset });
   expect(failed.message).toContain(signature);
-  const fail = () => Promise.reject(new FacilitatorTrouble("a node did not answer", { cause: failed }));
+  const fail = () => Promise.reject(new FacilitatorUnavailableError("a node did not answer", { cause: failed }));
   const facilitator = { verify: fail, settle: fail, findSettled: fail, getSupported: fail };
-  const endpoints = facilitatorEndpoints({ facilitator, rules, log });
+  const endpoints = createFacilitatorEndpoints({ facilitator, rules, log });
   for (const { handle } of endpoints.slice(0, 2)) {
     const fault: unknown = await Promise.resolve(handle(verification(1, Date.now()))).catch((error) => error);
     expect(fault).toMatchObject({ code: "FACILITATOR_UNAVAILABLE" });

@@ -1,27 +1,27 @@
 // Our facilitator for others: verify, settle and supported, within rules that keep strangers from spending its gas.
 import type { PaymentRequirements } from "@x402/core/types";
-import type { Network } from "../../lib/caip2.ts";
+import type { Caip2Network } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { createLimit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { objectionTo, type Payment, payloadOf, readPayment } from "../paywall/payment.ts";
-import { FeesTooHigh } from "./broadcast/fee-limits.ts";
-import { type Facilitator, NOT_SERVED } from "./facilitator.ts";
-import type { SettleOnce } from "./idempotent-settle.ts";
-import { errorForLog } from "./redact-error.ts";
-import { REQUEST_SCHEMA, SETTLED_SCHEMA, SUPPORTED_SCHEMA, VERIFIED_SCHEMA } from "./schemas.ts";
-import { FacilitatorTrouble } from "./unavailable-error.ts";
+import { findTermsViolation, type Payment, toPaymentPayload, parsePayment } from "../paywall/payment.ts";
+import { FeesTooHighError } from "./broadcast/fee-limits.ts";
+import { type PaymentFacilitator, NOT_SERVED } from "./facilitator.ts";
+import type { IdempotentSettle } from "./idempotent-settle.ts";
+import { redactCallArguments } from "./redact-error.ts";
+import { FACILITATOR_REQUEST_SCHEMA, SETTLE_RESPONSE_SCHEMA, SUPPORTED_RESPONSE_SCHEMA, VERIFY_RESPONSE_SCHEMA } from "./schemas.ts";
+import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 /**
  * Whoever is served costs us gas. The token is ours to name, so nobody can hand us a contract of his own to call; a
  * transfer below the minimum is not worth its gas; and where payees are named, every transfer we pay for pays one of them.
  */
 export type FacilitatorRules = {
-  readonly network: Network;
+  readonly network: Caip2Network;
   readonly asset: Hex;
   readonly assetName: string;
   readonly assetVersion: string;
@@ -31,7 +31,7 @@ export type FacilitatorRules = {
 };
 
 export type FacilitatorEndpointOptions = {
-  readonly facilitator: Facilitator & Pick<SettleOnce, "findSettled">;
+  readonly facilitator: PaymentFacilitator & Pick<IdempotentSettle, "findSettled">;
   readonly rules: FacilitatorRules;
   readonly log: Log;
   readonly clock?: Clock;
@@ -58,16 +58,16 @@ type Checked =
   /** `expired` is a payment that only its time stands against: it may have been settled while there was time. */
   | { readonly objection: string; readonly expired?: Accepted };
 
-export function facilitatorEndpoints(options: FacilitatorEndpointOptions): readonly Endpoint[] {
+export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions): readonly Endpoint[] {
   const { facilitator, rules, log, clock = systemClock, count = () => undefined } = options;
-  const settling = createLimit({ runningMax: SETTLING_MAX, waitingMax: SETTLING_MAX });
-  const verifying = createLimit({ runningMax: VERIFYING_MAX, waitingMax: VERIFYING_WAITING_MAX });
+  const settling = createConcurrencyLimit({ runningMax: SETTLING_MAX, waitingMax: SETTLING_MAX });
+  const verifying = createConcurrencyLimit({ runningMax: VERIFYING_MAX, waitingMax: VERIFYING_WAITING_MAX });
   // The same payment sent twice at once would be two transactions, of which one can only fail, at our cost.
-  const underWay = new Map<string, ReturnType<Facilitator["settle"]>>();
+  const underWay = new Map<string, ReturnType<PaymentFacilitator["settle"]>>();
 
   const troubled = (operation: "verify" | "settle") => (error: unknown) => {
     count(operation, "trouble");
-    const cause = errorForLog(error);
+    const cause = redactCallArguments(error);
     log.warn({ err: cause, operation }, "The facilitator could not tell");
     throw new Fault("FACILITATOR_UNAVAILABLE", sentenceFor(error), { cause });
   };
@@ -75,7 +75,7 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
     const running = underWay.get(payment.digest);
     if (running) return running;
     const begun = settling
-      .run(() => facilitator.settle(payloadOf(payment, terms), terms))
+      .run(() => facilitator.settle(toPaymentPayload(payment, terms), terms))
       .finally(() => underWay.delete(payment.digest));
     underWay.set(payment.digest, begun);
     return begun;
@@ -84,7 +84,7 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
   return [
     {
       ...described("verify", "Tell whether a payment could be carried out now"),
-      answers: { 200: VERIFIED_SCHEMA },
+      responses: { 200: VERIFY_RESPONSE_SCHEMA },
       async handle({ body }) {
         const checked = check(body, rules, clock);
         if ("objection" in checked) {
@@ -99,8 +99,8 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
         const { isValid, invalidReason } = await verifying
           .run(async () => {
             if (clock.nowMs() - askedMs > VERIFY_WAIT_MS)
-              throw new FacilitatorTrouble("nobody waits any more");
-            return facilitator.verify(payloadOf(payment, terms), terms);
+              throw new FacilitatorUnavailableError("nobody waits any more");
+            return facilitator.verify(toPaymentPayload(payment, terms), terms);
           })
           .catch(troubled("verify"));
         count("verify", isValid ? "ok" : "refused");
@@ -110,14 +110,14 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
     },
     {
       ...described("settle", "Carry out a payment and tell what became of it"),
-      answers: { 200: SETTLED_SCHEMA },
+      responses: { 200: SETTLE_RESPONSE_SCHEMA },
       async handle({ body }) {
         const checked = check(body, rules, clock);
         const { network } = rules;
         if ("objection" in checked) {
           const settled = checked.expired
             ? await facilitator
-                .findSettled(payloadOf(checked.expired.payment, checked.expired.terms), checked.expired.terms)
+                .findSettled(toPaymentPayload(checked.expired.payment, checked.expired.terms), checked.expired.terms)
                 .catch(troubled("settle"))
             : null;
           count("settle", settled ? "ok" : "refused");
@@ -137,12 +137,12 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
     {
       method: "GET",
       path: "/supported",
-      operation: "getSupported",
+      operationId: "getSupported",
       summary: "What this facilitator carries out",
       tag: "Facilitator",
       parameters: [],
       body: null,
-      answers: { 200: SUPPORTED_SCHEMA },
+      responses: { 200: SUPPORTED_RESPONSE_SCHEMA },
       handle: async () => ({ status: 200, body: await facilitator.getSupported() }),
     },
   ];
@@ -150,7 +150,7 @@ export function facilitatorEndpoints(options: FacilitatorEndpointOptions): reado
 
 function sentenceFor(cause: unknown): string {
   for (let error = cause; error instanceof Error; error = error.cause) {
-    if (error instanceof FeesTooHigh)
+    if (error instanceof FeesTooHighError)
       return "Transaction fees are above what this facilitator pays; try again later.";
   }
   return "The chain can not be asked at the moment; try again.";
@@ -164,7 +164,7 @@ function described(operation: "verify" | "settle", summary: string) {
     summary,
     tag: "Facilitator",
     parameters: [],
-    body: REQUEST_SCHEMA,
+    body: FACILITATOR_REQUEST_SCHEMA,
     bodyBytesMax: BODY_BYTES_MAX,
     refusals: [503],
   } as const;
@@ -173,8 +173,8 @@ function described(operation: "verify" | "settle", summary: string) {
 /** Throws INPUT_INVALID for what is no payment; answers with a sentence for one that is not served here. */
 function check(body: unknown, rules: FacilitatorRules, clock: Clock): Checked {
   const { paymentPayload, paymentRequirements } = body as Record<string, Record<string, unknown>>;
-  const payment = readPayment(paymentPayload, rules, "paymentPayload");
-  if ("unacceptable" in payment) return { objection: payment.unacceptable };
+  const payment = parsePayment(paymentPayload, rules, "paymentPayload");
+  if ("unacceptable" in payment) return { objection: payment.unsupported };
   const payTo = parseAddress(paymentRequirements?.payTo, "paymentRequirements.payTo");
   const amount = parseUint(paymentRequirements?.amount, "paymentRequirements.amount");
   if (paymentRequirements?.network !== rules.network)
@@ -188,7 +188,7 @@ function check(body: unknown, rules: FacilitatorRules, clock: Clock): Checked {
     return { objection: "This payee is not served." };
   const { network, asset } = rules;
   const times = { nowMs: clock.nowMs(), settleMs: SETTLE_MS };
-  const objection = objectionTo(payment, { network, asset, payTo, amount }, times);
+  const objection = findTermsViolation(payment, { network, asset, payTo, amount }, times);
   const terms: PaymentRequirements = {
     scheme: "exact",
     network,

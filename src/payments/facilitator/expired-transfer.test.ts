@@ -1,12 +1,12 @@
 // Transfers that are mined after their authorization has expired: whether their payer is to blame.
 import type { Hex } from "viem";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { NETWORK, signedFor } from "../../../tests/support/payments/paid-client.ts";
+import { TEST_NETWORK, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
-import { openTestFacilitator, termsOf } from "../../../tests/support/payments/test-facilitator.ts";
+import { openTestFacilitator, paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { settlePayment } from "./facilitator.ts";
+import { requestSettle } from "./facilitator.ts";
 import { openSettlementRecords } from "./settlement-records.ts";
 
 // Each moves the time of its chain, and a chain's time does not go back.
@@ -22,12 +22,12 @@ const GWEI = 10n ** 9n;
 async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySeconds?: number }[]) {
   const paid = `${(await stage.serve()).url}/paid?q=x`;
   const payer = await stage.payer();
-  const { payload } = await signedFor(paid, payer, stage.asset);
+  const { payload } = await signPaymentFor(paid, payer, stage.asset);
   const { validBefore } = (payload.payload as { authorization: { validBefore: string } }).authorization;
   const { privateKey } = stage.chain.accounts.attestor;
   const facilitator = openTestFacilitator(stage, { privateKey, confirmationMs: 300 });
   await stage.chain.request("evm_setAutomine", [false]);
-  const sent = await settlePayment(facilitator, payload, termsOf(stage));
+  const sent = await requestSettle(facilitator, payload, paymentTermsOf(stage));
   expect(sent).toMatchObject({ kind: "unknown", transaction: expect.stringMatching(/^0x/) });
   const hash = (sent as { transaction: Hex }).transaction;
   for (const { baseFee = 0n, pastExpirySeconds } of blocks) {
@@ -38,9 +38,9 @@ async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySecond
     await stage.chain.mine();
   }
   expect((await stage.node.getTransactionReceipt({ hash })).status).toBe("reverted");
-  expect(await settlePayment(facilitator, payload, termsOf(stage))).toMatchObject({ kind: "refused" });
+  expect(await requestSettle(facilitator, payload, paymentTermsOf(stage))).toMatchObject({ kind: "refused" });
   const records = openSettlementRecords(openRecordStore(stage.database), systemClock);
-  return records.isBarred(NETWORK, payer.address.toLowerCase() as Hex);
+  return records.isPayerBlocked(TEST_NETWORK, payer.address.toLowerCase() as Hex);
 }
 
 it("is not where our own fee limit kept the transfer waiting until the first block past expiry", async () => {

@@ -6,11 +6,11 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LOCAL_GAS } from "../../../tests/support/chain/local-gas.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { refusalSentence, settlePayment, verifyPayment } from "./facilitator.ts";
+import { rejectionMessage, requestSettle, requestVerify } from "./facilitator.ts";
 import { createLocalFacilitator } from "./local.ts";
 import { createRemoteFacilitator } from "./remote.ts";
 
@@ -56,13 +56,13 @@ describe("a verification", () => {
     [503, "<html>", "trouble"],
     [429, "{}", "trouble"],
   ])("answered with %i %s is %s", async (status, text, kind) => {
-    expect(await verifyPayment(await saying(status, text), payload, terms)).toMatchObject({ kind });
+    expect(await requestVerify(await saying(status, text), payload, terms)).toMatchObject({ kind });
   });
 
   it("that is not answered is trouble", async () => {
-    expect(await verifyPayment(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "trouble" });
     const nobody = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
-    expect(await verifyPayment(nobody, payload, terms)).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(nobody, payload, terms)).toMatchObject({ kind: "trouble" });
   });
 });
 
@@ -99,11 +99,11 @@ describe("a settlement", () => {
     [502, "<html>", { kind: "unknown" }],
     [200, "{", { kind: "unknown" }],
   ])("answered with %i %s", async (status, text, outcome) => {
-    expect(await settlePayment(await saying(status, text), payload, terms)).toMatchObject(outcome);
+    expect(await requestSettle(await saying(status, text), payload, terms)).toMatchObject(outcome);
   });
 
   it("that is not answered is unknown", async () => {
-    expect(await settlePayment(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "unknown" });
+    expect(await requestSettle(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "unknown" });
   });
 });
 
@@ -117,13 +117,13 @@ describe("trouble of our own facilitator", () => {
       privateKey: new Secret<Hex>(`0x${"07".repeat(32)}`),
       store: openRecordStore(database),
       gas: LOCAL_GAS,
-      log: quiet,
+      log: silentLog,
     });
-    const verdict = await verifyPayment(facilitator, payload, terms);
+    const verdict = await requestVerify(facilitator, payload, terms);
     expect(verdict.kind).toBe("trouble");
     expect(inspect(verdict, { depth: 20 })).toContain("127.0.0.1");
     expect(inspect(verdict, { depth: 20 })).not.toContain("hunter2");
-    const outcome = await settlePayment(facilitator, payload, terms);
+    const outcome = await requestSettle(facilitator, payload, terms);
     expect(outcome.kind).toBe("unknown");
     expect(inspect(outcome, { depth: 20 })).not.toContain("hunter2");
   });
@@ -131,9 +131,9 @@ describe("trouble of our own facilitator", () => {
 
 describe("a refusal", () => {
   it("is told in words, and a stranger's text is not repeated", () => {
-    expect(refusalSentence("invalid_exact_evm_insufficient_balance")).toContain("balance");
-    expect(refusalSentence("something_new")).toContain("something_new");
-    expect(refusalSentence("constructor")).toBe("The payment was not accepted (constructor).");
-    expect(refusalSentence("<script>alert(1)</script>")).toBe("The payment was not accepted (unknown).");
+    expect(rejectionMessage("invalid_exact_evm_insufficient_balance")).toContain("balance");
+    expect(rejectionMessage("something_new")).toContain("something_new");
+    expect(rejectionMessage("constructor")).toBe("The payment was not accepted (constructor).");
+    expect(rejectionMessage("<script>alert(1)</script>")).toBe("The payment was not accepted (unknown).");
   });
 });

@@ -1,11 +1,11 @@
 // Whoever checks payments and carries them out, ours or somebody else's, and what its words mean for the money.
 import type { FacilitatorClient } from "@x402/core/server";
 import { type PaymentPayload, type PaymentRequirements, SettleError, VerifyError } from "@x402/core/types";
-import { FacilitatorTrouble } from "./unavailable-error.ts";
+import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
-export type Facilitator = Pick<FacilitatorClient, "verify" | "settle" | "getSupported">;
+export type PaymentFacilitator = Pick<FacilitatorClient, "verify" | "settle" | "getSupported">;
 
-export type Verdict =
+export type VerifyOutcome =
   | { readonly kind: "valid" }
   | { readonly kind: "refused"; readonly reason: string }
   /** Nobody could say: nothing is known about the payment, and nothing was charged. */
@@ -22,7 +22,7 @@ export const NONCE_USED = "invalid_exact_evm_nonce_already_used";
 /** Our own word for what this facilitator does not do, whoever asks. */
 export const NOT_SERVED = "payment_not_served";
 /** A transfer of this payer reverted in a block, at our cost. */
-export const PAYER_REFUSED = "payer_refused_after_revert";
+export const PAYER_REJECTED = "payer_refused_after_revert";
 /** Transfers of contract accounts have reverted so often that none is carried out at the moment. */
 export const CONTRACT_PAYERS_PAUSED = "contract_payers_paused";
 export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
@@ -49,7 +49,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   ...NEVER_VALID,
   NONCE_USED,
   NOT_SERVED,
-  PAYER_REFUSED,
+  PAYER_REJECTED,
   CONTRACT_PAYERS_PAUSED,
   SIMULATION_FAILED,
   "invalid_exact_evm_payload_authorization_valid_before",
@@ -61,11 +61,11 @@ export function isNeverValid(reason: string | null): boolean {
   return reason !== null && NEVER_VALID.has(reason);
 }
 
-export async function verifyPayment(
-  facilitator: Facilitator,
+export async function requestVerify(
+  facilitator: PaymentFacilitator,
   payload: PaymentPayload,
   terms: PaymentRequirements,
-): Promise<Verdict> {
+): Promise<VerifyOutcome> {
   try {
     const { isValid, invalidReason } = await facilitator.verify(payload, terms);
     return isValid ? { kind: "valid" } : { kind: "refused", reason: invalidReason ?? "unknown" };
@@ -78,15 +78,15 @@ export async function verifyPayment(
   }
 }
 
-export async function settlePayment(
-  facilitator: Facilitator,
+export async function requestSettle(
+  facilitator: PaymentFacilitator,
   payload: PaymentPayload,
   terms: PaymentRequirements,
 ): Promise<SettleOutcome> {
   try {
     const { success, transaction, errorReason } = await facilitator.settle(payload, terms);
     if (success && isTransaction(transaction)) return { kind: "settled", transaction };
-    return failed(errorReason, transaction, new FacilitatorTrouble(errorReason ?? "no reason was given"));
+    return failed(errorReason, transaction, new FacilitatorUnavailableError(errorReason ?? "no reason was given"));
   } catch (cause) {
     if (cause instanceof SettleError) return failed(cause.errorReason, cause.transaction, cause);
     return { kind: "unknown", transaction: null, cause };
@@ -116,7 +116,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
       "The payment has expired, or would before it is carried out.",
     invalid_exact_evm_payload_authorization_valid_after: "The payment is not valid yet.",
     eip6492_factory_not_allowed: "The payer's contract account is not deployed; deploy it first.",
-    [PAYER_REFUSED]:
+    [PAYER_REJECTED]:
       "An earlier transfer of this payer was reverted when it was mined; payments from this account are rejected for a day.",
     [CONTRACT_PAYERS_PAUSED]:
       "Payments from contract accounts are paused for up to an hour; pay from an account with a plain key, or later.",
@@ -125,7 +125,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
 );
 
 /** A reason in words; what we have no words for is shown as the code it is, if it looks like one. */
-export function refusalSentence(reason: string): string {
+export function rejectionMessage(reason: string): string {
   const code = /^[a-z0-9_]{1,80}$/.test(reason) ? reason : "unknown";
   return SENTENCES.get(reason) ?? `The payment was not accepted (${code}).`;
 }

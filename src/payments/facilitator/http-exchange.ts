@@ -1,10 +1,10 @@
 // One HTTP exchange with a node or a facilitator, within a time and a size; what fails tells nothing of its key.
 
 import type { JsonObject } from "../../lib/json-object.ts";
-import { type Endpoint, scrubbedError } from "../../lib/remote-endpoint.ts";
+import { type RemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts";
 
-export type Question = {
-  readonly endpoint: Endpoint;
+export type JsonExchangeRequest = {
+  readonly endpoint: RemoteEndpoint;
   /** What stands behind the endpoint's own address, such as /verify. */
   readonly path?: string;
   /** Sent as JSON by POST; without it the address is asked by GET. */
@@ -12,13 +12,13 @@ export type Question = {
   readonly timeoutMs: number;
 };
 
-export type Reply = { readonly status: number; readonly payload: unknown };
+export type JsonExchangeResponse = { readonly status: number; readonly payload: unknown };
 
 // Verdicts and receipts are small; the largest answer is a block with its transactions, which has a few megabytes.
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Throws where no whole answer in JSON arrives; the cause says why. */
-export async function exchange({ endpoint, path = "", body, timeoutMs }: Question): Promise<Reply> {
+export async function exchangeJson({ endpoint, path = "", body, timeoutMs }: JsonExchangeRequest): Promise<JsonExchangeResponse> {
   try {
     const response = await fetch(addressOf(endpoint, path), {
       method: body === undefined ? "GET" : "POST",
@@ -32,15 +32,15 @@ export async function exchange({ endpoint, path = "", body, timeoutMs }: Questio
     if (response.status >= 300 && response.status < 400) throw new Error("it redirects; configure where to");
     return { status: response.status, payload: parse(text, response.status) };
   } catch (error) {
-    throw new Error(`${endpoint.host} gave no answer`, { cause: scrubbedError(error, endpoint) });
+    throw new Error(`${endpoint.host} gave no answer`, { cause: redactError(error, endpoint) });
   }
 }
 
-function addressOf({ url }: Endpoint, path: string): string {
+function addressOf({ url }: RemoteEndpoint, path: string): string {
   return path === "" ? url.reveal() : url.reveal().replace(/\/+$/, "") + path;
 }
 
-function headersFor({ authorization }: Endpoint): Record<string, string> {
+function headersFor({ authorization }: RemoteEndpoint): Record<string, string> {
   const headers = { "content-type": "application/json", accept: "application/json" };
   return authorization === null ? headers : { ...headers, authorization: authorization.reveal() };
 }

@@ -2,17 +2,17 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openNodeWire, type WireFaults } from "../../../tests/support/nodes/response-proxy.ts";
-import { signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import { openResponseProxy, type ResponseFaults } from "../../../tests/support/nodes/response-proxy.ts";
+import { signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
 import {
-  AGREEING_ACCOUNT,
+  ACCEPTING_ACCOUNT_CODE,
   openContractPayer,
   openTestFacilitator,
-  termsOf,
+  paymentTermsOf,
 } from "../../../tests/support/payments/test-facilitator.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { settlePayment } from "./facilitator.ts";
+import { requestSettle } from "./facilitator.ts";
 
 let stage: PaidStage;
 let paid: string;
@@ -26,12 +26,12 @@ const key = () => stage.chain.accounts.attestor;
 const sentBy = () => stage.node.getTransactionCount({ address: key().address });
 const open = (options: Partial<Parameters<typeof openTestFacilitator>[1]> = {}) =>
   openTestFacilitator(stage, { privateKey: key().privateKey, ...options });
-const signed = async (payer: PrivateKeyAccount) => (await signedFor(paid, payer, stage.asset)).payload;
+const signed = async (payer: PrivateKeyAccount) => (await signPaymentFor(paid, payer, stage.asset)).payload;
 const settle = (facilitator: ReturnType<typeof open>, payload: PaymentPayload) =>
-  settlePayment(facilitator, payload, termsOf(stage));
+  requestSettle(facilitator, payload, paymentTermsOf(stage));
 
-async function wire(faults: WireFaults) {
-  const opened = await openNodeWire(stage.chain.rpcUrl, faults);
+async function wire(faults: ResponseFaults) {
+  const opened = await openResponseProxy(stage.chain.rpcUrl, faults);
   onTestFinished(() => opened.close());
   return [opened.url];
 }
@@ -72,7 +72,7 @@ describe("the same payload settled again", () => {
     const payload = await signed(payer);
     const facilitator = open();
     expect(await settle(facilitator, payload)).toMatchObject({ kind: "settled" });
-    await stage.chain.reorg(1, { keep: "none" });
+    await stage.chain.reorg(1, { replay: "none" });
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
     const again = await settle(open(), payload);
     const [transfer, ...more] = await stage.transfersFrom(payer.address);
@@ -112,7 +112,7 @@ describe("a transaction that one node took without a response", () => {
 
 describe("another payload", () => {
   it("with the same nonce gets no success, and no transaction while the first may still be mined", async () => {
-    const account = await openContractPayer(stage, paid, AGREEING_ACCOUNT);
+    const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const payload = await account.payload();
     const other = { ...payload, payload: { ...payload.payload, signature: `0x${"cd".repeat(400)}` } };
     const before = await sentBy();
@@ -125,7 +125,7 @@ describe("another payload", () => {
   });
 
   it("with the same signature is not answered with the first one's transfer", async () => {
-    const account = await openContractPayer(stage, paid, AGREEING_ACCOUNT);
+    const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const faults = { before: ["eth_getTransactionReceipt"] };
     const facilitator = open({ urls: await wire(faults), confirmationMs: 300 });
     expect(await settle(facilitator, await account.payload())).toMatchObject({ kind: "unknown" });
@@ -147,14 +147,14 @@ describe("a transaction whose account nonce was used again", () => {
     const waiting = () => stage.chain.request("eth_pendingTransactions") as Promise<{ hash: Hex }[]>;
 
     const losing = settle(facilitator, first);
-    await until(async () => (await waiting()).length === 1);
+    await waitFor(async () => (await waiting()).length === 1);
     // Long enough that the first one has been seen by whoever waits for it.
     await systemClock.sleep(500);
     const [dropped] = await waiting();
     await stage.chain.request("hardhat_dropTransaction", [dropped?.hash]);
     nowMs += 10_000;
     const winning = settle(facilitator, second);
-    await until(async () => (await waiting()).length === 1);
+    await waitFor(async () => (await waiting()).length === 1);
     await stage.chain.mine();
 
     expect(await winning).toMatchObject({ kind: "settled" });

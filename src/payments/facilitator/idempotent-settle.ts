@@ -1,23 +1,23 @@
 // Settles a payload once: repeated, it gets the transaction that carried it out, found in the records and on the chain.
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/core/types";
-import type { Network } from "../../lib/caip2.ts";
+import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { readPayment } from "../paywall/payment.ts";
+import { parsePayment } from "../paywall/payment.ts";
 import { TRANSACTION_FAILED } from "./facilitator.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
 import type { SettlementOutcomes } from "./settlement-outcomes.ts";
 import {
-  authorizationId,
+  authorizationKeyText,
   type SettlementKey,
   type SettlementRecord,
   type SettlementRecords,
 } from "./settlement-records.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
-import { FacilitatorTrouble } from "./unavailable-error.ts";
+import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
-export type SettleOnce = {
+export type IdempotentSettle = {
   settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse>;
   /**
    * The success of a payload that was settled earlier and still is; null where it was not. Sends nothing. Throws
@@ -26,14 +26,14 @@ export type SettleOnce = {
   findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null>;
 };
 
-export type SettleOnceOptions = {
+export type IdempotentSettleOptions = {
   readonly records: SettlementRecords;
   readonly lookup: TransactionLookup;
   readonly outcomes: SettlementOutcomes;
   readonly guard: PayerGuard;
   readonly isContract: (payer: Hex) => Promise<boolean>;
   /** Verifies, sends and waits for a block. */
-  readonly carryOut: (
+  readonly broadcast: (
     payload: PaymentPayload,
     terms: PaymentRequirements,
     hooks: SendHooks,
@@ -43,8 +43,8 @@ export type SettleOnceOptions = {
 // The library's word for a transaction that was sent and not seen in a block.
 const PENDING = "settlement_pending";
 
-export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
-  const { records, lookup, outcomes, guard, isContract, carryOut } = options;
+export function createIdempotentSettle(options: IdempotentSettleOptions): IdempotentSettle {
+  const { records, lookup, outcomes, guard, isContract, broadcast: carryOut } = options;
   const underWay = new Map<string, { readonly digest: string; readonly response: Promise<SettleResponse> }>();
   const recordOf = async (key: SettlementKey) =>
     (await records.find(key)).find(({ digest }) => digest === key.digest) ?? null;
@@ -53,7 +53,7 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
   async function refuseRivals(rivals: readonly SettlementRecord[]): Promise<void> {
     for (const record of rivals) {
       const [newest] = record.transactions;
-      if (newest && (await lookup.stateOf(newest, record)).kind === "waiting") throw rival();
+      if (newest && (await lookup.readStatus(newest, record)).kind === "waiting") throw rival();
     }
   }
 
@@ -66,11 +66,11 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     const success = await outcomes.findSuccess(record);
     if (success) return succeeded(key, success);
     const [newest] = record.transactions;
-    const state = newest && (await lookup.stateOf(newest, record));
+    const state = newest && (await lookup.readStatus(newest, record));
     // Mined after the wait for it had ended: its payer must not be served as if it had not happened.
-    if (newest && state?.kind === "reverted") await outcomes.noteRevert(record, newest);
+    if (newest && state?.kind === "reverted") await outcomes.recordRevert(record, newest);
     if (!newest || state?.kind !== "waiting") return null;
-    const { kind } = await lookup.waitFor(newest, record);
+    const { kind } = await lookup.waitUntilMined(newest, record);
     if (kind === "succeeded") return concluded(record, succeeded(key, newest));
     return concluded(record, failed(key, kind === "reverted" ? TRANSACTION_FAILED : PENDING, newest));
   }
@@ -80,19 +80,19 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     response: SettleResponse,
   ): Promise<SettleResponse> {
     if (response.success) {
-      await records.close(payment);
+      await records.markResolved(payment);
       return response;
     }
     const { transaction, errorReason } = response;
     const isReverted = transaction !== "" && errorReason === TRANSACTION_FAILED;
-    if (isReverted) await outcomes.noteRevert(payment, transaction as Hex);
+    if (isReverted) await outcomes.recordRevert(payment, transaction as Hex);
     // Sent, and not seen in a block.
     else if (transaction !== "") return response;
     const record = await recordOf(payment);
     if (!record) return response;
     const success = await outcomes.findSuccess(record);
     if (success) return succeeded(payment, success);
-    const states = await Promise.all(record.transactions.map((each) => lookup.stateOf(each, record)));
+    const states = await Promise.all(record.transactions.map((each) => lookup.readStatus(each, record)));
     // What is rejected now may have been carried out by what was sent before, unseen by a node that lags.
     if (states.every(({ kind }) => kind === "reverted")) return response;
     throw stillOpen();
@@ -109,7 +109,7 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     const sent = await guard.run({ key, amount, isContract: payment.isContract }, async () => {
       const response = await carryOut(payload, terms, {
         beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }),
-        notSent: (transaction) => records.removeTransaction(key, transaction),
+        onRejected: (transaction) => records.removeTransaction(key, transaction),
       });
       return concluded(payment, response);
     });
@@ -119,7 +119,7 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
   return {
     async settle(payload, terms) {
       const key = keyOf(payload, terms);
-      const id = authorizationId(key);
+      const id = authorizationKeyText(key);
       const running = underWay.get(id);
       if (running) {
         if (running.digest === key.digest) return running.response;
@@ -132,7 +132,7 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
     async findSettled(payload, terms) {
       const key = keyOf(payload, terms);
       // Not recorded before it is sent, and sent at any moment.
-      if (underWay.get(authorizationId(key))?.digest === key.digest) throw stillOpen();
+      if (underWay.get(authorizationKeyText(key))?.digest === key.digest) throw stillOpen();
       const record = await recordOf(key);
       if (!record) return null;
       const success = await outcomes.findSuccess(record);
@@ -146,19 +146,19 @@ export function createSettleOnce(options: SettleOnceOptions): SettleOnce {
 type KeyAndAmount = SettlementKey & { readonly amount: bigint };
 
 function keyOf(payload: PaymentPayload, { network, asset }: PaymentRequirements): KeyAndAmount {
-  const terms = { network: network as Network, asset: asset.toLowerCase() as Hex };
-  const payment = readPayment(payload, terms, "The payment");
-  if ("unacceptable" in payment) throw new Fault("INPUT_INVALID", payment.unacceptable);
+  const terms = { network: network as Caip2Network, asset: asset.toLowerCase() as Hex };
+  const payment = parsePayment(payload, terms, "The payment");
+  if ("unacceptable" in payment) throw new Fault("INPUT_INVALID", payment.unsupported);
   const { from: payer, nonce, digest, value: amount } = payment;
   return { ...terms, payer, nonce, digest, amount };
 }
 
-function stillOpen(): FacilitatorTrouble {
-  return new FacilitatorTrouble("a transaction that carries this payment out may still be mined");
+function stillOpen(): FacilitatorUnavailableError {
+  return new FacilitatorUnavailableError("a transaction that carries this payment out may still be mined");
 }
 
-function rival(): FacilitatorTrouble {
-  return new FacilitatorTrouble("another payment with the same nonce is under way");
+function rival(): FacilitatorUnavailableError {
+  return new FacilitatorUnavailableError("another payment with the same nonce is under way");
 }
 
 function succeeded({ network, payer }: SettlementKey, transaction: Hex): SettleResponse {

@@ -3,19 +3,19 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openNodeWire, type WireFaults } from "../../../tests/support/nodes/response-proxy.ts";
-import { ask, signedFor } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
+import { openResponseProxy, type ResponseFaults } from "../../../tests/support/nodes/response-proxy.ts";
+import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
-  AGREEING_ACCOUNT,
+  ACCEPTING_ACCOUNT_CODE,
   openContractPayer,
   openTestFacilitator,
-  termsOf,
+  paymentTermsOf,
 } from "../../../tests/support/payments/test-facilitator.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { facilitatorEndpoints } from "./endpoints.ts";
-import { settlePayment, verifyPayment } from "./facilitator.ts";
+import { createFacilitatorEndpoints } from "./endpoints.ts";
+import { requestSettle, requestVerify } from "./facilitator.ts";
 import type { LocalFacilitator } from "./local.ts";
 
 let stage: PaidStage;
@@ -26,12 +26,12 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const terms = () => termsOf(stage);
+const terms = () => paymentTermsOf(stage);
 const TRANSACTION = `0x${"c0".repeat(32)}`;
 
 /** A facilitator whose node is reached over a wire that loses or replaces responses. */
-async function openWire(faults: WireFaults) {
-  const wire = await openNodeWire(stage.chain.rpcUrl, faults);
+async function openWire(faults: ResponseFaults) {
+  const wire = await openResponseProxy(stage.chain.rpcUrl, faults);
   const facilitator = openTestFacilitator(stage, {
     privateKey: stage.chain.accounts.attestor.privateKey,
     urls: [wire.url],
@@ -45,8 +45,8 @@ describe("a node that does not answer", () => {
     const { facilitator, close } = await openWire({ before: [method] });
     // The library remembers which accounts have no code: this one it has never met.
     const stranger = privateKeyToAccount(generatePrivateKey());
-    const { payload } = await signedFor(paid, stranger, stage.asset);
-    expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    const { payload } = await signPaymentFor(paid, stranger, stage.asset);
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
     await close();
   });
 
@@ -60,9 +60,9 @@ describe("a node that does not answer", () => {
       instead: { eth_call: instead, eth_estimateGas: instead },
     });
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
-    expect(await verifyPayment(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
-    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
     await close();
   });
@@ -71,8 +71,8 @@ describe("a node that does not answer", () => {
     const error = { code: -32_000, message: "header not found" };
     const { facilitator, close } = await openWire({ instead: { eth_sendRawTransaction: { error } } });
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
-    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
     await close();
   });
@@ -83,8 +83,8 @@ describe("a node that does not answer", () => {
   ])("but has %s for a receipt: the transfer is not called reverted", async (_, receipt) => {
     const { facilitator, close } = await openWire({ instead: { eth_getTransactionReceipt: receipt } });
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
-    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
     await close();
   });
@@ -94,8 +94,8 @@ describe("a node that does not answer", () => {
     async (method) => {
       const { facilitator, close } = await openWire({ before: [method] });
       const payer = await stage.payer();
-      const { payload } = await signedFor(paid, payer, stage.asset);
-      expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+      const { payload } = await signPaymentFor(paid, payer, stage.asset);
+      expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
       expect(await stage.transfersFrom(payer.address)).toEqual([]);
       await close();
     },
@@ -104,8 +104,8 @@ describe("a node that does not answer", () => {
   it("when it has the transaction already: the receipt tells", async () => {
     const { facilitator, close } = await openWire({ after: ["eth_sendRawTransaction"] });
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
-    const outcome = await settlePayment(facilitator, payload, terms());
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    const outcome = await requestSettle(facilitator, payload, terms());
     const [transfer] = await stage.transfersFrom(payer.address);
     expect(outcome).toEqual({ kind: "settled", transaction: transfer?.transactionHash });
     await close();
@@ -114,15 +114,15 @@ describe("a node that does not answer", () => {
   it("for the receipt: pending with its hash, and asked again it is not sent twice", async () => {
     const { facilitator, close } = await openWire({ before: ["eth_getTransactionReceipt"] });
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
-    const first = await settlePayment(facilitator, payload, terms());
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    const first = await requestSettle(facilitator, payload, terms());
     const [transfer] = await stage.transfersFrom(payer.address);
     expect(first).toMatchObject({ kind: "unknown", transaction: transfer?.transactionHash });
-    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     const sender = stage.chain.accounts.attestor.address;
     const sent = await stage.node.getTransactionCount({ address: sender });
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
-    expect(await settlePayment(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
+    expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.node.getTransactionCount({ address: sender })).toBe(sent);
     await close();
   });
@@ -130,7 +130,7 @@ describe("a node that does not answer", () => {
 
 describe("a contract account", () => {
   // It counts down from 20,000 first, which takes about half a million gas.
-  const BURNING_ACCOUNT = concatHex(["0x614e205b6001900380600357505b", AGREEING_ACCOUNT]);
+  const BURNING_ACCOUNT = concatHex(["0x614e205b6001900380600357505b", ACCEPTING_ACCOUNT_CODE]);
 
   async function contractPayer(code: Hex) {
     const { address, payload } = await openContractPayer(stage, paid, code);
@@ -138,16 +138,16 @@ describe("a contract account", () => {
   }
 
   it("pays with a signature of its own kind", async () => {
-    const { address, header } = await contractPayer(AGREEING_ACCOUNT);
-    expect((await ask(paid, header)).status).toBe(200);
-    expect(await stage.balance(address)).toBe(1_000_000n - PRICE);
+    const { address, header } = await contractPayer(ACCEPTING_ACCOUNT_CODE);
+    expect((await fetchWithPayment(paid, header)).status).toBe(200);
+    expect(await stage.balance(address)).toBe(1_000_000n - TEST_PRICE);
   });
 
   it("can not make us pay for its own work", async () => {
     const { address, header } = await contractPayer(BURNING_ACCOUNT);
-    const before = await stage.inProcess.gasBalance();
-    expect((await ask(paid, header)).status).toBe(402);
-    expect(await stage.inProcess.gasBalance()).toBe(before);
+    const before = await stage.inProcess.readGasBalance();
+    expect((await fetchWithPayment(paid, header)).status).toBe(402);
+    expect(await stage.inProcess.readGasBalance()).toBe(before);
     expect(await stage.balance(address)).toBe(1_000_000n);
   });
 });
@@ -158,16 +158,16 @@ describe("the endpoints", () => {
     rules: Partial<PaidStage["rules"] & { payees: Hex[] | null }> = {},
     options: { clock?: Clock; facilitator?: LocalFacilitator } = {},
   ) => {
-    const all = facilitatorEndpoints({
+    const all = createFacilitatorEndpoints({
       facilitator: stage.inProcess,
       rules: { ...stage.rules, payees: null, ...rules },
-      log: quiet,
+      log: silentLog,
       ...options,
     });
     const found = all.find((each) => each.path === path);
     if (!found) throw new Error(`there is no ${path}`);
     return (body: unknown) =>
-      found.handle({ values: {}, bytes: Buffer.alloc(0), body, headers: {}, client: "192.0.2.1" });
+      found.handle({ values: {}, rawBody: Buffer.alloc(0), body, headers: {}, client: "192.0.2.1" });
   };
   const request = (paymentPayload: PaymentPayload, changed: Partial<PaymentRequirements> = {}) => ({
     x402Version: 2,
@@ -177,15 +177,15 @@ describe("the endpoints", () => {
 
   it("carry nothing out that is not served: other tokens, chains, payees, small change, other terms", async () => {
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
-    const before = await stage.inProcess.gasBalance();
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    const before = await stage.inProcess.readGasBalance();
     const cases: [PaymentPayload, Partial<PaymentRequirements>, object][] = [
       [payload, { asset: stage.payTo }, {}],
       [payload, { network: "eip155:1" }, {}],
       [{ ...payload, accepted: { ...payload.accepted, network: "eip155:1" } }, {}, {}],
       [payload, { payTo: payer.address }, {}],
       [payload, { amount: "9999" }, {}],
-      [payload, {}, { amountMin: PRICE + 1n }],
+      [payload, {}, { amountMin: TEST_PRICE + 1n }],
       [payload, {}, { payees: [payer.address.toLowerCase()] }],
     ];
     for (const [sent, changed, rules] of cases) {
@@ -202,12 +202,12 @@ describe("the endpoints", () => {
         transaction: "",
       });
     }
-    expect(await stage.inProcess.gasBalance()).toBe(before);
+    expect(await stage.inProcess.readGasBalance()).toBe(before);
   });
 
   it("settle the same payment once, however often it is sent at once", async () => {
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const settle = endpoint("/settle");
     const before = await stage.node.getTransactionCount({ address: stage.inProcess.address });
     const answers = await Promise.all(Array.from({ length: 5 }, () => settle(request(payload))));
@@ -216,7 +216,7 @@ describe("the endpoints", () => {
   });
   it("tell the success of a payment also after it has expired", async () => {
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
     const repeat = endpoint("/settle", {}, { clock: later });
     expect((await repeat(request(payload))).body).toMatchObject({ success: false, transaction: "" });
@@ -243,7 +243,7 @@ describe("the endpoints", () => {
     await stage.chain.request("evm_setAutomine", [false]);
     onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
     const sendWithoutBlock = async (payer: PrivateKeyAccount) => {
-      const { payload } = await signedFor(paid, payer, stage.asset);
+      const { payload } = await signPaymentFor(paid, payer, stage.asset);
       const { body } = await endpoint("/settle", {}, { facilitator })(request(payload));
       const { transaction } = body as { transaction: string };
       expect(transaction).toMatch(/^0x/);
@@ -265,7 +265,7 @@ describe("the endpoints", () => {
 
   it("answer 503 while fees are above the limit, and say so", async () => {
     const payer = await stage.payer();
-    const { payload } = await signedFor(paid, payer, stage.asset);
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
     await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
     await stage.chain.mine();
     const thrifty = openTestFacilitator(stage, {

@@ -1,14 +1,14 @@
 // What a facilitator may pay for gas, from the settings and the chain's own data.
 import { describe, expect, it } from "vitest";
-import { networkOf } from "../../lib/caip2.ts";
+import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { type GasConfig, gasLimits } from "./open-local.ts";
+import { type FacilitatorGasConfig, createGasLimits } from "./open-local.ts";
 
 const place = (chainId: number) => ({
-  ...{ chainId, network: networkOf(chainId), asset: `0x${"01".repeat(20)}` as Hex },
+  ...{ chainId, network: toCaip2Network(chainId), asset: `0x${"01".repeat(20)}` as Hex },
   ...{ name: "USD Coin", version: "2", decimals: 6 },
 });
-const config = (changed: Partial<GasConfig> = {}): GasConfig => ({
+const config = (changed: Partial<FacilitatorGasConfig> = {}): FacilitatorGasConfig => ({
   facilitatorGasPriceMax: null,
   facilitatorGasPercentMax: 100,
   facilitatorRevertedGasMax: 2_000_000,
@@ -17,25 +17,25 @@ const config = (changed: Partial<GasConfig> = {}): GasConfig => ({
 
 describe("gas limits", () => {
   it("are the chain's own where nothing is set, with a share of the payment where the coin has a price feed", () => {
-    expect(gasLimits(config(), place(8453))).toMatchObject({
+    expect(createGasLimits(config(), place(8453))).toMatchObject({
       feePerGasMax: 500_000_000n,
       priorityFeePerGasMax: 50_000_000n,
       revertedGasMax: 2_000_000n,
       ofPayment: { percentMax: 100n, decimals: 6, feed: { heartbeatSeconds: 1_200 } },
     });
-    expect(gasLimits(config(), place(84_532)).ofPayment).toBeNull();
+    expect(createGasLimits(config(), place(84_532)).paymentPercent).toBeNull();
   });
 
   it("are lower or higher where they are set, the tip never above the whole", () => {
-    const low = gasLimits(config({ facilitatorGasPriceMax: "0.01" }), place(8453));
+    const low = createGasLimits(config({ facilitatorGasPriceMax: "0.01" }), place(8453));
     expect(low).toMatchObject({ feePerGasMax: 10_000_000n, priorityFeePerGasMax: 10_000_000n });
-    const high = gasLimits(config({ facilitatorGasPriceMax: "3" }), place(8453));
+    const high = createGasLimits(config({ facilitatorGasPriceMax: "3" }), place(8453));
     expect(high).toMatchObject({ feePerGasMax: 3_000_000_000n, priorityFeePerGasMax: 50_000_000n });
   });
 
   it("must be set on a chain without a known cap", () => {
-    expect(() => gasLimits(config(), place(424_242))).toThrow("FACILITATOR_GAS_PRICE_MAX must set");
-    const { feePerGasMax } = gasLimits(config({ facilitatorGasPriceMax: "2" }), place(424_242));
+    expect(() => createGasLimits(config(), place(424_242))).toThrow("FACILITATOR_GAS_PRICE_MAX must set");
+    const { feePerGasMax } = createGasLimits(config({ facilitatorGasPriceMax: "2" }), place(424_242));
     expect(feePerGasMax).toBe(2_000_000_000n);
   });
 });

@@ -1,5 +1,5 @@
 // The facilitator of this process as configured: its key, its nodes, and what it may pay for gas on this chain.
-import { chainById } from "../../chain/chains/chains.ts";
+import { findChainById } from "../../chain/chains/chains.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { gasSettings } from "../../config/settings.ts";
@@ -10,16 +10,16 @@ import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import type { PaymentPlace } from "../payment-asset.ts";
+import type { PaymentAssetConfig } from "../payment-asset.ts";
 import type { PaymentToken } from "../payment-token.ts";
-import { createLocalFacilitator, type GasLimits, type LocalFacilitator } from "./local.ts";
+import { createLocalFacilitator, type FacilitatorGasLimits, type LocalFacilitator } from "./local.ts";
 
-export type GasConfig = Omit<Config<typeof gasSettings>, "facilitatorPrivateKey">;
+export type FacilitatorGasConfig = Omit<Config<typeof gasSettings>, "facilitatorPrivateKey">;
 
 const GWEI_DECIMALS = 9;
 
 export function openLocalFacilitator(
-  config: GasConfig,
+  config: FacilitatorGasConfig,
   token: PaymentToken,
   needs: {
     readonly urls: readonly Secret<string>[];
@@ -32,19 +32,19 @@ export function openLocalFacilitator(
   return createLocalFacilitator({
     ...{ network: token.network, urls, privateKey, log },
     store: openRecordStore(database),
-    gas: gasLimits(config, token),
+    gas: createGasLimits(config, token),
   });
 }
 
 /** Throws CONFIG_INVALID where nothing says what gas may cost. */
-export function checkGasSettings(config: GasConfig, place: PaymentPlace): void {
+export function checkGasSettings(config: FacilitatorGasConfig, place: PaymentAssetConfig): void {
   feePerGasMaxOf(config, place);
 }
 
-function feePerGasMaxOf(config: GasConfig, { chainId, network }: PaymentPlace): bigint {
+function feePerGasMaxOf(config: FacilitatorGasConfig, { chainId, network }: PaymentAssetConfig): bigint {
   const given = config.facilitatorGasPriceMax;
   const configured = given === null ? null : parseAmount(given, GWEI_DECIMALS, "FACILITATOR_GAS_PRICE_MAX");
-  const feePerGasMax = configured ?? chainById(chainId)?.gas?.feePerGasMax;
+  const feePerGasMax = configured ?? findChainById(chainId)?.gas?.feePerGasMax;
   if (feePerGasMax !== undefined) return feePerGasMax;
   throw new Fault(
     "CONFIG_INVALID",
@@ -52,16 +52,16 @@ function feePerGasMaxOf(config: GasConfig, { chainId, network }: PaymentPlace): 
   );
 }
 
-export function gasLimits(config: GasConfig, token: PaymentToken): GasLimits {
+export function createGasLimits(config: FacilitatorGasConfig, token: PaymentToken): FacilitatorGasLimits {
   const { chainId, decimals } = token;
   const feePerGasMax = feePerGasMaxOf(config, token);
-  const tipMax = chainById(chainId)?.gas?.priorityFeePerGasMax ?? feePerGasMax;
+  const tipMax = findChainById(chainId)?.gas?.priorityFeePerGasMax ?? feePerGasMax;
   const feed = CHAINLINK_FEEDS.get(chainId)?.native ?? null;
   const percentMax = BigInt(config.facilitatorGasPercentMax);
   return {
     feePerGasMax,
     priorityFeePerGasMax: tipMax < feePerGasMax ? tipMax : feePerGasMax,
     revertedGasMax: BigInt(config.facilitatorRevertedGasMax),
-    ofPayment: feed && { percentMax, decimals, feed },
+    paymentPercent: feed && { percentMax, decimals, feed },
   };
 }

@@ -3,28 +3,28 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type NodeWire, openNodeWire, type WireFaults } from "../../../tests/support/nodes/response-proxy.ts";
-import { signedFor } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
+import { type ResponseProxy, openResponseProxy, type ResponseFaults } from "../../../tests/support/nodes/response-proxy.ts";
+import { signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
-  AGREEING_ACCOUNT,
+  ACCEPTING_ACCOUNT_CODE,
   openContractPayer,
   openTestFacilitator,
-  TWO_FACED_ACCOUNT,
-  TWO_FACED_TIP,
-  termsOf,
+  INCONSISTENT_ACCOUNT_CODE,
+  INCONSISTENT_ACCOUNT_TIP,
+  paymentTermsOf,
 } from "../../../tests/support/payments/test-facilitator.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { settlePayment, verifyPayment } from "./facilitator.ts";
+import { requestSettle, requestVerify } from "./facilitator.ts";
 import type { LocalFacilitator } from "./local.ts";
 
 let stage: PaidStage;
 let paid: string;
-let wire: NodeWire;
+let wire: ResponseProxy;
 beforeAll(async () => {
   stage = await openPaidStage("in process");
-  const tip = { result: `0x${TWO_FACED_TIP.toString(16)}` };
-  wire = await openNodeWire(stage.chain.rpcUrl, { instead: { eth_maxPriorityFeePerGas: tip } });
+  const tip = { result: `0x${INCONSISTENT_ACCOUNT_TIP.toString(16)}` };
+  wire = await openResponseProxy(stage.chain.rpcUrl, { instead: { eth_maxPriorityFeePerGas: tip } });
   paid = `${(await stage.serve()).url}/paid?q=x`;
 });
 afterAll(async () => {
@@ -37,9 +37,9 @@ const open = (options: Partial<Parameters<typeof openTestFacilitator>[1]> = {}) 
   openTestFacilitator(stage, { privateKey: key().privateKey, urls: [wire.url], ...options });
 
 const verify = (facilitator: LocalFacilitator, payload: PaymentPayload) =>
-  verifyPayment(facilitator, payload, termsOf(stage));
+  requestVerify(facilitator, payload, paymentTermsOf(stage));
 const settle = (facilitator: LocalFacilitator, payload: PaymentPayload) =>
-  settlePayment(facilitator, payload, termsOf(stage));
+  requestSettle(facilitator, payload, paymentTermsOf(stage));
 
 /** Transactions of the facilitator that were mined and reverted while something ran. */
 async function revertsDuring(run: () => Promise<unknown>): Promise<number> {
@@ -65,7 +65,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
   it("costs one revert in 30 requests, then its payer is refused, also after a restart, for a day", async () => {
     let nowMs = Date.now();
     const clock = { ...systemClock, nowMs: () => nowMs };
-    const account = await openContractPayer(stage, paid, TWO_FACED_ACCOUNT);
+    const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const facilitator = open({ clock });
     const reverts = await revertsDuring(async () => {
       for (let request = 0; request < 30; request += 1) await settle(facilitator, await account.payload());
@@ -81,7 +81,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
   });
 
   it("costs one revert in 30 requests at once", async () => {
-    const account = await openContractPayer(stage, paid, TWO_FACED_ACCOUNT);
+    const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const facilitator = open();
     const payloads = await Promise.all(Array.from({ length: 30 }, () => account.payload()));
     const reverts = await revertsDuring(() =>
@@ -91,7 +91,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
   });
 
   it("costs one revert also where it is mined after the wait and the same payload is repeated", async () => {
-    const account = await openContractPayer(stage, paid, TWO_FACED_ACCOUNT);
+    const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const payload = await account.payload();
     const facilitator = open({ confirmationMs: 300 });
     const reverts = await revertsDuring(async () => {
@@ -109,7 +109,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
   });
 
   it("is one to the rules as a key with delegated code (EIP-7702), too", async () => {
-    const code = await openContractPayer(stage, paid, TWO_FACED_ACCOUNT);
+    const code = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const account = await openContractPayer(stage, paid, concatHex(["0xef0100", code.address as Hex]));
     const facilitator = open({ gas: { revertedGasMax: 0n } });
     const outcome = await settle(facilitator, await account.payload());
@@ -124,7 +124,7 @@ describe("many such accounts", () => {
     const facilitator = open({ clock, gas: { revertedGasMax } });
     const payloads: PaymentPayload[] = [];
     for (let each = 0; each < 30; each += 1) {
-      payloads.push(await (await openContractPayer(stage, paid, TWO_FACED_ACCOUNT)).payload());
+      payloads.push(await (await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE)).payload());
     }
     const before = await stage.node.getBalance({ address: key().address });
     const reverts = await revertsDuring(async () => {
@@ -138,13 +138,13 @@ describe("many such accounts", () => {
     // The local chain's base fee is zero and the tip two gwei at most.
     expect(spent).toBeLessThanOrEqual(revertedGasMax * 2_000_000_000n);
 
-    const honest = await openContractPayer(stage, paid, AGREEING_ACCOUNT);
+    const honest = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const payload = await honest.payload();
     const paused = { kind: "refused", reason: "contract_payers_paused" };
     expect(await verify(facilitator, payload)).toEqual(paused);
     expect(await settle(open({ clock, gas: { revertedGasMax } }), payload)).toEqual(paused);
     const plain = await stage.payer();
-    const signed = await signedFor(paid, plain, stage.asset);
+    const signed = await signPaymentFor(paid, plain, stage.asset);
     expect(await settle(facilitator, signed.payload)).toMatchObject({ kind: "settled" });
 
     const later = { ...systemClock, nowMs: () => clock.nowMs() + HOUR_MS + 1_000 };
@@ -157,10 +157,10 @@ describe("many such accounts", () => {
 describe("a plain key that signs its only cent away many times at once", () => {
   it("costs no revert: what is under way is held against its balance", async () => {
     const payer = await stage.payer(0n);
-    await stage.mint(payer.address, PRICE);
+    await stage.mint(payer.address, TEST_PRICE);
     const payloads: PaymentPayload[] = [];
     for (let each = 0; each < 10; each += 1) {
-      payloads.push((await signedFor(paid, payer, stage.asset)).payload);
+      payloads.push((await signPaymentFor(paid, payer, stage.asset)).payload);
     }
     const facilitator = open();
     const outcomes: { kind: string }[] = [];
@@ -178,10 +178,10 @@ describe("a payer whose authorization is used between simulation and block", () 
   async function settleAfter(
     call: { functionName: string; args: unknown[] },
     payload: PaymentPayload,
-    faults: WireFaults["instead"] = {},
+    faults: ResponseFaults["instead"] = {},
   ) {
     let isFirst = true;
-    const wire = await openNodeWire(stage.chain.rpcUrl, {
+    const wire = await openResponseProxy(stage.chain.rpcUrl, {
       instead: {
         ...faults,
         eth_sendRawTransaction: async () => {
@@ -207,7 +207,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature];
     return { functionName: "transferWithAuthorization", args };
   };
-  const signed = async (payer: PrivateKeyAccount) => (await signedFor(paid, payer, stage.asset)).payload;
+  const signed = async (payer: PrivateKeyAccount) => (await signPaymentFor(paid, payer, stage.asset)).payload;
 
   it("is not refused where a stranger carried it out first: the money moved as signed", async () => {
     const payer = await stage.payer();

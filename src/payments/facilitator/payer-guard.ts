@@ -1,12 +1,12 @@
 // Bounds what payers can make the facilitator pay for transfers that revert, above all accounts with code of their own.
 
-import { createLimit, type Limit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, type ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PaymentKey } from "../ledger/row.ts";
-import { CONTRACT_PAYERS_PAUSED, PAYER_REFUSED } from "./facilitator.ts";
-import { authorizationId, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
-import { FacilitatorTrouble } from "./unavailable-error.ts";
+import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "./facilitator.ts";
+import { authorizationKeyText, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
+import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 export type GuardedPayment = {
   readonly key: PaymentKey;
@@ -16,7 +16,7 @@ export type GuardedPayment = {
 
 export type PayerGuard = {
   /** Why this payer is not served now; null when he is. */
-  refusalBeforeWork(payer: Hex): Promise<string | null>;
+  findRejectionBeforeVerify(payer: Hex): Promise<string | null>;
   /** Runs a settlement of a payer, or returns the reason for which it was not begun. */
   run<T>(payment: GuardedPayment, settle: () => Promise<T>): Promise<T | { readonly refused: string }>;
 };
@@ -31,7 +31,7 @@ export type PayerGuardOptions = {
   readonly isContract: (payer: Hex) => Promise<boolean>;
   readonly balanceOf: (key: Pick<PaymentKey, "asset" | "payer">) => Promise<bigint>;
   /** Looks up what became of a payload; true while it may still be mined. */
-  readonly isStillOpen: (record: SettlementRecord) => Promise<boolean>;
+  readonly isPending: (record: SettlementRecord) => Promise<boolean>;
   readonly log: Log;
 };
 
@@ -43,14 +43,14 @@ const WAITING_CONTRACTS_MAX = 20;
 const CONTRACTS_AT_ONCE_MAX = 8n;
 
 export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
-  const { network, records, revertedGasMax, transferGasMax, isContract, balanceOf, isStillOpen, log } =
+  const { network, records, revertedGasMax, transferGasMax, isContract, balanceOf, isPending: isStillOpen, log } =
     options;
   const slots = revertedGasMax / transferGasMax;
-  const contracts = createLimit({
+  const contracts = createConcurrencyLimit({
     runningMax: Math.max(1, Number(slots < CONTRACTS_AT_ONCE_MAX ? slots : CONTRACTS_AT_ONCE_MAX)),
     waitingMax: WAITING_CONTRACTS_MAX,
   });
-  const turns = new Map<Hex, Limit>();
+  const turns = new Map<Hex, ConcurrencyLimit>();
   /** Settlements under way, in the order in which they began. */
   const running = new Map<string, GuardedPayment>();
 
@@ -68,10 +68,10 @@ export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
   async function followUp({ key, isContract }: GuardedPayment): Promise<bigint> {
     const { payer } = key;
     let gas = 0n;
-    for (const record of await records.findOpen(network, isContract ? "contracts" : { payer })) {
-      if (running.has(authorizationId(record)) || !(await mayBeMined(record))) continue;
+    for (const record of await records.findUnresolved(network, isContract ? "contracts" : { payer })) {
+      if (running.has(authorizationKeyText(record)) || !(await mayBeMined(record))) continue;
       if (isContract && record.payer === payer) {
-        throw new FacilitatorTrouble("an earlier payment of this account is not mined yet");
+        throw new FacilitatorUnavailableError("an earlier payment of this account is not mined yet");
       }
       gas += record.gas;
     }
@@ -89,23 +89,23 @@ export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
     if (claims.length === 0) return;
     const wanted = claims.reduce((sum, each) => sum + each.amount, amount);
     if ((await balanceOf(key)) >= wanted) return;
-    throw new FacilitatorTrouble("the payer's balance does not cover all that is under way");
+    throw new FacilitatorUnavailableError("the payer's balance does not cover all that is under way");
   }
 
   async function refusalOf(payment: GuardedPayment): Promise<string | null> {
     const openGas = await followUp(payment);
-    if (await records.isBarred(network, payment.key.payer)) return PAYER_REFUSED;
+    if (await records.isPayerBlocked(network, payment.key.payer)) return PAYER_REJECTED;
     await refuseOverdraft(payment);
     if (!payment.isContract) return null;
-    const reverted = await records.revertedGas(network);
+    const reverted = await records.sumRevertedGas(network);
     if (reverted + transferGasMax > revertedGasMax) return CONTRACT_PAYERS_PAUSED;
     const inFlight = BigInt([...running.values()].filter(({ isContract }) => isContract).length);
     if (reverted + openGas + inFlight * transferGasMax <= revertedGasMax) return null;
-    throw new FacilitatorTrouble("other contract accounts are being served");
+    throw new FacilitatorUnavailableError("other contract accounts are being served");
   }
 
   async function admitted<T>(payment: GuardedPayment, settle: () => Promise<T>) {
-    const id = authorizationId(payment.key);
+    const id = authorizationKeyText(payment.key);
     running.set(id, payment);
     try {
       const refused = await refusalOf(payment);
@@ -116,7 +116,7 @@ export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
   }
 
   async function inTurn<T>(payer: Hex, task: () => Promise<T>): Promise<T> {
-    const turn = turns.get(payer) ?? createLimit({ runningMax: 1, waitingMax: WAITING_OF_PAYER_MAX });
+    const turn = turns.get(payer) ?? createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_OF_PAYER_MAX });
     turns.set(payer, turn);
     try {
       return await turn.run(task);
@@ -126,12 +126,12 @@ export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
   }
 
   return {
-    async refusalBeforeWork(payer) {
+    async findRejectionBeforeVerify(payer) {
       const [isBarred, reverted] = await Promise.all([
-        records.isBarred(network, payer),
-        records.revertedGas(network),
+        records.isPayerBlocked(network, payer),
+        records.sumRevertedGas(network),
       ]);
-      if (isBarred) return PAYER_REFUSED;
+      if (isBarred) return PAYER_REJECTED;
       if (reverted + transferGasMax <= revertedGasMax) return null;
       return (await isContract(payer)) ? CONTRACT_PAYERS_PAUSED : null;
     },

@@ -6,24 +6,24 @@ import {
   type SupportedResponse,
   VerifyError,
 } from "@x402/core/types";
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
-import { createEndpoint } from "../../lib/remote-endpoint.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { Facilitator } from "./facilitator.ts";
-import { exchange, type Reply } from "./http-exchange.ts";
-import { FacilitatorTrouble } from "./unavailable-error.ts";
+import type { PaymentFacilitator } from "./facilitator.ts";
+import { exchangeJson, type JsonExchangeResponse } from "./http-exchange.ts";
+import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 /** It is given up on before the gate gives up on the settlement, so that the gate hears why. */
 export function createRemoteFacilitator(options: {
   readonly url: string;
   readonly timeoutMs: number;
-}): Facilitator {
-  const endpoint = createEndpoint(new Secret(options.url));
-  const ask = async (path: string, body?: JsonObject): Promise<Reply & { readonly payload: JsonObject }> => {
-    const reply = await exchange({ endpoint, path, timeoutMs: options.timeoutMs, ...(body && { body }) });
+}): PaymentFacilitator {
+  const endpoint = createRemoteEndpoint(new Secret(options.url));
+  const ask = async (path: string, body?: JsonObject): Promise<JsonExchangeResponse & { readonly payload: JsonObject }> => {
+    const reply = await exchangeJson({ endpoint, path, timeoutMs: options.timeoutMs, ...(body && { body }) });
     const { status, payload } = reply;
-    if (isObject(payload)) return { status, payload };
-    throw new FacilitatorTrouble(`${endpoint.host} answered ${path} with something else`);
+    if (isJsonObject(payload)) return { status, payload };
+    throw new FacilitatorUnavailableError(`${endpoint.host} answered ${path} with something else`);
   };
   const about = (paymentPayload: PaymentPayload, paymentRequirements: PaymentRequirements) => ({
     x402Version: paymentPayload.x402Version,
@@ -31,9 +31,9 @@ export function createRemoteFacilitator(options: {
     paymentRequirements,
   });
   /** Its own words end up in our log, where the key of its address must not. */
-  const word = (text: unknown) => (typeof text === "string" ? endpoint.scrub(text) : undefined);
-  const noWord = ({ status }: Reply, path: string) =>
-    new FacilitatorTrouble(`${endpoint.host} answered ${path} with status ${status} and no verdict`);
+  const word = (text: unknown) => (typeof text === "string" ? endpoint.redact(text) : undefined);
+  const noWord = ({ status }: JsonExchangeResponse, path: string) =>
+    new FacilitatorUnavailableError(`${endpoint.host} answered ${path} with status ${status} and no verdict`);
 
   return {
     async verify(payload, terms) {
@@ -67,6 +67,6 @@ export function createRemoteFacilitator(options: {
   };
 }
 
-function isOk({ status }: Reply): boolean {
+function isOk({ status }: JsonExchangeResponse): boolean {
   return status >= 200 && status < 300;
 }

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../schema/column.ts";
 
 const ADDRESS = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
 
-export const REQUEST_SCHEMA: JsonSchema = {
+export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
   type: "object",
   properties: {
     x402Version: { const: 2 },
@@ -26,14 +26,14 @@ export const REQUEST_SCHEMA: JsonSchema = {
 
 const WORD = { type: "string" };
 
-export const VERIFIED_SCHEMA: JsonSchema = {
+export const VERIFY_RESPONSE_SCHEMA: JsonSchema = {
   title: "PaymentVerification",
   type: "object",
   properties: { isValid: { type: "boolean" }, invalidReason: WORD, invalidMessage: WORD, payer: WORD },
   required: ["isValid"],
 };
 
-export const SETTLED_SCHEMA: JsonSchema = {
+export const SETTLE_RESPONSE_SCHEMA: JsonSchema = {
   title: "PaymentSettlement",
   type: "object",
   properties: {
@@ -47,7 +47,7 @@ export const SETTLED_SCHEMA: JsonSchema = {
   required: ["success", "transaction", "network"],
 };
 
-export const SUPPORTED_SCHEMA: JsonSchema = {
+export const SUPPORTED_RESPONSE_SCHEMA: JsonSchema = {
   title: "SupportedPayments",
   type: "object",
   properties: {

@@ -2,17 +2,17 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { SettlementKey, SettlementRecord, SettlementRecords } from "./settlement-records.ts";
-import type { TransactionLookup, TransactionState } from "./transaction-lookup.ts";
+import type { TransactionLookup, TransactionStatus } from "./transaction-lookup.ts";
 
 export type SettlementOutcomes = {
   /** The transaction by which a payload was carried out and still is; null without one. */
   findSuccess(record: SettlementRecord): Promise<Hex | null>;
   /** Records a mined revert and whether its payer is to blame. */
-  noteRevert(payment: SettlementKey & { readonly isContract: boolean }, transaction: Hex): Promise<void>;
+  recordRevert(payment: SettlementKey & { readonly isContract: boolean }, transaction: Hex): Promise<void>;
   /** True while any transaction of a payload may still be mined; changes no record. */
   mayBeMined(record: SettlementRecord): Promise<boolean>;
   /** True while the newest transaction of a payload may still be mined. */
-  isStillOpen(record: SettlementRecord): Promise<boolean>;
+  isNewestPending(record: SettlementRecord): Promise<boolean>;
 };
 
 // By then its account nonce has been used for another transaction.
@@ -24,46 +24,46 @@ export function createSettlementOutcomes(options: {
   readonly clock: Clock;
 }): SettlementOutcomes {
   const { records, lookup, clock } = options;
-  const isPending = ({ kind }: TransactionState, { updatedMs }: SettlementRecord) =>
+  const isPending = ({ kind }: TransactionStatus, { updatedMs }: SettlementRecord) =>
     kind === "waiting" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
 
-  const noteRevert: SettlementOutcomes["noteRevert"] = async (payment, transaction) => {
-    const state = await lookup.stateOf(transaction, payment);
+  const noteRevert: SettlementOutcomes["recordRevert"] = async (payment, transaction) => {
+    const state = await lookup.readStatus(transaction, payment);
     // A reorg may have undone it meanwhile.
     if (state.kind !== "reverted") return;
     const { network, payer, isContract } = payment;
     // Anyone may carry an authorization out: a payer whose money moved as signed is not to blame for our revert.
     // Nor is one whose transfer our own fee limit kept waiting until it had expired.
     const barsPayer =
-      !(await lookup.expiredWaiting(transaction, state.blockNumber)) &&
-      !(await lookup.wasCarriedOut(payment, state.blockNumber));
+      !(await lookup.hasExpiredInMempool(transaction, state.blockNumber)) &&
+      !(await lookup.wasAuthorizationUsed(payment, state.blockNumber));
     // A reorg may have undone both, the revert and what it was lost to, while they were read.
-    const now = barsPayer ? await lookup.stateOf(transaction, payment) : state;
+    const now = barsPayer ? await lookup.readStatus(transaction, payment) : state;
     if (now.kind !== "reverted" || now.blockNumber !== state.blockNumber) return;
-    await records.addRevert({ network, transaction, payer, isContract, gasUsed: state.gasUsed, barsPayer });
-    await records.close(payment);
+    await records.addRevert({ network, transaction, payer, isContract, gasUsed: state.gasUsed, blocksPayer: barsPayer });
+    await records.markResolved(payment);
   };
 
   return {
-    noteRevert,
+    recordRevert: noteRevert,
     async findSuccess(record) {
       for (const transaction of record.transactions) {
-        if ((await lookup.stateOf(transaction, record)).kind !== "succeeded") continue;
-        await records.close(record);
+        if ((await lookup.readStatus(transaction, record)).kind !== "succeeded") continue;
+        await records.markResolved(record);
         return transaction;
       }
       return null;
     },
     async mayBeMined(record) {
-      const states = await Promise.all(record.transactions.map((each) => lookup.stateOf(each, record)));
+      const states = await Promise.all(record.transactions.map((each) => lookup.readStatus(each, record)));
       return states.some((state) => isPending(state, record));
     },
-    async isStillOpen(record) {
+    async isNewestPending(record) {
       const [newest] = record.transactions;
-      const state: TransactionState = newest ? await lookup.stateOf(newest, record) : { kind: "missing" };
+      const state: TransactionStatus = newest ? await lookup.readStatus(newest, record) : { kind: "missing" };
       if (newest && state.kind === "reverted") await noteRevert(record, newest);
       if (isPending(state, record)) return true;
-      if (state.kind !== "reverted") await records.close(record);
+      if (state.kind !== "reverted") await records.markResolved(record);
       return false;
     },
   };

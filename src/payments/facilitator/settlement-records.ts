@@ -1,7 +1,7 @@
 // What the facilitator has sent and what was reverted, in the database: a restart forgets neither.
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Rows } from "../../schema/record-store.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 
@@ -18,18 +18,18 @@ export type SettlementRecord = SettlementKey & {
 };
 
 /** Equal for payloads that use the same nonce of the same payer, of which a token takes one. */
-export function authorizationId({ network, asset, payer, nonce }: PaymentKey): string {
+export function authorizationKeyText({ network, asset, payer, nonce }: PaymentKey): string {
   return [network, asset, payer, nonce].join(" ");
 }
 
-export type Revert = {
+export type RevertRecord = {
   readonly network: string;
   readonly transaction: Hex;
   readonly payer: Hex;
   readonly isContract: boolean;
   readonly gasUsed: bigint;
   /** False where the payer is not to blame. */
-  readonly barsPayer: boolean;
+  readonly blocksPayer: boolean;
 };
 
 export type SettlementRecords = {
@@ -43,16 +43,16 @@ export type SettlementRecords = {
   /** The node refused a recorded transaction: it was never on its way. */
   removeTransaction(key: SettlementKey, transaction: Hex): Promise<void>;
   /** The outcome of its newest transaction is known. */
-  close(key: SettlementKey): Promise<void>;
+  markResolved(key: SettlementKey): Promise<void>;
   /** Payloads whose outcome is not known, the oldest first. */
-  findOpen(
+  findUnresolved(
     network: string,
     whose: { readonly payer: Hex } | "contracts",
   ): Promise<readonly SettlementRecord[]>;
-  addRevert(revert: Revert): Promise<void>;
-  isBarred(network: string, payer: Hex): Promise<boolean>;
+  addRevert(revert: RevertRecord): Promise<void>;
+  isPayerBlocked(network: string, payer: Hex): Promise<boolean>;
   /** Gas of reverted transfers of contract accounts within the last hour. */
-  revertedGas(network: string): Promise<bigint>;
+  sumRevertedGas(network: string): Promise<bigint>;
 };
 
 // A day, as the refusal says.
@@ -78,7 +78,7 @@ type Row = {
   updated_ms: string;
 };
 
-export function openSettlementRecords(store: Rows, clock: Clock): SettlementRecords {
+export function openSettlementRecords(store: StatementRunner, clock: Clock): SettlementRecords {
   const at = (ms: number) => sql`to_timestamp(${ms / 1_000}::double precision)`;
   const before = (ms: number) => at(clock.nowMs() - ms);
   let prunedMs = Number.NEGATIVE_INFINITY;
@@ -117,27 +117,27 @@ export function openSettlementRecords(store: Rows, clock: Clock): SettlementReco
         set transactions = array_remove(transactions, ${transaction}::text) where ${same}`);
       await store.run(sql`delete from facilitator_settlements where ${same} and transactions = '{}'`);
     },
-    async close(key) {
+    async markResolved(key) {
       await store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${at(clock.nowMs())}
         where ${sameNonce(key)} and payment_digest = ${key.digest} and is_open`);
     },
-    findOpen: (network, whose) => {
+    findUnresolved: (network, whose) => {
       const owner = whose === "contracts" ? sql`is_contract` : sql`payer = ${whose.payer}`;
       return select(sql`is_open and network = ${network} and ${owner} order by updated_at limit ${OPEN_MAX}`);
     },
-    async addRevert({ network, transaction, payer, isContract, gasUsed, barsPayer }) {
+    async addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer: barsPayer }) {
       await store.run(sql`insert into facilitator_reverts
           (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at)
         values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${barsPayer},
           ${at(clock.nowMs())})
         on conflict (network, transaction) do nothing`);
     },
-    async isBarred(network, payer) {
+    async isPayerBlocked(network, payer) {
       const rows = await store.run(sql`select 1 as found from facilitator_reverts where network = ${network}
         and payer = ${payer} and bars_payer and reverted_at > ${before(BARRED_MS)} limit 1`);
       return rows.length > 0;
     },
-    async revertedGas(network) {
+    async sumRevertedGas(network) {
       const [row] = await store.run<{ sum: string }>(sql`select coalesce(sum(gas_used), 0)::text as sum
         from facilitator_reverts where network = ${network} and is_contract
         and reverted_at > ${before(BUDGET_WINDOW_MS)}`);

@@ -13,7 +13,7 @@ import {
 import type { Hex } from "../../lib/hex.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 
-export type TransactionState =
+export type TransactionStatus =
   | { readonly kind: "succeeded" }
   | { readonly kind: "reverted"; readonly gasUsed: bigint; readonly blockNumber: bigint }
   /** Known to the node and next in line to be mined. */
@@ -24,14 +24,14 @@ export type TransactionState =
 export type TransactionLookup = {
   /** Whether the node knows it, mined or waiting. */
   hasTransaction(hash: Hex): Promise<boolean>;
-  stateOf(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
+  readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
   /** "waiting" where it was not mined in time. */
-  waitFor(hash: Hex, payment: PaymentKey): Promise<TransactionState>;
-  balanceOf(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
+  waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
+  readBalance(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
   /** Whether a mined transaction was kept waiting until its authorization had expired. */
-  expiredWaiting(hash: Hex, blockNumber: bigint): Promise<boolean>;
+  hasExpiredInMempool(hash: Hex, blockNumber: bigint): Promise<boolean>;
   /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
-  wasCarriedOut(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
+  wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
 };
 
 const ABI = parseAbi([
@@ -57,7 +57,7 @@ export function createTransactionLookup(options: {
 }): TransactionLookup {
   const { client, confirmationMs } = options;
 
-  const stateIn = async (receipt: TransactionReceipt, payment: PaymentKey): Promise<TransactionState> => {
+  const stateIn = async (receipt: TransactionReceipt, payment: PaymentKey): Promise<TransactionStatus> => {
     const { status, gasUsed, blockNumber, logs } = receipt;
     if (status === "reverted") return { kind: "reverted", gasUsed, blockNumber };
     const isUse = ({ address, topics }: TransactionReceipt["logs"][number]) =>
@@ -84,7 +84,7 @@ export function createTransactionLookup(options: {
 
   return {
     hasTransaction: async (hash) => (await findTransaction(hash)) !== null,
-    async stateOf(hash, payment) {
+    async readStatus(hash, payment) {
       try {
         return await stateIn(await client.getTransactionReceipt({ hash }), payment);
       } catch (error) {
@@ -92,7 +92,7 @@ export function createTransactionLookup(options: {
         return { kind: (await isNextInLine(hash)) ? "waiting" : "missing" };
       }
     },
-    async waitFor(hash, payment) {
+    async waitUntilMined(hash, payment) {
       try {
         const receipt = await client.waitForTransactionReceipt({
           hash,
@@ -105,9 +105,9 @@ export function createTransactionLookup(options: {
         return { kind: "waiting" };
       }
     },
-    balanceOf: ({ asset, payer }) =>
+    readBalance: ({ asset, payer }) =>
       client.readContract({ address: asset, abi: ABI, functionName: "balanceOf", args: [payer] }),
-    async expiredWaiting(hash, blockNumber) {
+    async hasExpiredInMempool(hash, blockNumber) {
       const [{ input, maxFeePerGas }, block, parent] = await Promise.all([
         client.getTransaction({ hash }),
         client.getBlock({ blockNumber }),
@@ -119,7 +119,7 @@ export function createTransactionLookup(options: {
       const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
       return wasPricedOut || parent.timestamp >= validBefore;
     },
-    async wasCarriedOut({ asset, payer, nonce }, blockNumber) {
+    async wasAuthorizationUsed({ asset, payer, nonce }, blockNumber) {
       const head = await client.getBlockNumber();
       // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
       // its state, and none is behind it any longer.

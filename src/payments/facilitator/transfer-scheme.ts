@@ -5,26 +5,26 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyRespons
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { type Abi, encodeFunctionData, type PublicClient } from "viem";
-import type { Network } from "../../lib/caip2.ts";
+import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { FeeLimits } from "./broadcast/fee-limits.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
-import { type Facilitator, SIMULATION_FAILED, TRANSACTION_FAILED } from "./facilitator.ts";
-import type { SendHooks, Witness } from "./operation-tracker.ts";
+import { type PaymentFacilitator, SIMULATION_FAILED, TRANSACTION_FAILED } from "./facilitator.ts";
+import type { SendHooks, OperationTracker } from "./operation-tracker.ts";
 
 export type TransferScheme = {
   verify(payload: PaymentPayload, terms: PaymentRequirements): Promise<VerifyResponse>;
   /** Verifies, sends and waits for a block. */
-  carryOut(payload: PaymentPayload, terms: PaymentRequirements, hooks: SendHooks): Promise<SettleResponse>;
-  getSupported: Facilitator["getSupported"];
+  broadcast(payload: PaymentPayload, terms: PaymentRequirements, hooks: SendHooks): Promise<SettleResponse>;
+  getSupported: PaymentFacilitator["getSupported"];
 };
 
 export type TransferSchemeOptions = {
-  readonly network: Network;
+  readonly network: Caip2Network;
   readonly address: Hex;
   readonly client: PublicClient;
   readonly queue: BroadcastQueue;
-  readonly witness: Witness;
+  readonly witness: OperationTracker;
   readonly limitsFor: (amount: bigint, gas: bigint) => Promise<FeeLimits>;
   readonly confirmationMs: number;
 };
@@ -36,9 +36,9 @@ const GAS_MAX = 300_000n;
 // reorg the next one may be the first again. What is not used is not paid for.
 const GAS_MARGIN = 50_000n;
 /** The gas limit of the costliest transfer that is sent. */
-export const TRANSFER_GAS_MAX = GAS_MAX + GAS_MARGIN;
+export const TRANSFER_GAS_LIMIT_MAX = GAS_MAX + GAS_MARGIN;
 /** The gas limit of a transfer from an account with a plain key. */
-export const TRANSFER_GAS = 90_000n + GAS_MARGIN;
+export const TRANSFER_GAS_LIMIT = 90_000n + GAS_MARGIN;
 
 // The library's ABI has none: with them a rejection by the token is known by its name.
 const TOKEN_ERRORS = usdCoinAbi.filter(({ type }) => type === "error");
@@ -65,7 +65,7 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
       witness.run({ accepts: ({ isValid }) => isValid, hooks: null }, () =>
         facilitator.verify(payload, terms),
       ),
-    carryOut: (payload, terms, hooks) =>
+    broadcast: (payload, terms, hooks) =>
       witness.run(
         { accepts: ({ success, transaction }) => success || transaction !== "", hooks },
         async () => {
@@ -75,12 +75,12 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
           return unsent ? { ...result, errorReason: SIMULATION_FAILED } : result;
         },
       ),
-    getSupported: async () => facilitator.getSupported() as Awaited<ReturnType<Facilitator["getSupported"]>>,
+    getSupported: async () => facilitator.getSupported() as Awaited<ReturnType<PaymentFacilitator["getSupported"]>>,
   };
 }
 
 function signerOf({ address, client, queue, witness, limitsFor, confirmationMs }: TransferSchemeOptions) {
-  const { watch } = witness;
+  const { track: watch } = witness;
 
   const writeContract = async ({ address: to, abi, functionName, args }: Write) => {
     const call = { abi: [...abi, ...TOKEN_ERRORS], functionName, args } as unknown as AnyCall;
@@ -89,12 +89,12 @@ function signerOf({ address, client, queue, witness, limitsFor, confirmationMs }
     if (estimate > GAS_MAX) throw new Error(`invalid signature: checking it would take ${estimate} gas`);
     const gas = estimate + GAS_MARGIN;
     const limits = await watch(limitsFor(BigInt(String(args[VALUE_ARGUMENT])), gas));
-    const hooks = witness.sending();
+    const hooks = witness.markSending();
     if (hooks === null) throw new Error("a transfer is sent only while a payment is settled");
-    const { beforeSend, notSent } = hooks;
+    const { beforeSend, onRejected: notSent } = hooks;
     const data = encodeFunctionData(call);
     // What the contracts would do is known by now: a node that will not take it says nothing about the payment.
-    return watch(queue.send({ to, data, gas, limits, beforeSend: (hash) => beforeSend(hash, gas), notSent }));
+    return watch(queue.send({ to, data, gas, limits, beforeSend: (hash) => beforeSend(hash, gas), onRejected: notSent }));
   };
 
   return toFacilitatorEvmSigner(
@@ -106,7 +106,7 @@ function signerOf({ address, client, queue, witness, limitsFor, confirmationMs }
       // Never rejects: the library leaves one of its reads to itself, and its failure would go unnoticed.
       getCode: (args) =>
         client.getCode(args).catch((error: unknown) => {
-          witness.note(error);
+          witness.recordFailure(error);
           return undefined;
         }),
       writeContract,

@@ -1,15 +1,15 @@
 // The ledger: every change of a payment is one statement that only its owner can make, and only from the state it knows.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "../../lib/hex.ts";
-import type { Rows } from "../../schema/record-store.ts";
-import { name, type SqlText, sql } from "../../schema/sql.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Payment } from "../paywall/payment.ts";
 import type { BlockId } from "../settlement/lookup.ts";
-import { freeIdentifier, isNameTaken } from "./identifier.ts";
-import { keyIs, type LedgerRow, type PaymentKey, type PaymentState, ROW, readRow } from "./row.ts";
-import type { KeptAnswer } from "./stored-response.ts";
+import { releaseIdentifierSql, isUniqueViolation } from "./identifier.ts";
+import { whereKey, type LedgerRow, type PaymentKey, type PaymentState, ROW_COLUMNS, parseLedgerRow } from "./row.ts";
+import type { StoredResponse } from "./stored-response.ts";
 
-export type Reservation = {
+export type ReservationInput = {
   readonly key: PaymentKey;
   readonly payment: Payment;
   readonly fingerprint: string;
@@ -17,7 +17,7 @@ export type Reservation = {
   readonly terms: PaymentRequirements;
 };
 
-export type TakeUp = {
+export type ReclaimOptions = {
   readonly from: PaymentState;
   readonly to: "reserved" | "settling";
   readonly paymentId: string | null;
@@ -25,61 +25,61 @@ export type TakeUp = {
 };
 
 /** Answers false where the row is no longer its owner's: whoever hears it must not act any further. */
-export type Ledger = {
+export type PaymentLedger = {
   find(key: PaymentKey): Promise<LedgerRow | null>;
   /** The one row that may be charged, or was charged, under an identifier. */
-  holderOf(key: PaymentKey, paymentId: string): Promise<LedgerRow | null>;
+  findHolder(key: PaymentKey, paymentId: string): Promise<LedgerRow | null>;
   /** False where the authorization is known already, or its identifier belongs to another one that may be charged. */
-  reserve(wanted: Reservation, owner: string): Promise<boolean>;
+  reserve(wanted: ReservationInput, owner: string): Promise<boolean>;
   /** For a request with the same authorization again; false also where its identifier belongs to another one. */
-  takeUp(key: PaymentKey, owner: string, change: TakeUp): Promise<boolean>;
+  reclaim(key: PaymentKey, owner: string, change: ReclaimOptions): Promise<boolean>;
   /** Gives the identifier of a transfer that did not happen away: the row keeps its text and is never sent again. */
-  replace(key: PaymentKey, owner: string): Promise<void>;
+  markReplaced(key: PaymentKey, owner: string): Promise<void>;
   /** Makes someone the owner of a row that nobody acts on. */
-  take(key: PaymentKey, owner: string, from: PaymentState, to: PaymentState): Promise<boolean>;
-  renew(key: PaymentKey, owner: string): Promise<boolean>;
+  acquire(key: PaymentKey, owner: string, from: PaymentState, to: PaymentState): Promise<boolean>;
+  renewLease(key: PaymentKey, owner: string): Promise<boolean>;
   /** Leaves the row as it is to whoever comes next. */
-  giveUp(key: PaymentKey, owner: string): Promise<void>;
+  releaseLease(key: PaymentKey, owner: string): Promise<void>;
   /** Nothing was charged and nothing was worked for: as if it had never come. */
-  forget(key: PaymentKey, owner: string): Promise<boolean>;
+  deleteReservation(key: PaymentKey, owner: string): Promise<boolean>;
   /** As if it had never come: nobody knows whose it was, and nobody acts on it any more. */
-  discard(key: PaymentKey): Promise<void>;
+  deleteUnverified(key: PaymentKey): Promise<void>;
   /** The work failed: counted against its payer. */
-  release(key: PaymentKey, owner: string): Promise<boolean>;
-  keepAnswer(key: PaymentKey, owner: string, answer: KeptAnswer): Promise<boolean>;
-  beginSettling(key: PaymentKey, owner: string): Promise<boolean>;
+  recordJobFailure(key: PaymentKey, owner: string): Promise<boolean>;
+  storeResponse(key: PaymentKey, owner: string, answer: StoredResponse): Promise<boolean>;
+  startSettling(key: PaymentKey, owner: string): Promise<boolean>;
   /** Remembers a transaction whose outcome is not known, and leaves the row to whoever comes next. */
-  leaveUnknown(key: PaymentKey, owner: string, transaction: string | null): Promise<void>;
-  settle(key: PaymentKey, owner: string, transaction: string, block: BlockId): Promise<boolean>;
-  end(
+  recordUnknownOutcome(key: PaymentKey, owner: string, transaction: string | null): Promise<void>;
+  recordSettled(key: PaymentKey, owner: string, transaction: string, block: BlockId): Promise<boolean>;
+  recordEnd(
     key: PaymentKey,
     owner: string,
     state: "refused" | "expired" | "lost",
     reason: string,
   ): Promise<boolean>;
   /** The transfer has been seen in this block. */
-  confirm(
+  recordBlock(
     key: PaymentKey,
     owner: string,
     seen: { transaction: Hex; block: BlockId; final: boolean },
   ): Promise<boolean>;
-  answerOf(key: PaymentKey): Promise<KeptAnswer | null>;
+  readStoredResponse(key: PaymentKey): Promise<StoredResponse | null>;
   /** Failed work for a payer within the window of the limit. */
-  failuresOf(payer: Hex): Promise<number>;
+  countFailures(payer: Hex): Promise<number>;
   markVerified(key: PaymentKey, owner: string): Promise<boolean>;
   /** Rows of a payer that are being acted on, as far as they are known to be his. */
-  busyOf(payer: Hex): Promise<number>;
+  countActive(payer: Hex): Promise<number>;
   /** What has been paid and stays so, as far as we know. */
-  total(terms: Pick<PaymentKey, "network" | "asset">): Promise<bigint>;
+  totalPaid(terms: Pick<PaymentKey, "network" | "asset">): Promise<bigint>;
 };
 
-export type LedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
+export type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
-export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOptions): Ledger {
+export function openPaymentLedger(store: StatementRunner, { leaseMs, failureWindowMs }: PaymentLedgerOptions): PaymentLedger {
   const after = (ms: number) => sql`now() + ${ms}::double precision * interval '1 millisecond'`;
   const lease = (owner: string) => sql`owner = ${owner}, lease_until = ${after(leaseMs)}`;
-  const FREE = name("owner = null, lease_until = null");
-  const one = (rows: readonly Readonly<Record<string, unknown>>[]) => (rows[0] ? readRow(rows[0]) : null);
+  const FREE = rawSql("owner = null, lease_until = null");
+  const one = (rows: readonly Readonly<Record<string, unknown>>[]) => (rows[0] ? parseLedgerRow(rows[0]) : null);
 
   const change = async (
     key: PaymentKey,
@@ -90,19 +90,19 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
   ) =>
     (
       await store.run(sql`update payments set ${set}, updated_at = now()
-      where ${keyIs(key)} and owner = ${owner} and state = any(${from}) and ${only} returning 1 as done`)
+      where ${whereKey(key)} and owner = ${owner} and state = any(${from}) and ${only} returning 1 as done`)
     ).length === 1;
 
   return {
-    find: async (key) => one(await store.run(sql`select ${ROW} from payments where ${keyIs(key)}`)),
-    holderOf: async ({ network, asset, payer }, id) =>
+    find: async (key) => one(await store.run(sql`select ${ROW_COLUMNS} from payments where ${whereKey(key)}`)),
+    findHolder: async ({ network, asset, payer }, id) =>
       one(
-        await store.run(sql`select ${ROW} from payments where network = ${network} and asset = ${asset}
+        await store.run(sql`select ${ROW_COLUMNS} from payments where network = ${network} and asset = ${asset}
           and payer = ${payer} and payment_id = ${id} and not replaced`),
       ),
     async reserve({ key, payment, fingerprint, payload, terms }, owner) {
       // Loses against the same authorization as well as against another one that holds the identifier.
-      const rows = await store.run(sql`with freed as (${freeIdentifier(key, payment.paymentId, fingerprint)})
+      const rows = await store.run(sql`with freed as (${releaseIdentifierSql(key, payment.paymentId, fingerprint)})
         insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
           fingerprint, payment_digest, payment_id, payload, terms, state, owner, lease_until)
         select ${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to},
@@ -112,45 +112,45 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         on conflict do nothing returning 1 as done`);
       return rows.length === 1;
     },
-    async takeUp(key, owner, { from, to, paymentId, fingerprint }) {
+    async reclaim(key, owner, { from, to, paymentId, fingerprint }) {
       try {
-        const rows = await store.run(sql`with freed as (${freeIdentifier(key, paymentId, fingerprint)})
+        const rows = await store.run(sql`with freed as (${releaseIdentifierSql(key, paymentId, fingerprint)})
           update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
             ${lease(owner)}, updated_at = now()
-          where ${keyIs(key)} and state = ${from} and (owner is null or lease_until <= now())
+          where ${whereKey(key)} and state = ${from} and (owner is null or lease_until <= now())
             and (select count(*) from freed) >= 0 returning 1 as done`);
         return rows.length === 1;
       } catch (error) {
-        if (isNameTaken(error)) return false;
+        if (isUniqueViolation(error)) return false;
         throw error;
       }
     },
-    async replace(key, owner) {
+    async markReplaced(key, owner) {
       await store.run(sql`update payments set replaced = true, ${FREE}, updated_at = now()
-        where ${keyIs(key)} and state in ('settling', 'refused') and (owner = ${owner} or owner is null or lease_until <= now())`);
+        where ${whereKey(key)} and state in ('settling', 'refused') and (owner = ${owner} or owner is null or lease_until <= now())`);
     },
-    take: async (key, owner, from, to) =>
+    acquire: async (key, owner, from, to) =>
       (
         await store.run(sql`update payments set state = ${to}, ${lease(owner)}, updated_at = now()
-        where ${keyIs(key)} and state = ${from} and (owner is null or lease_until <= now()) returning 1 as done`)
+        where ${whereKey(key)} and state = ${from} and (owner is null or lease_until <= now()) returning 1 as done`)
       ).length === 1,
-    renew: (key, owner) => change(key, owner, ["reserved", "settling", "settled", "refused"], lease(owner)),
-    async giveUp(key, owner) {
+    renewLease: (key, owner) => change(key, owner, ["reserved", "settling", "settled", "refused"], lease(owner)),
+    async releaseLease(key, owner) {
       await store.run(
-        sql`update payments set ${FREE}, updated_at = now() where ${keyIs(key)} and owner = ${owner}`,
+        sql`update payments set ${FREE}, updated_at = now() where ${whereKey(key)} and owner = ${owner}`,
       );
     },
-    async forget(key, owner) {
+    async deleteReservation(key, owner) {
       const gone = await store.run(sql`delete from payments
-        where ${keyIs(key)} and owner = ${owner} and state = 'reserved' and failures = 0 returning 1 as done`);
+        where ${whereKey(key)} and owner = ${owner} and state = 'reserved' and failures = 0 returning 1 as done`);
       // What has failed before is still counted.
       return gone.length === 1 || change(key, owner, ["reserved"], sql`state = 'released', ${FREE}`);
     },
-    async discard(key) {
-      await store.run(sql`delete from payments where ${keyIs(key)} and state = 'reserved' and not verified
+    async deleteUnverified(key) {
+      await store.run(sql`delete from payments where ${whereKey(key)} and state = 'reserved' and not verified
         and (owner is null or lease_until <= now())`);
     },
-    release: (key, owner) =>
+    recordJobFailure: (key, owner) =>
       change(
         key,
         owner,
@@ -158,7 +158,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         sql`state = 'released', failed_at = now(), ${FREE},
           failures = 1 + case when failed_at > ${after(-failureWindowMs)} then failures else 0 end`,
       ),
-    keepAnswer: (key, owner, { status, headers, body }) =>
+    storeResponse: (key, owner, { status, headers, body }) =>
       change(
         key,
         owner,
@@ -166,7 +166,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         sql`state = 'settling', attempts = attempts + 1, answer_status = ${status},
           answer_headers = ${JSON.stringify(headers)}, answer_body = decode(${body.toString("hex")}, 'hex'), ${lease(owner)}`,
       ),
-    beginSettling: (key, owner) =>
+    startSettling: (key, owner) =>
       change(
         key,
         owner,
@@ -175,7 +175,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         // What another authorization replaced is looked for on the chain and never sent.
         sql`(state = 'settled' or not replaced)`,
       ),
-    async leaveUnknown(key, owner, transaction) {
+    async recordUnknownOutcome(key, owner, transaction) {
       await change(
         key,
         owner,
@@ -183,7 +183,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         sql`transaction = coalesce(${transaction}, transaction), ${FREE}`,
       );
     },
-    settle: (key, owner, transaction, block) =>
+    recordSettled: (key, owner, transaction, block) =>
       change(
         key,
         owner,
@@ -191,7 +191,7 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
         sql`state = 'settled', reason = null, transaction = ${transaction}, ${blockIs(block)},
           settled_at = coalesce(settled_at, now()), ${FREE}`,
       ),
-    end: (key, owner, state, reason) =>
+    recordEnd: (key, owner, state, reason) =>
       change(
         key,
         owner,
@@ -201,21 +201,21 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
           failed_at = case when reason is null then now() else failed_at end,
           failures = case when reason is not null then failures when failed_at > ${after(-failureWindowMs)} then failures + 1 else 1 end`,
       ),
-    confirm: (key, owner, { transaction, block, final }) =>
+    recordBlock: (key, owner, { transaction, block, final }) =>
       change(
         key,
         owner,
         ["settled"],
         sql`transaction = ${transaction}, ${blockIs(block)}, final = ${final}, ${FREE}`,
       ),
-    async answerOf(key) {
+    async readStoredResponse(key) {
       const [row] = await store.run<{ status: number; headers: string; body: Buffer }>(
         sql`select answer_status as status, answer_headers as headers, answer_body as body from payments
-          where ${keyIs(key)} and answer_body is not null`,
+          where ${whereKey(key)} and answer_body is not null`,
       );
-      return row ? { ...row, headers: JSON.parse(row.headers) as KeptAnswer["headers"] } : null;
+      return row ? { ...row, headers: JSON.parse(row.headers) as StoredResponse["headers"] } : null;
     },
-    async failuresOf(payer) {
+    async countFailures(payer) {
       const [row] = await store.run<{
         sum: string;
       }>(sql`select coalesce(sum(failures), 0)::text as sum from payments
@@ -223,12 +223,12 @@ export function openLedger(store: Rows, { leaseMs, failureWindowMs }: LedgerOpti
       return Number(row?.sum ?? 0);
     },
     markVerified: (key, owner) => change(key, owner, ["reserved"], sql`verified = true`),
-    async busyOf(payer) {
+    async countActive(payer) {
       const [row] = await store.run<{ count: string }>(sql`select count(*)::text as count from payments
         where payer = ${payer} and verified and owner is not null and lease_until > now()`);
       return Number(row?.count ?? 0);
     },
-    async total({ network, asset }) {
+    async totalPaid({ network, asset }) {
       const [row] = await store.run<{
         sum: string;
       }>(sql`select coalesce(sum(amount), 0)::text as sum from payments

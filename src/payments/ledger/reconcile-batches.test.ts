@@ -5,14 +5,14 @@ import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FaultyNode, startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
-import { ask, signedFor } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { Secret } from "../../lib/secret.ts";
-import { FacilitatorTrouble } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import { settlementChain } from "../settlement/onchain.ts";
+import { createSettlementLookup } from "../settlement/onchain.ts";
 
 let stage: PaidStage;
 /** An honest node that counts what it is asked. */
@@ -30,9 +30,9 @@ afterEach(async () => {
 });
 
 function chainAt(url: string) {
-  const rpc = createRpc({ urls: [new Secret(url)], log: quiet });
+  const rpc = createRpc({ urls: [new Secret(url)], log: silentLog });
   closing.push(() => rpc.close());
-  return settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
+  return createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
 }
 
 const serve = (limits: Partial<GateLimits> = {}) => stage.serve({ chain: chainAt(counting.url), limits });
@@ -44,10 +44,10 @@ async function sell(url: string, payers: number, each: number, status = 200): Pr
   const all = accounts.flatMap((payer, i) =>
     Array.from({ length: each }, async (_, j) => {
       const target = `${url}/paid?q=${i}-${j}`;
-      const { header } = await signedFor(target, payer, stage.asset);
-      let answer = await ask(target, header);
+      const { header } = await signPaymentFor(target, payer, stage.asset);
+      let answer = await fetchWithPayment(target, header);
       for (let tries = 1; answer.status === 503 && status !== 503 && tries < 10; tries += 1) {
-        answer = await ask(target, header);
+        answer = await fetchWithPayment(target, header);
       }
       return answer.status;
     }),
@@ -75,18 +75,18 @@ const TIMEOUT_MS = 120_000;
 
 describe("many payments", { timeout: TIMEOUT_MS }, () => {
   it("are followed by block: requests do not grow with the rows, and one sweep drains all of them", async () => {
-    const service = await serve({ sweepRows: 7 });
+    const service = await serve({ reconcileBatchRows: 7 });
     await stage.chain.request("evm_setAutomine", [false]);
     await stage.chain.request("evm_setIntervalMining", [400]);
     await sell(service.url, 2, 10);
     await stage.chain.request("evm_setIntervalMining", [0]);
     await stage.chain.request("evm_setAutomine", [true]);
-    const waiting = await requestsOf(() => service.gate.sweep());
-    const again = await requestsOf(() => service.gate.sweep());
+    const waiting = await requestsOf(() => service.gate.reconcile());
+    const again = await requestsOf(() => service.gate.reconcile());
     expect(await states()).toEqual({ settled: 20 });
     await stage.chain.mine(40);
     const swept = { found: 0, final: 20, repeated: 0 };
-    const finishing = await requestsOf(async () => expect(await service.gate.sweep()).toEqual(swept));
+    const finishing = await requestsOf(async () => expect(await service.gate.reconcile()).toEqual(swept));
     expect(await states()).toEqual({ "settled, final": 20 });
     // Four a row before: 80, in sweeps of 100 rows at most.
     expect(waiting).toBeLessThan(15);
@@ -96,13 +96,13 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
 
   it("of unknown outcome are read in one request as long as they can only wait", async () => {
     const service = await serve();
-    service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
+    service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
     await sell(service.url, 2, 8, 503);
-    expect(await requestsOf(() => service.gate.sweep())).toBeLessThan(5);
+    expect(await requestsOf(() => service.gate.reconcile())).toBeLessThan(5);
     expect(await states()).toEqual({ settling: 16 });
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(40);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await states()).toEqual({ expired: 16 });
   });
 
@@ -114,11 +114,11 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     // After this the facilitator takes its nonces for dropped.
     await new Promise((resolve) => setTimeout(resolve, 400));
     // One sweep sends all of them; a second one finds those whose block was late on a busy machine.
-    const sweeps = [await service.gate.sweep(), await service.gate.sweep()];
-    expect(sweeps.reduce((sum, { repeated }) => sum + repeated, 0)).toBe(20);
-    expect(await stage.balance(stage.payTo)).toBe(20n * PRICE);
+    const sweeps = [await service.gate.reconcile(), await service.gate.reconcile()];
+    expect(sweeps.reduce((sum, { resent: repeated }) => sum + repeated, 0)).toBe(20);
+    expect(await stage.balance(stage.payTo)).toBe(20n * TEST_PRICE);
     await stage.chain.mine(40);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await states()).toEqual({ "settled, final": 20 });
   });
 
@@ -127,18 +127,18 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     await sell(service.url, 1, 5);
     await stage.database.query("update payments set block_hash = null");
     await stage.chain.mine(40);
-    await service.gate.sweep();
-    expect(await service.gate.sweep()).toEqual({ found: 0, final: 5, repeated: 0 });
+    await service.gate.reconcile();
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 5, repeated: 0 });
   });
 
   it("become final by their receipts where the logs of a block do not prove them", async () => {
     const real = chainAt(stage.chain.rpcUrl);
     const service = await stage.serve({
-      chain: { ...real, readTransfers: async (blocks) => blocks.map(({ wanted }) => wanted.map(() => null)) },
+      chain: { ...real, findTransfersInBlocks: async (blocks) => blocks.map(({ transfers: wanted }) => wanted.map(() => null)) },
     });
     await sell(service.url, 1, 3);
     await stage.chain.mine(40);
-    expect(await service.gate.sweep()).toEqual({ found: 0, final: 3, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 3, repeated: 0 });
   });
 });
 
@@ -153,19 +153,19 @@ describe("a ledger that services on two networks share", () => {
     const token = await stage.serve({ chain, offer: { asset: `0x${"ab".repeat(20)}` as Hex } });
     const service = await serve();
     await sell(service.url, 1, 3);
-    service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
+    service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
     await sell(service.url, 1, 2, 503);
     await stage.database.query("update payments set settled_at = settled_at - interval '25 hours'");
     // On the other chain everything has expired long ago.
     await other.increaseTime(100_000n);
     await other.mine(40);
     const untouched = { found: 0, final: 0, repeated: 0 };
-    expect(await foreign.gate.sweep()).toEqual(untouched);
-    expect(await token.gate.sweep()).toEqual(untouched);
+    expect(await foreign.gate.reconcile()).toEqual(untouched);
+    expect(await token.gate.reconcile()).toEqual(untouched);
     expect(await states()).toEqual({ settled: 3, settling: 2 });
     const { rows } = await stage.database.query("select 1 from payments where answer_body is not null");
     expect(rows).toHaveLength(5);
     await stage.chain.mine(40);
-    expect(await service.gate.sweep()).toEqual({ found: 0, final: 3, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 3, repeated: 0 });
   });
 });

@@ -6,25 +6,25 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
 import { encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ask, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
-  type PaidService,
+  type StagedPaidService,
   type PaidStage,
-  PRICE,
+  TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { FacilitatorTrouble } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
 
 let stage: PaidStage;
-let service: PaidService;
+let service: StagedPaidService;
 const url = (q: string, at = service) => `${at.url}/paid?q=${q}`;
 const spentBy = async (payer: Hex) => (await stage.transfersFrom(payer)).length;
 const stateOf = async (payer: Hex) => {
   const text = "select state, final, failures from payments where payer = $1";
   return (await stage.database.query({ text, values: [payer.toLowerCase()] })).rows[0];
 };
-const lostOnTheWay = () => Promise.reject(new FacilitatorTrouble("timed out"));
+const lostOnTheWay = () => Promise.reject(new FacilitatorUnavailableError("timed out"));
 
 type Signed = { from: Hex; to: Hex; value: string; validAfter: string; validBefore: string; nonce: Hex };
 const TYPES = {
@@ -85,19 +85,19 @@ afterEach(() => stage.close());
 describe("an authorization that somebody else uses", () => {
   it("is found on chain when a stranger relays it first, and not charged twice", async () => {
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("raced"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("raced"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       await relayAll([relay(authorizationOf(payload), payload.payload.signature as Hex)]);
       return real(sent, terms);
     };
-    expect((await ask(url("raced"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("raced"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
-    expect(await service.gate.total()).toBe(PRICE);
+    expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
 
   it("does not count when the nonce went elsewhere, even beside a payment to us in the same transaction", async () => {
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("decoy"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("decoy"), payer, stage.asset);
     const signed = authorizationOf(payload);
     service.injected.settle = (real) => async (sent, terms) => {
       const toSelf = { ...signed, to: payer.address };
@@ -108,16 +108,16 @@ describe("an authorization that somebody else uses", () => {
       ]);
       return real(sent, terms);
     };
-    expect((await ask(url("decoy"), header)).status).toBe(402);
+    expect((await fetchWithPayment(url("decoy"), header)).status).toBe(402);
     expect(await stateOf(payer.address)).toMatchObject({ state: "refused" });
-    expect(await service.gate.total()).toBe(0n);
+    expect(await service.gate.totalPaid()).toBe(0n);
   });
 
   it.each(["before it is verified", "before it is settled"])(
     "is refused when it was cancelled %s",
     async (when) => {
       const payer = await stage.payer();
-      const { header, payload } = await signedFor(url("cancelled"), payer, stage.asset);
+      const { header, payload } = await signPaymentFor(url("cancelled"), payer, stage.asset);
       const { nonce } = authorizationOf(payload);
       const cancel = async () => {
         const signature = await sign(payer, "CancelAuthorization", { authorizer: payer.address, nonce });
@@ -129,8 +129,8 @@ describe("an authorization that somebody else uses", () => {
         await cancel();
         return real(sent, terms);
       };
-      expect((await ask(url("cancelled"), header)).status).toBe(402);
-      expect((await ask(url("cancelled"), header)).status).toBe(402);
+      expect((await fetchWithPayment(url("cancelled"), header)).status).toBe(402);
+      expect((await fetchWithPayment(url("cancelled"), header)).status).toBe(402);
       expect(await spentBy(payer.address)).toBe(0);
     },
   );
@@ -140,9 +140,9 @@ describe("several processes", () => {
   it("share ×10 of one signature: one run, one transaction", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
-    const { header } = await signedFor(url("shared"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("shared"), payer, stage.asset);
     const places = Array.from({ length: 10 }, (_, i) => url("shared", i % 2 === 0 ? service : other));
-    const answers = await Promise.all(places.map((place) => ask(place, header)));
+    const answers = await Promise.all(places.map((place) => fetchWithPayment(place, header)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(service.runs.length + other.runs.length).toBe(1);
     expect(await spentBy(payer.address)).toBe(1);
@@ -151,30 +151,30 @@ describe("several processes", () => {
   it("take over from one that died at work, whose late result is worth nothing", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
-    const { header } = await signedFor(url("died"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("died"), payer, stage.asset);
     let finish = () => {};
     service.sold.work = () =>
       new Promise((resolve) => {
         finish = () => resolve({ status: 200, body: { from: "the dead" } });
       });
-    const dead = ask(url("died"), header);
-    await until(() => service.runs.length === 1);
+    const dead = fetchWithPayment(url("died"), header);
+    await waitFor(() => service.runs.length === 1);
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
     );
     other.sold.work = async () => ({ status: 200, body: { from: "the living" } });
-    const living = await ask(url("died", other), header);
+    const living = await fetchWithPayment(url("died", other), header);
     expect([living.status, await living.json()]).toEqual([200, { from: "the living" }]);
     finish();
     expect((await dead).status).toBe(503);
-    expect(await (await ask(url("died"), header)).json()).toEqual({ from: "the living" });
+    expect(await (await fetchWithPayment(url("died"), header)).json()).toEqual({ from: "the living" });
     expect(await spentBy(payer.address)).toBe(1);
   });
 
   it("take over from one that stalled while it verified, whose late refusal is worth nothing", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
-    const { header } = await signedFor(url("stalled"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("stalled"), payer, stage.asset);
     let finish = () => {};
     let isVerifying = false;
     service.injected.verify = (real) => async (sent, terms) => {
@@ -184,12 +184,12 @@ describe("several processes", () => {
       });
       return real(sent, terms);
     };
-    const stalled = ask(url("stalled"), header);
-    await until(() => isVerifying);
+    const stalled = fetchWithPayment(url("stalled"), header);
+    await waitFor(() => isVerifying);
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
     );
-    expect((await ask(url("stalled", other), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("stalled", other), header)).status).toBe(200);
     // The nonce is used by now: the stalled process finds the payment invalid.
     finish();
     const late = await stalled;
@@ -203,16 +203,16 @@ describe("several processes", () => {
     const nowMs = () => systemClock.nowMs() + 55_000;
     const other = await stage.serve({ limits, clock: { ...systemClock, nowMs } });
     const payer = await stage.payer();
-    const { header } = await signedFor(url("soon", slow), payer, stage.asset);
+    const { header } = await signPaymentFor(url("soon", slow), payer, stage.asset);
     let finish = () => {};
     slow.sold.work = () =>
       new Promise((resolve) => {
         finish = () => resolve({ status: 200, body: {} });
       });
-    const stalled = ask(url("soon", slow), header);
-    await until(() => slow.runs.length === 1);
+    const stalled = fetchWithPayment(url("soon", slow), header);
+    await waitFor(() => slow.runs.length === 1);
     await stage.database.query("update payments set lease_until = now() - interval '1 second'");
-    expect((await ask(url("soon", other), header)).status).toBe(402);
+    expect((await fetchWithPayment(url("soon", other), header)).status).toBe(402);
     finish();
     expect((await stalled).status).toBe(503);
     expect(await spentBy(payer.address)).toBe(0);
@@ -221,14 +221,14 @@ describe("several processes", () => {
   it("take over from one that died while settling, without doing the work again", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
-    const { header } = await signedFor(url("died"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("died"), payer, stage.asset);
     service.injected.settle = () => () => new Promise(() => {});
-    const dead = ask(url("died"), header);
-    await until(async () => (await stateOf(payer.address))?.state === "settling");
+    const dead = fetchWithPayment(url("died"), header);
+    await waitFor(async () => (await stateOf(payer.address))?.state === "settling");
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
     );
-    expect((await ask(url("died", other), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("died", other), header)).status).toBe(200);
     expect(service.runs.length + other.runs.length).toBe(1);
     expect(await spentBy(payer.address)).toBe(1);
     expect([200, 503]).toContain((await dead).status);
@@ -244,10 +244,10 @@ describe("blocks that take their time", () => {
     const [first] = payers;
     if (!first) throw new Error("there is no payer");
     const signed = await Promise.all(
-      payers.map((payer, i) => signedFor(url(`slow-${i}`), payer, stage.asset)),
+      payers.map((payer, i) => signPaymentFor(url(`slow-${i}`), payer, stage.asset)),
     );
     const asked = signed.flatMap(({ header }, i) =>
-      Array.from({ length: i === 0 ? 10 : 1 }, () => ask(url(`slow-${i}`), header)),
+      Array.from({ length: i === 0 ? 10 : 1 }, () => fetchWithPayment(url(`slow-${i}`), header)),
     );
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(24).fill(200));
     expect(service.runs).toHaveLength(15);
@@ -259,17 +259,17 @@ describe("blocks that take their time", () => {
 describe("a payment that was sent and is not known to be mined", () => {
   it("is not refused by a later attempt: whoever is refused signs again, and would pay for both", async () => {
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("waiting"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("waiting"), payer, stage.asset);
     service.injected.settle = () => lostOnTheWay;
-    expect((await ask(url("waiting"), header)).status).toBe(503);
+    expect((await fetchWithPayment(url("waiting"), header)).status).toBe(503);
     service.injected.settle = () => async () => ({
       ...{ success: false, errorReason: "invalid_exact_evm_insufficient_balance" },
       ...{ transaction: "", network: "eip155:31337" },
     });
-    expect((await ask(url("waiting"), header)).status).toBe(503);
+    expect((await fetchWithPayment(url("waiting"), header)).status).toBe(503);
     // It was under way all the time.
     await relayAll([relay(authorizationOf(payload), payload.payload.signature as Hex)]);
-    expect((await ask(url("waiting"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("waiting"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
 });
@@ -278,15 +278,15 @@ describe("a forgery that was being checked by a process that died", () => {
   it("does not keep the real payment out", async () => {
     const dying = await stage.serve({ limits: { verifyMs: 1_000 } });
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("orphan"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("orphan"), payer, stage.asset);
     const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
     dying.injected.verify = () => () => new Promise(() => {});
-    const dead = ask(url("orphan", dying), Buffer.from(JSON.stringify(forged)).toString("base64"));
-    await until(async () => (await stateOf(payer.address))?.state === "reserved");
+    const dead = fetchWithPayment(url("orphan", dying), Buffer.from(JSON.stringify(forged)).toString("base64"));
+    await waitFor(async () => (await stateOf(payer.address))?.state === "reserved");
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
     );
-    expect((await ask(url("orphan"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("orphan"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
     expect((await dead).status).not.toBe(200);
   });
@@ -294,9 +294,9 @@ describe("a forgery that was being checked by a process that died", () => {
 
 describe("one payer with many signatures", () => {
   it("is worked for only so many times at once, however little he owns", async () => {
-    const narrow = await stage.serve({ limits: { busyMax: 3 } });
+    const narrow = await stage.serve({ limits: { activePerPayerMax: 3 } });
     const payer = await stage.payer(0n);
-    await stage.mint(payer.address, PRICE);
+    await stage.mint(payer.address, TEST_PRICE);
     let open = () => {};
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -319,10 +319,10 @@ describe("one payer with many signatures", () => {
       return verdict;
     };
     const targets = Array.from({ length: 8 }, (_, i) => url(`many-${i}`, narrow));
-    const headers = await Promise.all(targets.map((target) => signedFor(target, payer, stage.asset)));
-    const asked = targets.map((target, i) => ask(target, headers[i]?.header ?? ""));
+    const headers = await Promise.all(targets.map((target) => signPaymentFor(target, payer, stage.asset)));
+    const asked = targets.map((target, i) => fetchWithPayment(target, headers[i]?.header ?? ""));
     const limited = asked.map((answer) => answer.then(({ status }) => status === 429));
-    await until(() => narrow.runs.length === 3);
+    await waitFor(() => narrow.runs.length === 3);
     setTimeout(open, 500);
     expect((await Promise.all(limited)).filter(Boolean)).toHaveLength(5);
     expect(narrow.runs).toHaveLength(3);
@@ -331,9 +331,9 @@ describe("one payer with many signatures", () => {
   });
 
   it("is not kept out by what others send in his name", async () => {
-    const narrow = await stage.serve({ limits: { busyMax: 1 } });
+    const narrow = await stage.serve({ limits: { activePerPayerMax: 1 } });
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("his", narrow), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("his", narrow), payer, stage.asset);
     let open = () => {};
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -345,13 +345,13 @@ describe("one payer with many signatures", () => {
     const forged = Array.from({ length: 5 }, (_, i) => {
       const authorization = { ...authorizationOf(payload), nonce: `0x${`${i}`.repeat(64)}` };
       const sent = { ...payload, payload: { authorization, signature: `0x${"11".repeat(64)}1b` } };
-      return ask(url("his", narrow), Buffer.from(JSON.stringify(sent)).toString("base64"));
+      return fetchWithPayment(url("his", narrow), Buffer.from(JSON.stringify(sent)).toString("base64"));
     });
-    await until(async () => {
+    await waitFor(async () => {
       const { rows } = await stage.database.query("select 1 from payments where state = 'reserved'");
       return rows.length === 5;
     });
-    expect((await ask(url("his", narrow), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("his", narrow), header)).status).toBe(200);
     open();
     expect((await Promise.all(forged)).map(({ status }) => status)).toEqual(Array(5).fill(402));
   });
@@ -360,32 +360,32 @@ describe("one payer with many signatures", () => {
 describe("a nonce that was used long ago, for which no log is found", () => {
   it("is over once a final block is past the expiry, counted once, and never 402", async () => {
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("ancient"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("ancient"), payer, stage.asset);
     const elsewhere = { ...authorizationOf(payload), to: payer.address };
     await relayAll([relay(elsewhere, await sign(payer, "TransferWithAuthorization", elsewhere))]);
     await stage.chain.mine(2_500);
     service.injected.verify = () => async () => ({ isValid: true });
     service.injected.settle = () => lostOnTheWay;
-    expect((await ask(url("ancient"), header)).status).toBe(503);
+    expect((await fetchWithPayment(url("ancient"), header)).status).toBe(503);
     // As if the use were older than the row by more than clocks differ: the search for its log ends after one range.
     const set = (text: string) => stage.database.query(`update payments set ${text}`);
     await set("created_at = now() + interval '1 day', valid_before = valid_before + 86400");
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await stateOf(payer.address)).toMatchObject({ state: "settling", failures: 0 });
     await set("valid_before = valid_before - 86400");
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(40);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await stateOf(payer.address)).toMatchObject({ state: "refused", failures: 1 });
     const before = service.statements();
-    await service.gate.sweep();
+    await service.gate.reconcile();
     const swept = service.statements() - before;
-    expect((await ask(url("ancient"), header)).status).toBe(503);
+    expect((await fetchWithPayment(url("ancient"), header)).status).toBe(503);
     expect(await stateOf(payer.address)).toMatchObject({ state: "refused", failures: 1 });
     // An idle sweep takes no row up.
     await stage.database.query("delete from payments");
     const idle = service.statements();
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(swept).toBe(service.statements() - idle);
   });
 });
@@ -393,7 +393,7 @@ describe("a nonce that was used long ago, for which no log is found", () => {
 describe("while the chain can not be read", () => {
   it("an unknown outcome stays unknown: 503, never 402, and the answer is still there afterwards", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("dark"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("dark"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       await real(sent, terms);
       return lostOnTheWay();
@@ -401,13 +401,13 @@ describe("while the chain can not be read", () => {
     const dark = () => Promise.reject(new Error("no node answers"));
     const blind = await stage.serve({
       chain: {
-        ...{ findSettlement: dark, findInTransaction: dark, readStates: dark },
-        ...{ finalized: dark, compareBlocks: dark, readTransfers: dark },
+        ...{ findSettlement: dark, findInTransaction: dark, readAuthorizationStates: dark },
+        ...{ readFinalizedBlock: dark, compareBlocks: dark, findTransfersInBlocks: dark },
       },
     });
-    expect((await ask(url("dark"), header)).status).toBe(503);
-    expect((await ask(url("dark", blind), header)).status).toBe(503);
-    expect((await ask(url("dark"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("dark"), header)).status).toBe(503);
+    expect((await fetchWithPayment(url("dark", blind), header)).status).toBe(503);
+    expect((await fetchWithPayment(url("dark"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
 });
@@ -415,55 +415,55 @@ describe("while the chain can not be read", () => {
 describe("the sweep", () => {
   it("finds what happened without waiting for the client, and charges nobody who has not had an answer", async () => {
     const [charged, untouched] = [await stage.payer(), await stage.payer()];
-    const first = await signedFor(url("a"), charged, stage.asset);
-    const second = await signedFor(url("b"), untouched, stage.asset);
+    const first = await signPaymentFor(url("a"), charged, stage.asset);
+    const second = await signPaymentFor(url("b"), untouched, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       await real(sent, terms);
       return lostOnTheWay();
     };
-    await ask(url("a"), first.header);
+    await fetchWithPayment(url("a"), first.header);
     service.injected.settle = () => lostOnTheWay;
-    await ask(url("b"), second.header);
-    expect(await service.gate.sweep()).toMatchObject({ found: 1 });
-    expect(await service.gate.total()).toBe(PRICE);
-    expect((await ask(url("a"), first.header)).status).toBe(200);
+    await fetchWithPayment(url("b"), second.header);
+    expect(await service.gate.reconcile()).toMatchObject({ found: 1 });
+    expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
+    expect((await fetchWithPayment(url("a"), first.header)).status).toBe(200);
     expect(await spentBy(untouched.address)).toBe(0);
     expect(await stateOf(untouched.address)).toMatchObject({ state: "settling" });
 
     await stage.chain.mine(40);
-    expect(await service.gate.sweep()).toEqual({ found: 0, final: 1, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 1, repeated: 0 });
     expect(await stateOf(charged.address)).toMatchObject({ state: "settled", final: true });
 
     // Long after its signature has expired, what was never carried out is over.
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(40);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await stateOf(untouched.address)).toMatchObject({ state: "expired" });
-    expect((await ask(url("b"), second.header)).status).toBe(402);
-    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
+    expect((await fetchWithPayment(url("b"), second.header)).status).toBe(402);
+    expect(await service.gate.totalPaid()).toBe(await stage.balance(stage.payTo));
   });
 
   it("sends again what a reorg took away, once", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("undone"), payer, stage.asset);
-    expect((await ask(url("undone"), header)).status).toBe(200);
+    const { header } = await signPaymentFor(url("undone"), payer, stage.asset);
+    expect((await fetchWithPayment(url("undone"), header)).status).toBe(200);
     await stage.chain.reorg(1);
     expect(await spentBy(payer.address)).toBe(0);
     await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(await service.gate.sweep()).toMatchObject({ repeated: 1 });
+    expect(await service.gate.reconcile()).toMatchObject({ repeated: 1 });
     expect(await spentBy(payer.address)).toBe(1);
-    expect(await service.gate.sweep()).toEqual({ found: 0, final: 0, repeated: 0 });
-    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
-    expect((await ask(url("undone"), header)).status).toBe(200);
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 0, repeated: 0 });
+    expect(await service.gate.totalPaid()).toBe(await stage.balance(stage.payTo));
+    expect((await fetchWithPayment(url("undone"), header)).status).toBe(200);
   });
 
   it("leaves no owner on a replaced payment that it must not send again", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("replaced"), payer, stage.asset);
-    expect((await ask(url("replaced"), header)).status).toBe(200);
+    const { header } = await signPaymentFor(url("replaced"), payer, stage.asset);
+    expect((await fetchWithPayment(url("replaced"), header)).status).toBe(200);
     await stage.chain.reorg(1);
     await stage.database.query("update payments set state = 'settling', replaced = true");
-    await service.gate.sweep();
+    await service.gate.reconcile();
     const { rows } = await stage.database.query("select state, owner, lease_until from payments");
     expect(rows).toEqual([{ state: "settling", owner: null, lease_until: null }]);
     expect(await spentBy(payer.address)).toBe(0);
@@ -471,24 +471,24 @@ describe("the sweep", () => {
 
   it("records as lost what a reorg took away for good", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("lost"), payer, stage.asset);
-    expect((await ask(url("lost"), header)).status).toBe(200);
+    const { header } = await signPaymentFor(url("lost"), payer, stage.asset);
+    expect((await fetchWithPayment(url("lost"), header)).status).toBe(200);
     await stage.chain.reorg(1);
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(40);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await stateOf(payer.address)).toMatchObject({ state: "lost" });
-    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
-    expect((await ask(url("lost"), header)).status).toBe(402);
+    expect(await service.gate.totalPaid()).toBe(await stage.balance(stage.payTo));
+    expect((await fetchWithPayment(url("lost"), header)).status).toBe(402);
   });
 
   it("lets answers go after a while, and never the proof that a signature was used", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("old"), payer, stage.asset);
-    await ask(url("old"), header);
+    const { header } = await signPaymentFor(url("old"), payer, stage.asset);
+    await fetchWithPayment(url("old"), header);
     await stage.database.query("update payments set settled_at = now() - interval '25 hours'");
-    await service.gate.sweep();
-    const gone = await ask(url("old"), header);
+    await service.gate.reconcile();
+    const gone = await fetchWithPayment(url("old"), header);
     expect([gone.status, gone.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
     expect(await spentBy(payer.address)).toBe(1);
   });

@@ -1,5 +1,5 @@
 // What is kept of payments, and for how long: rows of money for ever, bodies and failures for a while.
-import type { Rows } from "../../schema/record-store.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import { NONCE_USED } from "../facilitator/facilitator.ts";
 import type { GateLimits } from "../paywall/limits.ts";
@@ -9,10 +9,10 @@ import type { LedgerScope } from "./row.ts";
  * A settled row stays without its body: it is the proof that its signature has bought something already. A row that was
  * never charged goes once its signature can not be charged any more.
  */
-export async function letGo(
-  store: Rows,
+export async function pruneLedger(
+  store: StatementRunner,
   { network, asset }: LedgerScope,
-  { answersKeptMs, failureWindowMs }: GateLimits,
+  { responseRetentionMs: answersKeptMs, failureWindowMs }: GateLimits,
 ): Promise<void> {
   const ours = sql`network = ${network} and asset = ${asset}`;
   const kept = sql`now() - ${answersKeptMs}::double precision * interval '1 millisecond'`;

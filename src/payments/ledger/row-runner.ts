@@ -1,48 +1,48 @@
 // Runs reconciliation tasks on rows of the ledger: each under a lease of its own, several at a time.
 import { randomUUID } from "node:crypto";
-import { createLimit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import { keepLease } from "./lease.ts";
-import type { Ledger } from "./ledger.ts";
+import { startLeaseRenewal } from "./lease.ts";
+import type { PaymentLedger } from "./ledger.ts";
 import type { LedgerRow } from "./row.ts";
 
-export type Swept = {
+export type ReconcileCounts = {
   /** Payments found to have happened although no facilitator had said so. */
   readonly found: number;
   /** Payments that are now final. */
   readonly final: number;
   /** Payments that the chain had forgotten and that were sent again. */
-  readonly repeated: number;
+  readonly resent: number;
 };
 
 /** Handles one row as its owner, and says what came of it. */
-export type RowTask = (row: LedgerRow, owner: string) => Promise<keyof Swept | null>;
+export type ReconcileTask = (row: LedgerRow, owner: string) => Promise<keyof ReconcileCounts | null>;
 
-export type RowRunner = {
-  readonly done: Swept;
-  count(what: keyof Swept, rows: number): void;
+export type ReconcileRunner = {
+  readonly counts: ReconcileCounts;
+  count(what: keyof ReconcileCounts, rows: number): void;
   /** Resolves when all rows are handled; none is begun once the signal aborts. */
-  run(rows: readonly LedgerRow[], task: RowTask): Promise<void>;
+  run(rows: readonly LedgerRow[], task: ReconcileTask): Promise<void>;
 };
 
-export function createRowRunner(
-  options: { readonly ledger: Ledger; readonly log: Log; readonly limits: GateLimits },
+export function createReconcileRunner(
+  options: { readonly ledger: PaymentLedger; readonly log: Log; readonly limits: GateLimits },
   signal: AbortSignal | undefined,
-): RowRunner {
+): ReconcileRunner {
   const { ledger, log, limits } = options;
   const done = { found: 0, final: 0, repeated: 0 };
-  const places = createLimit({ runningMax: limits.sweepConcurrency, waitingMax: Number.MAX_SAFE_INTEGER });
+  const places = createConcurrencyLimit({ runningMax: limits.reconcileConcurrency, waitingMax: Number.MAX_SAFE_INTEGER });
 
   /** One failing row does not keep the others from being handled. */
-  async function guarded(row: LedgerRow, task: RowTask): Promise<keyof Swept | null> {
+  async function guarded(row: LedgerRow, task: ReconcileTask): Promise<keyof ReconcileCounts | null> {
     const owner = randomUUID();
-    const lease = keepLease(options, row, owner);
+    const lease = startLeaseRenewal(options, row, owner);
     try {
       return await task(row, owner);
     } catch (err) {
       log.warn({ err, payer: row.payer, nonce: row.nonce }, "A payment could not be swept");
-      await ledger.giveUp(row, owner).catch(() => undefined);
+      await ledger.releaseLease(row, owner).catch(() => undefined);
       return null;
     } finally {
       await lease.stop();
@@ -50,7 +50,7 @@ export function createRowRunner(
   }
 
   return {
-    done,
+    counts: done,
     count(what, rows) {
       done[what] += rows;
     },

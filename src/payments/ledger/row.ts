@@ -2,7 +2,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "../../lib/hex.ts";
 import type { SqlText } from "../../schema/sql.ts";
-import { name, sql } from "../../schema/sql.ts";
+import { rawSql, sql } from "../../schema/sql.ts";
 import type { BlockId } from "../settlement/lookup.ts";
 
 /**
@@ -35,9 +35,9 @@ export type LedgerRow = PaymentKey & {
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;
   readonly state: PaymentState;
-  readonly verified: boolean;
+  readonly isVerified: boolean;
   /** Whether somebody is acting on it now. */
-  readonly leased: boolean;
+  readonly isLeased: boolean;
   readonly transaction: Hex | null;
   /** Where its transfer was last seen; null before, and in rows of versions that did not store the hash. */
   readonly block: BlockId | null;
@@ -49,17 +49,17 @@ export type LedgerRow = PaymentKey & {
   readonly wasSettled: boolean;
 };
 
-export const ROW =
-  name(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
+export const ROW_COLUMNS =
+  rawSql(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
   fingerprint, payment_digest, payment_id, payload, terms, state, verified, coalesce(lease_until > now(), false) as leased, transaction,
   block_number::text as block_number, block_hash, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
   settled_at is not null as was_settled`);
 
-export function keyIs({ network, asset, payer, nonce }: PaymentKey): SqlText {
+export function whereKey({ network, asset, payer, nonce }: PaymentKey): SqlText {
   return sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
 }
 
-export function readRow(row: Readonly<Record<string, unknown>>): LedgerRow {
+export function parseLedgerRow(row: Readonly<Record<string, unknown>>): LedgerRow {
   const text = (column: string) => String(row[column]);
   const orNull = (column: string) => (row[column] === null ? null : text(column));
   return {
@@ -76,8 +76,8 @@ export function readRow(row: Readonly<Record<string, unknown>>): LedgerRow {
     payload: JSON.parse(text("payload")) as PaymentPayload,
     terms: JSON.parse(text("terms")) as PaymentRequirements,
     state: text("state") as PaymentState,
-    verified: row.verified === true,
-    leased: row.leased === true,
+    isVerified: row.verified === true,
+    isLeased: row.leased === true,
     transaction: orNull("transaction") as Hex | null,
     block: blockOf(orNull("block_number"), orNull("block_hash")),
     attempts: Number(row.attempts),

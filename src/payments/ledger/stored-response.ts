@@ -1,10 +1,10 @@
 // A finished answer as the ledger keeps it: exact bytes, so that whoever asks again gets what was paid for.
 import { Fault } from "../../lib/fault.ts";
-import type { EndpointAnswer } from "../../schema/endpoint.ts";
-import { encodeHeader } from "../paywall/offer.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { encodeX402Header } from "../paywall/offer.ts";
 import type { LedgerRow } from "./row.ts";
 
-export type KeptAnswer = {
+export type StoredResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -14,7 +14,7 @@ export type KeptAnswer = {
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const JSON_TYPE = "application/json; charset=utf-8";
 
-export function keepable({ status, headers = {}, body }: EndpointAnswer): KeptAnswer {
+export function toStoredResponse({ status, headers = {}, body }: EndpointResponse): StoredResponse {
   const given = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value] as const);
   // Whoever pays is sent the whole answer: "not modified" would be money for nothing.
   const kept = Object.fromEntries(given.filter(([key]) => key !== "etag"));
@@ -26,11 +26,11 @@ export function keepable({ status, headers = {}, body }: EndpointAnswer): KeptAn
 }
 
 /** The answer with the receipt of its payment. */
-export function delivered(
+export function deliverResponse(
   row: LedgerRow,
-  { status, headers, body }: KeptAnswer,
+  { status, headers, body }: StoredResponse,
   transaction: string,
-): EndpointAnswer {
+): EndpointResponse {
   const receipt = {
     success: true,
     transaction,
@@ -41,7 +41,7 @@ export function delivered(
   return {
     status,
     // No cache between us may hand a paid answer to somebody else.
-    headers: { ...headers, "cache-control": "private, no-store", "payment-response": encodeHeader(receipt) },
+    headers: { ...headers, "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) },
     body,
   };
 }

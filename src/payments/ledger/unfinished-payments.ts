@@ -1,31 +1,31 @@
 // The part of the ledger that reconciliation works on: payments of one network and asset that are not final.
 import type { Hex } from "../../lib/hex.ts";
-import type { Rows } from "../../schema/record-store.ts";
-import { name, type SqlText, sql } from "../../schema/sql.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { NONCE_USED } from "../facilitator/facilitator.ts";
 import type { BlockId } from "../settlement/lookup.ts";
 import { NONCE_UNTRACED } from "../settlement/settle.ts";
-import { type LedgerRow, type LedgerScope, type PaymentKey, ROW, readRow } from "./row.ts";
+import { type LedgerRow, type LedgerScope, type PaymentKey, ROW_COLUMNS, parseLedgerRow } from "./row.ts";
 
 /** A block, and how many payments in it wait to become final. */
-export type OpenBlock = BlockId & { readonly rows: number };
+export type UnfinishedBlock = BlockId & { readonly paymentCount: number };
 
-export type Proven = Pick<PaymentKey, "payer" | "nonce"> & {
+export type ProvenTransfer = Pick<PaymentKey, "payer" | "nonce"> & {
   readonly transaction: Hex;
   readonly block: BlockId;
 };
 
-export type OpenPayments = {
+export type UnfinishedPayments = {
   /** Outcome unknown: the rows after a key, in the order of keys. */
-  unresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  listUnresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
   /** Settled, with their block stored: the blocks, oldest first. */
-  blocks(): Promise<readonly OpenBlock[]>;
+  listBlocks(): Promise<readonly UnfinishedBlock[]>;
   /** Settled, in one of these blocks. */
-  inBlocks(blocks: readonly BlockId[]): Promise<readonly LedgerRow[]>;
+  listInBlocks(blocks: readonly BlockId[]): Promise<readonly LedgerRow[]>;
   /** Settled without a stored block, as versions before stored them; the rows after a key. */
-  withoutBlock(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  listWithoutBlock(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
   /** Makes payments final whose transfer is proven to be in a final block; returns how many. */
-  finish(proven: readonly Proven[]): Promise<number>;
+  markFinal(proven: readonly ProvenTransfer[]): Promise<number>;
 };
 
 // A final block took the nonce, for something else or for what no log shows: nothing can change that. Every other
@@ -33,9 +33,9 @@ export type OpenPayments = {
 const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}
   and reason is distinct from ${NONCE_UNTRACED}))`;
 const NOT_FINAL = sql`state = 'settled' and not final`;
-const IDLE = name("(owner is null or lease_until <= now())");
+const IDLE = rawSql("(owner is null or lease_until <= now())");
 
-export function openPayments(store: Rows, { network, asset }: LedgerScope): OpenPayments {
+export function createUnfinishedPayments(store: StatementRunner, { network, asset }: LedgerScope): UnfinishedPayments {
   const ours = sql`network = ${network} and asset = ${asset}`;
   const from = (after: PaymentKey | null) => {
     const { payer, nonce } = after ?? { payer: "", nonce: "" };
@@ -43,15 +43,15 @@ export function openPayments(store: Rows, { network, asset }: LedgerScope): Open
   };
   const page = async (which: SqlText, after: PaymentKey | null, limit: number) =>
     (
-      await store.run(sql`select ${ROW} from payments where ${ours} and ${which} and ${IDLE} and ${from(after)}
+      await store.run(sql`select ${ROW_COLUMNS} from payments where ${ours} and ${which} and ${IDLE} and ${from(after)}
         order by payer, nonce limit ${limit}`)
-    ).map(readRow);
+    ).map(parseLedgerRow);
 
   return {
-    unresolved: (after, limit) => page(UNRESOLVED, after, limit),
-    withoutBlock: (after, limit) =>
+    listUnresolved: (after, limit) => page(UNRESOLVED, after, limit),
+    listWithoutBlock: (after, limit) =>
       page(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`, after, limit),
-    async blocks() {
+    async listBlocks() {
       const rows = await store.run<{ number: string; hash: Hex; rows: string }>(
         sql`select block_number::text as number, block_hash as hash, count(*)::text as rows from payments
           where ${ours} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${IDLE}
@@ -63,14 +63,14 @@ export function openPayments(store: Rows, { network, asset }: LedgerScope): Open
         rows: Number(count),
       }));
     },
-    inBlocks: async (blocks) =>
+    listInBlocks: async (blocks) =>
       (
-        await store.run(sql`select ${ROW} from payments where ${ours} and ${NOT_FINAL} and ${IDLE}
+        await store.run(sql`select ${ROW_COLUMNS} from payments where ${ours} and ${NOT_FINAL} and ${IDLE}
           and block_number = any(${blocks.map(({ number }) => number)}::bigint[])
           and block_hash = any(${blocks.map(({ hash }) => hash)})`)
-      ).map(readRow),
-    async finish(proven) {
-      const column = (value: (each: Proven) => string) => proven.map(value);
+      ).map(parseLedgerRow),
+    async markFinal(proven) {
+      const column = (value: (each: ProvenTransfer) => string) => proven.map(value);
       const done = await store.run(sql`update payments set final = true, transaction = proven.transaction,
           owner = null, lease_until = null, updated_at = now()
         from unnest(${column(({ payer }) => payer)}::text[], ${column(({ nonce }) => nonce)}::text[],

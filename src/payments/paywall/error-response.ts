@@ -1,9 +1,9 @@
 // A fault as an answer, for those that must carry a header: when to come back.
 import type { FaultCode } from "../../lib/fault.ts";
 import { FAULTS } from "../../lib/fault.ts";
-import type { EndpointAnswer } from "../../schema/endpoint.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
 
-export function refusal(code: FaultCode, sentence: string, retryAfterSeconds?: number): EndpointAnswer {
+export function toErrorResponse(code: FaultCode, sentence: string, retryAfterSeconds?: number): EndpointResponse {
   return {
     status: FAULTS[code].status,
     headers: {

@@ -4,26 +4,26 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  ask,
-  decodeHeader,
-  NETWORK,
-  payingFetch,
-  signedFor,
+  fetchWithPayment,
+  decodeBase64Header,
+  TEST_NETWORK,
+  createPayingFetch,
+  signPaymentFor,
 } from "../../../tests/support/payments/paid-client.ts";
 import {
-  ORIGIN,
+  TEST_ORIGIN,
   openPaidStage,
-  type PaidService,
+  type StagedPaidService,
   type PaidStage,
-  PRICE,
+  TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { FacilitatorTrouble } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
 
 describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (kind) => {
   let stage: PaidStage;
-  let service: PaidService;
+  let service: StagedPaidService;
   const url = (q: string) => `${service.url}/paid?q=${q}`;
   const body = async (response: Response) => (await response.json()) as { run?: number; error?: string };
   const namedBy = (payer: Hex) => (required: PaymentRequired) => {
@@ -49,12 +49,12 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(Buffer.from(header, "base64").toString()).not.toContain("evil.example");
     const response = await fetch(url("probe"));
     expect(response.headers.get("payment-required")).toBe(header);
-    const required = decodeHeader<PaymentRequired>(response, "payment-required");
+    const required = decodeBase64Header<PaymentRequired>(response, "payment-required");
     expect(required).toMatchObject({
       x402Version: 2,
-      resource: { url: `${ORIGIN}/paid?q=probe`, description: "A snapshot." },
+      resource: { url: `${TEST_ORIGIN}/paid?q=probe`, description: "A snapshot." },
       accepts: [
-        { scheme: "exact", network: NETWORK, amount: "10000", asset: stage.asset, payTo: stage.payTo },
+        { scheme: "exact", network: TEST_NETWORK, amount: "10000", asset: stage.asset, payTo: stage.payTo },
       ],
     });
     expect(await response.json()).toEqual({ error: required.error, accepts: required.accepts });
@@ -63,66 +63,66 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
 
   it("sells to the client that everybody uses", async () => {
     const payer = await stage.payer();
-    const response = await payingFetch(payer, stage.asset)(url("sold"));
+    const response = await createPayingFetch(payer, stage.asset)(url("sold"));
     expect(response.status).toBe(200);
-    const receipt = decodeHeader<SettleResponse>(response, "payment-response");
+    const receipt = decodeBase64Header<SettleResponse>(response, "payment-response");
     const [transfer, ...others] = await stage.transfersFrom(payer.address);
     expect(others).toEqual([]);
-    expect(transfer?.args.value).toBe(PRICE);
+    expect(transfer?.args.value).toBe(TEST_PRICE);
     expect(receipt).toMatchObject({
       success: true,
-      network: NETWORK,
+      network: TEST_NETWORK,
       transaction: transfer?.transactionHash,
     });
   });
 
   it("same signature ×10 at once: one run, one transaction, one answer", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("ten"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("ten"), payer, stage.asset);
     const before = service.runs.length;
     service.sold.work = async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return { status: 200, body: { run: service.runs.length } };
     };
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(url("ten"), header)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fetchWithPayment(url("ten"), header)));
     service.sold.work = async () => ({ status: 200, body: { run: service.runs.length } });
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
     expect(service.runs.length - before).toBe(1);
     expect(await spentBy(payer.address)).toBe(1);
     const nonce = await stage.node.getTransactionCount({ address: stage.inProcess.address });
-    const again = await Promise.all(Array.from({ length: 3 }, () => ask(url("ten"), header)));
+    const again = await Promise.all(Array.from({ length: 3 }, () => fetchWithPayment(url("ten"), header)));
     expect(again.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(nonce);
   });
 
   it("same signature on another request at once: 409 for the other", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("one"), payer, stage.asset);
-    const answers = await Promise.all([ask(url("one"), header), ask(url("two"), header)]);
+    const { header } = await signPaymentFor(url("one"), payer, stage.asset);
+    const answers = await Promise.all([fetchWithPayment(url("one"), header), fetchWithPayment(url("two"), header)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
   it("time-out after broadcast: 503, then the stored answer without a second charge", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("late"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("late"), payer, stage.asset);
     const runs = service.runs.length;
     service.injected.settle = (real) => async (payload, terms) => {
       await real(payload, terms);
-      throw new FacilitatorTrouble("timed out");
+      throw new FacilitatorUnavailableError("timed out");
     };
-    const first = await ask(url("late"), header);
+    const first = await fetchWithPayment(url("late"), header);
     service.injected.settle = () => () => Promise.reject(new Error("must not be asked again"));
     expect(first.status).toBe(503);
     expect(Number(first.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(first.headers.get("x-error-code")).toBe("PAYMENT_PENDING");
-    const second = await ask(url("late"), header);
+    const second = await fetchWithPayment(url("late"), header);
     delete service.injected.settle;
     expect(second.status).toBe(200);
     expect(await body(second)).toEqual({ run: runs + 1 });
     const [transfer] = await stage.transfersFrom(payer.address);
-    expect(decodeHeader<SettleResponse>(second, "payment-response").transaction).toBe(
+    expect(decodeBase64Header<SettleResponse>(second, "payment-response").transaction).toBe(
       transfer?.transactionHash,
     );
     expect(service.runs.length).toBe(runs + 1);
@@ -131,29 +131,29 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
 
   it("settlement_pending: 503, then the stored answer without a second charge", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("pending"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("pending"), payer, stage.asset);
     service.injected.settle = (real) => async (payload, terms) => {
       const { transaction, network } = await real(payload, terms);
       return { success: false, errorReason: "settlement_pending", transaction, network };
     };
-    const first = await ask(url("pending"), header);
+    const first = await fetchWithPayment(url("pending"), header);
     delete service.injected.settle;
     expect(first.status).toBe(503);
-    const second = await ask(url("pending"), header);
+    const second = await fetchWithPayment(url("pending"), header);
     expect(second.status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
   it("time-out before broadcast: 503, and the same signature is charged once later", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("early"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("early"), payer, stage.asset);
     const runs = service.runs.length;
-    service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
-    const first = await ask(url("early"), header);
+    service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
+    const first = await fetchWithPayment(url("early"), header);
     delete service.injected.settle;
     expect(first.status).toBe(503);
     expect(await spentBy(payer.address)).toBe(0);
-    const second = await ask(url("early"), header);
+    const second = await fetchWithPayment(url("early"), header);
     expect(second.status).toBe(200);
     expect(service.runs.length).toBe(runs + 1);
     expect(await spentBy(payer.address)).toBe(1);
@@ -161,19 +161,19 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
 
   it("replay of a spent signature: the stored answer, also after it has expired; elsewhere 409", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("spent"), payer, stage.asset);
-    const first = await ask(url("spent"), header);
+    const { header } = await signPaymentFor(url("spent"), payer, stage.asset);
+    const first = await fetchWithPayment(url("spent"), header);
     const text = await first.text();
     const balance = await stage.balance(payer.address);
-    const again = await ask(url("spent"), header);
+    const again = await fetchWithPayment(url("spent"), header);
     expect(again.status).toBe(200);
     expect(await again.text()).toBe(text);
     expect(again.headers.get("payment-response")).toBe(first.headers.get("payment-response"));
     const tomorrow = { ...systemClock, nowMs: () => Date.now() + 23 * 3_600_000 };
     const later = await stage.serve({ clock: tomorrow });
-    const late = await ask(`${later.url}/paid?q=spent`, header);
+    const late = await fetchWithPayment(`${later.url}/paid?q=spent`, header);
     expect([late.status, await late.text()]).toEqual([200, text]);
-    const elsewhere = await ask(url("other"), header);
+    const elsewhere = await fetchWithPayment(url("other"), header);
     expect(elsewhere.status).toBe(409);
     expect(elsewhere.headers.get("x-error-code")).toBe("PAYMENT_CONFLICT");
     expect(await stage.balance(payer.address)).toBe(balance);
@@ -181,17 +181,17 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
 
   it("facilitator down: 503 and never 402; the same signature works once it is back", async () => {
     const payer = await stage.payer();
-    const { header } = await signedFor(url("down"), payer, stage.asset);
+    const { header } = await signPaymentFor(url("down"), payer, stage.asset);
     const runs = service.runs.length;
     service.injected.verify = () => () => Promise.reject(new TypeError("fetch failed"));
-    const first = await ask(url("down"), header);
+    const first = await fetchWithPayment(url("down"), header);
     delete service.injected.verify;
     expect(first.status).toBe(503);
     expect(first.headers.get("payment-required")).toBeNull();
     expect(first.headers.get("x-error-code")).toBe("FACILITATOR_UNAVAILABLE");
     expect((await body(first)).error).not.toContain("fetch failed");
     expect(service.runs.length).toBe(runs);
-    expect((await ask(url("down"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("down"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
@@ -200,9 +200,9 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect((await fetch(url("head"), { method: "HEAD" })).status).toBe(402);
     expect(service.runs.length).toBe(runs);
     const payer = await stage.payer();
-    const { header } = await signedFor(url("head"), payer, stage.asset);
-    expect((await ask(url("head"), header, { method: "HEAD" })).status).toBe(200);
-    expect((await ask(url("head"), header)).status).toBe(200);
+    const { header } = await signPaymentFor(url("head"), payer, stage.asset);
+    expect((await fetchWithPayment(url("head"), header, { method: "HEAD" })).status).toBe(200);
+    expect((await fetchWithPayment(url("head"), header)).status).toBe(200);
     expect(service.runs.length).toBe(runs + 1);
     expect(await spentBy(payer.address)).toBe(1);
   });
@@ -215,7 +215,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     ["no payload", Buffer.from('{"x402Version":2,"accepted":{}}').toString("base64")],
     ["far too long", "A".repeat(13_000)],
   ])("malformed header (%s): 400 without JavaScript's words", async (_name, header) => {
-    const response = await ask(url("malformed"), header);
+    const response = await fetchWithPayment(url("malformed"), header);
     expect(response.status).toBe(400);
     expect(response.headers.get("x-error-code")).toBe("INPUT_INVALID");
     expect((await body(response)).error).toMatch(/^The PAYMENT-SIGNATURE header .*\.$/);
@@ -225,27 +225,27 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     const strict = await stage.serve({ limits: { failuresMax: 3 } });
     const payer = await stage.payer();
     const target = `${strict.url}/paid?q=failing`;
-    const { header } = await signedFor(target, payer, stage.asset);
+    const { header } = await signPaymentFor(target, payer, stage.asset);
     strict.sold.work = async () => ({ status: 404, body: { error: "There is none." } });
-    expect((await ask(target, header)).status).toBe(404);
+    expect((await fetchWithPayment(target, header)).status).toBe(404);
     strict.sold.work = () => Promise.reject(new Fault("NODE_UNAVAILABLE", "No."));
-    expect((await ask(target, header)).status).toBe(503);
+    expect((await fetchWithPayment(target, header)).status).toBe(503);
     strict.sold.work = () => Promise.reject(new Error("a defect"));
-    expect((await ask(target, header)).status).toBe(500);
-    const limited = await ask(target, header);
+    expect((await fetchWithPayment(target, header)).status).toBe(500);
+    const limited = await fetchWithPayment(target, header);
     expect(limited.status).toBe(429);
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
-    const another = await signedFor(target, payer, stage.asset);
-    expect((await ask(target, another.header)).status).toBe(429);
+    const another = await signPaymentFor(target, payer, stage.asset);
+    expect((await fetchWithPayment(target, another.header)).status).toBe(429);
     expect(strict.runs.length).toBe(3);
     expect(await spentBy(payer.address)).toBe(0);
     // Another payer is not concerned, and the same one is served again when the window is over.
     strict.sold.work = async () => ({ status: 200, body: { ok: true } });
-    expect((await payingFetch(await stage.payer(), stage.asset)(target)).status).toBe(200);
+    expect((await createPayingFetch(await stage.payer(), stage.asset)(target)).status).toBe(200);
     await stage.database.query(
       "update payments set failed_at = now() - interval '2 minutes' where failures > 0",
     );
-    expect((await ask(target, header)).status).toBe(200);
+    expect((await fetchWithPayment(target, header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
@@ -253,7 +253,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     const payers = [];
     for (let i = 0; i < 15; i += 1) payers.push(await stage.payer());
     const answers = await Promise.all(
-      payers.map((payer, i) => payingFetch(payer, stage.asset)(url(`crowd-${i}`))),
+      payers.map((payer, i) => createPayingFetch(payer, stage.asset)(url(`crowd-${i}`))),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(15).fill(200));
     for (const payer of payers) expect(await spentBy(payer.address)).toBe(1);
@@ -273,15 +273,15 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
       { maxTimeoutSeconds: 200_000 },
     ];
     for (const changed of changes) {
-      const { header } = await signedFor(url("wrong"), payer, stage.asset, (required) => ({
+      const { header } = await signPaymentFor(url("wrong"), payer, stage.asset, (required) => ({
         ...required,
         accepts: required.accepts.map((accept) => ({ ...accept, ...changed })),
       }));
-      const response = await ask(url("wrong"), header);
+      const response = await fetchWithPayment(url("wrong"), header);
       expect([response.status, changed]).toEqual([402, changed]);
-      expect(decodeHeader<PaymentRequired>(response, "payment-required").error).not.toBe("Payment required.");
+      expect(decodeBase64Header<PaymentRequired>(response, "payment-required").error).not.toBe("Payment required.");
     }
-    const { payload } = await signedFor(url("wrong"), payer, stage.asset);
+    const { payload } = await signPaymentFor(url("wrong"), payer, stage.asset);
     const foreign = [
       { ...payload, x402Version: 1 },
       { ...payload, accepted: { ...payload.accepted, scheme: "upto" } },
@@ -291,7 +291,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     ];
     for (const other of foreign) {
       const header = Buffer.from(JSON.stringify(other)).toString("base64");
-      expect((await ask(url("wrong"), header)).status).toBe(402);
+      expect((await fetchWithPayment(url("wrong"), header)).status).toBe(402);
     }
     delete service.injected.verify;
     expect(asked).toBe(0);
@@ -300,21 +300,21 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
 
   it("a forged signature is refused, leaves nothing behind, and does not keep the real one out", async () => {
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("forged"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(url("forged"), payer, stage.asset);
     const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
     const runs = service.runs.length;
     const text = Buffer.from(JSON.stringify(forged)).toString("base64");
-    const [refused, sold] = await Promise.all([ask(url("forged"), text), ask(url("forged"), header)]);
+    const [refused, sold] = await Promise.all([fetchWithPayment(url("forged"), text), fetchWithPayment(url("forged"), header)]);
     expect([402, 409]).toContain(refused.status);
     expect(sold.status).toBe(200);
-    expect((await ask(url("forged"), text)).status).toBe(409);
+    expect((await fetchWithPayment(url("forged"), text)).status).toBe(409);
     expect(service.runs.length).toBe(runs + 1);
     const stranger = {
       ...forged.payload,
       authorization: { ...Object(payload.payload.authorization), nonce: `0x${"77".repeat(32)}` },
     };
     const never = Buffer.from(JSON.stringify({ ...payload, payload: stranger })).toString("base64");
-    expect((await ask(url("forged"), never)).status).toBe(402);
+    expect((await fetchWithPayment(url("forged"), never)).status).toBe(402);
     const left = await stage.database.query({
       text: "select 1 from payments where nonce = $1",
       values: [`0x${"77".repeat(32)}`],
@@ -325,51 +325,51 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   it("payment identifier: the same request is not sold twice, another one is refused", async () => {
     const payer = await stage.payer();
     const named = namedBy(payer.address);
-    const first = await signedFor(url("named"), payer, stage.asset, named);
-    const second = await signedFor(url("named"), payer, stage.asset, named);
-    const sold = await ask(url("named"), first.header);
-    const again = await ask(url("named"), second.header);
+    const first = await signPaymentFor(url("named"), payer, stage.asset, named);
+    const second = await signPaymentFor(url("named"), payer, stage.asset, named);
+    const sold = await fetchWithPayment(url("named"), first.header);
+    const again = await fetchWithPayment(url("named"), second.header);
     expect([sold.status, again.status]).toEqual([200, 200]);
     expect(await again.text()).toBe(await sold.text());
     expect(await spentBy(payer.address)).toBe(1);
-    const other = await signedFor(url("named-other"), payer, stage.asset, named);
-    expect((await ask(url("named-other"), other.header)).status).toBe(409);
+    const other = await signPaymentFor(url("named-other"), payer, stage.asset, named);
+    expect((await fetchWithPayment(url("named-other"), other.header)).status).toBe(409);
     // The identifier alone opens nothing: whoever names it must be able to sign for its payer.
     const forged = {
       ...second.payload,
       payload: { ...second.payload.payload, signature: `0x${"22".repeat(64)}1b` },
     };
     const text = Buffer.from(JSON.stringify(forged)).toString("base64");
-    expect((await ask(url("named"), text)).status).toBe(402);
+    expect((await fetchWithPayment(url("named"), text)).status).toBe(402);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
   it("payment identifier: what the chain shows of a payment does not open its answer", async () => {
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(url("seen"), payer, stage.asset, namedBy(payer.address));
-    expect((await ask(url("seen"), header)).status).toBe(200);
+    const { header, payload } = await signPaymentFor(url("seen"), payer, stage.asset, namedBy(payer.address));
+    expect((await fetchWithPayment(url("seen"), header)).status).toBe(200);
     const [transfer] = await stage.transfersFrom(payer.address);
     const { input } = await stage.node.getTransaction({ hash: transfer?.transactionHash ?? "0x" });
     expect(input).toContain(String(payload.payload.signature).slice(2, 130));
     const { extensions, ...seen } = payload;
     expect(extensions).toHaveProperty("payment-identifier");
     const read = Buffer.from(JSON.stringify(seen)).toString("base64");
-    expect((await ask(url("seen"), read)).status).toBe(409);
-    expect((await ask(url("seen"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("seen"), read)).status).toBe(409);
+    expect((await fetchWithPayment(url("seen"), header)).status).toBe(200);
   });
 
   it("no funds: 402 with the reason, and good again once there are some", async () => {
     const payer = await stage.payer(0n);
-    const { header } = await signedFor(url("poor"), payer, stage.asset);
-    const refused = await ask(url("poor"), header);
+    const { header } = await signPaymentFor(url("poor"), payer, stage.asset);
+    const refused = await fetchWithPayment(url("poor"), header);
     expect(refused.status).toBe(402);
     expect((await body(refused)).error).toContain("balance");
     await stage.mint(payer.address, 1_000_000n);
-    expect((await ask(url("poor"), header)).status).toBe(200);
+    expect((await fetchWithPayment(url("poor"), header)).status).toBe(200);
   });
 
   it("the ledger's sum is the chain's", async () => {
-    await service.gate.sweep();
-    expect(await service.gate.total()).toBe(await stage.balance(stage.payTo));
+    await service.gate.reconcile();
+    expect(await service.gate.totalPaid()).toBe(await stage.balance(stage.payTo));
   });
 });

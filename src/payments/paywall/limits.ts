@@ -9,16 +9,16 @@ export type GateLimits = {
   readonly receiptMs: number;
   readonly settleMarginMs: number;
   readonly waitMs: number;
-  readonly servingMax: number;
+  readonly activeRequestsMax: number;
   readonly waitersPerPaymentMax: number;
   readonly waitersMax: number;
-  readonly busyMax: number;
+  readonly activePerPayerMax: number;
   readonly failuresMax: number;
   readonly failureWindowMs: number;
   readonly retryAfterSeconds: number;
-  readonly answersKeptMs: number;
-  readonly sweepRows: number;
-  readonly sweepConcurrency: number;
+  readonly responseRetentionMs: number;
+  readonly reconcileBatchRows: number;
+  readonly reconcileConcurrency: number;
 };
 
 export const GATE_LIMITS: GateLimits = {
@@ -38,7 +38,7 @@ export const GATE_LIMITS: GateLimits = {
   // How long the second of two equal requests waits for the first; clients give up at about 30 seconds.
   waitMs: 20_000,
   // Requests that act: each holds a response in memory and keeps a lease in the database.
-  servingMax: 500,
+  activeRequestsMax: 500,
   // Copies of one payment beside the one that is worked on. A client that lost a connection sends a few; each of these
   // reads the whole stored response when the wait is over.
   waitersPerPaymentMax: 32,
@@ -46,17 +46,17 @@ export const GATE_LIMITS: GateLimits = {
   waitersMax: 2_000,
   // Of one payer at once: a balance that covers one payment is good for any number of signatures, and the work for all
   // but one of them would be done for nothing.
-  busyMax: 30,
+  activePerPayerMax: 30,
   // Failing work is free for whoever asks for it, so there is an end to it.
   failuresMax: 10,
   failureWindowMs: 60_000,
   // About a block, after which more is known.
   retryAfterSeconds: 2,
   // Whoever lost an answer asks again within minutes; a day also covers the morning after an outage.
-  answersKeptMs: 86_400_000,
+  responseRetentionMs: 86_400_000,
   // Rows that reconciliation holds in memory at a time, about 4 KB each; it goes on until none is left.
-  sweepRows: 500,
+  reconcileBatchRows: 500,
   // Rows that reconciliation works on one by one, at the same time. Each that is sent again waits for its block, and
   // all of a reorg must be sent before they expire; one facilitator takes 100 settlements at a time.
-  sweepConcurrency: 32,
+  reconcileConcurrency: 32,
 };

@@ -1,14 +1,14 @@
 // What is sold and on which terms: payment requirements of x402 version 2, and the 402 answer that carries them.
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
-import type { Network } from "../../lib/caip2.ts";
+import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { EndpointAnswer } from "../../schema/endpoint.ts";
-import { type Resource, resourceUrl } from "./resource.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { type PaidResource, resourceUrl } from "./resource.ts";
 
-export type Offer = {
-  readonly network: Network;
+export type PaymentOffer = {
+  readonly network: Caip2Network;
   readonly asset: Hex;
   /** Name and version in the token's EIP-712 domain, under which payers sign. */
   readonly assetName: string;
@@ -25,7 +25,7 @@ export type Offer = {
 };
 
 /** The part of an offer that a payment is held against. */
-export type Terms = Pick<Offer, "network" | "asset" | "payTo" | "amount">;
+export type OfferTerms = Pick<PaymentOffer, "network" | "asset" | "payTo" | "amount">;
 
 // Proxies and clients commonly stop at 8 KB of headers; this one must leave room for the others.
 const HEADER_LENGTH_MAX = 7_000;
@@ -33,7 +33,7 @@ const HEADER_LENGTH_MAX = 7_000;
 const DESCRIPTION_LENGTH_MAX = 500;
 
 /** Refuses what could not be paid or would not fit; to be called at the start. */
-export function checkOffer(offer: Offer): Offer {
+export function validateOffer(offer: PaymentOffer): PaymentOffer {
   const problem =
     (offer.amount <= 0n && "has no price") ||
     (offer.description.length > DESCRIPTION_LENGTH_MAX &&
@@ -43,7 +43,7 @@ export function checkOffer(offer: Offer): Offer {
   return offer;
 }
 
-export function requirementsOf(offer: Offer) {
+export function paymentRequirementsFor(offer: PaymentOffer) {
   return {
     scheme: "exact" as const,
     network: offer.network,
@@ -56,7 +56,7 @@ export function requirementsOf(offer: Offer) {
 }
 
 /** The whole requirement, as its header carries it. */
-function paymentRequired(offer: Offer, resource: Resource, reason: string): PaymentRequired {
+function paymentRequired(offer: PaymentOffer, resource: PaidResource, reason: string): PaymentRequired {
   // Looked at here and not at the start: without configuration it is the address listened on, known only later.
   if (!/^https?:\/\/[^/?#]+$/.test(offer.resourceOrigin)) {
     throw new Fault("INTERNAL", "The paid offer has an origin that is none.");
@@ -69,15 +69,15 @@ function paymentRequired(offer: Offer, resource: Resource, reason: string): Paym
       description: offer.description,
       mimeType: offer.mimeType,
     },
-    accepts: [requirementsOf(offer)],
+    accepts: [paymentRequirementsFor(offer)],
     extensions: { [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false) },
   };
 }
 
 /** The answer to a request that has not been paid for, or not acceptably. */
-export function challenge(offer: Offer, resource: Resource, reason: string): EndpointAnswer {
+export function paymentRequiredResponse(offer: PaymentOffer, resource: PaidResource, reason: string): EndpointResponse {
   const required = paymentRequired(offer, resource, reason);
-  const header = encodeHeader(required);
+  const header = encodeX402Header(required);
   if (header.length > HEADER_LENGTH_MAX) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }
@@ -88,6 +88,6 @@ export function challenge(offer: Offer, resource: Resource, reason: string): End
   };
 }
 
-export function encodeHeader(value: unknown): string {
+export function encodeX402Header(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64");
 }

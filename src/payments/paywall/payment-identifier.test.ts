@@ -3,25 +3,25 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { PrivateKeyAccount } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../../tests/support/database/test-database.ts";
-import { ask, decodeHeader, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import { fetchWithPayment, decodeBase64Header, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
-  type PaidService,
+  type StagedPaidService,
   type PaidStage,
-  PRICE,
+  TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { openDatabase } from "../../store/postgres/database.ts";
 import { migrate } from "../../store/postgres/migrate.ts";
 import { migrations } from "../../store/postgres/migrations.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { FacilitatorTrouble } from "../facilitator/unavailable-error.ts";
-import { openLedger } from "../ledger/ledger.ts";
+import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
+import { openPaymentLedger } from "../ledger/ledger.ts";
 
 const ID = "order-0123456789abcdef";
 
 let stage: PaidStage;
-let service: PaidService;
+let service: StagedPaidService;
 let payer: PrivateKeyAccount;
 
 beforeEach(async () => {
@@ -44,7 +44,7 @@ const works = async () => ({ status: 200, body: { run: service.runs.length } });
 
 /** A new authorization for the same purchase. */
 async function sign(q: string, { id = ID, seconds = 60 } = {}) {
-  const { header, payload } = await signedFor(url(q), payer, stage.asset, (required: PaymentRequired) => {
+  const { header, payload } = await signPaymentFor(url(q), payer, stage.asset, (required: PaymentRequired) => {
     const declared = required.extensions?.["payment-identifier"] as { info: object };
     const extension = { ...declared, info: { ...declared.info, id } };
     const accepts = required.accepts.map((accept) => ({ ...accept, maxTimeoutSeconds: seconds }));
@@ -55,26 +55,26 @@ async function sign(q: string, { id = ID, seconds = 60 } = {}) {
   return { header, nonce, unnamed: Buffer.from(JSON.stringify(unnamed)).toString("base64") };
 }
 
-const receiptOf = (response: Response) => decodeHeader<SettleResponse>(response, "payment-response");
+const receiptOf = (response: Response) => decodeBase64Header<SettleResponse>(response, "payment-response");
 
 describe("after a run that failed", () => {
   it("the response still opens only with the identifier", async () => {
     const signed = await sign("failed");
     service.sold.work = fails;
-    expect((await ask(url("failed"), signed.header)).status).toBe(500);
+    expect((await fetchWithPayment(url("failed"), signed.header)).status).toBe(500);
     service.sold.work = works;
-    expect((await ask(url("failed"), signed.header)).status).toBe(200);
-    expect((await ask(url("failed"), signed.unnamed)).status).toBe(409);
+    expect((await fetchWithPayment(url("failed"), signed.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("failed"), signed.unnamed)).status).toBe(409);
     expect(await rows()).toMatchObject([{ state: "settled", payment_id: ID }]);
   });
 
   it("the same identifier with a new authorization gets the stored response", async () => {
     const [first, second] = [await sign("again"), await sign("again")];
     service.sold.work = fails;
-    expect((await ask(url("again"), first.header)).status).toBe(500);
+    expect((await fetchWithPayment(url("again"), first.header)).status).toBe(500);
     service.sold.work = works;
-    const sold = await ask(url("again"), first.header);
-    const replayed = await ask(url("again"), second.header);
+    const sold = await fetchWithPayment(url("again"), first.header);
+    const replayed = await fetchWithPayment(url("again"), second.header);
     expect([sold.status, replayed.status]).toEqual([200, 200]);
     expect(await replayed.text()).toBe(await sold.text());
     expect(receiptOf(replayed).transaction).toBe(receiptOf(sold).transaction);
@@ -84,10 +84,10 @@ describe("after a run that failed", () => {
   it("a new authorization takes the identifier over, and the first one is never charged", async () => {
     const [first, second] = [await sign("over"), await sign("over")];
     service.sold.work = fails;
-    expect((await ask(url("over"), first.header)).status).toBe(500);
+    expect((await fetchWithPayment(url("over"), first.header)).status).toBe(500);
     service.sold.work = works;
-    const sold = await ask(url("over"), second.header);
-    const late = await ask(url("over"), first.header);
+    const sold = await fetchWithPayment(url("over"), second.header);
+    const late = await fetchWithPayment(url("over"), first.header);
     expect([sold.status, late.status]).toEqual([200, 200]);
     expect(await late.text()).toBe(await sold.text());
     expect(await charges()).toBe(1);
@@ -103,10 +103,10 @@ describe("after a run that failed", () => {
       const q = `both-${round}`;
       const [first, second] = [await sign(q, { id }), await sign(q, { id })];
       service.sold.work = fails;
-      expect((await ask(url(q), first.header)).status).toBe(500);
+      expect((await fetchWithPayment(url(q), first.header)).status).toBe(500);
       service.sold.work = works;
       const sent = [first, second, first, second];
-      const responses = await Promise.all(sent.map(({ header }) => ask(url(q), header)));
+      const responses = await Promise.all(sent.map(({ header }) => fetchWithPayment(url(q), header)));
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       expect(await charges()).toBe(round + 1);
     }
@@ -115,9 +115,9 @@ describe("after a run that failed", () => {
   it("the identifier stays with its request until the authorization is over", async () => {
     const [first, other] = [await sign("bound"), await sign("elsewhere")];
     service.sold.work = fails;
-    expect((await ask(url("bound"), first.header)).status).toBe(500);
+    expect((await fetchWithPayment(url("bound"), first.header)).status).toBe(500);
     service.sold.work = works;
-    expect((await ask(url("elsewhere"), other.header)).status).toBe(409);
+    expect((await fetchWithPayment(url("elsewhere"), other.header)).status).toBe(409);
     expect(await charges()).toBe(0);
   });
 
@@ -127,12 +127,12 @@ describe("after a run that failed", () => {
     payload.payload.signature = `0x${"22".repeat(64)}1b`;
     const forged = Buffer.from(JSON.stringify(payload)).toString("base64");
     service.sold.work = fails;
-    expect((await ask(url("forged"), first.header)).status).toBe(500);
+    expect((await fetchWithPayment(url("forged"), first.header)).status).toBe(500);
     service.sold.work = works;
-    expect((await ask(url("forged"), forged)).status).toBe(402);
-    expect((await ask(url("forged"), first.header)).status).toBe(200);
-    expect((await ask(url("forged"), forged)).status).toBe(402);
-    expect((await ask(url("forged"), first.unnamed)).status).toBe(409);
+    expect((await fetchWithPayment(url("forged"), forged)).status).toBe(402);
+    expect((await fetchWithPayment(url("forged"), first.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("forged"), forged)).status).toBe(402);
+    expect((await fetchWithPayment(url("forged"), first.unnamed)).status).toBe(409);
     expect(await charges()).toBe(1);
   });
 });
@@ -146,11 +146,11 @@ describe("after a settlement", () => {
   it("that was rejected, a new authorization has the first one carried out", async () => {
     const [first, second] = [await sign("poor"), await sign("poor")];
     service.injected.settle = () => refuse;
-    expect((await ask(url("poor"), first.header)).status).not.toBe(200);
+    expect((await fetchWithPayment(url("poor"), first.header)).status).not.toBe(200);
     expect(await rows()).toMatchObject([{ state: "refused", payment_id: ID }]);
     delete service.injected.settle;
-    const sold = await ask(url("poor"), second.header);
-    const late = await ask(url("poor"), first.header);
+    const sold = await fetchWithPayment(url("poor"), second.header);
+    const late = await fetchWithPayment(url("poor"), first.header);
     expect([sold.status, late.status]).toEqual([200, 200]);
     expect(receiptOf(late).transaction).toBe(receiptOf(sold).transaction);
     expect(await charges()).toBe(1);
@@ -160,18 +160,18 @@ describe("after a settlement", () => {
   it("that was rejected and has expired, but not finally, a new authorization is charged", async () => {
     const first = await sign("late");
     service.injected.settle = () => refuse;
-    expect((await ask(url("late"), first.header)).status).not.toBe(200);
+    expect((await fetchWithPayment(url("late"), first.header)).status).not.toBe(200);
     delete service.injected.settle;
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(1);
     const second = await sign("late", { seconds: 3_600 });
-    expect((await ask(url("late"), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("late"), second.header)).status).toBe(200);
     expect(await charges()).toBe(1);
     const [replaced, charged] = await rows();
     expect([replaced?.nonce, charged?.nonce]).toEqual([first.nonce, second.nonce]);
     // The first one is followed on the chain and never sent.
-    expect(await service.gate.sweep()).toMatchObject({ found: 0, repeated: 0 });
-    expect((await ask(url("late"), first.header)).status).not.toBe(500);
+    expect(await service.gate.reconcile()).toMatchObject({ found: 0, repeated: 0 });
+    expect((await fetchWithPayment(url("late"), first.header)).status).not.toBe(500);
     expect(await charges()).toBe(1);
   });
 
@@ -182,22 +182,22 @@ describe("after a settlement", () => {
       carryOut = () => real(payload, terms);
       return refuse();
     };
-    expect((await ask(url("lied"), first.header)).status).not.toBe(200);
+    expect((await fetchWithPayment(url("lied"), first.header)).status).not.toBe(200);
     delete service.injected.settle;
     await carryOut();
-    expect((await ask(url("lied"), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("lied"), second.header)).status).toBe(200);
     expect(await charges()).toBe(1);
     expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled" }]);
   });
 
   it("of unknown outcome, a new authorization finishes the first one", async () => {
     const [first, second] = [await sign("unknown"), await sign("unknown")];
-    service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
-    expect((await ask(url("unknown"), first.header)).status).toBe(503);
+    service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
+    expect((await fetchWithPayment(url("unknown"), first.header)).status).toBe(503);
     // Nothing is known of the first one yet, so the second one must not be charged.
-    expect((await ask(url("unknown"), second.header)).status).toBe(503);
+    expect((await fetchWithPayment(url("unknown"), second.header)).status).toBe(503);
     delete service.injected.settle;
-    expect((await ask(url("unknown"), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("unknown"), second.header)).status).toBe(200);
     expect(await charges()).toBe(1);
     expect(service.runs).toHaveLength(1);
     expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled" }]);
@@ -205,15 +205,15 @@ describe("after a settlement", () => {
 
   it("that never happened and expired, the identifier is free, for another request too", async () => {
     const first = await sign("expired");
-    service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
-    expect((await ask(url("expired"), first.header)).status).toBe(503);
+    service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
+    expect((await fetchWithPayment(url("expired"), first.header)).status).toBe(503);
     delete service.injected.settle;
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(40);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await rows()).toMatchObject([{ state: "expired", payment_id: ID }]);
     const second = await sign("new", { seconds: 3_600 });
-    expect((await ask(url("new"), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("new"), second.header)).status).toBe(200);
     expect(await charges()).toBe(1);
   });
 });
@@ -222,9 +222,9 @@ describe("with a facilitator that does not respond", () => {
   it("a new authorization under a paid identifier is told so in time", async () => {
     const impatient = await stage.serve({ limits: { verifyMs: 300 } });
     const [first, second] = [await sign("silent"), await sign("silent")];
-    expect((await ask(url("silent"), first.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("silent"), first.header)).status).toBe(200);
     impatient.injected.verify = () => () => new Promise(() => {});
-    const late = await ask(url("silent", impatient), second.header);
+    const late = await fetchWithPayment(url("silent", impatient), second.header);
     expect([late.status, late.headers.get("x-error-code")]).toEqual([503, "FACILITATOR_UNAVAILABLE"]);
     expect(await charges()).toBe(1);
   });
@@ -233,12 +233,12 @@ describe("with a facilitator that does not respond", () => {
 describe("with the last of the payer's money", () => {
   it("a new authorization is not told that nothing was charged", async () => {
     payer = await stage.payer(0n);
-    await stage.mint(payer.address, PRICE);
+    await stage.mint(payer.address, TEST_PRICE);
     const [first, second] = [await sign("last"), await sign("last")];
-    expect((await ask(url("last"), first.header)).status).toBe(200);
-    const refused = await ask(url("last"), second.header);
+    expect((await fetchWithPayment(url("last"), first.header)).status).toBe(200);
+    const refused = await fetchWithPayment(url("last"), second.header);
     expect([refused.status, refused.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
-    expect((await ask(url("last"), first.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("last"), first.header)).status).toBe(200);
     expect(await charges()).toBe(1);
   });
 });
@@ -251,17 +251,17 @@ describe("while a payment is worked on", () => {
       new Promise((resolve) => {
         finish = () => resolve({ status: 200, body: { from: "the dead" } });
       });
-    const dead = ask(url("died"), first.header);
-    await until(() => service.runs.length === 1);
+    const dead = fetchWithPayment(url("died"), first.header);
+    await waitFor(() => service.runs.length === 1);
     const impatient = await stage.serve({ limits: { waitMs: 100 } });
-    const waited = await ask(url("died", impatient), second.header);
+    const waited = await fetchWithPayment(url("died", impatient), second.header);
     expect([waited.status, waited.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
     );
     const other = await stage.serve();
-    expect((await ask(url("died", other), second.header)).status).toBe(200);
-    expect((await ask(url("died", other), first.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("died", other), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("died", other), first.header)).status).toBe(200);
     finish();
     expect((await dead).status).toBe(503);
     expect(await charges()).toBe(1);
@@ -272,23 +272,23 @@ describe("a row that the version before wrote", () => {
   it("gets its identifier back when its payer comes again", async () => {
     const [first, second] = [await sign("old"), await sign("old")];
     service.sold.work = fails;
-    expect((await ask(url("old"), first.header)).status).toBe(500);
+    expect((await fetchWithPayment(url("old"), first.header)).status).toBe(500);
     service.sold.work = works;
     await stage.database.query("update payments set payment_id = null");
-    expect((await ask(url("old"), first.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("old"), first.header)).status).toBe(200);
     expect(await rows()).toMatchObject([{ state: "settled", payment_id: ID }]);
-    expect((await ask(url("old"), first.unnamed)).status).toBe(409);
-    expect((await ask(url("old"), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(url("old"), first.unnamed)).status).toBe(409);
+    expect((await fetchWithPayment(url("old"), second.header)).status).toBe(200);
     expect(await charges()).toBe(1);
   });
 
   it("is read with everything it says, and keeps its identifier to itself", async () => {
     const place = await createTestDatabase();
-    const given = { schema: "sextant", poolMax: 2, log: quiet, applicationName: "test" };
+    const given = { schema: "sextant", poolMax: 2, log: silentLog, applicationName: "test" };
     const database = await openDatabase({ ...given, connection: place.connection });
     const key = { network: "eip155:31337", asset: stage.asset, payer: stage.payTo, nonce: "0x01" } as const;
     try {
-      await migrate(database, migrations.slice(0, 3), quiet);
+      await migrate(database, migrations.slice(0, 3), silentLog);
       const old = [
         ["0x01", "settled", ID],
         ["0x02", "settling", `${ID}-2`],
@@ -303,12 +303,12 @@ describe("a row that the version before wrote", () => {
           values: [key.network, key.asset, key.payer, nonce, id, state],
         });
       }
-      await migrate(database, migrations, quiet);
-      const ledger = openLedger(openRecordStore(database), { leaseMs: 1_000, failureWindowMs: 1_000 });
+      await migrate(database, migrations, silentLog);
+      const ledger = openPaymentLedger(openRecordStore(database), { leaseMs: 1_000, failureWindowMs: 1_000 });
       for (const [nonce, state, paymentId] of old) {
         const row = await ledger.find({ ...key, nonce });
         expect(row).toMatchObject({ state, paymentId, amount: 10_000n, digest: nonce, verified: true });
-        if (paymentId !== null) expect(await ledger.holderOf(key, paymentId)).toEqual(row);
+        if (paymentId !== null) expect(await ledger.findHolder(key, paymentId)).toEqual(row);
       }
     } finally {
       await database.close();

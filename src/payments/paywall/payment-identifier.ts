@@ -11,7 +11,7 @@ import { Fault } from "../../lib/fault.ts";
  * The identifier in a payment's extensions; null where there is none. The client also sends a schema along, which is
  * ours to ignore: to compile a stranger's schema is to run his program.
  */
-export function readPaymentId(extensions: unknown): string | null {
+export function parsePaymentIdentifier(extensions: unknown): string | null {
   const id = field(field(field(extensions, PAYMENT_IDENTIFIER), "info"), "id");
   if (id === undefined) return null;
   if (typeof id === "string" && PAYMENT_ID_PATTERN.test(id)) {

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
-import { objectionTo, type Payment, readPaymentHeader } from "./payment.ts";
-import { fingerprint, resourceUrl } from "./resource.ts";
+import { findTermsViolation, type Payment, parsePaymentHeader } from "./payment.ts";
+import { resourceFingerprint, resourceUrl } from "./resource.ts";
 
 const ASSET = `0x${"aa".repeat(20)}` as const;
 const TERMS = {
@@ -32,7 +32,7 @@ const valid = (changed: object = {}) => ({
   },
 });
 const header = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
-const read = (value: unknown) => readPaymentHeader(header(value), TERMS);
+const read = (value: unknown) => parsePaymentHeader(header(value), TERMS);
 
 describe("a payment header", () => {
   it("comes out as it went in, in lower case", () => {
@@ -65,7 +65,7 @@ describe("a payment header", () => {
         ),
         (text) => {
           try {
-            readPaymentHeader(text, TERMS);
+            parsePaymentHeader(text, TERMS);
           } catch (error) {
             expect(error).toBeInstanceOf(Fault);
             expect((error as Fault).code).toBe("INPUT_INVALID");
@@ -114,7 +114,7 @@ describe("a payment header", () => {
 
 describe("terms", () => {
   const objection = (changed: object) =>
-    objectionTo(read(valid(changed)) as Payment, TERMS, { nowMs: NOW * 1_000, settleMs: 12_000 });
+    findTermsViolation(read(valid(changed)) as Payment, TERMS, { nowMs: NOW * 1_000, settleMs: 12_000 });
 
   it("are met by the right payment only", () => {
     expect(objection({})).toBeNull();
@@ -136,7 +136,7 @@ describe("what a payment is for", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string()), (query) => {
         const turned = Object.fromEntries(Object.entries(query).reverse());
-        const of = (changed: object) => fingerprint({ method: "GET", path: "/a", query, ...changed });
+        const of = (changed: object) => resourceFingerprint({ method: "GET", path: "/a", query, ...changed });
         expect(of({ query: turned })).toBe(of({}));
         expect(of({ method: "HEAD" })).toBe(of({}));
         expect(of({ method: "POST" })).not.toBe(of({}));

@@ -4,10 +4,10 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
 import { parseStrictJson } from "../../lib/json.ts";
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
 import { parseUint } from "../../lib/uint.ts";
-import type { Terms } from "./offer.ts";
-import { readPaymentId } from "./payment-identifier.ts";
+import type { OfferTerms } from "./offer.ts";
+import { parsePaymentIdentifier } from "./payment-identifier.ts";
 
 /** An EIP-3009 transfer, signed by whom it takes from. */
 export type Payment = {
@@ -25,7 +25,7 @@ export type Payment = {
 };
 
 /** Well-formed, but nothing we could ever take. */
-export type Unacceptable = { readonly unacceptable: string };
+export type UnsupportedPayment = { readonly unsupported: string };
 
 // Node takes 16 KB of headers in all; a contract account's signature with its factory call needs about 4.
 const HEADER_LENGTH_MAX = 12_288;
@@ -33,40 +33,40 @@ const SIGNATURE_BYTES_MAX = 4_096;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const HEADER = "The PAYMENT-SIGNATURE header";
 
-export function readPaymentHeader(
+export function parsePaymentHeader(
   header: string,
-  terms: Pick<Terms, "network" | "asset">,
-): Payment | Unacceptable {
+  terms: Pick<OfferTerms, "network" | "asset">,
+): Payment | UnsupportedPayment {
   if (header.length > HEADER_LENGTH_MAX) {
     throw invalid(HEADER, `must have at most ${HEADER_LENGTH_MAX} characters.`);
   }
   if (!BASE64.test(header)) throw invalid(HEADER, "must be base64 of a JSON text.");
-  return readPayment(parseStrictJson(Buffer.from(header, "base64"), HEADER), terms, HEADER);
+  return parsePayment(parseStrictJson(Buffer.from(header, "base64"), HEADER), terms, HEADER);
 }
 
 /** Throws INPUT_INVALID for what is no payment at all; `what` begins the sentence. */
-export function readPayment(
+export function parsePayment(
   value: unknown,
-  terms: Pick<Terms, "network" | "asset">,
+  terms: Pick<OfferTerms, "network" | "asset">,
   what: string,
-): Payment | Unacceptable {
+): Payment | UnsupportedPayment {
   const record = recordIn(what);
   const word = wordIn(what);
   const envelope = record(value, "");
   const { x402Version } = envelope;
   if (!Number.isInteger(x402Version)) throw invalid(what, "must have an x402Version.");
-  if (x402Version !== 2) return { unacceptable: "Only payments of x402 version 2 are taken." };
+  if (x402Version !== 2) return { unsupported: "Only payments of x402 version 2 are taken." };
   const accepted = record(envelope.accepted, "accepted");
   const payload = record(envelope.payload, "payload");
-  if (word(accepted, "scheme") !== "exact") return { unacceptable: 'Only the scheme "exact" is taken.' };
+  if (word(accepted, "scheme") !== "exact") return { unsupported: 'Only the scheme "exact" is taken.' };
   if (word(accepted, "network") !== terms.network) {
-    return { unacceptable: `Payments are taken on ${terms.network} only.` };
+    return { unsupported: `Payments are taken on ${terms.network} only.` };
   }
   if (word(accepted, "asset").toLowerCase() !== terms.asset) {
-    return { unacceptable: `Payments are taken in the token ${terms.asset} only.` };
+    return { unsupported: `Payments are taken in the token ${terms.asset} only.` };
   }
   if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
-    return { unacceptable: "Only EIP-3009 authorizations are taken, not Permit2." };
+    return { unsupported: "Only EIP-3009 authorizations are taken, not Permit2." };
   }
   return readAuthorization(payload, envelope.extensions, what);
 }
@@ -85,11 +85,11 @@ function readAuthorization(payload: JsonObject, extensions: unknown, what: strin
   };
   if (signed.signature === "0x") throw invalid(what, "must have a payload.signature.");
   const digest = createHash("sha256").update(Object.values(signed).join(" ")).digest("hex");
-  return { ...signed, paymentId: readPaymentId(extensions), digest };
+  return { ...signed, paymentId: parsePaymentIdentifier(extensions), digest };
 }
 
 /** What anyone who checks or carries out the payment is sent: our own terms, and nothing the client added. */
-export function payloadOf(payment: Payment, terms: PaymentRequirements): PaymentPayload {
+export function toPaymentPayload(payment: Payment, terms: PaymentRequirements): PaymentPayload {
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment;
   return {
     x402Version: 2,
@@ -112,9 +112,9 @@ export function payloadOf(payment: Payment, terms: PaymentRequirements): Payment
 const VALID_SECONDS_MAX = 86_400n;
 
 /** Why a payment can not be taken on these terms now; null when it can. */
-export function objectionTo(
+export function findTermsViolation(
   payment: Payment,
-  terms: Terms,
+  terms: OfferTerms,
   { nowMs, settleMs }: { readonly nowMs: number; readonly settleMs: number },
 ): string | null {
   if (payment.to !== terms.payTo) return `The payment goes to ${payment.to}, not to ${terms.payTo}.`;
@@ -134,7 +134,7 @@ export function objectionTo(
 const recordIn =
   (what: string) =>
   (value: unknown, name: string): JsonObject => {
-    if (isObject(value)) return value;
+    if (isJsonObject(value)) return value;
     throw invalid(what, name === "" ? "must be a JSON object." : `must have an object "${name}".`);
   };
 

@@ -1,7 +1,7 @@
 // What a payment is for: one request, however its query was ordered or encoded.
 import { createHash } from "node:crypto";
 
-export type Resource = {
+export type PaidResource = {
   readonly method: string;
   readonly path: string;
   /** Only what decides the answer, already checked; the order means nothing. */
@@ -12,20 +12,20 @@ export type Resource = {
 const URL_LENGTH_MAX = 2_000;
 
 /** The same for requests that must get the same answer: HEAD costs what GET costs and is paid for by the same payment. */
-export function fingerprint({ method, path, query }: Resource): string {
+export function resourceFingerprint({ method, path, query }: PaidResource): string {
   const verb = method.toUpperCase() === "HEAD" ? "GET" : method.toUpperCase();
   return createHash("sha256")
     .update(JSON.stringify([verb, path, canonicalQuery(query)]))
     .digest("hex");
 }
 
-export function resourceUrl(origin: string, { path, query }: Resource): string {
+export function resourceUrl(origin: string, { path, query }: PaidResource): string {
   const text = canonicalQuery(query);
   const url = origin + path + (text === "" ? "" : `?${text}`);
   return url.length > URL_LENGTH_MAX ? origin + path : url;
 }
 
-function canonicalQuery(query: Resource["query"]): string {
+function canonicalQuery(query: PaidResource["query"]): string {
   return Object.entries(query)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`)

@@ -1,70 +1,70 @@
 // What a request with a payment may be sent, each counted by its outcome.
-import type { EndpointAnswer } from "../../schema/endpoint.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow } from "../ledger/row.ts";
-import { delivered } from "../ledger/stored-response.ts";
+import { deliverResponse } from "../ledger/stored-response.ts";
 import type { SettleResult } from "../settlement/settle.ts";
-import { refusal } from "./error-response.ts";
+import { toErrorResponse } from "./error-response.ts";
 import type { GateLimits } from "./limits.ts";
-import { challenge, type Offer } from "./offer.ts";
+import { paymentRequiredResponse, type PaymentOffer } from "./offer.ts";
 import type { PaymentOutcome } from "./paid-request.ts";
-import type { Resource } from "./resource.ts";
+import type { PaidResource } from "./resource.ts";
 
 export type PaymentResponses = {
-  refused(sentence: string): EndpointAnswer;
-  conflict(sentence: string): EndpointAnswer;
-  pending(sentence: string): EndpointAnswer;
+  paymentRequired(sentence: string): EndpointResponse;
+  conflict(sentence: string): EndpointResponse;
+  pending(sentence: string): EndpointResponse;
   /** More requests of one payment, or of all payments, wait than are allowed. */
-  crowded(): EndpointAnswer;
-  tooManyFailures(): EndpointAnswer;
+  tooManyWaiting(): EndpointResponse;
+  tooManyFailures(): EndpointResponse;
   /** What the payer of a row gets for what became of it. */
-  answered(row: LedgerRow, result: SettleResult, outcome: "settled" | "replayed"): Promise<EndpointAnswer>;
+  forSettleResult(row: LedgerRow, result: SettleResult, outcome: "settled" | "replayed"): Promise<EndpointResponse>;
 };
 
-export function paymentResponses(
+export function createPaymentResponses(
   options: {
-    readonly offer: Offer;
-    readonly ledger: Pick<Ledger, "answerOf">;
+    readonly offer: PaymentOffer;
+    readonly ledger: Pick<PaymentLedger, "answerOf">;
     readonly limits: GateLimits;
     readonly count: (outcome: PaymentOutcome) => void;
   },
-  resource: Resource,
+  resource: PaidResource,
 ): PaymentResponses {
   const { offer, ledger, limits, count } = options;
   const refused = (sentence: string) => {
     count("refused");
-    return challenge(offer, resource, sentence);
+    return paymentRequiredResponse(offer, resource, sentence);
   };
   const conflict = (sentence: string) => {
     count("conflict");
-    return refusal("PAYMENT_CONFLICT", sentence);
+    return toErrorResponse("PAYMENT_CONFLICT", sentence);
   };
   const pending = (sentence: string) => {
     count("pending");
-    return refusal("PAYMENT_PENDING", sentence, limits.retryAfterSeconds);
+    return toErrorResponse("PAYMENT_PENDING", sentence, limits.retryAfterSeconds);
   };
   return {
-    refused,
+    paymentRequired: refused,
     conflict,
     pending,
-    crowded: () =>
+    tooManyWaiting: () =>
       pending(
         "Too many requests wait for this payment; it is charged once at most. Send the same signature again.",
       ),
     tooManyFailures() {
       count("limited");
       const sentence = "Too many requests of this payer have failed; send the same signature again later.";
-      return refusal("RATE_LIMITED", sentence, Math.ceil(limits.failureWindowMs / 1_000));
+      return toErrorResponse("RATE_LIMITED", sentence, Math.ceil(limits.failureWindowMs / 1_000));
     },
-    async answered(row, result, outcome) {
+    async forSettleResult(row, result, outcome) {
       if (result.kind === "refused") return refused(result.sentence);
       if (result.kind === "unknown") {
         return pending(result.sentence ?? "The payment is under way; send the same signature again.");
       }
-      const answer = await ledger.answerOf(row);
+      const answer = await ledger.readStoredResponse(row);
       if (answer === null) return conflict("The payment has been used, and its answer is no longer kept.");
       count(outcome);
-      return delivered(row, answer, result.transaction);
+      return deliverResponse(row, answer, result.transaction);
     },
   };
 }

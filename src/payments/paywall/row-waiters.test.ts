@@ -1,10 +1,10 @@
 // Many requests with one payment: they share one wait, within limits, and take no place from other payers.
 import type { PrivateKeyAccount } from "viem";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ask, payingFetch, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
+import { fetchWithPayment, createPayingFetch, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
-  type PaidService,
+  type StagedPaidService,
   type PaidStage,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { GATE_LIMITS } from "./limits.ts";
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 /** Work for `q=held` ends when the test says so; everything else ends at once. */
-function holdWork(service: PaidService): () => void {
+function holdWork(service: StagedPaidService): () => void {
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
@@ -38,7 +38,7 @@ function holdWork(service: PaidService): () => void {
 function sendAll(url: string, headers: readonly string[]) {
   const early: Response[] = [];
   const all = headers.map(async (header) => {
-    const response = await ask(url, header);
+    const response = await fetchWithPayment(url, header);
     early.push(response);
     return response;
   });
@@ -51,13 +51,13 @@ it(`serves another payer at once while ${COPIES} copies of one payment wait`, as
   const other = await stage.payer();
   const url = `${service.url}/paid?q=held`;
   const finish = holdWork(service);
-  const { header } = await signedFor(url, payer, stage.asset);
+  const { header } = await signPaymentFor(url, payer, stage.asset);
   const { early, all } = sendAll(url, Array(COPIES).fill(header));
-  await until(() => service.runs.length === 1 && early.length + service.statements() >= COPIES);
-  const served = await payingFetch(other, stage.asset)(`${service.url}/paid?q=other`);
+  await waitFor(() => service.runs.length === 1 && early.length + service.statements() >= COPIES);
+  const served = await createPayingFetch(other, stage.asset)(`${service.url}/paid?q=other`);
   expect(served.status).toBe(200);
 
-  await until(() => early.length === COPIES - GATE_LIMITS.waitersPerPaymentMax - 1);
+  await waitFor(() => early.length === COPIES - GATE_LIMITS.waitersPerPaymentMax - 1);
   for (const response of early) {
     expect([response.status, response.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -75,17 +75,17 @@ it(`serves another payer at once while ${COPIES} copies of one payment wait`, as
 });
 
 it("gives waiting requests no place of those that act, whatever they wait for", async () => {
-  const service = await stage.serve({ limits: { servingMax: 3, waitersPerPaymentMax: 4 } });
+  const service = await stage.serve({ limits: { activeRequestsMax: 3, waitersPerPaymentMax: 4 } });
   const other = await stage.payer();
   const url = `${service.url}/paid?q=held`;
   const finish = holdWork(service);
-  const { header, payload } = await signedFor(url, payer, stage.asset, (required) => {
+  const { header, payload } = await signPaymentFor(url, payer, stage.asset, (required) => {
     const declared = required.extensions?.["payment-identifier"] as { info: object };
     const extension = { ...declared, info: { ...declared.info, id: "order-0123456789abcdef" } };
     return { ...required, extensions: { "payment-identifier": extension } };
   });
   const working = sendAll(url, [header]);
-  await until(() => service.runs.length === 1);
+  await waitFor(() => service.runs.length === 1);
   // Other authorizations under its identifier, which nobody has signed, one after another.
   const waiting: ReturnType<typeof sendAll>[] = [];
   for (let i = 0; i < 8; i += 1) {
@@ -93,12 +93,12 @@ it("gives waiting requests no place of those that act, whatever they wait for", 
     const sent = { ...payload, payload: { ...payload.payload, authorization } };
     const before = service.statements();
     waiting.push(sendAll(url, [Buffer.from(JSON.stringify(sent)).toString("base64")]));
-    await until(() => service.statements() > before + 2);
+    await waitFor(() => service.statements() > before + 2);
   }
   const early = () => waiting.flatMap((each) => each.early);
-  await until(() => early().length === 4);
+  await waitFor(() => early().length === 4);
   expect(early().map(({ status }) => status)).toEqual([503, 503, 503, 503]);
-  const served = await payingFetch(other, stage.asset)(`${service.url}/paid?q=other`);
+  const served = await createPayingFetch(other, stage.asset)(`${service.url}/paid?q=other`);
   expect(served.status).toBe(200);
   finish();
   expect((await working.all).map(({ status }) => status)).toEqual([200]);
@@ -109,14 +109,14 @@ it("gives waiting requests no place of those that act, whatever they wait for", 
 });
 
 it("tells a payer who finds no place to send the same signature again", async () => {
-  const service = await stage.serve({ limits: { servingMax: 1 } });
+  const service = await stage.serve({ limits: { activeRequestsMax: 1 } });
   const url = `${service.url}/paid?q=held`;
   const finish = holdWork(service);
-  const { header } = await signedFor(url, payer, stage.asset);
+  const { header } = await signPaymentFor(url, payer, stage.asset);
   const { all } = sendAll(url, [header]);
-  await until(() => service.runs.length === 1);
-  const other = await signedFor(url, await stage.payer(), stage.asset);
-  const full = await ask(url, other.header);
+  await waitFor(() => service.runs.length === 1);
+  const other = await signPaymentFor(url, await stage.payer(), stage.asset);
+  const full = await fetchWithPayment(url, other.header);
   expect([full.status, full.headers.get("x-error-code")]).toEqual([503, "OVERLOADED"]);
   expect(((await full.json()) as { error: string }).error).toContain("send the same signature again");
   finish();
@@ -127,9 +127,9 @@ it("limits the requests that wait in all", async () => {
   const service = await stage.serve({ limits: { waitersMax: 5 } });
   const url = `${service.url}/paid?q=held`;
   const finish = holdWork(service);
-  const { header } = await signedFor(url, payer, stage.asset);
+  const { header } = await signPaymentFor(url, payer, stage.asset);
   const { early, all } = sendAll(url, Array(10).fill(header));
-  await until(() => early.length === 4);
+  await waitFor(() => early.length === 4);
   expect(early.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
   finish();
   expect((await all).filter(({ status }) => status === 200)).toHaveLength(6);

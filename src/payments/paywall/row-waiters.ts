@@ -1,23 +1,23 @@
 // Requests that wait for another one to finish with a payment: one poll of the ledger for all that wait for one row.
 import type { Clock } from "../../lib/clock.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
 import type { GateLimits } from "./limits.ts";
 
-export type WaitingRoom = {
+export type RowWaiters = {
   /** Admits a request with this authorization and returns how to leave; null when too many are here. */
   enter(key: PaymentKey): (() => void) | null;
   /** Waits until the row no longer keeps the request from acting ("ready") or its time is over ("late"). */
-  wait(wanted: WaitWanted): Promise<"ready" | "late" | "full">;
+  wait(wanted: RowWaitOptions): Promise<"ready" | "late" | "full">;
 };
 
-export type WaitWanted = {
+export type RowWaitOptions = {
   readonly key: PaymentKey;
   readonly isReady: (row: LedgerRow | null) => boolean;
   readonly untilMs: number;
 };
 
-type Waiter = WaitWanted & {
+type Waiter = RowWaitOptions & {
   readonly resolve: (outcome: "ready" | "late") => void;
   readonly reject: (reason: unknown) => void;
 };
@@ -25,11 +25,11 @@ type Waiter = WaitWanted & {
 const POLL_MS_MIN = 20;
 const POLL_MS_MAX = 400;
 
-export function createWaitingRoom(options: {
-  readonly ledger: Pick<Ledger, "find">;
+export function createRowWaiters(options: {
+  readonly ledger: Pick<PaymentLedger, "find">;
   readonly clock: Clock;
   readonly limits: Pick<GateLimits, "waitersPerPaymentMax" | "waitersMax">;
-}): WaitingRoom {
+}): RowWaiters {
   const { ledger, clock, limits } = options;
   const present = new Map<string, number>();
   const polls = new Map<string, Set<Waiter>>();

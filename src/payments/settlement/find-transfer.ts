@@ -4,41 +4,41 @@ import { withDeadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import type { Evidence, SettlementChain, Transferred, TransferWanted } from "./lookup.ts";
+import type { SettlementLookupResult, SettlementLookup, TransferFound, ExpectedTransfer } from "./lookup.ts";
 
 // The clock of a chain may be behind ours by minutes; no transfer is older than its row by more.
 const CLOCK_SECONDS_MAX = 900;
 // A fraction of a block of most chains: the response is not delayed by much, and the node is not flooded.
 const RECEIPT_POLL_MS = 250;
 
-export type EvidenceOptions = {
-  readonly chain: SettlementChain;
+export type LookupOptions = {
+  readonly chain: SettlementLookup;
   readonly clock: Clock;
   readonly limits: Pick<GateLimits, "chainMs" | "receiptMs">;
 };
 
-export function wantedOf(row: LedgerRow): TransferWanted {
+export function expectedTransferFor(row: LedgerRow): ExpectedTransfer {
   const { asset, payer: from, payTo: to, amount: value, nonce, validBefore, createdSeconds } = row;
   return { asset, from, to, value, nonce, validBefore, sinceSeconds: createdSeconds - CLOCK_SECONDS_MAX };
 }
 
-export function evidenceOf(row: LedgerRow, { chain, clock, limits }: EvidenceOptions): Promise<Evidence> {
+export function lookUpSettlement(row: LedgerRow, { chain, clock, limits }: LookupOptions): Promise<SettlementLookupResult> {
   return withDeadline({ clock, ms: limits.chainMs, what: "Looking for a transfer" }, (signal) =>
-    chain.findSettlement(wantedOf(row), signal),
+    chain.findSettlement(expectedTransferFor(row), signal),
   );
 }
 
 /** Waits for our own node to have the receipt: it may be a block behind the node of the facilitator. */
-export async function awaitTransfer(
+export async function waitForTransfer(
   row: LedgerRow,
   transaction: Hex,
-  { chain, clock, limits }: EvidenceOptions,
-): Promise<Transferred | null> {
+  { chain, clock, limits }: LookupOptions,
+): Promise<TransferFound | null> {
   const until = clock.nowMs() + limits.receiptMs;
   for (;;) {
     const found = await withDeadline(
       { clock, ms: limits.chainMs, what: "Reading the receipt of a transfer" },
-      (signal) => chain.findInTransaction(transaction, wantedOf(row), signal),
+      (signal) => chain.findInTransaction(transaction, expectedTransferFor(row), signal),
     );
     if (found?.kind === "transferred") return found;
     if (found?.kind === "other" || clock.nowMs() >= until) return null;

@@ -2,9 +2,9 @@
 import type { Hex } from "../../lib/hex.ts";
 
 export type BlockId = { readonly number: number; readonly hash: Hex };
-export type Block = BlockId & { readonly timestamp: number };
+export type TimedBlock = BlockId & { readonly timestamp: number };
 
-export type TransferWanted = {
+export type ExpectedTransfer = {
   readonly asset: Hex;
   readonly from: Hex;
   readonly to: Hex;
@@ -17,57 +17,57 @@ export type TransferWanted = {
 };
 
 /** The authorization was used, and its use moved exactly this money. */
-export type Transferred = {
+export type TransferFound = {
   readonly kind: "transferred";
   readonly transaction: Hex;
   readonly block: BlockId;
 };
 
 /** Everything in it is from one node and as of one block, `at`. */
-export type Evidence =
-  | Transferred
+export type SettlementLookupResult =
+  | TransferFound
   /** It was canceled, or its nonce was used for something else; `final` when no reorg can undo that. */
-  | { readonly kind: "spent"; readonly at: Block; readonly final: boolean }
+  | { readonly kind: "spent"; readonly at: TimedBlock; readonly final: boolean }
   /** It was used or canceled, no log shows how, and this final block is past `validBefore`. */
-  | { readonly kind: "untraced"; readonly at: Block; readonly final: Block }
-  | ({ readonly kind: "unused" } & ReadAt);
+  | { readonly kind: "untraced"; readonly at: TimedBlock; readonly final: TimedBlock }
+  | ({ readonly kind: "unused" } & LookupBlocks);
 
-export type ReadAt = {
-  readonly at: Block;
+export type LookupBlocks = {
+  readonly at: TimedBlock;
   /** The newest final block below `at`, on the same branch; null where it was not read or is not known. */
-  readonly final: Block | null;
+  readonly final: TimedBlock | null;
 };
 
 /** Which authorizations are used as of one block, in the order in which they were requested. */
-export type UsedStates = ReadAt & { readonly used: readonly boolean[] };
+export type AuthorizationStates = LookupBlocks & { readonly used: readonly boolean[] };
 
-export type ComparedBlocks = {
+export type BlockComparison = {
   /** The head of the node that was read. */
-  readonly head: Block;
+  readonly head: TimedBlock;
   /** Hashes of the blocks that are part of the chain below that head. */
-  readonly held: ReadonlySet<Hex>;
+  readonly canonical: ReadonlySet<Hex>;
   /** Hashes of the blocks that another block has replaced. A block above the head is in neither set. */
-  readonly gone: ReadonlySet<Hex>;
+  readonly orphaned: ReadonlySet<Hex>;
 };
 
-export type BlockQuery = { readonly block: BlockId; readonly wanted: readonly TransferWanted[] };
+export type BlockTransferQuery = { readonly block: BlockId; readonly transfers: readonly ExpectedTransfer[] };
 
 /** Every function throws where the chain can not be read: an unknown state is not a state. */
-export type SettlementChain = {
-  findSettlement(wanted: TransferWanted, signal?: AbortSignal): Promise<Evidence>;
+export type SettlementLookup = {
+  findSettlement(wanted: ExpectedTransfer, signal?: AbortSignal): Promise<SettlementLookupResult>;
   /** What this transaction did with the authorization; null while no node has its receipt. */
   findInTransaction(
     transaction: Hex,
-    wanted: TransferWanted,
+    wanted: ExpectedTransfer,
     signal?: AbortSignal,
-  ): Promise<Transferred | { readonly kind: "other" } | null>;
+  ): Promise<TransferFound | { readonly kind: "other" } | null>;
   /** Many authorizations at once, without looking for the transfers. */
-  readStates(wanted: readonly TransferWanted[], signal?: AbortSignal): Promise<UsedStates>;
-  finalized(signal?: AbortSignal): Promise<Block>;
-  compareBlocks(blocks: readonly BlockId[], signal?: AbortSignal): Promise<ComparedBlocks>;
+  readAuthorizationStates(wanted: readonly ExpectedTransfer[], signal?: AbortSignal): Promise<AuthorizationStates>;
+  readFinalizedBlock(signal?: AbortSignal): Promise<TimedBlock>;
+  compareBlocks(blocks: readonly BlockId[], signal?: AbortSignal): Promise<BlockComparison>;
   /** For each block, the transaction of each transfer that the logs of that block prove; null for one they do not. */
-  readTransfers(
-    blocks: readonly BlockQuery[],
+  findTransfersInBlocks(
+    blocks: readonly BlockTransferQuery[],
     signal?: AbortSignal,
   ): Promise<readonly (readonly (Hex | null)[])[]>;
 };

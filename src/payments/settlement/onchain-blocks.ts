@@ -3,26 +3,26 @@
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
-import { malformed, missing } from "../../chain/rpc/invalid-response.ts";
-import { type CallOptions, type Rpc, type RpcCall, valuesOf } from "../../chain/rpc/types.ts";
+import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
+import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockId, BlockQuery, ComparedBlocks, TransferWanted } from "./lookup.ts";
-import { isTransfer, USED, word } from "./onchain-receipt.ts";
+import type { BlockId, BlockTransferQuery, BlockComparison, ExpectedTransfer } from "./lookup.ts";
+import { isAuthorizedTransfer, AUTHORIZATION_USED_TOPIC, addressTopic } from "./onchain-receipt.ts";
 
 /** From one node, below one head that it had before and after. */
-export async function compareBlocks(
+export async function findBlocksOnChain(
   rpc: Rpc,
   blocks: readonly BlockId[],
-  options: CallOptions,
-): Promise<ComparedBlocks> {
+  options: RpcCallOptions,
+): Promise<BlockComparison> {
   return rpc.pinned(async (node) => {
     const { number, hash, timestamp } = await readHeader(node, "latest", options);
     const below = blocks.filter((block) => block.number <= number);
     const numbers = [...new Set(below.map((block) => block.number))];
-    const headers = valuesOf(await node.batch(numbers.map(headerCall), options));
+    const headers = unwrapResults(await node.batch(numbers.map(headerCall), options));
     const hashes = new Map(headers.map((header) => [header.number, header.hash]));
     if ((await readHeader(node, number, options)).hash !== hash) {
-      throw missing("the chain changed while its blocks were compared");
+      throw missingResult("the chain changed while its blocks were compared");
     }
     const held = new Set<Hex>();
     const gone = new Set<Hex>();
@@ -35,16 +35,16 @@ export async function compareBlocks(
 const PAYMENTS_PER_QUERY = 100;
 
 /** The logs of every block in one batch, however many payments are in it. */
-export async function readTransfers(
+export async function readAuthorizationTransfers(
   rpc: Rpc,
-  blocks: readonly BlockQuery[],
-  options: CallOptions,
+  blocks: readonly BlockTransferQuery[],
+  options: RpcCallOptions,
 ): Promise<readonly (readonly (Hex | null)[])[]> {
-  const parts = blocks.flatMap(({ block, wanted }, index) =>
+  const parts = blocks.flatMap(({ block, transfers: wanted }, index) =>
     chunksOf(wanted).map((chunk) => ({ index, block, wanted: chunk })),
   );
   const calls = parts.flatMap(({ block, wanted }) => logCalls(block, wanted));
-  const lists = valuesOf(await rpc.batch(calls, options));
+  const lists = unwrapResults(await rpc.batch(calls, options));
   const found: (Hex | null)[][] = blocks.map(() => []);
   for (const [i, { index, wanted }] of parts.entries()) {
     const logs = [...(lists[2 * i] ?? []), ...(lists[2 * i + 1] ?? [])];
@@ -53,7 +53,7 @@ export async function readTransfers(
   return found;
 }
 
-function chunksOf(wanted: readonly TransferWanted[]): readonly (readonly TransferWanted[])[] {
+function chunksOf(wanted: readonly ExpectedTransfer[]): readonly (readonly ExpectedTransfer[])[] {
   const count = Math.ceil(wanted.length / PAYMENTS_PER_QUERY);
   return Array.from({ length: count }, (_, i) =>
     wanted.slice(i * PAYMENTS_PER_QUERY, (i + 1) * PAYMENTS_PER_QUERY),
@@ -61,14 +61,14 @@ function chunksOf(wanted: readonly TransferWanted[]): readonly (readonly Transfe
 }
 
 /** Two calls: the uses of these authorizations in this block, and the transfers between these accounts. */
-function logCalls(block: BlockId, wanted: readonly TransferWanted[]): readonly RpcCall<NodeLog[]>[] {
+function logCalls(block: BlockId, wanted: readonly ExpectedTransfer[]): readonly RpcCall<NodeLog[]>[] {
   const distinct = (values: readonly Hex[]) => [...new Set(values)];
-  const payers = distinct(wanted.map(({ from }) => word(from)));
+  const payers = distinct(wanted.map(({ from }) => addressTopic(from)));
   const nonces = distinct(wanted.map(({ nonce }) => nonce));
-  const payees = distinct(wanted.map(({ to }) => word(to)));
+  const payees = distinct(wanted.map(({ to }) => addressTopic(to)));
   const address = distinct(wanted.map(({ asset }) => asset));
   return [
-    [[USED], payers, nonces],
+    [[AUTHORIZATION_USED_TOPIC], payers, nonces],
     [[TRANSFER_TOPIC], payers, payees],
   ].map((topics) => ({
     method: "eth_getLogs",
@@ -78,10 +78,10 @@ function logCalls(block: BlockId, wanted: readonly TransferWanted[]): readonly R
 }
 
 function logsOf(answer: unknown, { number, hash }: BlockId): NodeLog[] {
-  if (!Array.isArray(answer)) throw malformed("the logs are not a list");
+  if (!Array.isArray(answer)) throw malformedResponse("the logs are not a list");
   const logs = answer.map(parseLog);
   if (logs.some(({ blockNumber, blockHash }) => blockNumber !== number || blockHash !== hash)) {
-    throw malformed(`a log of another block was given for block ${hash}`);
+    throw malformedResponse(`a log of another block was given for block ${hash}`);
   }
   return logs;
 }
@@ -92,20 +92,20 @@ function logsOf(answer: unknown, { number, hash }: BlockId): NodeLog[] {
  */
 function transactionsOf(
   logs: readonly NodeLog[],
-  wanted: readonly TransferWanted[],
+  wanted: readonly ExpectedTransfer[],
 ): readonly (Hex | null)[] {
   const useKey = (payer: Hex | undefined, nonce: Hex | undefined) => `${payer}:${nonce}`;
   const uses = new Map<string, NodeLog>();
   const byIndex = new Map<number, NodeLog>();
   for (const log of logs) {
-    if (log.topics[0] === USED) uses.set(useKey(log.topics[1], log.topics[2]), log);
+    if (log.topics[0] === AUTHORIZATION_USED_TOPIC) uses.set(useKey(log.topics[1], log.topics[2]), log);
     else byIndex.set(log.logIndex, log);
   }
   return wanted.map((each) => {
-    const use = uses.get(useKey(word(each.from), each.nonce));
+    const use = uses.get(useKey(addressTopic(each.from), each.nonce));
     const next = use && byIndex.get(use.logIndex + 1);
     if (!use || !next || use.address !== each.asset || next.address !== each.asset) return null;
-    return next.transactionHash === use.transactionHash && isTransfer(next, each)
+    return next.transactionHash === use.transactionHash && isAuthorizedTransfer(next, each)
       ? use.transactionHash
       : null;
   });

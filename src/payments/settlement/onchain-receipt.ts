@@ -3,19 +3,19 @@ import { toEventSelector } from "viem";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
-import { malformed, missing } from "../../chain/rpc/invalid-response.ts";
-import type { CallOptions, Rpc } from "../../chain/rpc/types.ts";
+import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
+import type { RpcCallOptions, Rpc } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Transferred, TransferWanted } from "./lookup.ts";
+import type { TransferFound, ExpectedTransfer } from "./lookup.ts";
 
-export const USED = toEventSelector("AuthorizationUsed(address,bytes32)");
-export const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
+export const AUTHORIZATION_USED_TOPIC = toEventSelector("AuthorizationUsed(address,bytes32)");
+export const AUTHORIZATION_CANCELED_TOPIC = toEventSelector("AuthorizationCanceled(address,bytes32)");
 
 /** The logs of a mined transaction, in order; a reverted one has none. Null where the node does not have it. */
-export async function readReceipt(
+export async function readTransactionLogs(
   rpc: Rpc,
   transaction: Hex,
-  options: CallOptions,
+  options: RpcCallOptions,
 ): Promise<readonly NodeLog[] | null> {
   return rpc.request("eth_getTransactionReceipt", [transaction], {
     ...options,
@@ -23,12 +23,12 @@ export async function readReceipt(
       if (answer === null) return null;
       const { logs, transactionHash } = readObject(answer, "the receipt");
       if (readHash(transactionHash, "the transaction hash of a receipt") !== transaction) {
-        throw malformed("the receipt is of another transaction");
+        throw malformedResponse("the receipt is of another transaction");
       }
-      if (!Array.isArray(logs)) throw malformed("the logs of a receipt are not a list");
+      if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
       const parsed = logs.map(parseLog);
       if (parsed.some(({ transactionHash: hash }) => hash !== transaction)) {
-        throw malformed("a log of a receipt is of another transaction");
+        throw malformedResponse("a log of a receipt is of another transaction");
       }
       return parsed.sort((a, b) => a.logIndex - b.logIndex);
     },
@@ -36,9 +36,9 @@ export async function readReceipt(
 }
 
 /** The log by which the token says that it took the authorization; null if it did not. */
-export function useIn(logs: readonly NodeLog[], { asset, from, nonce }: TransferWanted): NodeLog | null {
+export function findAuthorizationUse(logs: readonly NodeLog[], { asset, from, nonce }: ExpectedTransfer): NodeLog | null {
   const isUse = ({ address, topics }: NodeLog) =>
-    address === asset && topics[0] === USED && topics[1] === word(from) && topics[2] === nonce;
+    address === asset && topics[0] === AUTHORIZATION_USED_TOPIC && topics[1] === addressTopic(from) && topics[2] === nonce;
   return logs.find(isUse) ?? null;
 }
 
@@ -47,27 +47,27 @@ export function useIn(logs: readonly NodeLog[], { asset, from, nonce }: Transfer
  * payer could use two nonces there, one for himself and one for us, and have the one transfer counted for both.
  * Without any next log of the token, nothing is known: every use by a transfer has one, so the node has left it out.
  */
-export function findTransfer(
+export function findAuthorizedTransfer(
   logs: readonly NodeLog[],
-  wanted: TransferWanted,
+  wanted: ExpectedTransfer,
   used: NodeLog,
-): Transferred | null {
+): TransferFound | null {
   const next = logs.find((log) => log.address === wanted.asset && log.logIndex > used.logIndex);
-  if (next === undefined) throw missing("the log of a transfer is not in its receipt");
-  if (!isTransfer(next, wanted)) return null;
+  if (next === undefined) throw missingResult("the log of a transfer is not in its receipt");
+  if (!isAuthorizedTransfer(next, wanted)) return null;
   const block = { number: used.blockNumber, hash: used.blockHash };
   return { kind: "transferred", transaction: used.transactionHash, block };
 }
 
-export function isTransfer({ topics, data }: NodeLog, { from, to, value }: TransferWanted): boolean {
+export function isAuthorizedTransfer({ topics, data }: NodeLog, { from, to, value }: ExpectedTransfer): boolean {
   return (
     topics[0] === TRANSFER_TOPIC &&
-    topics[1] === word(from) &&
-    topics[2] === word(to) &&
+    topics[1] === addressTopic(from) &&
+    topics[2] === addressTopic(to) &&
     data === `0x${value.toString(16).padStart(64, "0")}`
   );
 }
 
-export function word(address: Hex): Hex {
+export function addressTopic(address: Hex): Hex {
   return `0x${address.slice(2).padStart(64, "0")}`;
 }

@@ -1,12 +1,12 @@
 // The chain's word about payments: what was used for us, what was used for something else, and what was not used.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ask, decodeHeader, signedFor } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import { fetchWithPayment, decodeBase64Header, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
-import { settlementChain } from "./onchain.ts";
+import { createSettlementLookup } from "./onchain.ts";
 
 let stage: PaidStage;
 beforeAll(async () => {
@@ -17,28 +17,28 @@ afterAll(() => stage.close());
 it("tells a transfer to us from every other use of an authorization", async () => {
   const { url } = await stage.serve();
   const payer = await stage.payer();
-  const { header, payload } = await signedFor(`${url}/paid?q=a`, payer, stage.asset);
+  const { header, payload } = await signPaymentFor(`${url}/paid?q=a`, payer, stage.asset);
   const from = payer.address.toLowerCase() as Hex;
   const { nonce } = payload.payload.authorization as { nonce: Hex };
   const { asset, payTo: to, settlements } = stage;
   const nowSeconds = Math.floor(Date.now() / 1_000);
   const times = { sinceSeconds: nowSeconds - 900, validBefore: nowSeconds + 60 };
-  const wanted = { asset, from, to, value: PRICE, nonce, ...times };
+  const wanted = { asset, from, to, value: TEST_PRICE, nonce, ...times };
   const head = async () => {
     const { number, hash, timestamp } = await stage.node.getBlock();
     return { number: Number(number), hash, timestamp: Number(timestamp) };
   };
   expect(await settlements.findSettlement(wanted)).toEqual({ kind: "unused", at: await head(), final: null });
 
-  const response = await ask(`${url}/paid?q=a`, header);
-  const { transaction } = decodeHeader<{ transaction: Hex }>(response, "payment-response");
+  const response = await fetchWithPayment(`${url}/paid?q=a`, header);
+  const { transaction } = decodeBase64Header<{ transaction: Hex }>(response, "payment-response");
   const { blockNumber, blockHash } = await stage.node.getTransactionReceipt({ hash: transaction });
   const block = { number: Number(blockNumber), hash: blockHash };
   const found = { kind: "transferred", transaction, block };
   expect(await settlements.findSettlement(wanted)).toEqual(found);
   expect(await settlements.findInTransaction(transaction, wanted)).toEqual(found);
   const others = [
-    { ...wanted, value: PRICE + 1n },
+    { ...wanted, value: TEST_PRICE + 1n },
     { ...wanted, to: from },
   ];
   for (const other of others) {
@@ -53,17 +53,17 @@ it("tells a transfer to us from every other use of an authorization", async () =
   expect(await settlements.findInTransaction(transaction, unknown)).toEqual({ kind: "other" });
   expect(await settlements.findInTransaction(`0x${"77".repeat(32)}`, wanted)).toBeNull();
   const query = { block, wanted: [wanted, ...others, unknown] };
-  expect(await settlements.readTransfers([query, { block, wanted: [] }])).toEqual([
+  expect(await settlements.findTransfersInBlocks([query, { block, transfers: [] }])).toEqual([
     [transaction, null, null, null],
     [],
   ]);
-  expect((await settlements.readStates([wanted, unknown])).used).toEqual([true, false]);
-  expect((await settlements.finalized()).number).toBeLessThan((await head()).number);
+  expect((await settlements.readAuthorizationStates([wanted, unknown])).used).toEqual([true, false]);
+  expect((await settlements.readFinalizedBlock()).number).toBeLessThan((await head()).number);
 
   // Further back than one range of logs.
   await stage.chain.mine(2_500);
   expect(await settlements.findSettlement(wanted)).toEqual(found);
-  const final = await settlements.finalized();
+  const final = await settlements.readFinalizedBlock();
   expect(final.number).toBeGreaterThanOrEqual(Number(blockNumber));
   expect(await settlements.findSettlement({ ...wanted, to: from })).toMatchObject({
     kind: "spent",
@@ -82,18 +82,18 @@ it("tells blocks of the chain from those that a reorg has replaced", async () =>
   await chain.mine(3);
   const [below, undone] = [await blockAt(3n), await blockAt(1n)];
   const before = await settlements.compareBlocks([below, undone]);
-  expect([...before.held]).toEqual([below.hash, undone.hash]);
+  expect([...before.canonical]).toEqual([below.hash, undone.hash]);
   await chain.reorg(2);
   const above = { number: undone.number + 100, hash: `0x${"99".repeat(32)}` as const };
   const after = await settlements.compareBlocks([below, undone, above]);
-  expect([[...after.held], [...after.gone]]).toEqual([[below.hash], [undone.hash]]);
+  expect([[...after.canonical], [...after.orphaned]]).toEqual([[below.hash], [undone.hash]]);
   expect(after.head.hash).toBe((await blockAt(0n)).hash);
 });
 
 it("does not take silence for an answer", async () => {
   const limits = { attemptsMax: 2, pauseMsBase: 1, pauseMsMax: 2, waitMsMax: 10 };
-  const rpc = createRpc({ urls: [new Secret("http://127.0.0.1:1")], log: quiet, limits });
-  const dark = settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
+  const rpc = createRpc({ urls: [new Secret("http://127.0.0.1:1")], log: silentLog, limits });
+  const dark = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const address = stage.payTo;
   const wanted = {
     asset: stage.asset,
@@ -106,6 +106,6 @@ it("does not take silence for an answer", async () => {
   await expect(dark.findSettlement(whole)).rejects.toThrow();
   await expect(dark.findInTransaction(`0x${"77".repeat(32)}`, whole)).rejects.toThrow();
   await expect(dark.compareBlocks([])).rejects.toThrow();
-  await expect(dark.finalized()).rejects.toThrow();
+  await expect(dark.readFinalizedBlock()).rejects.toThrow();
   rpc.close();
 });

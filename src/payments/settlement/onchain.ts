@@ -1,16 +1,16 @@
 // The chain as the payments need it, over the JSON-RPC client: was an authorization used, and did its use move the money.
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
-import { callBatch } from "../../chain/contract-calls.ts";
-import { readFinalized } from "../../chain/head/finality.ts";
+import { callContracts } from "../../chain/contract-calls.ts";
+import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { toQuantity } from "../../chain/rpc/hex-values.ts";
-import { malformed, missing } from "../../chain/rpc/invalid-response.ts";
-import type { CallOptions, PinnedRpc, Rpc } from "../../chain/rpc/types.ts";
+import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
+import type { RpcCallOptions, PinnedRpc, Rpc } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Block, Evidence, ReadAt, SettlementChain, TransferWanted, UsedStates } from "./lookup.ts";
-import { compareBlocks, readTransfers } from "./onchain-blocks.ts";
-import { CANCELED, findTransfer, readReceipt, USED, useIn, word } from "./onchain-receipt.ts";
+import type { TimedBlock, SettlementLookupResult, LookupBlocks, SettlementLookup, ExpectedTransfer, AuthorizationStates } from "./lookup.ts";
+import { findBlocksOnChain, readAuthorizationTransfers } from "./onchain-blocks.ts";
+import { AUTHORIZATION_CANCELED_TOPIC, findAuthorizedTransfer, readTransactionLogs, AUTHORIZATION_USED_TOPIC, findAuthorizationUse, addressTopic } from "./onchain-receipt.ts";
 
 const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]);
 
@@ -18,66 +18,66 @@ const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 n
 const RANGE_MAX = 2_000;
 
 /** Reads the newest final block, by whichever provider. */
-type ReadFinal = () => Promise<Block>;
+type ReadFinal = () => Promise<TimedBlock>;
 
-export function settlementChain(
+export function createSettlementLookup(
   rpc: Rpc,
   options: { readonly finalityDepth: number; readonly finalityDepthMin: number },
-): SettlementChain {
+): SettlementLookup {
   const finality = { depthFallback: options.finalityDepth, depthMin: options.finalityDepthMin };
-  const readFinal = (call: CallOptions) => async () =>
-    blockOf(await readFinalized(rpc, { ...finality, ...call }));
+  const readFinal = (call: RpcCallOptions) => async () =>
+    blockOf(await readFinalizedHeader(rpc, { ...finality, ...call }));
   return {
     findSettlement: (wanted, signal) => {
       const call = callOptions(signal);
       return rpc.pinned((node) => findOn(node, wanted, readFinal(call), call), call);
     },
-    readStates: (wanted, signal) => {
+    readAuthorizationStates: (wanted, signal) => {
       const call = callOptions(signal);
       return rpc.pinned((node) => readStates(node, wanted, readFinal(call), call), call);
     },
     findInTransaction: async (transaction, wanted, signal) => {
       const receipt = await readReceiptAnywhere(rpc, transaction, callOptions(signal));
       if (receipt === null) return null;
-      const used = useIn(receipt, wanted);
-      return (used && findTransfer(receipt, wanted, used)) ?? { kind: "other" };
+      const used = findAuthorizationUse(receipt, wanted);
+      return (used && findAuthorizedTransfer(receipt, wanted, used)) ?? { kind: "other" };
     },
-    finalized: (signal) => readFinal(callOptions(signal))(),
-    compareBlocks: (blocks, signal) => compareBlocks(rpc, blocks, callOptions(signal)),
-    readTransfers: (blocks, signal) => readTransfers(rpc, blocks, callOptions(signal)),
+    readFinalizedBlock: (signal) => readFinal(callOptions(signal))(),
+    compareBlocks: (blocks, signal) => findBlocksOnChain(rpc, blocks, callOptions(signal)),
+    findTransfersInBlocks: (blocks, signal) => readAuthorizationTransfers(rpc, blocks, callOptions(signal)),
   };
 }
 
-const callOptions = (signal: AbortSignal | undefined): CallOptions => (signal ? { signal } : {});
+const callOptions = (signal: AbortSignal | undefined): RpcCallOptions => (signal ? { signal } : {});
 
 /** A second provider is asked where the first does not have it: one of them may be behind. */
-async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: CallOptions) {
+async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: RpcCallOptions) {
   const read = async (node: PinnedRpc) => ({
     provider: node.providerIndex,
-    receipt: await readReceipt(node, transaction, options),
+    receipt: await readTransactionLogs(node, transaction, options),
   });
   const { provider, receipt } = await rpc.pinned(read, options);
   if (receipt !== null || rpc.providers().length === 1) return receipt;
   return (await rpc.pinned(read, { ...options, avoid: [provider] })).receipt;
 }
 
-const blockOf = ({ number, hash, timestamp }: Block): Block => ({ number, hash, timestamp });
+const blockOf = ({ number, hash, timestamp }: TimedBlock): TimedBlock => ({ number, hash, timestamp });
 
 /** From one node and as of one block, so that what it says belongs together. */
 async function readStates(
   node: PinnedRpc,
-  wanted: readonly TransferWanted[],
+  wanted: readonly ExpectedTransfer[],
   readFinal: ReadFinal,
-  options: CallOptions,
-): Promise<UsedStates> {
+  options: RpcCallOptions,
+): Promise<AuthorizationStates> {
   const at = blockOf(await readHeader(node, "latest", options));
   const calls = wanted.map(({ asset, from, nonce }) => ({
     to: asset,
     data: encodeFunctionData({ abi: ABI, functionName: "authorizationState", args: [from, nonce] }),
     block: { blockHash: at.hash },
   }));
-  const used = (await callBatch(node, calls, options)).map((result) => {
-    if (!("ok" in result)) throw malformed("the token does not tell the state of authorizations");
+  const used = (await callContracts(node, calls, options)).map((result) => {
+    if (!("ok" in result)) throw malformedResponse("the token does not tell the state of authorizations");
     return decodeFunctionResult({ abi: ABI, functionName: "authorizationState", data: result.ok });
   });
   const isExpired = wanted.some(({ validBefore }, i) => !used[i] && at.timestamp >= validBefore);
@@ -87,10 +87,10 @@ async function readStates(
 /** The newest final block, if this node has it on the branch of the given block; otherwise null. */
 async function finalBelow(
   node: PinnedRpc,
-  at: Block,
+  at: TimedBlock,
   readFinal: ReadFinal,
-  options: CallOptions,
-): Promise<ReadAt["final"]> {
+  options: RpcCallOptions,
+): Promise<LookupBlocks["final"]> {
   const final = await readFinal();
   if (final.number > at.number) return null;
   const answers = await node.batch([headerCall(final.number), headerCall(at.number)], options);
@@ -100,10 +100,10 @@ async function finalBelow(
 
 async function findOn(
   node: PinnedRpc,
-  wanted: TransferWanted,
+  wanted: ExpectedTransfer,
   readFinal: ReadFinal,
-  options: CallOptions,
-): Promise<Evidence> {
+  options: RpcCallOptions,
+): Promise<SettlementLookupResult> {
   const { at, used, final } = await readStates(node, [wanted], readFinal, options);
   if (used[0] === false) return { kind: "unused", at, final };
   const log = await findUse(node, wanted, at, options);
@@ -111,26 +111,26 @@ async function findOn(
     const final = await finalBelow(node, at, readFinal, options);
     if (final !== null && final.timestamp >= wanted.validBefore) return { kind: "untraced", at, final };
     // The token says that it was used, so there is a log: the node is behind itself, or the use is older than the row.
-    throw missing("the use of an authorization is not in the logs");
+    throw missingResult("the use of an authorization is not in the logs");
   }
-  const transfer = log.topics[0] === USED ? await transferOf(node, wanted, log, options) : null;
+  const transfer = log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
   if (transfer !== null) return transfer;
   const below = await finalBelow(node, at, readFinal, options);
   return { kind: "spent", at, final: below !== null && log.blockNumber <= below.number };
 }
 
-async function transferOf(node: PinnedRpc, wanted: TransferWanted, log: NodeLog, options: CallOptions) {
-  const receipt = await readReceipt(node, log.transactionHash, options);
-  if (receipt === null) throw missing("the transaction of a log is not there");
-  return findTransfer(receipt, wanted, log);
+async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLog, options: RpcCallOptions) {
+  const receipt = await readTransactionLogs(node, log.transactionHash, options);
+  if (receipt === null) throw missingResult("the transaction of a log is not there");
+  return findAuthorizedTransfer(receipt, wanted, log);
 }
 
 /** The newest use or cancellation; null where there is none since the time from which on it can have happened. */
 async function findUse(
   node: PinnedRpc,
-  wanted: TransferWanted,
-  at: Block,
-  options: CallOptions,
+  wanted: ExpectedTransfer,
+  at: TimedBlock,
+  options: RpcCallOptions,
 ): Promise<NodeLog | null> {
   for (let to = at.number; to >= 0; to -= RANGE_MAX) {
     const from = Math.max(0, to - RANGE_MAX + 1);
@@ -143,24 +143,24 @@ async function findUse(
 
 async function readLogs(
   node: PinnedRpc,
-  { asset, from: payer, nonce }: TransferWanted,
+  { asset, from: payer, nonce }: ExpectedTransfer,
   { from, to }: { from: number; to: number },
-  options: CallOptions,
+  options: RpcCallOptions,
 ): Promise<NodeLog[]> {
   const filter = {
     address: asset,
-    topics: [[USED, CANCELED], word(payer), nonce],
+    topics: [[AUTHORIZATION_USED_TOPIC, AUTHORIZATION_CANCELED_TOPIC], addressTopic(payer), nonce],
     fromBlock: toQuantity(from),
     toBlock: toQuantity(to),
   };
   return node.request("eth_getLogs", [filter], {
     ...options,
     parse: (answer) => {
-      if (!Array.isArray(answer)) throw malformed("the logs are not a list");
+      if (!Array.isArray(answer)) throw malformedResponse("the logs are not a list");
       const logs = answer.map(parseLog);
       const asked = (log: NodeLog) =>
-        log.address === asset && log.topics[1] === word(payer) && log.topics[2] === nonce;
-      if (!logs.every(asked)) throw malformed("a log was not asked for");
+        log.address === asset && log.topics[1] === addressTopic(payer) && log.topics[2] === nonce;
+      if (!logs.every(asked)) throw malformedResponse("a log was not asked for");
       return logs;
     },
   });

@@ -6,17 +6,17 @@ import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { type LaggingNode, startLaggingNode } from "../../../tests/support/nodes/lagging-node.ts";
-import type { Injection } from "../../../tests/support/nodes/node-faults.ts";
-import { ask, decodeHeader, signedFor, until } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage, PRICE } from "../../../tests/support/payments/paid-stage.ts";
-import { carriedOut } from "../../../tests/support/payments/transfer-calldata.ts";
-import { quiet } from "../../../tests/support/quiet-log.ts";
+import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
+import { fetchWithPayment, decodeBase64Header, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
+import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { Facilitator } from "../facilitator/facilitator.ts";
+import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../facilitator/remote.ts";
-import { FacilitatorTrouble } from "../facilitator/unavailable-error.ts";
-import { settlementChain } from "./onchain.ts";
+import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
+import { createSettlementLookup } from "./onchain.ts";
 
 let stage: PaidStage;
 let behind: LaggingNode;
@@ -33,12 +33,12 @@ afterEach(async () => {
 });
 
 /** A service whose own nodes are these; the facilitator keeps the node that is not behind. */
-async function serveOver(urls: readonly string[], facilitator: Facilitator = stage.inProcess) {
+async function serveOver(urls: readonly string[], facilitator: PaymentFacilitator = stage.inProcess) {
   const limits = { pauseMsBase: 1, pauseMsMax: 20, attemptsMax: 4 };
-  const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: quiet, limits });
+  const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: silentLog, limits });
   closing.push(() => rpc.close());
   const service = await stage.serve({
-    chain: settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 }),
+    chain: createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 }),
     facilitator,
     limits: { receiptMs: 300 },
   });
@@ -64,16 +64,16 @@ describe("a stranger carries the payment out first, and our node is one block be
   it("does not send 402 when our own transaction was mined and reverted", async () => {
     const service = await serveOver([behind.url]);
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(service.at("reverted"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(service.at("reverted"), payer, stage.asset);
     await stage.chain.request("evm_setAutomine", [false]);
-    const first = ask(service.at("reverted"), header);
-    await until(async () => {
+    const first = fetchWithPayment(service.at("reverted"), header);
+    await waitFor(async () => {
       const block = (await stage.chain.request("eth_getBlockByNumber", ["pending", false])) as {
         transactions: readonly string[];
       };
       return block.transactions.length > 0;
     });
-    await frontRun(carriedOut(payload));
+    await frontRun(encodeSignedTransfer(payload));
     await stage.chain.mine(1);
     await stage.chain.request("evm_setAutomine", [true]);
     const nonce = await stage.node.getTransactionCount({ address: stage.inProcess.address });
@@ -81,9 +81,9 @@ describe("a stranger carries the payment out first, and our node is one block be
     const pending = await first;
     expect([pending.status, pending.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
     // Still behind: still 503, however often the client asks.
-    expect((await ask(service.at("reverted"), header)).status).toBe(503);
+    expect((await fetchWithPayment(service.at("reverted"), header)).status).toBe(503);
     behind.behind = 0;
-    expect((await ask(service.at("reverted"), header)).status).toBe(200);
+    expect((await fetchWithPayment(service.at("reverted"), header)).status).toBe(200);
     expect(service.runs).toHaveLength(1);
     expect(await spentBy(payer.address)).toBe(1);
   });
@@ -93,17 +93,17 @@ describe("a stranger carries the payment out first, and our node is one block be
     async (share) => {
       const service = await serveOver([behind.url]);
       const payer = await stage.payer(0n);
-      await stage.mint(payer.address, share.startsWith("the last") ? PRICE : 10n * PRICE);
-      const { header, payload } = await signedFor(service.at("raced"), payer, stage.asset);
+      await stage.mint(payer.address, share.startsWith("the last") ? TEST_PRICE : 10n * TEST_PRICE);
+      const { header, payload } = await signPaymentFor(service.at("raced"), payer, stage.asset);
       service.injected.settle = (real) => async (sent, terms) => {
-        await frontRun(carriedOut(payload));
+        await frontRun(encodeSignedTransfer(payload));
         return real(sent, terms);
       };
-      expect((await ask(service.at("raced"), header)).status).toBe(503);
+      expect((await fetchWithPayment(service.at("raced"), header)).status).toBe(503);
       delete service.injected.settle;
-      expect((await ask(service.at("raced"), header)).status).toBe(503);
+      expect((await fetchWithPayment(service.at("raced"), header)).status).toBe(503);
       behind.behind = 0;
-      expect((await ask(service.at("raced"), header)).status).toBe(200);
+      expect((await fetchWithPayment(service.at("raced"), header)).status).toBe(200);
       expect(await spentBy(payer.address)).toBe(1);
       expect(service.runs).toHaveLength(1);
     },
@@ -118,17 +118,17 @@ describe("a stranger carries the payment out first, and our node is one block be
       "payment_not_served",
     ]) {
       const payer = await stage.payer();
-      const { header, payload } = await signedFor(service.at(errorReason), payer, stage.asset);
+      const { header, payload } = await signPaymentFor(service.at(errorReason), payer, stage.asset);
       service.injected.settle =
         () =>
         async (_sent, { network }) => {
-          await frontRun(carriedOut(payload));
+          await frontRun(encodeSignedTransfer(payload));
           return { success: false, errorReason, transaction: "", network };
         };
       behind.behind = 1;
-      expect([errorReason, (await ask(service.at(errorReason), header)).status]).toEqual([errorReason, 503]);
+      expect([errorReason, (await fetchWithPayment(service.at(errorReason), header)).status]).toEqual([errorReason, 503]);
       behind.behind = 0;
-      expect((await ask(service.at(errorReason), header)).status).toBe(200);
+      expect((await fetchWithPayment(service.at(errorReason), header)).status).toBe(200);
     }
   });
 });
@@ -137,19 +137,19 @@ describe("a payment that a facilitator refused", () => {
   it("is 503 with the reason while it can still be carried out, and 402 once it has expired", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("poor"), payer, stage.asset);
+    const { header } = await signPaymentFor(service.at("poor"), payer, stage.asset);
     service.injected.settle =
       () =>
       async (_sent, { network }) => ({
         ...{ success: false, errorReason: "invalid_exact_evm_insufficient_balance" },
         ...{ transaction: "", network },
       });
-    const refused = await ask(service.at("poor"), header);
+    const refused = await fetchWithPayment(service.at("poor"), header);
     expect([refused.status, refused.headers.get("payment-required")]).toEqual([503, null]);
     expect(((await refused.json()) as { error: string }).error).toContain("balance");
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(1);
-    expect((await ask(service.at("poor"), header)).status).toBe(402);
+    expect((await fetchWithPayment(service.at("poor"), header)).status).toBe(402);
     expect(await spentBy(payer.address)).toBe(0);
   });
 });
@@ -165,19 +165,19 @@ describe("a payment that the token never takes, says a facilitator", () => {
   it("is 402 as long as it was never sent, and found when it is carried out all the same", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(service.at("invalid"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(service.at("invalid"), payer, stage.asset);
     service.injected.settle = refuses;
-    expect((await ask(service.at("invalid"), header)).status).toBe(402);
-    expect((await ask(service.at("invalid"), header)).status).toBe(402);
-    await frontRun(carriedOut(payload));
-    expect(await service.gate.sweep()).toMatchObject({ found: 1 });
-    expect((await ask(service.at("invalid"), header)).status).toBe(200);
+    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(402);
+    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(402);
+    await frontRun(encodeSignedTransfer(payload));
+    expect(await service.gate.reconcile()).toMatchObject({ found: 1 });
+    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(200);
   });
 
   it("is 503 after an attempt of unknown outcome, or one that was mined and reverted", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const sent: (typeof service.injected.settle)[] = [
-      () => () => Promise.reject(new FacilitatorTrouble("timed out")),
+      () => () => Promise.reject(new FacilitatorUnavailableError("timed out")),
       () =>
         async (_sent, { network }) => ({
           ...{ success: false, errorReason: "invalid_exact_evm_transaction_failed" },
@@ -186,11 +186,11 @@ describe("a payment that the token never takes, says a facilitator", () => {
     ];
     for (const [i, settle] of sent.entries()) {
       const payer = await stage.payer();
-      const { header } = await signedFor(service.at(`sent-${i}`), payer, stage.asset);
+      const { header } = await signPaymentFor(service.at(`sent-${i}`), payer, stage.asset);
       const statuses: number[] = [];
       for (const next of [settle, refuses, refuses]) {
         service.injected.settle = next as typeof settle & {};
-        statuses.push((await ask(service.at(`sent-${i}`), header)).status);
+        statuses.push((await fetchWithPayment(service.at(`sent-${i}`), header)).status);
       }
       expect(statuses).toEqual([503, 503, 503]);
     }
@@ -201,7 +201,7 @@ describe("a facilitator that refuses what the token never takes, and names a tra
   it("is 503 for every copy and every retry: the signature is public", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("named"), payer, stage.asset);
+    const { header } = await signPaymentFor(service.at("named"), payer, stage.asset);
     const refusesWith =
       (transaction: string) =>
       () =>
@@ -210,19 +210,19 @@ describe("a facilitator that refuses what the token never takes, and names a tra
         ...{ transaction, network },
       });
     service.injected.settle = refusesWith(`0x${"cd".repeat(32)}`);
-    const copies = await Promise.all([1, 2, 3].map(() => ask(service.at("named"), header)));
+    const copies = await Promise.all([1, 2, 3].map(() => fetchWithPayment(service.at("named"), header)));
     expect(copies.map(({ status }) => status)).toEqual([503, 503, 503]);
     const { rows } = await stage.database.query("select state, transaction from payments");
     expect(rows).toEqual([{ state: "settling", transaction: `0x${"cd".repeat(32)}` }]);
     // Later refusals without a transaction do not make it unknown to others again.
     service.injected.settle = refusesWith("");
-    expect((await ask(service.at("named"), header)).status).toBe(503);
+    expect((await fetchWithPayment(service.at("named"), header)).status).toBe(503);
   });
 
   it("is 503 after a first refusal without one", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("later"), payer, stage.asset);
+    const { header } = await signPaymentFor(service.at("later"), payer, stage.asset);
     const statuses: number[] = [];
     for (const transaction of ["", `0x${"cd".repeat(32)}`, ""]) {
       service.injected.settle =
@@ -231,7 +231,7 @@ describe("a facilitator that refuses what the token never takes, and names a tra
           ...{ success: false, errorReason: "invalid_exact_evm_signature" },
           ...{ transaction, network },
         });
-      statuses.push((await ask(service.at("later"), header)).status);
+      statuses.push((await fetchWithPayment(service.at("later"), header)).status);
     }
     expect(statuses).toEqual([402, 503, 503]);
   });
@@ -246,10 +246,10 @@ describe("a node that leaves the transfer out of a receipt", () => {
       liesPerQuestion: Number.POSITIVE_INFINITY,
     });
     closing.push(() => void omitting.stop());
-    let hidden: Injection | null = null;
+    let hidden: NodeFaultInjection | null = null;
     const service = await serveOver([omitting.url]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("omitted"), payer, stage.asset);
+    const { header } = await signPaymentFor(service.at("omitted"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       const outcome = await real(sent, terms);
       const [transfer] = await stage.transfersFrom(payer.address);
@@ -258,12 +258,12 @@ describe("a node that leaves the transfer out of a receipt", () => {
       hidden = { kind: "omit-log", block: Number(blockNumber), logIndex, receipts: true };
       return outcome;
     };
-    expect((await ask(service.at("omitted"), header)).status).toBe(503);
+    expect((await fetchWithPayment(service.at("omitted"), header)).status).toBe(503);
     await stage.chain.mine(40);
-    await service.gate.sweep();
-    expect((await ask(service.at("omitted"), header)).status).toBe(503);
+    await service.gate.reconcile();
+    expect((await fetchWithPayment(service.at("omitted"), header)).status).toBe(503);
     hidden = null;
-    expect((await ask(service.at("omitted"), header)).status).toBe(200);
+    expect((await fetchWithPayment(service.at("omitted"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
 });
@@ -274,12 +274,12 @@ describe("when the signature expires", () => {
     closing.push(() => void current.stop());
     const service = await serveOver([behind.url, current.url]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("late"), payer, stage.asset);
+    const { header } = await signPaymentFor(service.at("late"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       await real(sent, terms);
-      throw new FacilitatorTrouble("timed out");
+      throw new FacilitatorUnavailableError("timed out");
     };
-    expect((await ask(service.at("late"), header)).status).toBe(503);
+    expect((await fetchWithPayment(service.at("late"), header)).status).toBe(503);
     expect(await spentBy(payer.address)).toBe(1);
     // The chain moves past the expiry, and past finality; our first node stays before the transfer.
     await stage.chain.increaseTime(120n);
@@ -289,28 +289,28 @@ describe("when the signature expires", () => {
       // It answers for the state and is gone: whatever is asked next, another node answers.
       if (method === "eth_call") setTimeout(() => (behind.down = true), 5);
     };
-    const answered = await ask(service.at("late"), header);
+    const answered = await fetchWithPayment(service.at("late"), header);
     expect(answered.status).not.toBe(402);
     behind.onCall = () => undefined;
     const { rows } = await stage.database.query("select state from payments");
     expect(rows[0]?.state).not.toBe("expired");
-    expect((await ask(service.at("late"), header)).status).toBe(200);
+    expect((await fetchWithPayment(service.at("late"), header)).status).toBe(200);
   });
 
   it("ends nothing before a final block is past the expiry", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("undone"), payer, stage.asset);
-    service.injected.settle = () => () => Promise.reject(new FacilitatorTrouble("timed out"));
-    expect((await ask(service.at("undone"), header)).status).toBe(503);
+    const { header } = await signPaymentFor(service.at("undone"), payer, stage.asset);
+    service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
+    expect((await fetchWithPayment(service.at("undone"), header)).status).toBe(503);
     const state = async () => (await stage.database.query("select state from payments")).rows[0]?.state;
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(20);
-    expect((await ask(service.at("undone"), header)).status).toBe(402);
-    await service.gate.sweep();
+    expect((await fetchWithPayment(service.at("undone"), header)).status).toBe(402);
+    await service.gate.reconcile();
     expect(await state()).toBe("settling");
     await stage.chain.mine(20);
-    await service.gate.sweep();
+    await service.gate.reconcile();
     expect(await state()).toBe("expired");
   });
 });
@@ -333,18 +333,18 @@ describe("a facilitator that reports success", () => {
     const facilitator = createRemoteFacilitator({ url: address, timeoutMs: 5_000 });
     const service = await serveOver([stage.chain.rpcUrl], facilitator);
     const payer = await stage.payer();
-    const { header, payload } = await signedFor(service.at("lie"), payer, stage.asset);
+    const { header, payload } = await signPaymentFor(service.at("lie"), payer, stage.asset);
     for (const lie of [1, 2]) {
-      const lied = await ask(service.at("lie"), header);
+      const lied = await fetchWithPayment(service.at("lie"), header);
       expect([lied.status, lied.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
       expect(settled).toHaveLength(lie);
     }
-    expect([await service.gate.total(), await spentBy(payer.address)]).toEqual([0n, 0]);
-    await frontRun(carriedOut(payload));
-    const sold = await ask(service.at("lie"), header);
+    expect([await service.gate.totalPaid(), await spentBy(payer.address)]).toEqual([0n, 0]);
+    await frontRun(encodeSignedTransfer(payload));
+    const sold = await fetchWithPayment(service.at("lie"), header);
     expect([sold.status, await sold.json()]).toEqual([200, { run: 1 }]);
     const [transfer] = await stage.transfersFrom(payer.address);
-    const receipt = decodeHeader<{ transaction: Hex }>(sold, "payment-response");
+    const receipt = decodeBase64Header<{ transaction: Hex }>(sold, "payment-response");
     expect(receipt.transaction).toBe(transfer?.transactionHash);
     expect(service.runs).toHaveLength(1);
   });
@@ -352,32 +352,32 @@ describe("a facilitator that reports success", () => {
   it("gets nothing delivered for the transaction of another payment", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const [payer, other] = [await stage.payer(), await stage.payer()];
-    const paid = await signedFor(service.at("paid"), other, stage.asset);
-    const sold = await ask(service.at("paid"), paid.header);
-    const { transaction } = decodeHeader<{ transaction: Hex }>(sold, "payment-response");
-    const { header } = await signedFor(service.at("borrowed"), payer, stage.asset);
+    const paid = await signPaymentFor(service.at("paid"), other, stage.asset);
+    const sold = await fetchWithPayment(service.at("paid"), paid.header);
+    const { transaction } = decodeBase64Header<{ transaction: Hex }>(sold, "payment-response");
+    const { header } = await signPaymentFor(service.at("borrowed"), payer, stage.asset);
     service.injected.settle =
       () =>
       async (_sent, { network }) => ({ success: true, transaction, network });
-    expect((await ask(service.at("borrowed"), header)).status).toBe(503);
-    expect(await service.gate.total()).toBe(PRICE);
+    expect((await fetchWithPayment(service.at("borrowed"), header)).status).toBe(503);
+    expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
 
   it("is waited for while our node is a block behind", async () => {
     const service = await serveOver([behind.url]);
     const payer = await stage.payer();
-    const { header } = await signedFor(service.at("slow"), payer, stage.asset);
-    const first = await ask(service.at("slow"), header);
+    const { header } = await signPaymentFor(service.at("slow"), payer, stage.asset);
+    const first = await fetchWithPayment(service.at("slow"), header);
     expect(first.status).toBe(503);
     expect(await spentBy(payer.address)).toBe(1);
-    const second = await signedFor(service.at("next"), payer, stage.asset);
+    const second = await signPaymentFor(service.at("next"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       const outcome = await real(sent, terms);
       setTimeout(() => (behind.behind = 0), 100);
       return outcome;
     };
-    expect((await ask(service.at("next"), second.header)).status).toBe(200);
-    expect((await ask(service.at("slow"), header)).status).toBe(200);
+    expect((await fetchWithPayment(service.at("next"), second.header)).status).toBe(200);
+    expect((await fetchWithPayment(service.at("slow"), header)).status).toBe(200);
     expect(service.runs).toHaveLength(2);
   });
 });

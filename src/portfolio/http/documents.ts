@@ -1,31 +1,31 @@
 // What the portfolio service tells about itself free of charge: each document once, with how it is made and described.
 
-import { createSchemaShelf } from "../../http/openapi/schema-registry.ts";
-import { typeText } from "../../http/openapi/schema-text.ts";
-import type { Served } from "../../http/routes/documents.ts";
+import { createSchemaRegistry } from "../../http/openapi/schema-registry.ts";
+import { formatSchemaType } from "../../http/openapi/schema-text.ts";
+import type { StaticDocument } from "../../http/routes/documents.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import {
-  discoveryResources,
+  buildDiscoveryResources,
   discoveryResourcesSchema,
-  x402Discovery,
+  buildX402Discovery,
   x402DiscoverySchema,
-  x402Resources,
+  buildX402Resources,
   x402ResourcesSchema,
 } from "../../web/discovery.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
-import { frontPage } from "../../web/front-page.ts";
-import { type DocumentLink, type LinkGroup, llmsText } from "../../web/llms.ts";
-import { llmsFullText, type RecordFields } from "../../web/llms-full.ts";
+import { renderFrontPage } from "../../web/front-page.ts";
+import { type DocumentLink, type LinkGroup, renderLlmsText } from "../../web/llms.ts";
+import { renderLlmsFullText, type RecordFields } from "../../web/llms-full.ts";
 import type { Offering } from "../../web/offering.ts";
 
 export type PortfolioDocument = DocumentLink & {
-  readonly operation: string;
+  readonly operationId: string;
   readonly type: string;
   readonly schema: JsonSchema;
   readonly group: "Documentation" | "Discovery" | "Optional";
-  readonly make: () => Served;
+  readonly render: () => StaticDocument;
 };
 
 const text = { type: "string" };
@@ -35,17 +35,17 @@ const ELSEWHERE: readonly (DocumentLink & Pick<PortfolioDocument, "group">)[] = 
   {
     path: "/openapi.json",
     title: "OpenAPI",
-    meaning: "Every route with its parameters and answers.",
+    description: "Every route with its parameters and answers.",
     group: "Documentation",
   },
   {
     path: "/docs",
     title: "API page",
-    meaning: "The same for people, with a form to try it.",
+    description: "The same for people, with a form to try it.",
     group: "Documentation",
   },
-  { path: "/health", title: "Health", meaning: "Whether the process serves.", group: "Optional" },
-  { path: "/ready", title: "Readiness", meaning: "Whether it can answer, or why not.", group: "Optional" },
+  { path: "/health", title: "Health", description: "Whether the process serves.", group: "Optional" },
+  { path: "/ready", title: "Readiness", description: "Whether it can answer, or why not.", group: "Optional" },
 ];
 
 const NOTES = [
@@ -70,75 +70,75 @@ const FAULT_CODES: readonly FaultCode[] = [
   "TIMED_OUT",
 ];
 
-export function portfolioDocuments(offering: Offering, endpoint: Endpoint): readonly PortfolioDocument[] {
-  const json = (value: unknown): Served => ({ text: JSON.stringify(value), type: "application/json" });
-  const plain = (value: string): Served => ({ text: value, type: "text/plain" });
+export function createPortfolioDocuments(offering: Offering, endpoint: Endpoint): readonly PortfolioDocument[] {
+  const json = (value: unknown): StaticDocument => ({ text: JSON.stringify(value), contentType: "application/json" });
+  const plain = (value: string): StaticDocument => ({ text: value, contentType: "text/plain" });
   const documents: readonly PortfolioDocument[] = [
     {
       path: "/",
       title: "Front page",
-      meaning: "What this is, for people.",
-      operation: "getFrontPage",
+      description: "What this is, for people.",
+      operationId: "getFrontPage",
       type: "text/html",
       schema: text,
       group: "Optional",
-      make: () => {
-        const { html, policy } = frontPage(
+      render: () => {
+        const { html, contentSecurityPolicy: policy } = renderFrontPage(
           offering,
           [...documents, ...ELSEWHERE].filter(({ path }) => path !== "/"),
         );
-        return { text: html, type: "text/html", policy };
+        return { text: html, contentType: "text/html", contentSecurityPolicy: policy };
       },
     },
     {
       path: "/llms.txt",
       title: "llms.txt",
-      meaning: "What there is, for language models.",
-      operation: "getLlms",
+      description: "What there is, for language models.",
+      operationId: "getLlms",
       type: "text/plain",
       schema: text,
       group: "Optional",
-      make: () => plain(llmsText(offering, groupsOf([...documents, ...ELSEWHERE]))),
+      render: () => plain(renderLlmsText(offering, groupsOf([...documents, ...ELSEWHERE]))),
     },
     {
       path: "/llms-full.txt",
       title: "Full documentation",
-      meaning: "Everything needed to pay for an answer and to read it, in one file.",
-      operation: "getLlmsFull",
+      description: "Everything needed to pay for an answer and to read it, in one file.",
+      operationId: "getLlmsFull",
       type: "text/plain",
       schema: text,
       group: "Documentation",
-      make: () => plain(fullText(offering, endpoint, [...documents, ...ELSEWHERE])),
+      render: () => plain(fullText(offering, endpoint, [...documents, ...ELSEWHERE])),
     },
     {
       path: "/.well-known/x402.json",
       title: "x402.json",
-      meaning: "What is sold, at which price, on which network.",
-      operation: "getX402Discovery",
+      description: "What is sold, at which price, on which network.",
+      operationId: "getX402Discovery",
       type: "application/json",
       schema: x402DiscoverySchema,
       group: "Discovery",
-      make: () => json(x402Discovery(offering)),
+      render: () => json(buildX402Discovery(offering)),
     },
     {
       path: "/.well-known/x402",
       title: "x402",
-      meaning: "The addresses of what is sold.",
-      operation: "getX402Resources",
+      description: "The addresses of what is sold.",
+      operationId: "getX402Resources",
       type: "application/json",
       schema: x402ResourcesSchema,
       group: "Discovery",
-      make: () => json(x402Resources(offering)),
+      render: () => json(buildX402Resources(offering)),
     },
     {
       path: "/discovery/resources",
       title: "Resources",
-      meaning: "What is sold with its full terms, as x402 directories list it.",
-      operation: "getDiscoveryResources",
+      description: "What is sold with its full terms, as x402 directories list it.",
+      operationId: "getDiscoveryResources",
       type: "application/json",
       schema: discoveryResourcesSchema,
       group: "Discovery",
-      make: () => json(discoveryResources(offering)),
+      render: () => json(buildDiscoveryResources(offering)),
     },
   ];
   return documents;
@@ -156,14 +156,14 @@ function fullText(offering: Offering, endpoint: Endpoint, documents: readonly Do
   if (!route) throw new TypeError("There is nothing on offer.");
   const payments = (Object.keys(FAULTS) as FaultCode[]).filter((code) => code.startsWith("PAYMENT_"));
   const { address, chains } = exampleSnapshot;
-  return llmsFullText({
+  return renderLlmsFullText({
     offering,
     route,
     parameters: endpoint.parameters,
     exampleQuery: `address=${address}&chains=${chains.join(",")}`,
-    exampleAnswer: exampleSnapshot,
-    records: recordsOf(endpoint.answers[200] ?? {}),
-    faults: [...FAULT_CODES, ...payments],
+    exampleResponse: exampleSnapshot,
+    records: recordsOf(endpoint.responses[200] ?? {}),
+    errorCodes: [...FAULT_CODES, ...payments],
     documents,
     notes: NOTES,
   });
@@ -171,8 +171,8 @@ function fullText(offering: Offering, endpoint: Endpoint, documents: readonly Do
 
 /** Every titled part of a schema as a table of fields, the whole before its parts. */
 function recordsOf(schema: JsonSchema): readonly RecordFields[] {
-  const shelf = createSchemaShelf();
-  shelf.put(schema);
+  const shelf = createSchemaRegistry();
+  shelf.register(schema);
   return Object.entries(shelf.schemas())
     .reverse()
     .map(([name, { properties }]) => ({
@@ -180,7 +180,7 @@ function recordsOf(schema: JsonSchema): readonly RecordFields[] {
       fields: Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(
         ([field, type]) => ({
           name: field,
-          type: typeText(type).replaceAll("@", ""),
+          type: formatSchemaType(type).replaceAll("@", ""),
           meaning: String(type.description ?? ""),
         }),
       ),

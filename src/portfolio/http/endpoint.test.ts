@@ -1,25 +1,25 @@
 // The paid route from outside: who is told the terms, who is shown a page, and what a payment is for.
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  type FacesOptions,
-  startTestFaces,
-  type TestFaces,
-  TRANSACTION,
+  type TestPortfolioWebOptions,
+  startTestPortfolioWeb,
+  type TestPortfolioWeb,
+  TEST_TRANSACTION,
 } from "../../../tests/support/http/test-portfolio-web.ts";
 import { Fault } from "../../lib/fault.ts";
-import { encodeHeader } from "../../payments/paywall/offer.ts";
+import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 
 const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const open: TestFaces[] = [];
+const open: TestPortfolioWeb[] = [];
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((faces) => faces.close()));
 });
 
-async function start(options: FacesOptions = {}) {
-  const faces = await startTestFaces(options);
+async function start(options: TestPortfolioWebOptions = {}) {
+  const faces = await startTestPortfolioWeb(options);
   open.push(faces);
   const get = (query: string, headers: Record<string, string> = {}, method = "GET") =>
     fetch(`${faces.url}/portfolio${query}`, { method, headers });
@@ -30,7 +30,7 @@ function decoded(header: string | null): Record<string, unknown> {
   return JSON.parse(Buffer.from(header ?? "", "base64").toString("utf8"));
 }
 
-const PAID = { "payment-signature": encodeHeader({ any: "payment" }) };
+const PAID = { "payment-signature": encodeX402Header({ any: "payment" }) };
 
 describe("without payment", () => {
   it.each(["", "?"])("a probe with nothing in %o is told the terms", async (query) => {
@@ -142,7 +142,7 @@ describe("a payment", () => {
     const { get, paid } = await start();
     const answer = await get(`?address=${WALLET}`, PAID);
     expect([answer.status, await answer.json()]).toEqual([200, exampleSnapshot]);
-    expect(decoded(answer.headers.get("payment-response")).transaction).toBe(TRANSACTION);
+    expect(decoded(answer.headers.get("payment-response")).transaction).toBe(TEST_TRANSACTION);
     await get(`?chains=ethereum,base&address=${WALLET.toLowerCase()}&spam=exclude`, PAID);
     const address = WALLET.toLowerCase();
     expect(paid.map(({ resource }) => resource)).toEqual([
@@ -163,7 +163,7 @@ describe("a payment", () => {
     const take = async () => {
       throw new Fault("PROVIDER_FAILED", "The balances on Base could not be read in full.");
     };
-    const { get } = await start({ snapshots: { take } });
+    const { get } = await start({ snapshots: { read: take } });
     const answer = await get(`?address=${WALLET}`, PAID);
     expect([answer.status, answer.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
     expect(await answer.json()).toEqual({ error: "The balances on Base could not be read in full." });

@@ -1,29 +1,29 @@
 // GET /portfolio: the question is checked, then paid for, then answered; browsers that have not paid are shown a page.
 
-import { refusal } from "../../payments/paywall/error-response.ts";
+import { toErrorResponse } from "../../payments/paywall/error-response.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
-import type { Resource } from "../../payments/paywall/resource.ts";
-import type { Endpoint, EndpointAnswer, RequestHead } from "../../schema/endpoint.ts";
+import type { PaidResource } from "../../payments/paywall/resource.ts";
+import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
-import { paymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
+import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
 import type { PaidRoute } from "../../web/offering.ts";
-import type { Page } from "../../web/page.ts";
+import type { HtmlPage } from "../../web/page.ts";
 import { prefersHtml } from "../../web/prefers-html.ts";
-import type { PortfolioQuery, PortfolioRequest } from "../query.ts";
-import type { SnapshotTaker } from "../snapshot.ts";
-import { withoutSpam } from "../valuation/exclude-spam.ts";
+import type { PortfolioParameters, PortfolioRequest } from "../query.ts";
+import type { SnapshotReader } from "../snapshot.ts";
+import { excludeSpam } from "../valuation/exclude-spam.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
-export type PortfolioEndpointNeeds = {
+export type PortfolioEndpointOptions = {
   readonly route: PaidRoute;
-  readonly query: PortfolioQuery;
+  readonly query: PortfolioParameters;
   readonly gate: Pick<Gate, "challenge" | "serve">;
-  readonly snapshots: SnapshotTaker;
+  readonly snapshots: SnapshotReader;
   /** Answers without payment: nobody is told terms first, and no receipt comes with an answer. */
   readonly free?: boolean;
   /** Asked when the first visitor comes, and then never again. */
-  readonly page: () => Page;
+  readonly page: () => HtmlPage;
 };
 
 const SIGNATURE = "payment-signature";
@@ -32,10 +32,10 @@ const RECEIPT = "How it was paid: base64 of {success, transaction, network, paye
 
 const signatureParameter: Parameter = {
   name: "PAYMENT-SIGNATURE",
-  place: "header",
+  in: "header",
   required: false,
   kind: { json: { type: "string" }, parse: (text) => text },
-  meaning:
+  description:
     "The payment: base64 of an x402 version 2 payload. The same one with the same request again is free.",
 };
 
@@ -44,10 +44,10 @@ const error = {
   ...closedObject({ error: { type: "string", description: "One clear sentence." } }),
 };
 
-export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
+export function createPortfolioEndpoint(needs: PortfolioEndpointOptions): Endpoint {
   const { route, query, gate, snapshots, free = false } = needs;
   const { method, path } = route;
-  let made: Page | null = null;
+  let made: HtmlPage | null = null;
   const once = {
     ...needs,
     page: () => {
@@ -58,28 +58,28 @@ export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
   return {
     method,
     path,
-    operation: "getPortfolio",
+    operationId: "getPortfolio",
     summary: "What a wallet holds, and what it is worth",
     tag: "Portfolio",
     parameters: [...query.parameters, signatureParameter],
     body: null,
-    answers: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema, 500: error },
-    refusals: [409],
-    answerHeaders: {
+    responses: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema, 500: error },
+    errorStatuses: [409],
+    responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },
       402: {
         "payment-required": "What must be paid, and to whom: base64 of the x402 version 2 requirements.",
       },
     },
-    extensions: paymentExtension(route),
-    before: (head) => (free ? shown(once, head) : unpaid(once, head)),
-    late: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varying(UNDER_WAY)),
+    extensions: buildPaymentExtension(route),
+    preHandler: (head) => (free ? shown(once, head) : unpaid(once, head)),
+    onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varying(UNDER_WAY)),
     async handle({ values, headers }) {
-      const request = query.read(values);
-      const resource: Resource = { method, path, query: canonicalQuery(request) };
+      const request = query.parse(values);
+      const resource: PaidResource = { method, path, query: canonicalQuery(request) };
       const answer = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
-        const snapshot = await snapshots.take(request, signal);
-        return { status: 200, body: request.spam === "exclude" ? withoutSpam(snapshot) : snapshot };
+        const snapshot = await snapshots.read(request, signal);
+        return { status: 200, body: request.spam === "exclude" ? excludeSpam(snapshot) : snapshot };
       });
       return varying(answer);
     },
@@ -87,14 +87,14 @@ export function portfolioEndpoint(needs: PortfolioEndpointNeeds): Endpoint {
 }
 
 // Whoever has paid must not be told to try again in a way that could make him sign anew.
-const UNDER_WAY = refusal(
+const UNDER_WAY = toErrorResponse(
   "PAYMENT_PENDING",
   "The payment is being worked on; send the same signature again to get the answer.",
   2,
 );
 
 /** What is told to whoever looks before asking: browsers get the page, probes the terms. */
-function unpaid(needs: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {
+function unpaid(needs: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
   const { route, gate } = needs;
   if (head.headers[SIGNATURE] !== undefined) return null;
   const page = shown(needs, head);
@@ -105,15 +105,15 @@ function unpaid(needs: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswe
 }
 
 /** The page, for who would rather look than read. */
-function shown({ page }: PortfolioEndpointNeeds, head: RequestHead): EndpointAnswer | null {
+function shown({ page }: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
   if (!prefersHtml(head.headers.accept)) return null;
-  const { html, policy } = page();
+  const { html, contentSecurityPolicy: policy } = page();
   const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy };
   return varying({ status: 200, headers, body: Buffer.from(html) });
 }
 
 /** The same address answers people and programs differently; caches must know. */
-function varying(answer: EndpointAnswer): EndpointAnswer {
+function varying(answer: EndpointResponse): EndpointResponse {
   return { ...answer, headers: { ...answer.headers, vary: "accept" } };
 }
 

@@ -1,5 +1,5 @@
 // The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
-import { chainById, UNKNOWN_CHAIN } from "../../chain/chains/chains.ts";
+import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
@@ -7,41 +7,41 @@ import type {
   gasSettings,
   paymentSettings,
   portfolioSettings,
-  sellerSettings,
+  paywallSettings,
 } from "../../config/settings.ts";
 import { parseAmount } from "../../lib/amount.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Facilitator } from "../../payments/facilitator/facilitator.ts";
+import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/open-local.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
-import { type PaymentPlace, paymentPlace } from "../../payments/payment-asset.ts";
+import { type PaymentAssetConfig, resolvePaymentAsset } from "../../payments/payment-asset.ts";
 import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
-import { createGate, openGate } from "../../payments/paywall/gate.ts";
-import type { Offer } from "../../payments/paywall/offer.ts";
+import { createGate, createBypassGate } from "../../payments/paywall/gate.ts";
+import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
-import { settlementChain } from "../../payments/settlement/onchain.ts";
+import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { PORTFOLIO_DESCRIPTION } from "./offering.ts";
 import type { PortfolioGate } from "./serve.ts";
 
-export type SellerConfig = Config<typeof paymentSettings & typeof sellerSettings & typeof gasSettings> &
+export type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
-export type Seller = {
+export type PortfolioPaywall = {
   readonly gate: PortfolioGate;
   readonly devBypass: boolean;
   close(): void;
 };
 
-export type SellerNeeds = {
+export type PortfolioPaywallOptions = {
   readonly database: Database;
   readonly log: Log;
   readonly count: (outcome: PaymentOutcome) => void;
   /** The address listened on, known once it is. */
-  readonly listensAt: () => string;
+  readonly listenUrl: () => string;
   /** Ends the start while a node does not respond. */
   readonly signal?: AbortSignal;
 };
@@ -53,8 +53,8 @@ const TIMEOUT_SECONDS = 60;
 const REMOTE_MS = 18_000;
 
 /** Refuses what could not sell, before anything is opened for it. */
-export function checkSeller(config: SellerConfig): void {
-  const place = paymentPlace(config);
+export function checkPaywallConfig(config: PaywallConfig): void {
+  const place = resolvePaymentAsset(config);
   refuseBypass(config, place);
   payeeOf(config);
   const { decimals } = place;
@@ -70,9 +70,9 @@ export function checkSeller(config: SellerConfig): void {
 }
 
 /** Throws CONFIG_INVALID for a token that is not the configured one; waits for a node that can tell. */
-export async function openSeller(config: SellerConfig, needs: SellerNeeds): Promise<Seller> {
-  checkSeller(config);
-  const place = paymentPlace(config);
+export async function openPortfolioPaywall(config: PaywallConfig, needs: PortfolioPaywallOptions): Promise<PortfolioPaywall> {
+  checkPaywallConfig(config);
+  const place = resolvePaymentAsset(config);
   const { decimals } = place;
   if (config.devBypass && decimals !== null) return giveAway(config, { ...place, decimals }, needs);
   const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log: needs.log });
@@ -87,32 +87,32 @@ export async function openSeller(config: SellerConfig, needs: SellerNeeds): Prom
   }
 }
 
-function giveAway(config: SellerConfig, token: PaymentToken, { listensAt }: SellerNeeds): Seller {
-  return { gate: openGate(offerOf(config, token, listensAt)), devBypass: true, close: () => undefined };
+function giveAway(config: PaywallConfig, token: PaymentToken, { listenUrl: listensAt }: PortfolioPaywallOptions): PortfolioPaywall {
+  return { gate: createBypassGate(offerOf(config, token, listensAt)), devBypass: true, close: () => undefined };
 }
 
-function sell(config: SellerConfig, place: PaymentToken, needs: SellerNeeds, rpc: Rpc): Seller {
+function sell(config: PaywallConfig, place: PaymentToken, needs: PortfolioPaywallOptions, rpc: Rpc): PortfolioPaywall {
   const { log, count } = needs;
-  const offer = offerOf(config, place, needs.listensAt);
-  const { finalityDepth, finalityDepthMin } = chainById(place.chainId) ?? UNKNOWN_CHAIN;
+  const offer = offerOf(config, place, needs.listenUrl);
+  const { finalityDepth, finalityDepthMin } = findChainById(place.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   const gate = createGate({
     offer,
     store: openRecordStore(needs.database),
     facilitator: openFacilitator(config, place, needs),
-    chain: settlementChain(rpc, { finalityDepth, finalityDepthMin }),
+    lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
     log,
     count,
   });
   return { gate, devBypass: false, close: () => rpc.close() };
 }
 
-function payeeOf({ payTo }: SellerConfig): Hex {
+function payeeOf({ payTo }: PaywallConfig): Hex {
   if (payTo !== null) return payTo.toLowerCase() as Hex;
   throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that is paid for snapshots.");
 }
 
 /** In the token's smallest units. */
-function priceIn({ portfolioPriceUsd }: SellerConfig, decimals: number): bigint {
+function priceIn({ portfolioPriceUsd }: PaywallConfig, decimals: number): bigint {
   try {
     return parseAmount(portfolioPriceUsd, decimals, "PORTFOLIO_PRICE_USD");
   } catch (cause) {
@@ -121,7 +121,7 @@ function priceIn({ portfolioPriceUsd }: SellerConfig, decimals: number): bigint 
   }
 }
 
-function offerOf(config: SellerConfig, place: PaymentToken, listensAt: () => string): Offer {
+function offerOf(config: PaywallConfig, place: PaymentToken, listensAt: () => string): PaymentOffer {
   return {
     network: place.network,
     asset: place.asset,
@@ -140,10 +140,10 @@ function offerOf(config: SellerConfig, place: PaymentToken, listensAt: () => str
 }
 
 function openFacilitator(
-  config: SellerConfig,
+  config: PaywallConfig,
   place: PaymentToken,
-  { database, log }: SellerNeeds,
-): Facilitator {
+  { database, log }: PortfolioPaywallOptions,
+): PaymentFacilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     return createRemoteFacilitator({
@@ -163,9 +163,9 @@ function nobodySettles(): Fault {
 }
 
 /** Never by accident where a snapshot could have been sold. */
-function refuseBypass({ devBypass, nodeEnvironment }: SellerConfig, place: PaymentPlace): void {
+function refuseBypass({ devBypass, nodeEnvironment }: PaywallConfig, place: PaymentAssetConfig): void {
   if (!devBypass) return;
-  const mainnet = chainById(place.chainId)?.mainnet !== false;
+  const mainnet = findChainById(place.chainId)?.mainnet !== false;
   if (!mainnet && nodeEnvironment !== "production") return;
   const where = mainnet ? `payments on ${place.network} are worth money` : "NODE_ENV is production";
   throw new Fault(

@@ -1,7 +1,7 @@
 // What the portfolio service tells about itself: one table in many forms, all of them true and none of them from a header.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestFaces, type TestFaces, testOffer } from "../../../tests/support/http/test-portfolio-web.ts";
+import { startTestPortfolioWeb, type TestPortfolioWeb, TEST_OFFER } from "../../../tests/support/http/test-portfolio-web.ts";
 import type { OpenApiDocument } from "../../http/openapi/document.ts";
 import { FAULTS } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
@@ -9,11 +9,11 @@ import { discoveryResourcesSchema, x402DiscoverySchema, x402ResourcesSchema } fr
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
-const ORIGIN = testOffer.resourceOrigin;
-let faces: TestFaces;
+const ORIGIN = TEST_OFFER.resourceOrigin;
+let faces: TestPortfolioWeb;
 
 beforeAll(async () => {
-  faces = await startTestFaces();
+  faces = await startTestPortfolioWeb();
 });
 afterAll(() => faces.close());
 
@@ -159,7 +159,7 @@ describe("/llms-full.txt", () => {
       name: "USD Coin",
       version: "2",
       chainId: 31_337,
-      verifyingContract: testOffer.asset,
+      verifyingContract: TEST_OFFER.asset,
     });
     expect(payment.payload.authorization).toEqual(typed.message);
     expect(problems(portfolioSnapshotSchema, blocks.at(-1))).toBeNull();

@@ -1,22 +1,22 @@
 // The portfolio service as the outside sees it: the paid route, its descriptions in every form, and signs of life.
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
-import { openApiDocument } from "../../http/openapi/document.ts";
+import { buildOpenApiDocument } from "../../http/openapi/document.ts";
 import {
-  describeDocument,
+  describeDocumentRoute,
   describeEndpoint,
-  describeOwn,
-  ownRoutes,
+  describeServiceRoute,
+  serviceRoutes,
 } from "../../http/openapi/route-description.ts";
-import { addDescription, serveDocument } from "../../http/routes/documents.ts";
-import { addEndpoints } from "../../http/routes/endpoints.ts";
+import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
+import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { checkedOffering, type Offering } from "../../web/offering.ts";
-import { portfolioDocuments } from "./documents.ts";
+import { validateOffering, type Offering } from "../../web/offering.ts";
+import { createPortfolioDocuments } from "./documents.ts";
 
-export type PortfolioFaces = {
+export type PortfolioRoutesOptions = {
   readonly offering: Offering;
   readonly endpoint: Endpoint;
   /** Whether answers are given without payment, for development. */
@@ -30,12 +30,12 @@ const INTERFACE_VERSION = "1.0.0";
 const text = { type: "string" };
 const truth = { type: "boolean" };
 
-export function addPortfolioFaces(app: FastifyInstance, faces: PortfolioFaces): void {
+export function addPortfolioRoutes(app: FastifyInstance, faces: PortfolioRoutesOptions): void {
   const { endpoint, devBypass, registry } = faces;
-  const offering = checkedOffering(faces.offering);
-  const documents = portfolioDocuments(offering, endpoint);
-  addEndpoints(app, [endpoint]);
-  for (const { path, make } of documents) serveDocument(app, path, make);
+  const offering = validateOffering(faces.offering);
+  const documents = createPortfolioDocuments(offering, endpoint);
+  addEndpointRoutes(app, [endpoint]);
+  for (const { path, render: make } of documents) addStaticDocument(app, path, make);
   app.get("/health", async () => ({
     ok: true,
     service: "portfolio",
@@ -43,17 +43,17 @@ export function addPortfolioFaces(app: FastifyInstance, faces: PortfolioFaces): 
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  const health = describeOwn("/health", "getHealth", "Whether the process serves", "application/json", {
+  const health = describeServiceRoute("/health", "getHealth", "Whether the process serves", "application/json", {
     200: { title: "Health", ...closedObject({ ok: truth, service: text, name: text, x402DevBypass: truth }) },
   });
   const routes = [
     describeEndpoint(endpoint),
-    ...documents.map(({ path, operation, meaning, type, schema }) =>
-      describeDocument(path, operation, meaning, type, { 200: schema }),
+    ...documents.map(({ path, operationId: operation, description: meaning, type, schema }) =>
+      describeDocumentRoute(path, operation, meaning, type, { 200: schema }),
     ),
     health,
-    ...ownRoutes.filter(({ path }) => path !== "/health"),
+    ...serviceRoutes.filter(({ path }) => path !== "/health"),
   ];
-  const title = { title: offering.name, version: INTERFACE_VERSION, description: offering.about };
-  addDescription(app, openApiDocument(title, routes));
+  const title = { title: offering.name, version: INTERFACE_VERSION, description: offering.description };
+  addOpenApiRoutes(app, buildOpenApiDocument(title, routes));
 }

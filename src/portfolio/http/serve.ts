@@ -1,31 +1,31 @@
 // The portfolio service put together: chains, prices and positions behind the gate, and everything that describes it.
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
-import { chainById, chainBySlug } from "../../chain/chains/chains.ts";
-import { chainIdOf } from "../../lib/caip2.ts";
+import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
+import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
-import type { Offer } from "../../payments/paywall/offer.ts";
+import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
-import { payPage, type ShownChain } from "../../web/pay-page.ts";
-import { shareSnapshots } from "../coalesce-snapshots.ts";
-import { portfolioQuery } from "../query.ts";
-import { createSnapshotTaker } from "../snapshot.ts";
-import { readMetadata } from "../tokens/metadata.ts";
-import type { ChainPort, HoldingsProvider, PositionReader, PriceSource } from "../types.ts";
-import { portfolioEndpoint } from "./endpoint.ts";
-import { portfolioOffering } from "./offering.ts";
-import { addPortfolioFaces } from "./routes.ts";
+import { renderPayPage, type PayPageChain } from "../../web/pay-page.ts";
+import { coalesceSnapshots } from "../coalesce-snapshots.ts";
+import { createPortfolioParameters } from "../query.ts";
+import { createSnapshotReader } from "../snapshot.ts";
+import { readTokenMetadata } from "../tokens/metadata.ts";
+import type { PortfolioChain, HoldingsProvider, PositionReader, PriceSource } from "../types.ts";
+import { createPortfolioEndpoint } from "./endpoint.ts";
+import { createPortfolioOffering } from "./offering.ts";
+import { addPortfolioRoutes } from "./routes.ts";
 
 /** Either sells, or (for development) gives away. */
-export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: Offer } & Partial<
+export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
     Pick<Gate, "sweep">
   >;
 
-export type PortfolioParts = {
+export type PortfolioServiceOptions = {
   /** In the order in which they are listed. */
-  readonly chains: readonly ChainPort[];
+  readonly chains: readonly PortfolioChain[];
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
   readonly positionReaders: readonly PositionReader[];
@@ -39,30 +39,30 @@ export type PortfolioParts = {
 const SWEEP_MS = 5_000;
 
 /** Adds the routes; `close` ends what goes on beside them. */
-export function servePortfolio(app: FastifyInstance, parts: PortfolioParts): { close(): Promise<void> } {
+export function servePortfolio(app: FastifyInstance, parts: PortfolioServiceOptions): { close(): Promise<void> } {
   const { gate, log } = parts;
   const chains = new Map(parts.chains.map((port) => [port.chain.slug, port]));
-  const taker = createSnapshotTaker({ ...parts, chains, readMetadata, clock: systemClock });
-  const offering = portfolioOffering(gate.offer, Date.now());
+  const taker = createSnapshotReader({ ...parts, chains, readMetadata: readTokenMetadata, clock: systemClock });
+  const offering = createPortfolioOffering(gate.offer, Date.now());
   const [route] = offering.routes;
   if (!route) throw new Error("the portfolio service sells nothing");
-  const query = portfolioQuery([...chains.keys()]);
-  const defaultChains = query.read({}).slugs;
+  const query = createPortfolioParameters([...chains.keys()]);
+  const defaultChains = query.parse({}).slugs;
   const shown = parts.chains.map(({ chain }) => shownChain(chain.chainId, chain.name, chain.slug));
-  const paidOn = shownChain(chainIdOf(gate.offer.network), gate.offer.network, "");
-  const endpoint = portfolioEndpoint({
+  const paidOn = shownChain(chainIdOfNetwork(gate.offer.network), gate.offer.network, "");
+  const endpoint = createPortfolioEndpoint({
     route,
     query,
     gate,
     free: parts.devBypass,
-    snapshots: shareSnapshots(taker, { chains, clock: systemClock }),
-    page: () => payPage({ offering, route, chains: shown, defaultChains, paidOn }),
+    snapshots: coalesceSnapshots(taker, { chains, clock: systemClock }),
+    page: () => renderPayPage({ offering, route, chains: shown, defaultChains, paymentChain: paidOn }),
   });
-  addPortfolioFaces(app, { offering, endpoint, devBypass: parts.devBypass, registry: parts.registry });
-  return gate.sweep ? startSweeping(gate.sweep, log) : { close: async () => undefined };
+  addPortfolioRoutes(app, { offering, endpoint, devBypass: parts.devBypass, registry: parts.registry });
+  return gate.reconcile ? startSweeping(gate.reconcile, log) : { close: async () => undefined };
 }
 
-function startSweeping(sweep: Gate["sweep"], log: Log): { close(): Promise<void> } {
+function startSweeping(sweep: Gate["reconcile"], log: Log): { close(): Promise<void> } {
   const leaving = new AbortController();
   const sweeping = (async () => {
     while (!leaving.signal.aborted) {
@@ -78,8 +78,8 @@ function startSweeping(sweep: Gate["sweep"], log: Log): { close(): Promise<void>
   };
 }
 
-function shownChain(chainId: number, name: string, slug: string): ShownChain {
-  const facts = slug === "" ? chainById(chainId) : chainBySlug(slug);
+function shownChain(chainId: number, name: string, slug: string): PayPageChain {
+  const facts = slug === "" ? findChainById(chainId) : findChainBySlug(slug);
   return {
     slug,
     name: slug === "" ? (facts?.name ?? name) : name,
@@ -88,7 +88,7 @@ function shownChain(chainId: number, name: string, slug: string): ShownChain {
 }
 
 /** Payments by how they ended, for whoever watches the service. */
-export function countPayments(registry: Registry): (outcome: PaymentOutcome) => void {
+export function countPaymentOutcomes(registry: Registry): (outcome: PaymentOutcome) => void {
   const counter = new Counter({
     name: "sextant_payments_total",
     help: "Requests to paid routes by outcome.",

@@ -2,14 +2,14 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import {
-  bookOf,
-  contractOf,
-  ether,
-  held,
-  listed,
-  partsOf,
-  positionOf,
-  WALLET,
+  makeChainConfig,
+  numberedContract,
+  ETHER_ASSET,
+  makeHolding,
+  makeListedToken,
+  makeChainParts,
+  makePosition,
+  TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { valueSnapshot } from "../valuation/value-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
@@ -26,9 +26,9 @@ function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text);
 }
 
-const usdc = listed(1, "USDC", 6);
+const usdc = makeListedToken(1, "USDC", 6);
 const odd = {
-  ...listed(2, "ODD"),
+  ...makeListedToken(2, "ODD"),
   symbol: null,
   name: null,
   decimals: null,
@@ -36,24 +36,24 @@ const odd = {
 };
 const hash = `0x${"cd".repeat(32)}` as const;
 const full = valueSnapshot({
-  ...{ wallet: WALLET, takenAtMs: 1, provider: "rpc" },
+  ...{ wallet: TEST_WALLET, takenAtMs: 1, provider: "rpc" },
   chains: [
-    partsOf(bookOf("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
-      holdings: [held(ether, 15n * 10n ** 17n), held(usdc, 1_234_567n), held(odd, 2n ** 200n)],
+    makeChainParts(makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
+      holdings: [makeHolding(ETHER_ASSET, 15n * 10n ** 17n), makeHolding(usdc, 1_234_567n), makeHolding(odd, 2n ** 200n)],
       prices: new Map([
         ["native", { price: { units: 200012n, scale: 2 }, source: "feed" }],
         [usdc.contract, { price: { units: 1n, scale: 0 }, source: "feed" }],
       ]),
       positions: [
-        positionOf({ kind: "borrowed", contract: contractOf(7), assets: [held(usdc, 1n)] }),
-        positionOf({ name: "none", assets: [held(odd, 1n)] }),
+        makePosition({ kind: "borrowed", contract: numberedContract(7), assets: [makeHolding(usdc, 1n)] }),
+        makePosition({ name: "none", assets: [makeHolding(odd, 1n)] }),
       ],
       activity: [
-        { hash, from: WALLET, to: null, blockNumber: 3, timestamp: 4 },
-        { hash, from: null, to: WALLET, blockNumber: null, timestamp: null },
+        { hash, from: TEST_WALLET, to: null, blockNumber: 3, timestamp: 4 },
+        { hash, from: null, to: TEST_WALLET, blockNumber: null, timestamp: null },
       ],
     }),
-    partsOf(bookOf("ethereum", 1)),
+    makeChainParts(makeChainConfig("ethereum", 1)),
   ],
 });
 
@@ -103,7 +103,7 @@ describe("the schema of a snapshot", () => {
   it("accepts a full answer and an empty one", () => {
     expect(valid(full), JSON.stringify(valid.errors)).toBe(true);
     const empty = valueSnapshot({
-      ...{ wallet: WALLET, takenAtMs: 0, provider: "rpc", chains: [partsOf(bookOf("base", 8453))] },
+      ...{ wallet: TEST_WALLET, takenAtMs: 0, provider: "rpc", chains: [makeChainParts(makeChainConfig("base", 8453))] },
     });
     expect(valid(empty), JSON.stringify(valid.errors)).toBe(true);
   });
@@ -131,7 +131,7 @@ describe("the schema of a snapshot", () => {
     ["token", { balance: "-1" }],
     ["token", { rawBalance: "0x1" }],
     ["token", { chainId: "8453" }],
-    ["token", { contract: WALLET.toUpperCase() }],
+    ["token", { contract: TEST_WALLET.toUpperCase() }],
     ["top", { valueUsd: null }],
     ["position", { kind: "lent" }],
     ["activity", { timestamp: 4 }],

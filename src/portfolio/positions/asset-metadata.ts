@@ -1,27 +1,27 @@
 // Symbol, name and decimals of a position's assets: from what is known already, else asked along with other calls.
 import type { Hex } from "../../lib/hex.ts";
-import { callEncoder } from "../contract-reads.ts";
-import { readDecimals, readText } from "../tokens/metadata.ts";
-import { NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "../tokens/sanitize-text.ts";
-import type { Asset, ContractRead, PositionQuestion } from "../types.ts";
+import { createCallEncoder } from "../contract-reads.ts";
+import { decodeTokenDecimals, decodeTokenText } from "../tokens/metadata.ts";
+import { TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "../tokens/sanitize-text.ts";
+import type { Asset, ContractRead, PositionQuery } from "../types.ts";
 
 /** Several proxies deep and a long name take half of it; anyone may have deployed these contracts. */
 const GAS_MAX = 150_000;
 const CALLS_PER_ASSET = 3;
 
-const symbol = callEncoder("function symbol() view returns (string)");
-const name = callEncoder("function name() view returns (string)");
-const decimals = callEncoder("function decimals() view returns (uint8)");
+const symbol = createCallEncoder("function symbol() view returns (string)");
+const name = createCallEncoder("function name() view returns (string)");
+const decimals = createCallEncoder("function decimals() view returns (uint8)");
 
 /** The calls that are missing, and how to read their answers. */
 type AssetInquiry = {
   readonly calls: readonly ContractRead[];
-  assets(answers: readonly (Hex | null)[]): ReadonlyMap<Hex, Asset>;
+  decode(answers: readonly (Hex | null)[]): ReadonlyMap<Hex, Asset>;
 };
 
 /** Held tokens have been described by the chain already, so they are believed before lists. */
-export function describeAssets(
-  { at, holdings }: Pick<PositionQuestion, "at" | "holdings">,
+export function prepareAssetLookup(
+  { at, holdings }: Pick<PositionQuery, "at" | "holdings">,
   contracts: Iterable<Hex>,
 ): AssetInquiry {
   const held = new Map(holdings.map(({ rawBalance: _, ...asset }) => [asset.contract, asset]));
@@ -36,16 +36,16 @@ export function describeAssets(
     calls: unknown.flatMap((contract) =>
       [symbol, name, decimals].map((encode) => encode(contract, [], GAS_MAX)),
     ),
-    assets: (answers) => {
+    decode: (answers) => {
       const asked = unknown.map((contract, index): [Hex, Asset] => {
         const [forSymbol, forName, forDecimals] = answers.slice(index * CALLS_PER_ASSET);
         return [
           contract,
           {
             contract,
-            symbol: readText(forSymbol, SYMBOL_LENGTH_MAX),
-            name: readText(forName, NAME_LENGTH_MAX),
-            decimals: readDecimals(forDecimals),
+            symbol: decodeTokenText(forSymbol, TOKEN_SYMBOL_LENGTH_MAX),
+            name: decodeTokenText(forName, TOKEN_NAME_LENGTH_MAX),
+            decimals: decodeTokenDecimals(forDecimals),
             logo: null,
           },
         ];
@@ -56,6 +56,6 @@ export function describeAssets(
 }
 
 /** For a contract that no inquiry covered: nothing is known of it, and nothing is made up. */
-export function undescribed(contract: Hex): Asset {
+export function createUnknownAsset(contract: Hex): Asset {
   return { contract, symbol: null, name: null, decimals: null, logo: null };
 }

@@ -1,27 +1,27 @@
 // Positions: readers at once, a failing one is a warning, and no receipt token stands for two positions.
 import { describe, expect, it } from "vitest";
 import {
-  bookOf,
-  contractOf,
-  portOf,
-  positionOf,
-  WALLET,
+  makeChainConfig,
+  numberedContract,
+  makeChainAccess,
+  makePosition,
+  TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { FoundPosition, PositionReader } from "../types.ts";
-import { gatherPositions } from "./collect-positions.ts";
+import type { ProtocolPosition, PositionReader } from "../types.ts";
+import { collectPositions } from "./collect-positions.ts";
 
 const signal = new AbortController().signal;
-const at = await portOf(bookOf("base", 8453)).pin(signal);
-const question = { at, wallet: WALLET, holdings: [] };
+const at = await makeChainAccess(makeChainConfig("base", 8453)).pin(signal);
+const question = { at, wallet: TEST_WALLET, holdings: [] };
 
-function reader(protocol: string, ...found: readonly Partial<FoundPosition>[]): PositionReader {
-  const positions = found.map((position) => positionOf({ ...position, protocol }));
+function reader(protocol: string, ...found: readonly Partial<ProtocolPosition>[]): PositionReader {
+  const positions = found.map((position) => makePosition({ ...position, protocol }));
   return { protocol, read: async () => ({ positions, warnings: [`${protocol} was read.`] }) };
 }
 
 describe("positions", () => {
   it("of all readers, with their warnings, in the order of the readers", async () => {
-    const { positions, warnings } = await gatherPositions(
+    const { positions, warnings } = await collectPositions(
       [reader("A", {}, {}), reader("B", {})],
       question,
       signal,
@@ -32,19 +32,19 @@ describe("positions", () => {
 
   it("of the others when one reader fails", async () => {
     const failing: PositionReader = { protocol: "F", read: () => Promise.reject(new Error("secret")) };
-    const { positions, warnings } = await gatherPositions([failing, reader("B", {})], question, signal);
+    const { positions, warnings } = await collectPositions([failing, reader("B", {})], question, signal);
     expect(positions.map(({ protocol }) => protocol)).toEqual(["B"]);
     expect(warnings).toEqual(["Positions in F are missing on Base: they could not be read.", "B was read."]);
   });
 
   it("once for each receipt token: the earlier reader's, who may use it for several", async () => {
-    const replaces = [contractOf(1)];
+    const replaces = [numberedContract(1)];
     const readers = [
-      reader("A", { replaces }, { replaces }),
-      reader("B", { replaces: [contractOf(2), ...replaces] }, {}),
+      reader("A", { receiptTokens: replaces }, { receiptTokens: replaces }),
+      reader("B", { receiptTokens: [numberedContract(2), ...replaces] }, {}),
     ];
-    const { positions, warnings } = await gatherPositions(readers, question, signal);
-    expect(positions.map(({ protocol, replaces }) => [protocol, replaces.length])).toEqual([
+    const { positions, warnings } = await collectPositions(readers, question, signal);
+    expect(positions.map(({ protocol, receiptTokens: replaces }) => [protocol, replaces.length])).toEqual([
       ["A", 1],
       ["A", 1],
       ["B", 0],
@@ -62,7 +62,7 @@ describe("positions", () => {
           signal.addEventListener("abort", () => reject(signal.reason));
         }),
     };
-    const { warnings } = await gatherPositions([hanging], question, new AbortController().signal, 20);
+    const { warnings } = await collectPositions([hanging], question, new AbortController().signal, 20);
     expect(warnings).toEqual(["Positions in Hanging are missing on Base: they could not be read."]);
   });
 
@@ -75,6 +75,6 @@ describe("positions", () => {
         throw new Error("aborted");
       },
     };
-    await expect(gatherPositions([failing], question, stop.signal)).rejects.toThrow("gone");
+    await expect(collectPositions([failing], question, stop.signal)).rejects.toThrow("gone");
   });
 });

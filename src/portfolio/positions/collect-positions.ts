@@ -1,21 +1,21 @@
 // Positions from all readers at once; one that fails costs its own positions, and no receipt token counts for two.
 import type { Hex } from "../../lib/hex.ts";
-import type { FoundPosition, PositionAnswer, PositionQuestion, PositionReader } from "../types.ts";
+import type { ProtocolPosition, PositionResult, PositionQuery, PositionReader } from "../types.ts";
 
 // A reader that hangs is one that failed: its receipt tokens can still be shown while whoever asked is waiting.
 const TIME_MS_MAX = 6_000;
 
-export async function gatherPositions(
+export async function collectPositions(
   readers: readonly PositionReader[],
-  question: PositionQuestion,
+  question: PositionQuery,
   signal: AbortSignal,
   timeMsMax: number = TIME_MS_MAX,
-): Promise<PositionAnswer> {
+): Promise<PositionResult> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   const { chain } = question.at;
   const answers = await Promise.allSettled(readers.map(async (reader) => reader.read(question, inTime)));
   signal.throwIfAborted();
-  const positions: FoundPosition[] = [];
+  const positions: ProtocolPosition[] = [];
   const warnings: string[] = [];
   const claims = new Map<Hex, PositionReader>();
   readers.forEach((reader, index) => {
@@ -26,7 +26,7 @@ export async function gatherPositions(
     }
     warnings.push(...answer.value.warnings);
     for (const position of answer.value.positions) {
-      const rival = position.replaces
+      const rival = position.receiptTokens
         .map((token) => claims.get(token))
         .find((other) => other && other !== reader);
       if (rival) {
@@ -35,7 +35,7 @@ export async function gatherPositions(
         );
         continue;
       }
-      for (const token of position.replaces) claims.set(token, reader);
+      for (const token of position.receiptTokens) claims.set(token, reader);
       positions.push(position);
     }
   });

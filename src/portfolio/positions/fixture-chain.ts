@@ -1,12 +1,12 @@
 // A chain's facts for tests, with the few tokens a test lists.
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainBook, ListedToken } from "../types.ts";
+import type { ChainConfig, ListedToken } from "../types.ts";
 
-export function listed(contract: Hex, symbol: string, decimals: number, name = symbol): ListedToken {
+export function fixtureToken(contract: Hex, symbol: string, decimals: number, name = symbol): ListedToken {
   return { contract, symbol, name, decimals, logo: null };
 }
 
-export function chainBook(chainId: number, name: string, tokens: readonly ListedToken[]): ChainBook {
+export function fixtureChainConfig(chainId: number, name: string, tokens: readonly ListedToken[]): ChainConfig {
   return {
     slug: name.toLowerCase(),
     chainId,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { AAVE_MARKETS } from "./aave-v3/markets.ts";
 import { COMET_MARKETS } from "./compound-v3/markets.ts";
-import { WST_ETH } from "./lido/markets.ts";
+import { WST_ETH_MARKETS } from "./lido/markets.ts";
 import { POSITION_READERS } from "./readers.ts";
 
 describe("the position readers", () => {
@@ -17,12 +17,12 @@ describe("the position readers", () => {
   });
 
   it("do not share receipt tokens", () => {
-    for (const chainId of new Set([...AAVE_MARKETS.keys(), ...COMET_MARKETS.keys(), ...WST_ETH.keys()])) {
+    for (const chainId of new Set([...AAVE_MARKETS.keys(), ...COMET_MARKETS.keys(), ...WST_ETH_MARKETS.keys()])) {
       const aave = (AAVE_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
         reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
       );
       const comets = (COMET_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
-      const lido = WST_ETH.get(chainId)?.wstEth ?? [];
+      const lido = WST_ETH_MARKETS.get(chainId)?.wstEth ?? [];
       const tokens = [aave, comets, lido].flat();
       expect(new Set(tokens).size).toBe(tokens.length);
     }

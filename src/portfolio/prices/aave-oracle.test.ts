@@ -2,20 +2,20 @@
 import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
-  failingChain,
-  readRecord,
-  recordedChain,
+  openFailingChain,
+  readChainRecord,
+  openRecordedChain,
 } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   describePriceSource,
   nativeAsset,
-  texts,
+  priceTexts,
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
 import { aaveBase } from "../positions/aave-v3/markets/base.ts";
-import { createAaveOracle } from "./aave-oracle.ts";
+import { createAaveOracleSource } from "./aave-oracle.ts";
 
-const record = readRecord(new URL("./fixtures/aave-oracle.json", import.meta.url));
+const record = readChainRecord(new URL("./fixtures/aave-oracle.json", import.meta.url));
 const { signal } = new AbortController();
 const USDBC = "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca";
 const WSTETH = "0xc1cba3fcea344f92d9239c08c0568f6f2f0ee452";
@@ -28,9 +28,9 @@ const JUST_RESTARTED: ChainRecord = {
 
 describePriceSource("The Aave oracle", {
   open: async (world) => {
-    const at = recordedChain(world === "stale" ? JUST_RESTARTED : record);
-    const opened = world === "failing" ? failingChain(record) : at;
-    return { source: createAaveOracle(), at: opened, roundTrips: () => at.rounds.length };
+    const at = openRecordedChain(world === "stale" ? JUST_RESTARTED : record);
+    const opened = world === "failing" ? openFailingChain(record) : at;
+    return { source: createAaveOracleSource(), at: opened, roundTrips: () => at.rounds.length };
   },
   known: { asset: tokenAsset(WSTETH), price: "3882.11904517" },
   exact: { asset: tokenAsset("0x04c0599ae5a44757c0af6f9ec3b93da8976c150a"), price: "1234567890123.45678901" },
@@ -40,19 +40,19 @@ describePriceSource("The Aave oracle", {
 
 describe("the Aave oracle", () => {
   it("asks for all listed assets in one call, and for no other", async () => {
-    const at = recordedChain(record);
+    const at = openRecordedChain(record);
     const assets = [nativeAsset, tokenAsset(USDBC), tokenAsset(WSTETH)];
-    const answer = await createAaveOracle().read({ at, assets }, signal);
-    expect(texts(answer)).toEqual({ [USDBC]: "0.99985213", [WSTETH]: "3882.11904517" });
+    const answer = await createAaveOracleSource().read({ at, assets }, signal);
+    expect(priceTexts(answer)).toEqual({ [USDBC]: "0.99985213", [WSTETH]: "3882.11904517" });
     expect(at.rounds.map((calls) => calls.length)).toEqual([4]);
   });
 
   it("asks one by one when a single source takes the list down", async () => {
-    const at = recordedChain(record);
+    const at = openRecordedChain(record);
     // The record has no answer for this list, as if it reverted.
     const assets = [tokenAsset(EZETH), tokenAsset(USDBC)];
-    const answer = await createAaveOracle().read({ at, assets }, signal);
-    expect(texts(answer)).toEqual({ [USDBC]: "0.99985213" });
+    const answer = await createAaveOracleSource().read({ at, assets }, signal);
+    expect(priceTexts(answer)).toEqual({ [USDBC]: "0.99985213" });
     expect(at.rounds.map((calls) => calls.length)).toEqual([4, 2]);
   });
 
@@ -61,23 +61,23 @@ describe("the Aave oracle", () => {
     ["BASE_CURRENCY_UNIT() view returns (uint256)", "3"],
   ])("believes nothing when %s is %s", async (name, result) => {
     const calls = record.calls.map((call) => (call.function === name ? { ...call, result } : call));
-    const at = recordedChain({ ...record, calls });
-    const answer = await createAaveOracle().read({ at, assets: [tokenAsset(USDBC)] }, signal);
+    const at = openRecordedChain({ ...record, calls });
+    const answer = await createAaveOracleSource().read({ at, assets: [tokenAsset(USDBC)] }, signal);
     expect(answer.prices.size).toBe(0);
   });
 
   it("says once that the sequencer has only just come back", async () => {
-    const at = recordedChain(JUST_RESTARTED);
-    const answer = await createAaveOracle().read({ at, assets: [tokenAsset(USDBC)] }, signal);
+    const at = openRecordedChain(JUST_RESTARTED);
+    const answer = await createAaveOracleSource().read({ at, assets: [tokenAsset(USDBC)] }, signal);
     expect(answer.warnings).toEqual([expect.stringContaining("sequencer of Base")]);
   });
 
   it("takes other markets and feeds", async () => {
     const reserves = aaveBase.reserves.filter(({ underlying }) => underlying === WSTETH);
     const markets = new Map([[31_337, [{ ...aaveBase, reserves }]]]);
-    const at = recordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
-    const source = createAaveOracle({ markets, feeds: new Map() });
+    const at = openRecordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
+    const source = createAaveOracleSource({ markets, feeds: new Map() });
     const answer = await source.read({ at, assets: [tokenAsset(USDBC), tokenAsset(WSTETH)] }, signal);
-    expect(texts(answer)).toEqual({ [WSTETH]: "3882.11904517" });
+    expect(priceTexts(answer)).toEqual({ [WSTETH]: "3882.11904517" });
   });
 });

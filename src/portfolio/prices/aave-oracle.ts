@@ -1,21 +1,21 @@
 // Prices by the oracle of a chain's main Aave market, for the assets that market lists and no others.
 
-import type { ChainFeeds } from "../../chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
-import { listOf, wordOf } from "../../lib/abi/return-data.ts";
+import { decodeWordArray, decodeWord } from "../../lib/abi/return-data.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { callEncoder } from "../contract-reads.ts";
-import { readTogether } from "../multicall.ts";
+import { createCallEncoder } from "../contract-reads.ts";
+import { readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_MARKETS } from "../positions/aave-v3/markets.ts";
-import type { AssetKey, ChainAt, PriceAnswer, PriceSource } from "../types.ts";
-import { latestRoundData, roundOf, sequencerRuns, sequencerWarning } from "./chainlink-aggregator.ts";
+import type { AssetKey, PinnedChain, PriceResult, PriceSource } from "../types.ts";
+import { latestRoundData, decodeRound, isSequencerUp, describeSequencerOutage } from "./chainlink-aggregator.ts";
 
-const getAssetsPrices = callEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
-const getAssetPrice = callEncoder("function getAssetPrice(address) view returns (uint256)");
-const baseCurrency = callEncoder("function BASE_CURRENCY() view returns (address)");
-const baseCurrencyUnit = callEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)");
+const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
+const getAssetPrice = createCallEncoder("function getAssetPrice(address) view returns (uint256)");
+const baseCurrency = createCallEncoder("function BASE_CURRENCY() view returns (address)");
+const baseCurrencyUnit = createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)");
 
 // Aave writes the dollar as the zero address; an oracle with another base does not answer in dollars.
 const US_DOLLAR = 0n;
@@ -24,10 +24,10 @@ type AaveOracleOptions = {
   /** By chain id; only the first of a chain is asked. */
   readonly markets?: ReadonlyMap<number, readonly AaveMarket[]>;
   /** Only their sequencer feeds: the oracle itself does not look at them. */
-  readonly feeds?: ReadonlyMap<number, ChainFeeds>;
+  readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
 };
 
-export function createAaveOracle(options: AaveOracleOptions = {}): PriceSource {
+export function createAaveOracleSource(options: AaveOracleOptions = {}): PriceSource {
   const { markets = AAVE_MARKETS, feeds = CHAINLINK_FEEDS } = options;
   return {
     name: "aave-oracle",
@@ -45,27 +45,27 @@ export function createAaveOracle(options: AaveOracleOptions = {}): PriceSource {
 }
 
 async function readMarket(
-  at: ChainAt,
+  at: PinnedChain,
   oracle: Hex,
   keys: readonly Hex[],
   sequencer: Hex | null,
   signal: AbortSignal,
-): Promise<PriceAnswer> {
+): Promise<PriceResult> {
   const calls = [
     baseCurrency(oracle),
     baseCurrencyUnit(oracle),
     getAssetsPrices(oracle, [keys.map(lowerCase)]),
     ...(sequencer === null ? [] : [latestRoundData(sequencer)]),
   ];
-  const [base, unit, all, uptime] = await readTogether(at, calls, signal);
+  const [base, unit, all, uptime] = await readByMulticall(at, calls, signal);
 
-  if (sequencer !== null && !sequencerRuns(roundOf(uptime), at.block.timestamp)) {
-    return { prices: new Map(), warnings: [sequencerWarning(at.chain.name, "the Aave oracle")] };
+  if (sequencer !== null && !isSequencerUp(decodeRound(uptime), at.block.timestamp)) {
+    return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "the Aave oracle")] };
   }
-  const scale = decimalsOf(wordOf(unit));
-  if (wordOf(base) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
+  const scale = decimalsOf(decodeWord(unit));
+  if (decodeWord(base) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
 
-  const together = listOf(all, keys.length);
+  const together = decodeWordArray(all, keys.length);
   const units = together?.length === keys.length ? together : await readOneByOne(at, oracle, keys, signal);
   const prices = new Map<AssetKey, Decimal>();
   for (const [i, key] of keys.entries()) {
@@ -78,13 +78,13 @@ async function readMarket(
 
 // One source that reverts takes the whole list down with it; alone, it takes only itself.
 async function readOneByOne(
-  at: ChainAt,
+  at: PinnedChain,
   oracle: Hex,
   keys: readonly Hex[],
   signal: AbortSignal,
 ): Promise<readonly (bigint | null)[]> {
   const calls = keys.map((key) => getAssetPrice(oracle, [lowerCase(key)]));
-  return (await readTogether(at, calls, signal)).map(wordOf);
+  return (await readByMulticall(at, calls, signal)).map(decodeWord);
 }
 
 function lowerCase(address: Hex): Hex {

@@ -1,18 +1,18 @@
 // A Chainlink aggregator: its newest round, and whether that round can still be believed.
 
-import type { Feed } from "../../chain/price-feeds/price-feed.ts";
-import { wordSigned, wordsOf } from "../../lib/abi/return-data.ts";
+import type { ChainlinkFeed } from "../../chain/price-feeds/price-feed.ts";
+import { wordToSigned, decodeWords } from "../../lib/abi/return-data.ts";
 import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { callEncoder } from "../contract-reads.ts";
+import { createCallEncoder } from "../contract-reads.ts";
 
-export const latestRoundData = callEncoder("function latestRoundData()");
-export const decimals = callEncoder("function decimals() view returns (uint8)");
+export const latestRoundData = createCallEncoder("function latestRoundData()");
+export const decimals = createCallEncoder("function decimals() view returns (uint8)");
 
 /** Round id, answer, start, update, and the round the answer is from. */
 const ROUND_WORDS = 5;
 
-export type Round = {
+export type AggregatorRound = {
   readonly roundId: bigint;
   readonly answer: bigint;
   readonly startedAt: bigint;
@@ -26,19 +26,19 @@ const LATE_SECONDS_MAX = 300n;
 const SEQUENCER_GRACE_SECONDS = 3_600n;
 
 /** Null for what an aggregator could not have answered. */
-export function roundOf(given: Hex | null | undefined): Round | null {
-  const [roundId, word, startedAt, updatedAt, answeredInRound] = wordsOf(given, ROUND_WORDS) ?? [];
-  const answer = wordSigned(word, 256);
+export function decodeRound(given: Hex | null | undefined): AggregatorRound | null {
+  const [roundId, word, startedAt, updatedAt, answeredInRound] = decodeWords(given, ROUND_WORDS) ?? [];
+  const answer = wordToSigned(word, 256);
   if (roundId === undefined || answer === null || startedAt === undefined) return null;
   if (updatedAt === undefined || answeredInRound === undefined) return null;
   return { roundId, answer, startedAt, updatedAt, answeredInRound };
 }
 
 /** The round's price; null when it is missing, out of order, not positive, from the future or too old. */
-export function believedPrice(
-  round: Round | null,
+export function validatePrice(
+  round: AggregatorRound | null,
   scale: number | null,
-  { heartbeatSeconds }: Feed,
+  { heartbeatSeconds }: ChainlinkFeed,
   blockTimestamp: number,
 ): Decimal | null {
   if (round === null || scale === null || scale > SCALE_MAX) return null;
@@ -51,13 +51,13 @@ export function believedPrice(
 }
 
 /** Whether an uptime feed says that the sequencer runs, and has done so for long enough. */
-export function sequencerRuns(round: Round | null, blockTimestamp: number): boolean {
+export function isSequencerUp(round: AggregatorRound | null, blockTimestamp: number): boolean {
   if (round === null) return false;
   const { answer, startedAt } = round;
   // Zero as a start is what a feed says that never had a round.
   return answer === 0n && startedAt !== 0n && BigInt(blockTimestamp) - startedAt >= SEQUENCER_GRACE_SECONDS;
 }
 
-export function sequencerWarning(chainName: string, sourceTitle: string): string {
+export function describeSequencerOutage(chainName: string, sourceTitle: string): string {
   return `The sequencer of ${chainName} is down or was so within the hour; no price of ${sourceTitle} is used there.`;
 }

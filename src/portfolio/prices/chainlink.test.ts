@@ -3,24 +3,24 @@ import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/pr
 import { type Contract, type Evm, startEvm } from "@sextant/contracts/test/evm";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { failingChain, readRecord, recordedChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { openFailingChain, readChainRecord, openRecordedChain } from "../../../tests/support/chain/recorded-chain.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import {
   describePriceSource,
   nativeAsset,
-  texts,
+  priceTexts,
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
-import type { ChainFeeds } from "../../chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import { formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { portfolioChain } from "../chain-access.ts";
-import type { ChainPort } from "../types.ts";
-import { createChainlink } from "./chainlink.ts";
-import { believedPrice, type Round, sequencerRuns } from "./chainlink-aggregator.ts";
+import { createChainAccess } from "../chain-access.ts";
+import type { PortfolioChain } from "../types.ts";
+import { createChainlinkSource } from "./chainlink.ts";
+import { validatePrice, type AggregatorRound, isSequencerUp } from "./chainlink-aggregator.ts";
 
-const record = readRecord(new URL("./fixtures/chainlink.json", import.meta.url));
+const record = readChainRecord(new URL("./fixtures/chainlink.json", import.meta.url));
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const SEQUENCER = "0xbcf85224fc0756b9fa45aa7892530b47e10b6433";
@@ -28,9 +28,9 @@ const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
 describePriceSource("Chainlink", {
   open: async (world) => {
-    const at = recordedChain(world === "stale" ? DAYS_LATER : record);
-    const opened = world === "failing" ? failingChain(record) : at;
-    return { source: createChainlink(), at: opened, roundTrips: () => at.rounds.length };
+    const at = openRecordedChain(world === "stale" ? DAYS_LATER : record);
+    const opened = world === "failing" ? openFailingChain(record) : at;
+    return { source: createChainlinkSource(), at: opened, roundTrips: () => at.rounds.length };
   },
   known: { asset: tokenAsset(USDC, 6), price: "0.99985213" },
   exact: {
@@ -43,9 +43,9 @@ describePriceSource("Chainlink", {
 
 describe("Chainlink", () => {
   it("prices the native coin, everything in one request", async () => {
-    const at = recordedChain(record);
-    const answer = await createChainlink().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
-    expect(texts(answer)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
+    const at = openRecordedChain(record);
+    const answer = await createChainlinkSource().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
+    expect(priceTexts(answer)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
     expect(at.requests.map(({ length }) => length)).toEqual([1]);
     expect(answer.warnings).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe("Chainlink", () => {
   it("leaves out answers that are carried over or negative", async () => {
     const dai = tokenAsset("0x50c5725949a6f0c72e6c4a641f24049a917db0cb");
     const link = tokenAsset("0x88fb150bdc53a65fe94dea0c9ba0a6daf8c6e196");
-    const answer = await createChainlink().read({ at: recordedChain(record), assets: [dai, link] }, signal);
+    const answer = await createChainlinkSource().read({ at: openRecordedChain(record), assets: [dai, link] }, signal);
     expect(answer).toEqual({ prices: new Map(), warnings: [] });
   });
 
@@ -63,16 +63,16 @@ describe("Chainlink", () => {
     ["never had a round", ["0", "0", "0", "0", "0"]],
   ])("uses no price and says so once when the sequencer %s", async (_, result) => {
     const calls = record.calls.map((call) => (call.to === SEQUENCER ? { ...call, result } : call));
-    const at = recordedChain({ ...record, calls });
-    const answer = await createChainlink().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
+    const at = openRecordedChain({ ...record, calls });
+    const answer = await createChainlinkSource().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
     expect(answer.prices.size).toBe(0);
     expect(answer.warnings).toEqual([expect.stringMatching(/^The sequencer of Base is down .*Chainlink/)]);
   });
 
   it("uses no price when the sequencer's feed does not answer", async () => {
     const calls = record.calls.filter(({ to }) => to !== SEQUENCER);
-    const answer = await createChainlink().read(
-      { at: recordedChain({ ...record, calls }), assets: [nativeAsset] },
+    const answer = await createChainlinkSource().read(
+      { at: openRecordedChain({ ...record, calls }), assets: [nativeAsset] },
       signal,
     );
     expect(answer).toMatchObject({ prices: new Map(), warnings: [expect.any(String)] });
@@ -98,23 +98,23 @@ describe("the feed lists", () => {
 });
 
 describe("a round", () => {
-  const round = (changes: Partial<Round> = {}): Round => ({
+  const round = (changes: Partial<AggregatorRound> = {}): AggregatorRound => ({
     ...{ roundId: 7n, answer: 100n, startedAt: 1_000n, updatedAt: 1_000n, answeredInRound: 7n },
     ...changes,
   });
   const feed = { feed: "0x00" as Hex, heartbeatSeconds: 3_600 };
 
   it("is believed up to its heartbeat and five minutes, and never from the future", () => {
-    const believed = (now: number) => believedPrice(round(), 2, feed, now) !== null;
+    const believed = (now: number) => validatePrice(round(), 2, feed, now) !== null;
     expect([999, 1_000, 4_900, 4_901].map(believed)).toEqual([false, true, true, false]);
   });
 
   it("is not believed without an id, a price or decimals", () => {
-    expect(believedPrice(round({ roundId: 0n }), 2, feed, 1_000)).toBeNull();
-    expect(believedPrice(round({ answer: 0n }), 2, feed, 1_000)).toBeNull();
-    expect(believedPrice(round({ answeredInRound: 6n }), 2, feed, 1_000)).toBeNull();
-    expect(believedPrice(round(), null, feed, 1_000)).toBeNull();
-    expect(believedPrice(null, 2, feed, 1_000)).toBeNull();
+    expect(validatePrice(round({ roundId: 0n }), 2, feed, 1_000)).toBeNull();
+    expect(validatePrice(round({ answer: 0n }), 2, feed, 1_000)).toBeNull();
+    expect(validatePrice(round({ answeredInRound: 6n }), 2, feed, 1_000)).toBeNull();
+    expect(validatePrice(round(), null, feed, 1_000)).toBeNull();
+    expect(validatePrice(null, 2, feed, 1_000)).toBeNull();
   });
 
   it("keeps any positive answer exactly", () => {
@@ -123,7 +123,7 @@ describe("a round", () => {
         fc.bigInt({ min: 1n, max: 2n ** 255n - 1n }),
         fc.integer({ min: 0, max: 255 }),
         (answer, decimals) => {
-          expect(believedPrice(round({ answer }), decimals, feed, 1_000)).toEqual({
+          expect(validatePrice(round({ answer }), decimals, feed, 1_000)).toEqual({
             units: answer,
             scale: decimals,
           });
@@ -133,9 +133,9 @@ describe("a round", () => {
   });
 
   it("tells a running sequencer after an hour", () => {
-    const runs = (now: number) => sequencerRuns(round({ answer: 0n }), now);
+    const runs = (now: number) => isSequencerUp(round({ answer: 0n }), now);
     expect([4_599, 4_600].map(runs)).toEqual([false, true]);
-    expect(sequencerRuns(null, 9_999)).toBe(false);
+    expect(isSequencerUp(null, 9_999)).toBe(false);
   });
 });
 
@@ -144,25 +144,25 @@ describe("Chainlink on a real EVM", () => {
   let evm: Evm;
   let feed: Contract<typeof priceFeedAbi>;
   let owner: Hex;
-  let port: ChainPort;
+  let port: PortfolioChain;
 
   beforeAll(async () => {
     evm = await startEvm();
     owner = evm.chain.accounts.owner.address;
-    const { chain } = failingChain({ ...record, chain: { ...record.chain, chainId: evm.chain.chainId } });
-    port = portfolioChain(createTestRpc([evm.chain.rpcUrl]).rpc, chain);
+    const { chain } = openFailingChain({ ...record, chain: { ...record.chain, chainId: evm.chain.chainId } });
+    port = createChainAccess(createTestRpc([evm.chain.rpcUrl]).rpc, chain);
     feed = await evm.deploy(priceFeedAbi, priceFeedBytecode, ["T / USD", 8, 300_012345678n]);
   });
 
   async function priceNow(): Promise<string | undefined> {
     const address = feed.address.toLowerCase() as Hex;
-    const local: ChainFeeds = {
+    const local: ChainPriceFeeds = {
       native: null,
       sequencer: null,
       tokens: { [TOKEN]: { feed: address, heartbeatSeconds: 3_600 } },
     };
     const at = await port.pin(signal);
-    const source = createChainlink(new Map([[at.chain.chainId, local]]));
+    const source = createChainlinkSource(new Map([[at.chain.chainId, local]]));
     const { prices } = await source.read({ at, assets: [tokenAsset(TOKEN), nativeAsset] }, signal);
     const price = prices.get(TOKEN);
     return price && formatDecimal(price);

@@ -1,13 +1,13 @@
 // Prices: groups in turn, the earlier source wins, a failing source is a warning, nonsense is no price.
 import { describe, expect, it } from "vitest";
-import { bookOf, ether, listed, portOf } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { makeChainConfig, ETHER_ASSET, makeListedToken, makeChainAccess } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Decimal } from "../../lib/decimal.ts";
-import { type Asset, type AssetKey, assetKey, type PriceSource } from "../types.ts";
-import { gatherPrices, type PriceSources } from "./collect-prices.ts";
+import { type Asset, type AssetKey, getAssetKey, type PriceSource } from "../types.ts";
+import { collectPrices, type PriceSourceGroups } from "./collect-prices.ts";
 
 const signal = new AbortController().signal;
-const at = await portOf(bookOf("base", 8453)).pin(signal);
-const [one, two, three] = [listed(1, "ONE"), listed(2, "TWO"), listed(3, "THREE")];
+const at = await makeChainAccess(makeChainConfig("base", 8453)).pin(signal);
+const [one, two, three] = [makeListedToken(1, "ONE"), makeListedToken(2, "TWO"), makeListedToken(3, "THREE")];
 
 type Source = PriceSource & { readonly asked: string[] };
 
@@ -29,10 +29,10 @@ function source(name: string, prices: Partial<Record<AssetKey, bigint>>, warning
 
 const broken: PriceSource = { name: "Broken", read: () => Promise.reject(new Error("secret")) };
 
-async function gather(sources: PriceSources, assets: readonly Asset[] = [ether, one, two]) {
-  const { prices, ...rest } = await gatherPrices(sources, { at, assets }, signal);
+async function gather(sources: PriceSourceGroups, assets: readonly Asset[] = [ETHER_ASSET, one, two]) {
+  const { prices, ...rest } = await collectPrices(sources, { at, assets }, signal);
   const shown = assets.map((asset) => {
-    const found = prices.get(assetKey(asset));
+    const found = prices.get(getAssetKey(asset));
     return found ? `${asset.symbol} ${found.price.units} ${found.source}` : asset.symbol;
   });
   return { ...rest, shown };
@@ -98,9 +98,9 @@ describe("prices", () => {
           signal.addEventListener("abort", () => reject(signal.reason));
         }),
     };
-    const found = await gatherPrices(
+    const found = await collectPrices(
       [[hanging, source("B", { native: 2n })]],
-      { at, assets: [ether] },
+      { at, assets: [ETHER_ASSET] },
       signal,
       20,
     );
@@ -119,6 +119,6 @@ describe("prices", () => {
         throw new Error("aborted");
       },
     };
-    await expect(gatherPrices([[slow]], { at, assets: [one] }, stop.signal)).rejects.toThrow("gone");
+    await expect(collectPrices([[slow]], { at, assets: [one] }, stop.signal)).rejects.toThrow("gone");
   });
 });

@@ -3,24 +3,24 @@ import type { Decimal } from "../../lib/decimal.ts";
 import {
   type Asset,
   type AssetKey,
-  assetKey,
-  type PriceAnswer,
-  type PriceQuestion,
+  getAssetKey,
+  type PriceResult,
+  type PriceQuery,
   type PriceSource,
 } from "../types.ts";
-import type { AssetPrice, ChainParts } from "../valuation/snapshot-data.ts";
+import type { AssetPrice, ChainData } from "../valuation/snapshot-data.ts";
 
 /** Groups are asked in turn, each only for what still lacks a price; within a group the earlier source wins. */
-export type PriceSources = readonly (readonly PriceSource[])[];
+export type PriceSourceGroups = readonly (readonly PriceSource[])[];
 
-type GatheredPrices = Pick<ChainParts, "prices" | "pricesComplete" | "warnings">;
+type GatheredPrices = Pick<ChainData, "prices" | "pricesComplete" | "warnings">;
 
 // A source that hangs is one that failed: the balances are read by now, and whoever asked is still waiting.
 const TIME_MS_MAX = 6_000;
 
-export async function gatherPrices(
-  sources: PriceSources,
-  { at, assets }: PriceQuestion,
+export async function collectPrices(
+  sources: PriceSourceGroups,
+  { at, assets }: PriceQuery,
   signal: AbortSignal,
   timeMsMax: number = TIME_MS_MAX,
 ): Promise<GatheredPrices> {
@@ -29,7 +29,7 @@ export async function gatherPrices(
   const warnings: string[] = [];
   let pricesComplete = true;
   for (const group of sources) {
-    const wanted = distinct(assets).filter((asset) => !prices.has(assetKey(asset)));
+    const wanted = distinct(assets).filter((asset) => !prices.has(getAssetKey(asset)));
     if (wanted.length === 0) break;
     const answers = await Promise.allSettled(
       group.map(async (source) => source.read({ at, assets: wanted }, inTime)),
@@ -50,17 +50,17 @@ export async function gatherPrices(
 }
 
 /** Prices that came with the balances, as a source of their own. */
-export function deliveredPrices(name: string, prices: ReadonlyMap<AssetKey, Decimal>): PriceSource {
+export function createProviderPriceSource(name: string, prices: ReadonlyMap<AssetKey, Decimal>): PriceSource {
   return { name, read: async () => ({ prices, warnings: [] }) };
 }
 
 function take(
   source: string,
-  answer: PriceAnswer,
+  answer: PriceResult,
   wanted: readonly Asset[],
   prices: Map<AssetKey, AssetPrice>,
 ): void {
-  for (const key of wanted.map(assetKey)) {
+  for (const key of wanted.map(getAssetKey)) {
     const price = answer.prices.get(key);
     // Nothing is worth less than nothing: a price below zero is a broken answer.
     if (price && price.units >= 0n && !prices.has(key)) prices.set(key, { price, source });
@@ -69,6 +69,6 @@ function take(
 
 function distinct(assets: readonly Asset[]): readonly Asset[] {
   const byKey = new Map<AssetKey, Asset>();
-  for (const asset of assets) if (!byKey.has(assetKey(asset))) byKey.set(assetKey(asset), asset);
+  for (const asset of assets) if (!byKey.has(getAssetKey(asset))) byKey.set(getAssetKey(asset), asset);
   return [...byKey.values()];
 }

@@ -1,24 +1,24 @@
 // DefiLlama over real HTTP: prices to the digit they were written in, and silence whenever something is doubtful.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { failingChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   startVendorServer,
-  type VendorAnswer,
+  type VendorResponse,
   type VendorRequest,
   type VendorServer,
 } from "../../../tests/support/http/vendor-server.ts";
-import { bookOf } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { makeChainConfig } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import {
   describePriceSource,
   nativeAsset,
-  texts,
+  priceTexts,
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainAt } from "../types.ts";
-import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
+import type { PinnedChain } from "../types.ts";
+import { createDefiLlamaSource, type DefiLlamaOptions } from "./defillama.ts";
 
 const fixture = readFileSync(new URL("./fixtures/defillama.json", import.meta.url), "utf8");
 const { signal } = new AbortController();
@@ -32,18 +32,18 @@ afterEach(async () => {
 });
 
 async function open(
-  answer: VendorAnswer | ((request: VendorRequest) => VendorAnswer),
+  answer: VendorResponse | ((request: VendorRequest) => VendorResponse),
   options: Partial<DefiLlamaOptions> = {},
 ) {
   const server = await startVendorServer(typeof answer === "function" ? answer : () => answer);
   started.push(server);
-  return { server, source: createDefiLlama({ fetch, baseUrl: server.url, ...options }) };
+  return { server, source: createDefiLlamaSource({ fetch, baseUrl: server.url, ...options }) };
 }
 
 // The node is never asked: it may as well be gone.
-function baseAt(timestamp = NOW): ChainAt {
+function baseAt(timestamp = NOW): PinnedChain {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp };
-  return failingChain({ chain: bookOf("base", 8453), block, calls: [] });
+  return openFailingChain({ chain: makeChainConfig("base", 8453), block, calls: [] });
 }
 
 describePriceSource("DefiLlama", {
@@ -65,7 +65,7 @@ describe("DefiLlama", () => {
     const { server, source } = await open({ text: fixture });
     const assets = [nativeAsset, tokenAsset(KNOWN), tokenAsset(address("100a"))];
     const answer = await source.read({ at: baseAt(), assets }, signal);
-    expect(texts(answer)).toEqual({
+    expect(priceTexts(answer)).toEqual({
       native: "3182.4571304219997",
       [KNOWN]: "0.0425",
       [address("100a")]: "1500000000000000000000",
@@ -79,7 +79,7 @@ describe("DefiLlama", () => {
     const { source } = await open({ text: fixture });
     const assets = ["1004", "1005", "1006", "1007", "1008", "1009"].map((four) => tokenAsset(address(four)));
     const answer = await source.read({ at: baseAt(), assets }, signal);
-    expect(texts(answer)).toEqual({ [address("1006")]: "1.5" });
+    expect(priceTexts(answer)).toEqual({ [address("1006")]: "1.5" });
     expect(answer.warnings).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe("DefiLlama", () => {
     const assets = [...many.slice(0, 10), tokenAsset(KNOWN), ...many.slice(10)];
     const answer = await source.read({ at: baseAt(), assets }, signal);
     expect(server.requests).toHaveLength(2);
-    expect(texts(answer)).toEqual({ [KNOWN]: "0.0425" });
+    expect(priceTexts(answer)).toEqual({ [KNOWN]: "0.0425" });
     expect(answer.warnings).toEqual(["Prices of DefiLlama for Base may be missing: it does not answer."]);
   });
 
@@ -101,7 +101,7 @@ describe("DefiLlama", () => {
     ["is too long", { text: `{"coins":{"x":"${"x".repeat(300_000)}"}}` }],
     ["redirects", { status: 302, headers: { location: "http://127.0.0.1:1/" }, text: "" }],
     ["never comes", { text: "", silent: true }],
-  ])("gives one warning when the answer %s", async (_, answer: VendorAnswer) => {
+  ])("gives one warning when the answer %s", async (_, answer: VendorResponse) => {
     const { source } = await open(answer, { timeoutMs: 200 });
     const read = await source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
     expect(read.prices.size).toBe(0);

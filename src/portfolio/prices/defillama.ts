@@ -1,11 +1,11 @@
 // Prices by DefiLlama over HTTP: optional, limited by ourselves, and never more than a missing price when it fails.
-import { chunks } from "../../lib/chunks.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
-import { decimalOf, integerOf } from "../../lib/exact-json.ts";
-import { isObject, type JsonObject } from "../../lib/json-object.ts";
-import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../types.ts";
-import { exchange, type Fetch, VendorError } from "../vendor-request.ts";
+import { parseExactDecimal, parseExactInteger } from "../../lib/exact-json.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
+import { sendVendorRequest, type FetchFunction, VendorError } from "../vendor-request.ts";
 import { createRequestBudget } from "./request-budget.ts";
 
 // As the vendor spells them.
@@ -32,14 +32,14 @@ const AGE_SECONDS_MAX = 3_600;
 const REQUESTS_PER_MINUTE = 60;
 
 export type DefiLlamaOptions = {
-  readonly fetch: Fetch;
+  readonly fetch: FetchFunction;
   readonly baseUrl?: string;
   readonly requestsPerMinuteMax?: number;
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 };
 
-export function createDefiLlama(options: DefiLlamaOptions): PriceSource {
+export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
   const baseUrl = (options.baseUrl ?? "https://coins.llama.fi").replace(/\/+$/, "");
   const budget = createRequestBudget({
     perMinuteMax: options.requestsPerMinuteMax ?? REQUESTS_PER_MINUTE,
@@ -47,16 +47,16 @@ export function createDefiLlama(options: DefiLlamaOptions): PriceSource {
   });
 
   async function readCoins(coins: readonly string[], signal: AbortSignal): Promise<JsonObject> {
-    if (!budget.take()) throw new VendorError("limited", "The limit of requests is used up.");
+    if (!budget.tryAcquire()) throw new VendorError("limited", "The limit of requests is used up.");
     try {
       const url = `${baseUrl}/prices/current/${coins.join(",")}`;
       const { fetch, timeoutMs = TIMEOUT_MS } = options;
       const limits = { timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
-      const answer = await exchange({ fetch, url, ...limits, secrets: [] }, signal);
-      if (isObject(answer) && isObject(answer.coins)) return answer.coins;
+      const answer = await sendVendorRequest({ fetch, url, ...limits, secrets: [] }, signal);
+      if (isJsonObject(answer) && isJsonObject(answer.coins)) return answer.coins;
       throw new VendorError("unreliable", "The answer has no coins.");
     } catch (error) {
-      if (error instanceof VendorError && error.failure === "limited") budget.rest(error.retryAfterMs);
+      if (error instanceof VendorError && error.kind === "limited") budget.pause(error.retryAfterMs);
       throw error;
     }
   }
@@ -69,10 +69,10 @@ export function createDefiLlama(options: DefiLlamaOptions): PriceSource {
       const keys = new Map<string, AssetKey>(
         assets.map((asset) => [
           `${chain}:${(asset.contract ?? NATIVE_ADDRESS).toLowerCase()}`,
-          assetKey(asset),
+          getAssetKey(asset),
         ]),
       );
-      const parts = chunks([...keys.keys()], COINS_PER_REQUEST);
+      const parts = splitIntoChunks([...keys.keys()], COINS_PER_REQUEST);
       const asked = parts.slice(0, REQUESTS_PER_READ_MAX);
       const outcomes = await Promise.allSettled(asked.map((coins) => readCoins(coins, signal)));
       signal.throwIfAborted();
@@ -96,12 +96,12 @@ export function createDefiLlama(options: DefiLlamaOptions): PriceSource {
   };
 }
 
-function believedPrices(coins: JsonObject, at: ChainAt): readonly (readonly [string, Decimal])[] {
+function believedPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [string, Decimal])[] {
   return Object.entries(coins).flatMap(([coin, entry]) => {
-    if (!isObject(entry)) return [];
-    const price = decimalOf(entry.price);
-    const timestamp = integerOf(entry.timestamp);
-    const confidence = entry.confidence === undefined ? CONFIDENCE_MIN : decimalOf(entry.confidence);
+    if (!isJsonObject(entry)) return [];
+    const price = parseExactDecimal(entry.price);
+    const timestamp = parseExactInteger(entry.timestamp);
+    const confidence = entry.confidence === undefined ? CONFIDENCE_MIN : parseExactDecimal(entry.confidence);
     if (price === null || price.units < 0n || timestamp === null || confidence === null) return [];
     if (Math.abs(at.block.timestamp - timestamp) > AGE_SECONDS_MAX) return [];
     if (compareDecimals(confidence, CONFIDENCE_MIN) < 0) return [];
@@ -110,10 +110,10 @@ function believedPrices(coins: JsonObject, at: ChainAt): readonly (readonly [str
 }
 
 // One sentence, however many requests failed: the reader has to know that prices may be missing, and no more.
-function warningsOf(at: ChainAt, failures: readonly VendorError[], tooMany: boolean): readonly string[] {
+function warningsOf(at: PinnedChain, failures: readonly VendorError[], tooMany: boolean): readonly string[] {
   const [first] = failures;
   if (first !== undefined) {
-    const why = first.failure === "limited" ? "its limit of requests is reached" : "it does not answer";
+    const why = first.kind === "limited" ? "its limit of requests is reached" : "it does not answer";
     return [`Prices of DefiLlama for ${at.chain.name} may be missing: ${why}.`];
   }
   return tooMany

@@ -3,23 +3,23 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
-  failingChain,
-  readRecord,
-  recordedChain,
+  openFailingChain,
+  readChainRecord,
+  openRecordedChain,
 } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   describePriceSource,
   nativeAsset,
-  texts,
+  priceTexts,
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
 import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PriceSource } from "../types.ts";
-import { createChainlink } from "./chainlink.ts";
-import { createOffchainOracle } from "./offchain-oracle.ts";
+import { createChainlinkSource } from "./chainlink.ts";
+import { createOffchainOracleSource } from "./offchain-oracle.ts";
 
-const record = readRecord(new URL("./fixtures/offchain-oracle.json", import.meta.url));
+const record = readChainRecord(new URL("./fixtures/offchain-oracle.json", import.meta.url));
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
@@ -32,12 +32,12 @@ const [TWO_POOLS, SIX_DECIMALS, THIN, NO_POOL, RATE_ZERO, FEW_DIGITS] = [
   "1006",
 ].map(address) as [Hex, Hex, Hex, Hex, Hex, Hex];
 
-const source = () => createOffchainOracle({ nativePrice: createChainlink() });
+const source = () => createOffchainOracleSource({ nativePrice: createChainlinkSource() });
 
 describePriceSource("The spot oracle", {
   open: async (world) => {
-    const at = recordedChain(world === "stale" ? DAYS_LATER : record);
-    const opened = world === "failing" ? failingChain(record) : at;
+    const at = openRecordedChain(world === "stale" ? DAYS_LATER : record);
+    const opened = world === "failing" ? openFailingChain(record) : at;
     return { source: source(), at: opened, roundTrips: () => at.rounds.length };
   },
   // 0.000025 of a coin at 3182.45713042 dollars.
@@ -50,27 +50,27 @@ describePriceSource("The spot oracle", {
 
 describe("the spot oracle", () => {
   it("gives no price where the deepest pool says something else", async () => {
-    const at = recordedChain(record);
+    const at = openRecordedChain(record);
     const answer = await source().read({ at, assets: [tokenAsset(address("1007"))] }, signal);
     expect(answer.prices.size).toBe(0);
   });
 
   it("reads a pool either way round", async () => {
-    const at = recordedChain(record);
+    const at = openRecordedChain(record);
     const answer = await source().read({ at, assets: [tokenAsset(address("f008"))] }, signal);
-    expect(texts(answer)).toEqual({ [address("f008")]: "31.8245713042" });
+    expect(priceTexts(answer)).toEqual({ [address("f008")]: "31.8245713042" });
   });
 
   it("gives no price where the pool does not say anything", async () => {
     const calls = record.calls.filter((call) => !call.function.startsWith("slot0"));
-    const at = recordedChain({ ...record, calls });
+    const at = openRecordedChain({ ...record, calls });
     const answer = await source().read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal);
     expect(answer.prices.size).toBe(0);
   });
 
   it("gives no price where the pools hold too little, where there are none, and where only rounding is left", async () => {
     const assets = [THIN, NO_POOL, RATE_ZERO, FEW_DIGITS].map((token) => tokenAsset(token));
-    const answer = await source().read({ at: recordedChain(record), assets }, signal);
+    const answer = await source().read({ at: openRecordedChain(record), assets }, signal);
     expect(answer).toEqual({ prices: new Map(), warnings: [] });
   });
 
@@ -80,21 +80,21 @@ describe("the spot oracle", () => {
       calls: record.calls.filter(({ args }) => args[0] !== address(pool)),
     });
     const ask = async (of: ChainRecord) =>
-      (await source().read({ at: recordedChain(of), assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size;
+      (await source().read({ at: openRecordedChain(of), assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size;
     expect([await ask(record), await ask(without("2001")), await ask(without("2002"))]).toEqual([1, 0, 0]);
   });
 
   it("gives no price without decimals, without a native price, and for the native coin itself", async () => {
-    const at = recordedChain(record);
+    const at = openRecordedChain(record);
     const unknown = { ...tokenAsset(TWO_POOLS), decimals: null };
     expect((await source().read({ at, assets: [unknown, nativeAsset] }, signal)).prices.size).toBe(0);
     const nothing: PriceSource = { name: "none", read: async () => ({ prices: new Map(), warnings: [] }) };
-    const blind = createOffchainOracle({ nativePrice: nothing });
+    const blind = createOffchainOracleSource({ nativePrice: nothing });
     expect((await blind.read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size).toBe(0);
   });
 
   it("asks for twenty tokens at most, says so, and caps the gas of every rate", async () => {
-    const at = recordedChain(record);
+    const at = openRecordedChain(record);
     const assets = Array.from({ length: 21 }, (_, i) => tokenAsset(address(`30${i + 10}`)));
     const answer = await source().read({ at, assets }, signal);
     expect(answer.warnings).toEqual(["Only 20 of 21 tokens were asked for a spot price on Base."]);
@@ -117,13 +117,13 @@ describe("the spot oracle", () => {
             if (!call.function.startsWith("slot0")) return call;
             return { ...call, result: [root.toString(), ...(call.result as unknown[]).slice(1)] };
           });
-          const at = recordedChain({ ...record, calls });
+          const at = openRecordedChain({ ...record, calls });
           const asset = tokenAsset(TWO_POOLS, decimals);
           const { prices } = await source().read({ at, assets: [asset] }, signal);
           // rate / 10^36 * 10^decimals * 3182.45713042, as one fraction over 10^44.
           const scaled = (rate * 318_245_713_042n * 10n ** BigInt(decimals)).toString().padStart(45, "0");
           const expected = parseDecimal(`${scaled.slice(0, -44)}.${scaled.slice(-44)}`, "the price");
-          expect(texts({ prices, warnings: [] })[TWO_POOLS]).toBe(formatDecimal(expected));
+          expect(priceTexts({ prices, warnings: [] })[TWO_POOLS]).toBe(formatDecimal(expected));
         },
       ),
       { numRuns: 50 },

@@ -1,15 +1,15 @@
 // Spot prices by the 1inch OffchainOracle, believed only where known pools hold enough and say the same.
 
-import { wordOf } from "../../lib/abi/return-data.ts";
+import { decodeWord } from "../../lib/abi/return-data.ts";
 import { compareDecimals, type Decimal, multiplyDecimals, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { callEncoder } from "../contract-reads.ts";
-import { readTogether } from "../multicall.ts";
-import { type AssetKey, assetKey, type ChainAt, type PriceSource } from "../types.ts";
+import { createCallEncoder } from "../contract-reads.ts";
+import { readByMulticall } from "../multicall.ts";
+import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
-import { type Pool, poolInquiries } from "./spot-pools.ts";
+import { type SpotPool, listPoolLookups } from "./spot-pools.ts";
 
-const getRateToEth = callEncoder(
+const getRateToEth = createCallEncoder(
   "function getRateToEthWithThreshold(address, bool, uint256) view returns (uint256)",
 );
 
@@ -34,15 +34,15 @@ type OffchainOracleOptions = {
 };
 
 type Token = { readonly key: AssetKey; readonly contract: Hex; readonly decimals: number };
-type Quote = Token & { readonly rate: bigint; readonly pools: readonly Pool[] };
+type Quote = Token & { readonly rate: bigint; readonly pools: readonly SpotPool[] };
 
-export function createOffchainOracle(options: OffchainOracleOptions): PriceSource {
+export function createOffchainOracleSource(options: OffchainOracleOptions): PriceSource {
   const markets = options.markets ?? SPOT_MARKETS;
   return {
     name: "1inch-spot",
     async read({ at, assets }, signal) {
       const market = markets.get(at.chain.chainId);
-      const askable = assets.flatMap((asset) => tokenOf(asset.contract, asset.decimals, assetKey(asset)));
+      const askable = assets.flatMap((asset) => tokenOf(asset.contract, asset.decimals, getAssetKey(asset)));
       if (market === undefined || askable.length === 0) return { prices: new Map(), warnings: [] };
       const asked = askable.slice(0, TOKENS_MAX);
       const warnings =
@@ -66,19 +66,19 @@ export function createOffchainOracle(options: OffchainOracleOptions): PriceSourc
 
 /** Rates and the pools that stand behind them, in one round trip. */
 async function readQuotes(
-  at: ChainAt,
+  at: PinnedChain,
   market: SpotMarket,
   tokens: readonly Token[],
   signal: AbortSignal,
 ): Promise<readonly Quote[]> {
-  const asked = tokens.map((token) => ({ token, inquiries: poolInquiries(market, token.contract) }));
+  const asked = tokens.map((token) => ({ token, inquiries: listPoolLookups(market, token.contract) }));
   const calls = asked.flatMap(({ token, inquiries }) => [
     getRateToEth(market.oracle, [token.contract, false, WEIGHT_PERCENT_MIN], RATE_GAS_MAX),
     ...inquiries.map(({ call }) => call),
   ]);
-  const answers = (await readTogether(at, calls, signal)).values();
+  const answers = (await readByMulticall(at, calls, signal)).values();
   return asked.flatMap(({ token, inquiries }) => {
-    const rate = wordOf(answers.next().value);
+    const rate = decodeWord(answers.next().value);
     const pools = inquiries.flatMap(({ pool }) => pool(answers.next().value) ?? []);
     return rate === null || rate < RATE_MIN || pools.length === 0 ? [] : [{ ...token, rate, pools }];
   });
@@ -86,19 +86,19 @@ async function readQuotes(
 
 /** The second round trip: what the pools hold and say decides whether a rate becomes a price. */
 async function priceQuotes(
-  at: ChainAt,
+  at: PinnedChain,
   quotes: readonly Quote[],
   nativeUsd: Decimal,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<AssetKey, Decimal>> {
   const calls = quotes.flatMap(({ pools }) => pools.flatMap((pool) => pool.calls));
-  const answers = (await readTogether(at, calls, signal)).values();
+  const answers = (await readByMulticall(at, calls, signal)).values();
   const prices = new Map<AssetKey, Decimal>();
   for (const quote of quotes) {
-    const pools = quote.pools.map((pool) => pool.stateOf(answers.next().value, answers.next().value));
-    const held = pools.reduce((sum, pool) => sum + pool.held, 0n);
+    const pools = quote.pools.map((pool) => pool.decodeState(answers.next().value, answers.next().value));
+    const held = pools.reduce((sum, pool) => sum + pool.nativeBalance, 0n);
     const heldUsd = multiplyDecimals({ units: held, scale: NATIVE_DECIMALS }, nativeUsd);
-    const deepest = pools.reduce((best, pool) => (pool.held > best.held ? pool : best));
+    const deepest = pools.reduce((best, pool) => (pool.nativeBalance > best.nativeBalance ? pool : best));
     if (compareDecimals(heldUsd, LIQUIDITY_USD_MIN) < 0 || !agree(quote.rate, deepest.rate)) continue;
     prices.set(quote.key, multiplyDecimals(nativePerToken(quote), nativeUsd));
   }

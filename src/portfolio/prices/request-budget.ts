@@ -9,9 +9,9 @@ const REST_MS_MAX = 3_600_000;
 
 type RequestBudget = {
   /** True when a request may be sent now; it is then counted. */
-  take(): boolean;
+  tryAcquire(): boolean;
   /** No request for the time the vendor named, or for a minute. */
-  rest(ms: number | null): void;
+  pause(ms: number | null): void;
 };
 
 export function createRequestBudget(options: {
@@ -22,14 +22,14 @@ export function createRequestBudget(options: {
   let sentMs: number[] = [];
   let restUntilMs = Number.NEGATIVE_INFINITY;
   return {
-    take() {
+    tryAcquire() {
       const nowMs = clock.nowMs();
       sentMs = sentMs.filter((ms) => nowMs - ms < MINUTE_MS);
       if (nowMs < restUntilMs || sentMs.length >= perMinuteMax) return false;
       sentMs.push(nowMs);
       return true;
     },
-    rest(ms) {
+    pause(ms) {
       restUntilMs = Math.max(restUntilMs, clock.nowMs() + Math.min(ms ?? REST_MS, REST_MS_MAX));
     },
   };

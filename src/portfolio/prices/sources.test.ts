@@ -1,24 +1,24 @@
 // The order of trust: feeds and Aave together, then spot prices, and HTTP only when it is wanted.
 import { describe, expect, it } from "vitest";
-import { readRecord, recordedChain } from "../../../tests/support/chain/recorded-chain.ts";
-import { nativeAsset, texts } from "../../../tests/support/portfolio/price-source-suite.ts";
-import { priceSources } from "./sources.ts";
+import { readChainRecord, openRecordedChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { nativeAsset, priceTexts } from "../../../tests/support/portfolio/price-source-suite.ts";
+import { createPriceSources } from "./sources.ts";
 
 describe("the price sources", () => {
   it("come in groups of falling trust", () => {
-    const names = (groups: ReturnType<typeof priceSources>) =>
+    const names = (groups: ReturnType<typeof createPriceSources>) =>
       groups.map((group) => group.map(({ name }) => name));
-    expect(names(priceSources())).toEqual([["chainlink", "aave-oracle"], ["1inch-spot"]]);
-    expect(names(priceSources({ defiLlama: { fetch } })).at(-1)).toEqual(["defillama"]);
+    expect(names(createPriceSources())).toEqual([["chainlink", "aave-oracle"], ["1inch-spot"]]);
+    expect(names(createPriceSources({ defiLlama: { fetch } })).at(-1)).toEqual(["defillama"]);
   });
 
   it("know a local chain when its data is handed in", async () => {
-    const record = readRecord(new URL("./fixtures/chainlink.json", import.meta.url));
+    const record = readChainRecord(new URL("./fixtures/chainlink.json", import.meta.url));
     const feed = { feed: "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70", heartbeatSeconds: 3_600 } as const;
     const feeds = new Map([[31_337, { native: feed, sequencer: null, tokens: {} }]]);
-    const chainlink = priceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() })[0]?.[0];
-    const at = recordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
+    const chainlink = createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() })[0]?.[0];
+    const at = openRecordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
     const answer = await chainlink?.read({ at, assets: [nativeAsset] }, new AbortController().signal);
-    expect(answer && texts(answer)).toEqual({ native: "3182.45713042" });
+    expect(answer && priceTexts(answer)).toEqual({ native: "3182.45713042" });
   });
 });

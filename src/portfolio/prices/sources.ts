@@ -1,17 +1,17 @@
 // The price sources in order of trust: a group is asked at once, and the next one only about what is still unpriced.
 
-import type { ChainFeeds } from "../../chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import type { PriceSource } from "../types.ts";
-import { createAaveOracle } from "./aave-oracle.ts";
-import { createChainlink } from "./chainlink.ts";
-import { createDefiLlama, type DefiLlamaOptions } from "./defillama.ts";
-import { createOffchainOracle } from "./offchain-oracle.ts";
+import { createAaveOracleSource } from "./aave-oracle.ts";
+import { createChainlinkSource } from "./chainlink.ts";
+import { createDefiLlamaSource, type DefiLlamaOptions } from "./defillama.ts";
+import { createOffchainOracleSource } from "./offchain-oracle.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
 type PriceSourceOptions = {
   /** Data by chain id instead of the built-in one, as a local chain needs it. */
-  readonly feeds?: ReadonlyMap<number, ChainFeeds>;
+  readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
   readonly aaveMarkets?: ReadonlyMap<number, readonly AaveMarket[]>;
   readonly spotMarkets?: ReadonlyMap<number, SpotMarket>;
   /** Without it nothing is asked over HTTP. */
@@ -19,16 +19,16 @@ type PriceSourceOptions = {
 };
 
 /** Within a group an earlier source wins over a later one. */
-export function priceSources(options: PriceSourceOptions = {}): readonly (readonly PriceSource[])[] {
+export function createPriceSources(options: PriceSourceOptions = {}): readonly (readonly PriceSource[])[] {
   const { feeds, aaveMarkets, spotMarkets, defiLlama } = options;
-  const chainlink = createChainlink(feeds);
-  const aave = createAaveOracle({
+  const chainlink = createChainlinkSource(feeds);
+  const aave = createAaveOracleSource({
     ...(feeds && { feeds }),
     ...(aaveMarkets && { markets: aaveMarkets }),
   });
-  const spot = createOffchainOracle({
+  const spot = createOffchainOracleSource({
     nativePrice: chainlink,
     ...(spotMarkets && { markets: spotMarkets }),
   });
-  return [[chainlink, aave], [spot], ...(defiLlama ? [[createDefiLlama(defiLlama)]] : [])];
+  return [[chainlink, aave], [spot], ...(defiLlama ? [[createDefiLlamaSource(defiLlama)]] : [])];
 }

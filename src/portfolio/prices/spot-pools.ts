@@ -1,16 +1,16 @@
 // The pools that stand behind a spot price: which there are, what they hold of the native coin, and what they say.
 
-import { addressOf, amountOf, wordsOf } from "../../lib/abi/return-data.ts";
+import { decodeAddress, decodeTokenAmount, decodeWords } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { callEncoder } from "../contract-reads.ts";
+import { createCallEncoder } from "../contract-reads.ts";
 import type { ContractRead } from "../types.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
-const getPool = callEncoder("function getPool(address, address, uint24) view returns (address)");
-const getPair = callEncoder("function getPair(address, address) view returns (address)");
-const slot0 = callEncoder("function slot0()");
-const getReserves = callEncoder("function getReserves()");
-const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
+const getPool = createCallEncoder("function getPool(address, address, uint24) view returns (address)");
+const getPair = createCallEncoder("function getPair(address, address) view returns (address)");
+const slot0 = createCallEncoder("function slot0()");
+const getReserves = createCallEncoder("function getReserves()");
+const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
 
 const SLOT0_WORDS = 7;
 const RESERVES_WORDS = 3;
@@ -34,7 +34,7 @@ const uniswapV3: Venue = {
     V3_FEES.map((fee) => getPool(v3Factory, [token, wrappedNative, fee])),
   ratioCall: (pool) => slot0(pool),
   ratioOf: (answer) => {
-    const root = wordsOf(answer, SLOT0_WORDS)?.[0];
+    const root = decodeWords(answer, SLOT0_WORDS)?.[0];
     return root === undefined ? null : [root * root, 2n ** 192n];
   },
 };
@@ -44,7 +44,7 @@ const uniswapV2: Venue = {
     v2Factory === null ? [] : [getPair(v2Factory, [token, wrappedNative])],
   ratioCall: (pool) => getReserves(pool),
   ratioOf: (answer) => {
-    const [reserve0, reserve1] = wordsOf(answer, RESERVES_WORDS) ?? [];
+    const [reserve0, reserve1] = decodeWords(answer, RESERVES_WORDS) ?? [];
     return reserve0 === undefined || reserve1 === undefined ? null : [reserve1, reserve0];
   },
 };
@@ -53,39 +53,39 @@ const VENUES = [uniswapV3, uniswapV2];
 
 type PoolState = {
   /** Units of the wrapped native coin: the other side is the token itself, of which its maker can print any amount. */
-  readonly held: bigint;
+  readonly nativeBalance: bigint;
   /** Units of the native coin for 10^18 units of the token; null for an empty pool. */
   readonly rate: bigint | null;
 };
 
 /** A pool that exists: what to ask it, and how to read the answers. */
-export type Pool = {
+export type SpotPool = {
   readonly calls: readonly [held: ContractRead, ratio: ContractRead];
-  stateOf(held: Answer, ratio: Answer): PoolState;
+  decodeState(held: Answer, ratio: Answer): PoolState;
 };
 
 /** A pool that may exist. */
-type PoolInquiry = { readonly call: ContractRead; pool(answer: Answer): Pool | null };
+type PoolInquiry = { readonly call: ContractRead; pool(answer: Answer): SpotPool | null };
 
-export function poolInquiries(market: SpotMarket, token: Hex): readonly PoolInquiry[] {
+export function listPoolLookups(market: SpotMarket, token: Hex): readonly PoolInquiry[] {
   return VENUES.flatMap((venue) =>
     venue.find(market, token).map((call) => ({
       call,
-      pool: (answer: Answer): Pool | null => {
-        const address = addressOf(answer);
+      pool: (answer: Answer): SpotPool | null => {
+        const address = decodeAddress(answer);
         return address === null ? null : poolAt(address, venue, market, token);
       },
     })),
   );
 }
 
-function poolAt(address: Hex, venue: Venue, { wrappedNative }: SpotMarket, token: Hex): Pool {
+function poolAt(address: Hex, venue: Venue, { wrappedNative }: SpotMarket, token: Hex): SpotPool {
   return {
     calls: [balanceOf(wrappedNative, [address]), venue.ratioCall(address)],
-    stateOf: (held, ratio) => {
+    decodeState: (held, ratio) => {
       const [numerator, denominator] = venue.ratioOf(ratio) ?? [0n, 0n];
       return {
-        held: amountOf(held) ?? 0n,
+        nativeBalance: decodeTokenAmount(held) ?? 0n,
         // Pools order their two tokens by address.
         rate: token < wrappedNative ? fraction(numerator, denominator) : fraction(denominator, numerator),
       };

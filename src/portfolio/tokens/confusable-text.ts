@@ -14,7 +14,7 @@ const LOOKALIKES = new Map(
     .map((pair) => [pair.slice(0, -1), pair.slice(-1)]),
 );
 
-export function foldLetters(text: string): string {
+export function replaceConfusables(text: string): string {
   const plain = text
     .slice(0, TEXT_LENGTH_MAX)
     .normalize("NFKD")
@@ -24,6 +24,6 @@ export function foldLetters(text: string): string {
 }
 
 /** Letters and digits only; empty when there are none. */
-export function foldSymbol(symbol: string): string {
-  return foldLetters(symbol).replace(/[^a-z0-9]/g, "");
+export function normalizeSymbol(symbol: string): string {
+  return replaceConfusables(symbol).replace(/[^a-z0-9]/g, "");
 }

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CHAINS } from "../../chain/chains/chains.ts";
-import { local } from "../../chain/chains/local.ts";
+import { localChain } from "../../chain/chains/local.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { chainBook } from "../chain-config.ts";
-import { readTokenLists } from "./load-token-lists.ts";
+import { createChainConfig } from "../chain-config.ts";
+import { loadTokenLists } from "./load-token-lists.ts";
 
 const TOKEN: Hex = `0x${"12".repeat(20)}`;
 const list = { tokens: [{ chainId: 31337, address: TOKEN, symbol: "OWN", name: "Own", decimals: 6 }] };
@@ -40,12 +40,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const read = (...sources: string[]) => readTokenLists({ sources, chains: [local] });
+const read = (...sources: string[]) => loadTokenLists({ sources, chains: [localChain] });
 
 describe("the operator's lists", () => {
   it("are read from files and addresses", async () => {
     for (const source of [file, `${origin}/own.json?key=sesame`]) {
-      const book = chainBook(local, { lists: await read(source), stablecoinsOf: () => new Set() });
+      const book = createChainConfig(localChain, { lists: await read(source), stablecoinsOf: () => new Set() });
       expect([...book.tokens.values()]).toEqual([
         { contract: TOKEN, symbol: "OWN", name: "Own", decimals: 6, logo: null },
       ]);
@@ -86,8 +86,8 @@ describe("the shipped lists", () => {
     const stablecoinsOf = (chainId: number) => new Set(chainId === 8453 ? [usdc] : []);
     const [shipped, corrected] = await Promise.all(
       [[], [file]].map(async (sources) => {
-        const lists = await readTokenLists({ sources, chains });
-        return new Map(chains.map((facts) => [facts.slug, chainBook(facts, { lists, stablecoinsOf })]));
+        const lists = await loadTokenLists({ sources, chains });
+        return new Map(chains.map((facts) => [facts.slug, createChainConfig(facts, { lists, stablecoinsOf })]));
       }),
     );
     expect([...(shipped?.keys() ?? [])].sort()).toEqual([

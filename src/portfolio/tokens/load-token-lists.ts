@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../../lib/fault.ts";
-import { createEndpoint, scrubbedError } from "../../lib/remote-endpoint.ts";
+import { createRemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseTokenList, type TokenList } from "./token-list.ts";
 
@@ -31,7 +31,7 @@ type Source = {
 };
 
 /** In order of trust; the first list that has a token describes it. */
-export async function readTokenLists(options: TokenListOptions): Promise<readonly TokenList[]> {
+export async function loadTokenLists(options: TokenListOptions): Promise<readonly TokenList[]> {
   const chainIds = new Set(options.chains.map(({ chainId }) => chainId));
   const names = new Set(await readdir(SHIPPED));
   const shipped = options.chains
@@ -66,13 +66,13 @@ function file(path: string): Source {
 }
 
 function web(source: string, signal: AbortSignal | undefined): Source {
-  const endpoint = createEndpoint(new Secret(source));
+  const endpoint = createRemoteEndpoint(new Secret(source));
   const { url, authorization, host } = endpoint;
   // Path and query may hold a key; the host is enough to find the list by.
   const shown = `at ${host}`;
   return {
     shown,
-    clean: (cause) => scrubbedError(cause, endpoint),
+    clean: (cause) => redactError(cause, endpoint),
     async open() {
       const timeout = AbortSignal.timeout(FETCH_MS_MAX);
       const response = await fetch(url.reveal(), {

@@ -2,7 +2,7 @@
 
 import { lyingDecimalsTokenRuntimeBytecode } from "@sextant/contracts/generated/lying-decimals-token";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
-import { answering, HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import { returningCode, HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import fc from "fast-check";
 import {
   encodeAbiParameters,
@@ -15,7 +15,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import type { Holding } from "../types.ts";
-import { readDecimals, readMetadata, readText } from "./metadata.ts";
+import { decodeTokenDecimals, readTokenMetadata, decodeTokenText } from "./metadata.ts";
 
 const LIAR = numberedAddress(0x1a);
 /** Answers everything with one word: "MKR" as bytes32, which is no number of decimals. */
@@ -29,7 +29,7 @@ const hostile = [loop, silent, short, long, BOMB_CODE, null].map((code, i) => ({
 }));
 const genesis: Record<Hex, Hex> = {
   [LIAR]: lyingDecimalsTokenRuntimeBytecode,
-  [OLD]: answering(BigInt(stringToHex("MKR", { size: 32 }))),
+  [OLD]: returningCode(BigInt(stringToHex("MKR", { size: 32 }))),
 };
 for (const { code, address } of hostile) if (code !== null) genesis[address] = code;
 const stage = await startPortfolioStage(genesis);
@@ -54,7 +54,7 @@ function holding(contract: Hex | null): Holding {
 const node = await stage.node();
 async function describeAll(contracts: readonly (Hex | null)[], listed: readonly Hex[] = []) {
   const at = await stage.port(node, listed).pin(signal);
-  return readMetadata(at, contracts.map(holding), signal);
+  return readTokenMetadata(at, contracts.map(holding), signal);
 }
 
 describe("metadata", () => {
@@ -104,11 +104,11 @@ describe("metadata", () => {
       calls.some(({ method }) => method === "eth_call") ? { kind: "status", status: 500 } : null,
     );
     const at = await stage.port(deaf, [OLD]).pin(signal);
-    const { holdings, warnings } = await readMetadata(at, [holding(OLD)], signal);
+    const { holdings, warnings } = await readTokenMetadata(at, [holding(OLD)], signal);
     expect(holdings).toMatchObject([{ symbol: "T0", name: "Token 0", decimals: 18 }]);
     expect(warnings).toHaveLength(1);
     const reason = new Error("nobody waits");
-    await expect(readMetadata(at, [holding(OLD)], AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(readTokenMetadata(at, [holding(OLD)], AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
 
@@ -116,26 +116,26 @@ describe("an answer", () => {
   const abiString = (text: string) => encodeAbiParameters([{ type: "string" }], [text]);
 
   it("is decimals only as one word that fits a byte", () => {
-    expect(readDecimals(numberToHex(0, { size: 32 }))).toBe(0);
-    expect(readDecimals(numberToHex(255, { size: 32 }))).toBe(255);
+    expect(decodeTokenDecimals(numberToHex(0, { size: 32 }))).toBe(0);
+    expect(decodeTokenDecimals(numberToHex(255, { size: 32 }))).toBe(255);
     for (const answer of [
       numberToHex(256, { size: 32 }),
       numberToHex(18, { size: 31 }),
       "0x",
       null,
     ] as const) {
-      expect(readDecimals(answer)).toBeNull();
+      expect(decodeTokenDecimals(answer)).toBeNull();
     }
-    expect(readDecimals(`0x${"f".repeat(64)}`)).toBeNull();
+    expect(decodeTokenDecimals(`0x${"f".repeat(64)}`)).toBeNull();
   });
 
   it("is a text as a string or as bytes32, cut when long and refused when absurd", () => {
-    expect(readText(abiString("Dai Stablecoin"), 80)).toBe("Dai Stablecoin");
-    expect(readText(stringToHex("Maker", { size: 32 }), 80)).toBe("Maker");
-    expect(readText(abiString("é€𝔸".repeat(20)), 4)).toBe("é€𝔸é");
-    expect(readText(abiString("a".repeat(1_024)), 32)).toBe("a".repeat(32));
-    expect(readText(abiString("a".repeat(1_025)), 32)).toBeNull();
-    expect(readText(`0x${"61".repeat(1_000_000)}`, 32)).toBeNull();
+    expect(decodeTokenText(abiString("Dai Stablecoin"), 80)).toBe("Dai Stablecoin");
+    expect(decodeTokenText(stringToHex("Maker", { size: 32 }), 80)).toBe("Maker");
+    expect(decodeTokenText(abiString("é€𝔸".repeat(20)), 4)).toBe("é€𝔸é");
+    expect(decodeTokenText(abiString("a".repeat(1_024)), 32)).toBe("a".repeat(32));
+    expect(decodeTokenText(abiString("a".repeat(1_025)), 32)).toBeNull();
+    expect(decodeTokenText(`0x${"61".repeat(1_000_000)}`, 32)).toBeNull();
     for (const nothing of [
       abiString(""),
       abiString(" \u200b "),
@@ -143,20 +143,20 @@ describe("an answer", () => {
       "0x",
       null,
     ] as const) {
-      expect(readText(nothing, 32)).toBeNull();
+      expect(decodeTokenText(nothing, 32)).toBeNull();
     }
     // Bytes that are no text, a length beyond the answer, and an offset beyond everything.
-    expect(readText(`0x${"ff".repeat(32)}`, 32)).toBeNull();
+    expect(decodeTokenText(`0x${"ff".repeat(32)}`, 32)).toBeNull();
     expect(
-      readText(`${numberToHex(32, { size: 32 })}${numberToHex(64, { size: 32 }).slice(2)}`, 32),
+      decodeTokenText(`${numberToHex(32, { size: 32 })}${numberToHex(64, { size: 32 }).slice(2)}`, 32),
     ).toBeNull();
-    expect(readText(`0x${"f".repeat(64)}${"0".repeat(64)}`, 32)).toBeNull();
+    expect(decodeTokenText(`0x${"f".repeat(64)}${"0".repeat(64)}`, 32)).toBeNull();
   });
 
   it("of any bytes is a short clean text or nothing", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        const text = readText(`0x${Buffer.from(bytes).toString("hex")}`, 16);
+        const text = decodeTokenText(`0x${Buffer.from(bytes).toString("hex")}`, 16);
         if (text === null) return;
         expect(Array.from(text).length).toBeLessThanOrEqual(16);
         expect(text).toMatch(/^[^\p{Cc}\p{Cf}\p{Cs}]+$/u);
@@ -167,6 +167,6 @@ describe("an answer", () => {
 
   it("is read back whole when it is an ordinary name", () => {
     const ordinary = fc.string({ unit: fc.constantFrom(..."abcXYZ019.-éß"), minLength: 1, maxLength: 80 });
-    fc.assert(fc.property(ordinary, (text) => readText(abiString(text), 80) === text));
+    fc.assert(fc.property(ordinary, (text) => decodeTokenText(abiString(text), 80) === text));
   });
 });

@@ -1,9 +1,9 @@
 // What tokens call themselves: decimals, symbol and name from the chain first, from the lists where it does not say.
 import type { Hex } from "../../lib/hex.ts";
-import type { Asset, ChainAt, ContractRead, Holding } from "../types.ts";
-import { cleanText, NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
+import type { Asset, PinnedChain, ContractRead, Holding } from "../types.ts";
+import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
 
-export type Described = {
+export type DescribedHoldings = {
   readonly holdings: readonly Holding[];
   readonly warnings: readonly string[];
 };
@@ -20,11 +20,11 @@ const TEXT_BYTES_MAX = 1_024;
 const WORD = 32;
 
 /** Every holding in its place, whatever the contracts do. Logos come from lists only: no contract may place a link. */
-export async function readMetadata(
-  at: ChainAt,
+export async function readTokenMetadata(
+  at: PinnedChain,
   holdings: readonly Holding[],
   signal: AbortSignal,
-): Promise<Described> {
+): Promise<DescribedHoldings> {
   const contracts = [...new Set(holdings.flatMap(({ contract }) => contract ?? []))];
   const calls = contracts.flatMap((to) =>
     SELECTORS.map((data): ContractRead => ({ to, data, gasMax: GAS_MAX })),
@@ -53,32 +53,32 @@ function describe(holding: Holding, answers: readonly (Hex | null)[], listed: As
   return {
     contract: holding.contract,
     rawBalance: holding.rawBalance,
-    decimals: readDecimals(decimals) ?? listed.decimals,
-    symbol: readText(symbol, SYMBOL_LENGTH_MAX) ?? listed.symbol,
-    name: readText(name, NAME_LENGTH_MAX) ?? listed.name,
+    decimals: decodeTokenDecimals(decimals) ?? listed.decimals,
+    symbol: decodeTokenText(symbol, TOKEN_SYMBOL_LENGTH_MAX) ?? listed.symbol,
+    name: decodeTokenText(name, TOKEN_NAME_LENGTH_MAX) ?? listed.name,
     logo: listed.logo,
   };
 }
 
 /** What the lists say, else what came with the holding. */
-function listedAs(at: ChainAt, holding: Holding): Asset {
+function listedAs(at: PinnedChain, holding: Holding): Asset {
   return (holding.contract === null ? undefined : at.chain.tokens.get(holding.contract)) ?? holding;
 }
 
 /** Exactly one word that fits a byte: cutting 274 to 18 would move the point of every balance. */
-export function readDecimals(answer: Hex | null | undefined): number | null {
+export function decodeTokenDecimals(answer: Hex | null | undefined): number | null {
   if (!answer || answer.length !== 2 + 2 * WORD) return null;
   const value = BigInt(answer);
   return value <= 255n ? Number(value) : null;
 }
 
 /** An ABI string, or the bytes32 of old tokens that ends at its first zero; null for anything else. */
-export function readText(answer: Hex | null | undefined, lengthMax: number): string | null {
+export function decodeTokenText(answer: Hex | null | undefined, lengthMax: number): string | null {
   // Twice: offset, length and padding need room beside the text itself.
   if (!answer || answer.length > 2 + 2 * 2 * TEXT_BYTES_MAX) return null;
   const bytes = Buffer.from(answer.slice(2), "hex");
   const text = bytes.length === WORD ? untilZero(bytes) : abiString(bytes);
-  return text === null ? null : cleanText(new TextDecoder().decode(text), lengthMax);
+  return text === null ? null : sanitizeText(new TextDecoder().decode(text), lengthMax);
 }
 
 function untilZero(bytes: Buffer): Buffer {

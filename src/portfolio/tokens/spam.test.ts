@@ -1,16 +1,16 @@
 // Each mark of spam on its own, what always wins against them, and names made to waste our time.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bookOf, ether, held, listed } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { makeChainConfig, ETHER_ASSET, makeHolding, makeListedToken } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Holding } from "../types.ts";
-import { spamReasons } from "./spam.ts";
+import { findSpamReasons } from "./spam.ts";
 
-const usdc = listed(1, "USDC", 6);
-const trap = listed(2, "Claim USDC at https://trap.example");
-const chain = bookOf("base", 8453, [usdc, listed(3, "cbBTC", 8), trap, { ...listed(4, "X"), symbol: null }]);
+const usdc = makeListedToken(1, "USDC", 6);
+const trap = makeListedToken(2, "Claim USDC at https://trap.example");
+const chain = makeChainConfig("base", 8453, [usdc, makeListedToken(3, "cbBTC", 8), trap, { ...makeListedToken(4, "X"), symbol: null }]);
 
 function reasonsOf(more: Partial<Holding>, unpriced = false): string {
-  return spamReasons({ ...held(listed(99, "FINE"), 1n), ...more }, { chain, unpriced }).join(" ");
+  return findSpamReasons({ ...makeHolding(makeListedToken(99, "FINE"), 1n), ...more }, { chain, unpriced }).join(" ");
 }
 
 describe("spam", () => {
@@ -80,16 +80,16 @@ describe("spam", () => {
 
   it("never the native coin, what is listed, or a pinned stablecoin", () => {
     const absurd = 2n ** 200n;
-    const pinned = bookOf("base", 8453, [usdc], { stablecoins: new Set([trap.contract]) });
-    expect(spamReasons(held(ether, absurd), { chain, unpriced: true })).toEqual([]);
-    expect(spamReasons(held(trap, absurd), { chain, unpriced: true })).toEqual([]);
-    expect(spamReasons(held(trap, absurd), { chain: pinned, unpriced: true })).toEqual([]);
+    const pinned = makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([trap.contract]) });
+    expect(findSpamReasons(makeHolding(ETHER_ASSET, absurd), { chain, unpriced: true })).toEqual([]);
+    expect(findSpamReasons(makeHolding(trap, absurd), { chain, unpriced: true })).toEqual([]);
+    expect(findSpamReasons(makeHolding(trap, absurd), { chain: pinned, unpriced: true })).toEqual([]);
   });
 
   it("tells all it finds", () => {
     expect(
-      spamReasons(
-        { ...held(listed(99, "USDC"), 2n ** 255n), name: "claim at a.com" },
+      findSpamReasons(
+        { ...makeHolding(makeListedToken(99, "USDC"), 2n ** 255n), name: "claim at a.com" },
         { chain, unpriced: true },
       ),
     ).toHaveLength(5);
@@ -110,8 +110,8 @@ describe("spam", () => {
     const text = fc.option(fc.string({ unit: "grapheme", maxLength: 40 }));
     fc.assert(
       fc.property(text, text, fc.boolean(), (name, symbol, unpriced) => {
-        for (const reason of spamReasons(
-          { ...held(listed(99, ""), 1n), name, symbol },
+        for (const reason of findSpamReasons(
+          { ...makeHolding(makeListedToken(99, ""), 1n), name, symbol },
           { chain, unpriced },
         )) {
           expect(reason).toMatch(/^[A-Z].*\.$/);

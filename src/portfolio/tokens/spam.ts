@@ -1,7 +1,7 @@
 // Whether a token nobody listed is spam, and why: lures in its name, borrowed symbols, absurd amounts, no market.
 
-import type { ChainBook, Holding } from "../types.ts";
-import { foldLetters, foldSymbol } from "./confusable-text.ts";
+import type { ChainConfig, Holding } from "../types.ts";
+import { replaceConfusables, normalizeSymbol } from "./confusable-text.ts";
 
 // Nothing repeats in these patterns, so that they take time linear in the text.
 const WEB_ADDRESS =
@@ -19,33 +19,33 @@ const REASONS = {
 };
 
 type SpamEvidence = {
-  readonly chain: ChainBook;
+  readonly chain: ChainConfig;
   /** Every price source was asked and none has a price. */
   readonly unpriced: boolean;
 };
 
 /** Sentences; none for what counts. What is listed, a pinned stablecoin or the native coin is never spam. */
-export function spamReasons(holding: Holding, { chain, unpriced }: SpamEvidence): readonly string[] {
+export function findSpamReasons(holding: Holding, { chain, unpriced }: SpamEvidence): readonly string[] {
   const { contract, rawBalance } = holding;
   if (contract === null || chain.tokens.has(contract) || chain.stablecoins.has(contract)) return [];
-  const words = `${foldLetters(holding.symbol ?? "")} ${foldLetters(holding.name ?? "")}`;
+  const words = `${replaceConfusables(holding.symbol ?? "")} ${replaceConfusables(holding.name ?? "")}`;
   return [
     ...(WEB_ADDRESS.test(words) ? [REASONS.webAddress] : []),
     ...(LURE.test(words) ? [REASONS.lure] : []),
-    ...(knownSymbols(chain).has(foldSymbol(holding.symbol ?? "")) ? [REASONS.borrowedSymbol] : []),
+    ...(knownSymbols(chain).has(normalizeSymbol(holding.symbol ?? "")) ? [REASONS.borrowedSymbol] : []),
     ...(rawBalance >= RAW_BALANCE_MAX ? [REASONS.absurdBalance] : []),
     ...(unpriced ? [REASONS.unknown] : []),
   ];
 }
 
 // A chain lists thousands of symbols and never changes them: they are folded once.
-const symbolsByChain = new WeakMap<ChainBook, ReadonlySet<string>>();
+const symbolsByChain = new WeakMap<ChainConfig, ReadonlySet<string>>();
 
-function knownSymbols(chain: ChainBook): ReadonlySet<string> {
+function knownSymbols(chain: ChainConfig): ReadonlySet<string> {
   const known = symbolsByChain.get(chain);
   if (known) return known;
   const symbols = [chain.native.symbol, ...[...chain.tokens.values()].map(({ symbol }) => symbol ?? "")];
-  const folded = new Set(symbols.map(foldSymbol).filter((symbol) => symbol !== ""));
+  const folded = new Set(symbols.map(normalizeSymbol).filter((symbol) => symbol !== ""));
   symbolsByChain.set(chain, folded);
   return folded;
 }

@@ -1,7 +1,7 @@
 // The pinned stablecoins are well-formed, and the shipped token lists know each of them by a dollar's name.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { stablecoinsOf } from "./stablecoins.ts";
+import { getStablecoins } from "./stablecoins.ts";
 
 const CHAINS: readonly [string, number][] = [
   ["ethereum", 1],
@@ -15,7 +15,7 @@ describe("stablecoins", () => {
   it.each(CHAINS)("of %s are listed, lower-case, each under its dollar symbol", (slug, chainId) => {
     const list = readFileSync(`token-lists/${slug}.json`, "utf8").toLowerCase();
     const rows = list.match(/\{[^{}]*\}/g) ?? [];
-    const pinned = [...stablecoinsOf(chainId)];
+    const pinned = [...getStablecoins(chainId)];
     expect(pinned.length).toBeGreaterThanOrEqual(4);
     for (const address of pinned) {
       expect(address).toMatch(/^0x[0-9a-f]{40}$/);
@@ -25,6 +25,6 @@ describe("stablecoins", () => {
   });
 
   it("of an unknown chain are none", () => {
-    expect(stablecoinsOf(999).size).toBe(0);
+    expect(getStablecoins(999).size).toBe(0);
   });
 });

@@ -64,6 +64,6 @@ const STABLECOINS: ReadonlyMap<number, readonly Hex[]> = new Map([
   ],
 ] as const);
 
-export function stablecoinsOf(chainId: number): ReadonlySet<Hex> {
+export function getStablecoins(chainId: number): ReadonlySet<Hex> {
   return new Set(STABLECOINS.get(chainId));
 }

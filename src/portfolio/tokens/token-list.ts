@@ -1,10 +1,10 @@
 // Token lists in the format of tokenlists.org, read strictly: whoever wrote one decides what a wallet seems to hold.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { isObject } from "../../lib/json-object.ts";
+import { isJsonObject } from "../../lib/json-object.ts";
 import type { ListedToken } from "../types.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
-import { cleanText, NAME_LENGTH_MAX, SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
+import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
 
 /** Tokens by chain id and lower-case address. */
 export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;
@@ -29,7 +29,7 @@ type Row = { readonly chainId: number; readonly token: ListedToken };
  * refuses the whole list: a list that is half read would quietly hide holdings.
  */
 export function parseTokenList(list: unknown, source: string, chainIds: ReadonlySet<number>): TokenList {
-  const rows = isObject(list) ? list.tokens : undefined;
+  const rows = isJsonObject(list) ? list.tokens : undefined;
   if (!Array.isArray(rows)) throw refused(source, 'it has no list named "tokens"');
   if (rows.length > ROWS_MAX) throw refused(source, `it has more than ${ROWS_MAX} tokens`);
   const chains = new Map<number, Map<Hex, ListedToken>>();
@@ -67,7 +67,7 @@ function parseRow(
   chainIds: ReadonlySet<number>,
   objection: (what: string) => Fault,
 ): Row | null {
-  if (!isObject(value)) throw objection("is not an object");
+  if (!isJsonObject(value)) throw objection("is not an object");
   const { chainId, address, symbol, name, decimals, logoURI } = value;
   if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) throw objection("has no chainId");
   if (!chainIds.has(chainId)) return null;
@@ -78,14 +78,14 @@ function parseRow(
     if (typeof field !== "string" || field.length > TEXT_LENGTH_MAX) {
       throw objection(`has no ${called} of at most ${TEXT_LENGTH_MAX} characters`);
     }
-    return cleanText(field, lengthMax);
+    return sanitizeText(field, lengthMax);
   };
   return {
     chainId,
     token: {
       contract: address.toLowerCase() as Hex,
-      symbol: text(symbol, "symbol", SYMBOL_LENGTH_MAX),
-      name: text(name, "name", NAME_LENGTH_MAX),
+      symbol: text(symbol, "symbol", TOKEN_SYMBOL_LENGTH_MAX),
+      name: text(name, "name", TOKEN_NAME_LENGTH_MAX),
       decimals,
       logo: readLogo(logoURI),
     },

@@ -1,31 +1,31 @@
 // The newest transactions of all chains together.
 import { describe, expect, it } from "vitest";
 import {
-  bookOf,
-  contractOf,
-  partsOf,
-  snapshotOf,
-  WALLET,
+  makeChainConfig,
+  numberedContract,
+  makeChainParts,
+  makeSnapshot,
+  TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 
-const base = bookOf("base", 8453);
-const ethereum = bookOf("ethereum", 1);
+const base = makeChainConfig("base", 8453);
+const ethereum = makeChainConfig("ethereum", 1);
 
 describe("recent activity", () => {
   const entry = (number: number, timestamp: number | null) => ({
-    ...{ hash: contractOf(number), from: WALLET, to: null, blockNumber: number, timestamp },
+    ...{ hash: numberedContract(number), from: TEST_WALLET, to: null, blockNumber: number, timestamp },
   });
 
   it("is the newest of all chains, with times as text and the timeless last", () => {
-    const { recentActivity } = snapshotOf(
-      partsOf(base, { activity: [entry(3, 300), entry(2, null), entry(1, 100)] }),
-      partsOf(ethereum, { activity: [entry(4, 200), entry(5, 100), entry(6, 9e15)] }),
+    const { recentActivity } = makeSnapshot(
+      makeChainParts(base, { activity: [entry(3, 300), entry(2, null), entry(1, 100)] }),
+      makeChainParts(ethereum, { activity: [entry(4, 200), entry(5, 100), entry(6, 9e15)] }),
     );
     expect(recentActivity.map(({ chain, blockNumber }) => `${chain} ${blockNumber}`)).toEqual([
       ...["base 3", "ethereum 4", "base 1", "ethereum 5", "base 2", "ethereum 6"],
     ]);
     expect(recentActivity[0]).toEqual({
-      ...{ chain: "base", hash: contractOf(3), from: WALLET, to: null, blockNumber: 3 },
+      ...{ chain: "base", hash: numberedContract(3), from: TEST_WALLET, to: null, blockNumber: 3 },
       timestamp: "1970-01-01T00:05:00.000Z",
     });
     expect(recentActivity.filter(({ timestamp }) => timestamp === null)).toHaveLength(2);
@@ -34,7 +34,7 @@ describe("recent activity", () => {
   it("stops after 25", () => {
     const activity = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index));
     expect(
-      snapshotOf(partsOf(base, { activity })).recentActivity.map(({ blockNumber }) => blockNumber),
+      makeSnapshot(makeChainParts(base, { activity })).recentActivity.map(({ blockNumber }) => blockNumber),
     ).toEqual(Array.from({ length: 25 }, (_, index) => index));
   });
 });

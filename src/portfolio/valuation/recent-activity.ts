@@ -2,13 +2,13 @@
 
 import type { RecentActivity } from "../snapshot-types.ts";
 import { ACTIVITY_MAX } from "../types.ts";
-import type { ChainParts } from "./snapshot-data.ts";
+import type { ChainData } from "./snapshot-data.ts";
 
 // The last second that a date of ECMAScript can show.
 const SECONDS_MAX = 8_640_000_000_000;
 
 /** Newest first; what has no time comes last, and within one second each chain keeps the order it gave. */
-export function recentActivity(chains: readonly ChainParts[]): readonly RecentActivity[] {
+export function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
   return chains
     .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
     .map((entry) => ({ ...entry, seconds: soundSeconds(entry.timestamp) }))

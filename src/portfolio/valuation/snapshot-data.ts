@@ -1,7 +1,7 @@
 // What a snapshot is made of, chain by chain, before anything is valued.
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Activity, AssetKey, ChainBook, FoundPosition, Holding, PinnedBlock } from "../types.ts";
+import type { WalletActivity, AssetKey, ChainConfig, ProtocolPosition, Holding, PinnedBlock } from "../types.ts";
 
 export type AssetPrice = {
   readonly price: Decimal;
@@ -9,24 +9,24 @@ export type AssetPrice = {
   readonly source: string;
 };
 
-export type ChainParts = {
-  readonly chain: ChainBook;
+export type ChainData = {
+  readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
-  readonly positions: readonly FoundPosition[];
+  readonly positions: readonly ProtocolPosition[];
   readonly prices: ReadonlyMap<AssetKey, AssetPrice>;
   /** False when a price source did not answer: a missing price then says nothing about the token. */
   readonly pricesComplete: boolean;
   /** Newest first. */
-  readonly activity: readonly Activity[];
+  readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
 };
 
-export type SnapshotParts = {
+export type SnapshotData = {
   readonly wallet: Hex;
   readonly takenAtMs: number;
   readonly provider: string;
   /** In the order they were asked for. */
-  readonly chains: readonly ChainParts[];
+  readonly chains: readonly ChainData[];
 };

@@ -9,33 +9,33 @@ import {
 } from "../../lib/decimal.ts";
 
 /** A dollar value; null when it is not known. */
-export type Usd = Decimal | null;
+export type UsdValue = Decimal | null;
 
 // A ten-thousandth of a cent: finer than any price is true, coarse enough to read.
 const USD_SCALE = 6;
 const ZERO: Decimal = { units: 0n, scale: USD_SCALE };
 
-export function usdValue(balance: Decimal, price: Decimal): Decimal {
+export function computeUsdValue(balance: Decimal, price: Decimal): Decimal {
   return roundDecimal(multiplyDecimals(balance, price), USD_SCALE, "half-up");
 }
 
 /** The sum of what is known. Nothing at all is worth 0; something of which nothing has a value is worth null. */
-export function sumKnown(values: readonly Usd[]): Usd {
+export function sumKnownValues(values: readonly UsdValue[]): UsdValue {
   const known = values.filter((value) => value !== null);
   return known.length === 0 && values.length > 0 ? null : known.reduce(addDecimals, ZERO);
 }
 
 /** The sum of the parts of one thing: not known while one of them is not. */
-export function sumWhole(values: readonly Usd[]): Usd {
-  return values.includes(null) ? null : sumKnown(values);
+export function sumIfAllKnown(values: readonly UsdValue[]): UsdValue {
+  return values.includes(null) ? null : sumKnownValues(values);
 }
 
-export function usdText(value: Usd): string | null {
+export function formatUsdValue(value: UsdValue): string | null {
   return value && formatDecimal(value);
 }
 
 /** Sorts the largest first and the unknown last. */
-export function byValue(a: { readonly value: Usd }, b: { readonly value: Usd }): number {
+export function compareByValue(a: { readonly value: UsdValue }, b: { readonly value: UsdValue }): number {
   if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
   return compareDecimals(b.value, a.value);
 }

@@ -1,10 +1,10 @@
 // One asset, its amount and price: what is shown of it, and what it is worth.
 import { type Decimal, formatDecimal } from "../../lib/decimal.ts";
-import type { ShownAsset } from "../snapshot-types.ts";
+import type { PortfolioAsset } from "../snapshot-types.ts";
 import type { Holding } from "../types.ts";
-import { type Usd, usdText, usdValue } from "./usd.ts";
+import { type UsdValue, formatUsdValue, computeUsdValue } from "./usd.ts";
 
-type ValuedAsset = { readonly shown: ShownAsset; readonly value: Usd };
+type ValuedAsset = { readonly asset: PortfolioAsset; readonly value: UsdValue };
 
 // ERC-20 states decimals as a uint8. More is a vendor's mistake, and would make numbers of any length.
 const DECIMALS_MAX = 255;
@@ -12,9 +12,9 @@ const DECIMALS_MAX = 255;
 export function valueAsset(holding: Holding, price: Decimal | null, sign: 1n | -1n = 1n): ValuedAsset {
   const decimals = soundDecimals(holding.decimals);
   const balance = decimals === null ? null : { units: holding.rawBalance, scale: decimals };
-  const value = balance && price && usdValue({ ...balance, units: sign * balance.units }, price);
+  const value = balance && price && computeUsdValue({ ...balance, units: sign * balance.units }, price);
   return {
-    shown: {
+    asset: {
       contract: holding.contract,
       symbol: holding.symbol,
       name: holding.name,
@@ -22,7 +22,7 @@ export function valueAsset(holding: Holding, price: Decimal | null, sign: 1n | -
       rawBalance: holding.rawBalance.toString(),
       balance: balance && formatDecimal(balance),
       priceUsd: price && formatDecimal(price),
-      valueUsd: usdText(value),
+      valueUsd: formatUsdValue(value),
     },
     value,
   };

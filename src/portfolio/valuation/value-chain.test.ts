@@ -1,37 +1,37 @@
 // Positions as they are shown: instead of their receipt tokens, with debt below zero, whole or without a value.
 import { describe, expect, it } from "vitest";
 import {
-  bookOf,
-  held,
-  listed,
-  partsOf,
-  positionOf,
-  priced,
-  snapshotOf,
+  makeChainConfig,
+  makeHolding,
+  makeListedToken,
+  makeChainParts,
+  makePosition,
+  makePrices,
+  makeSnapshot,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
-import type { ChainParts } from "./snapshot-data.ts";
+import type { ChainData } from "./snapshot-data.ts";
 
-const usdc = listed(1, "USDC", 6);
-const well = listed(2, "WELL");
-const vault = listed(3, "vUSDC");
-const base = bookOf("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
+const usdc = makeListedToken(1, "USDC", 6);
+const well = makeListedToken(2, "WELL");
+const vault = makeListedToken(3, "vUSDC");
+const base = makeChainConfig("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
 
-function onBase(more: Partial<ChainParts>): PortfolioSnapshot {
-  return snapshotOf(partsOf(base, more));
+function onBase(more: Partial<ChainData>): PortfolioSnapshot {
+  return makeSnapshot(makeChainParts(base, more));
 }
 
 describe("positions", () => {
-  const prices = priced({ [usdc.contract]: "1", [well.contract]: "2", [vault.contract]: "1" });
-  const inVault = positionOf({
+  const prices = makePrices({ [usdc.contract]: "1", [well.contract]: "2", [vault.contract]: "1" });
+  const inVault = makePosition({
     contract: vault.contract,
-    assets: [held(usdc, 10_000_000n)],
-    replaces: [vault.contract],
+    assets: [makeHolding(usdc, 10_000_000n)],
+    receiptTokens: [vault.contract],
   });
 
   it("stand for their receipt tokens, in every total", () => {
     const { tokens, positions, summary } = onBase({
-      holdings: [held(vault, 9n * 10n ** 18n), held(usdc, 1_000_000n)],
+      holdings: [makeHolding(vault, 9n * 10n ** 18n), makeHolding(usdc, 1_000_000n)],
       positions: [inVault],
       prices,
     });
@@ -54,8 +54,8 @@ describe("positions", () => {
   });
 
   it("that are debts are worth less than nothing, in stablecoins too", () => {
-    const debt = positionOf({ kind: "borrowed", assets: [held(usdc, 12_345_678n)] });
-    const { positions, summary } = onBase({ holdings: [held(usdc, 1_000_000n)], positions: [debt], prices });
+    const debt = makePosition({ kind: "borrowed", assets: [makeHolding(usdc, 12_345_678n)] });
+    const { positions, summary } = onBase({ holdings: [makeHolding(usdc, 1_000_000n)], positions: [debt], prices });
     expect(positions).toMatchObject([
       {
         valueUsd: "-12.345678",
@@ -66,11 +66,11 @@ describe("positions", () => {
   });
 
   it("have no value while one of their assets has none; nothing of them counts then", () => {
-    const pair = positionOf({ kind: "liquidity", assets: [held(usdc, 5_000_000n), held(well, 1n)] });
+    const pair = makePosition({ kind: "liquidity", assets: [makeHolding(usdc, 5_000_000n), makeHolding(well, 1n)] });
     const { positions, summary } = onBase({
-      holdings: [held(usdc, 1_000_000n)],
+      holdings: [makeHolding(usdc, 1_000_000n)],
       positions: [pair],
-      prices: priced({ [usdc.contract]: "1" }),
+      prices: makePrices({ [usdc.contract]: "1" }),
     });
     expect(positions).toMatchObject([{ valueUsd: null, assets: [{ valueUsd: "5" }, { valueUsd: null }] }]);
     expect(summary).toMatchObject({ totalValueUsd: "1", stablecoinValueUsd: "1" });
@@ -82,27 +82,27 @@ describe("positions", () => {
   it("drop assets of which there is nothing, and vanish with the last of them", () => {
     const { positions } = onBase({
       positions: [
-        positionOf({ name: "half", assets: [held(usdc, 1n), held(well, 0n)] }),
-        positionOf({ name: "none", assets: [held(well, 0n)] }),
+        makePosition({ name: "half", assets: [makeHolding(usdc, 1n), makeHolding(well, 0n)] }),
+        makePosition({ name: "none", assets: [makeHolding(well, 0n)] }),
       ],
-      prices: priced({ [usdc.contract]: "1" }),
+      prices: makePrices({ [usdc.contract]: "1" }),
     });
     expect(positions).toMatchObject([{ name: "half", valueUsd: "0.000001", assets: [{ symbol: "USDC" }] }]);
   });
 
   it("without a value give way to receipt tokens that have one, except debts and what is held only in part", () => {
-    const unpriced = { assets: [held(listed(9, "NEW"), 5n)], replaces: [vault.contract] };
-    const shown = (more: Parameters<typeof positionOf>[0], holdings = [held(vault, 3n * 10n ** 18n)]) => {
+    const unpriced = { assets: [makeHolding(makeListedToken(9, "NEW"), 5n)], replaces: [vault.contract] };
+    const shown = (more: Parameters<typeof makePosition>[0], holdings = [makeHolding(vault, 3n * 10n ** 18n)]) => {
       const { tokens, positions, summary } = onBase({
         holdings,
-        positions: [positionOf({ ...unpriced, ...more })],
+        positions: [makePosition({ ...unpriced, ...more })],
         prices,
       });
       return [tokens.map(({ symbol }) => symbol), positions.length, summary.totalValueUsd];
     };
     expect(shown({})).toEqual([["vUSDC"], 0, "3"]);
     expect(shown({ kind: "borrowed" })).toEqual([[], 1, null]);
-    expect(shown({ replaces: [vault.contract, well.contract] })).toEqual([[], 1, null]);
+    expect(shown({ receiptTokens: [vault.contract, well.contract] })).toEqual([[], 1, null]);
     expect(shown({}, [])).toEqual([[], 1, null]);
   });
 });

@@ -1,95 +1,95 @@
 // One chain valued: its tokens without what positions stand for, its positions with debt below zero.
-import { networkOf } from "../../lib/caip2.ts";
+import { toCaip2Network } from "../../lib/caip2.ts";
 import type { PortfolioPosition, PortfolioToken } from "../snapshot-types.ts";
-import { spamReasons } from "../tokens/spam.ts";
-import { assetKey, type FoundPosition, type Holding } from "../types.ts";
-import { settlePositions } from "./resolve-positions.ts";
-import type { ChainParts } from "./snapshot-data.ts";
-import { sumWhole, type Usd, usdText } from "./usd.ts";
+import { findSpamReasons } from "../tokens/spam.ts";
+import { getAssetKey, type ProtocolPosition, type Holding } from "../types.ts";
+import { resolvePositions } from "./resolve-positions.ts";
+import type { ChainData } from "./snapshot-data.ts";
+import { sumIfAllKnown, type UsdValue, formatUsdValue } from "./usd.ts";
 import { valueAsset } from "./value-asset.ts";
 
 export type ValuedToken = {
-  readonly shown: PortfolioToken;
-  readonly value: Usd;
-  readonly stable: boolean;
+  readonly token: PortfolioToken;
+  readonly value: UsdValue;
+  readonly isStablecoin: boolean;
   /** Why it is spam; empty for what counts. */
   readonly spamReasons: readonly string[];
 };
 
 type ValuedPosition = {
-  readonly shown: PortfolioPosition;
-  readonly value: Usd;
+  readonly position: PortfolioPosition;
+  readonly value: UsdValue;
   /** Its stablecoins; null where the position itself has no value, for then they count nowhere. */
-  readonly stableValues: readonly Usd[];
+  readonly stablecoinValues: readonly UsdValue[];
 };
 
 export type ValuedChain = {
-  readonly parts: ChainParts;
+  readonly data: ChainData;
   readonly tokens: readonly ValuedToken[];
   readonly positions: readonly ValuedPosition[];
   /** Positions without a value, shown as their receipt tokens instead. */
-  readonly yielding: readonly FoundPosition[];
+  readonly shownAsReceiptTokens: readonly ProtocolPosition[];
 };
 
-export function valueChain(parts: ChainParts): ValuedChain {
-  const { standing, yielding } = settlePositions(parts);
-  const replaced = new Set(standing.flatMap(({ replaces }) => replaces));
+export function valueChain(parts: ChainData): ValuedChain {
+  const { shownAsPositions: standing, shownAsReceiptTokens: yielding } = resolvePositions(parts);
+  const replaced = new Set(standing.flatMap(({ receiptTokens: replaces }) => replaces));
   const tokens = parts.holdings
     .filter(({ contract, rawBalance }) => rawBalance > 0n && !(contract && replaced.has(contract)))
     .map((holding) => valueToken(holding, parts))
     // The empty text sorts first: the native coin leads.
-    .sort((a, b) => compareText(a.shown.contract ?? "", b.shown.contract ?? ""));
+    .sort((a, b) => compareText(a.token.contract ?? "", b.token.contract ?? ""));
   const positions = standing
     .map((position) => valuePosition(position, parts))
-    .sort((a, b) => compareText(positionKey(a.shown), positionKey(b.shown)));
-  return { parts, tokens, positions, yielding };
+    .sort((a, b) => compareText(positionKey(a.position), positionKey(b.position)));
+  return { data: parts, tokens, positions, shownAsReceiptTokens: yielding };
 }
 
-function valueToken(holding: Holding, { chain, prices, pricesComplete }: ChainParts): ValuedToken {
-  const found = prices.get(assetKey(holding));
-  const { shown, value } = valueAsset(holding, found?.price ?? null);
-  const reasons = spamReasons(holding, { chain, unpriced: pricesComplete && !found });
+function valueToken(holding: Holding, { chain, prices, pricesComplete }: ChainData): ValuedToken {
+  const found = prices.get(getAssetKey(holding));
+  const { asset: shown, value } = valueAsset(holding, found?.price ?? null);
+  const reasons = findSpamReasons(holding, { chain, unpriced: pricesComplete && !found });
   const { contract, symbol, name, decimals, ...amounts } = shown;
   return {
-    shown: {
+    token: {
       ...chainKeys(chain),
       ...{ contract, symbol, name, decimals, logo: holding.logo, ...amounts },
       priceSource: found?.source ?? null,
       spam: reasons.length > 0,
     },
     value,
-    stable: isStable(holding, chain),
+    isStablecoin: isStable(holding, chain),
     spamReasons: reasons,
   };
 }
 
-function valuePosition(position: FoundPosition, { chain, prices }: ChainParts): ValuedPosition {
+function valuePosition(position: ProtocolPosition, { chain, prices }: ChainData): ValuedPosition {
   const { protocol, kind, name, contract } = position;
   const sign = kind === "borrowed" ? -1n : 1n;
   const assets = position.assets
     .filter(({ rawBalance }) => rawBalance > 0n)
     .map((asset) => ({
-      ...valueAsset(asset, prices.get(assetKey(asset))?.price ?? null, sign),
+      ...valueAsset(asset, prices.get(getAssetKey(asset))?.price ?? null, sign),
       stable: isStable(asset, chain),
     }));
-  const value = sumWhole(assets.map((asset) => asset.value));
+  const value = sumIfAllKnown(assets.map((asset) => asset.value));
   return {
-    shown: {
+    position: {
       ...chainKeys(chain),
       ...{ protocol, kind, name, contract },
-      assets: assets.map(({ shown }) => shown),
-      valueUsd: usdText(value),
+      assets: assets.map(({ asset: shown }) => shown),
+      valueUsd: formatUsdValue(value),
     },
     value,
-    stableValues: assets.filter(({ stable }) => stable).map((asset) => value && asset.value),
+    stablecoinValues: assets.filter(({ stable }) => stable).map((asset) => value && asset.value),
   };
 }
 
-function chainKeys({ slug, chainId }: ChainParts["chain"]): { chain: string; chainId: string } {
-  return { chain: slug, chainId: networkOf(chainId) };
+function chainKeys({ slug, chainId }: ChainData["chain"]): { chain: string; chainId: string } {
+  return { chain: slug, chainId: toCaip2Network(chainId) };
 }
 
-function isStable({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainParts["chain"]): boolean {
+function isStable({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainData["chain"]): boolean {
   return contract !== null && stablecoins.has(contract);
 }
 

@@ -1,10 +1,10 @@
 // Any wallet: values exact to the last digit by a model in plain fractions, totals that re-add, order, counts.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anyWallet as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
-import { contractOf, snapshotOf } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { ShownAsset } from "../snapshot-types.ts";
-import { type AssetKey, assetKey } from "../types.ts";
+import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
+import { numberedContract, makeSnapshot } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import type { PortfolioAsset } from "../snapshot-types.ts";
+import { type AssetKey, getAssetKey } from "../types.ts";
 import type { AssetPrice } from "./snapshot-data.ts";
 
 /** Text of `numerator / denominator` with at most `digits` decimals, half up in magnitude, written digit by digit. */
@@ -37,7 +37,7 @@ function readded(values: readonly (string | null)[]): string | null {
   );
 }
 
-function expectExact(shown: ShownAsset, found: AssetPrice | undefined, sign: bigint): void {
+function expectExact(shown: PortfolioAsset, found: AssetPrice | undefined, sign: bigint): void {
   const raw = BigInt(shown.rawBalance);
   if (shown.decimals === null) {
     expect([shown.balance, shown.valueUsd]).toEqual([null, null]);
@@ -58,8 +58,8 @@ describe("any wallet", () => {
   it("is valued exactly", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
-        const { tokens, positions } = snapshotOf(...chains);
-        const priceOf = (chain: string, { contract }: ShownAsset) =>
+        const { tokens, positions } = makeSnapshot(...chains);
+        const priceOf = (chain: string, { contract }: PortfolioAsset) =>
           chains.find((parts) => parts.chain.slug === chain)?.prices.get((contract ?? "native") as AssetKey);
         for (const token of tokens) expectExact(token, priceOf(token.chain, token), 1n);
         for (const { chain, kind, assets, valueUsd } of positions) {
@@ -75,7 +75,7 @@ describe("any wallet", () => {
   it("has totals and counts that anyone can re-add from the answer", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
-        const { tokens, positions, summary } = snapshotOf(...chains);
+        const { tokens, positions, summary } = makeSnapshot(...chains);
         const counted = tokens.filter(({ spam }) => !spam);
         const within = (slug: string) => [...counted, ...positions].filter(({ chain }) => chain === slug);
         const valuesOf = (things: readonly { valueUsd: string | null }[]) =>
@@ -103,10 +103,10 @@ describe("any wallet", () => {
   });
 
   it("counts its stablecoins by address, in the wallet and in positions that have a value", () => {
-    const stable = ({ contract }: ShownAsset) => contract === contractOf(3) || contract === contractOf(4);
+    const stable = ({ contract }: PortfolioAsset) => contract === numberedContract(3) || contract === numberedContract(4);
     fc.assert(
       fc.property(wallet, (chains) => {
-        const { tokens, positions, summary } = snapshotOf(...chains);
+        const { tokens, positions, summary } = makeSnapshot(...chains);
         const placed = positions.flatMap(({ assets, valueUsd }) =>
           assets.filter(stable).map((asset) => (valueUsd === null ? null : asset.valueUsd)),
         );
@@ -119,14 +119,14 @@ describe("any wallet", () => {
   it("is listed completely, once, by value, then chain, then contract", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
-        const { tokens, positions, summary } = snapshotOf(...chains);
+        const { tokens, positions, summary } = makeSnapshot(...chains);
         const expected = chains.flatMap(({ chain, holdings, positions: found }) => {
           const standing = found.filter(({ name }) =>
             positions.some((shown) => shown.chain === chain.slug && shown.name === name),
           );
-          const replaced = new Set<AssetKey>(standing.flatMap(({ replaces }) => replaces));
+          const replaced = new Set<AssetKey>(standing.flatMap(({ receiptTokens: replaces }) => replaces));
           return holdings
-            .filter((holding) => holding.rawBalance > 0n && !replaced.has(assetKey(holding)))
+            .filter((holding) => holding.rawBalance > 0n && !replaced.has(getAssetKey(holding)))
             .map(({ contract }) => ({ chain: chain.slug, contract }));
         });
         expect(tokens).toHaveLength(expected.length);
@@ -177,7 +177,7 @@ describe("any wallet", () => {
     fc.assert(
       fc.property(shuffled, ([chains, others]) => {
         const again = chains.map((parts, index) => ({ ...parts, ...others[index] }));
-        expect(snapshotOf(...again)).toEqual(snapshotOf(...chains));
+        expect(makeSnapshot(...again)).toEqual(makeSnapshot(...chains));
       }),
     );
   });

@@ -1,36 +1,36 @@
 // Every decision about the answer, one row each.
 import { describe, expect, it } from "vitest";
 import {
-  bookOf,
-  contractOf,
-  ether,
-  held,
-  listed,
-  partsOf,
-  priced,
-  snapshotOf,
-  WALLET,
+  makeChainConfig,
+  numberedContract,
+  ETHER_ASSET,
+  makeHolding,
+  makeListedToken,
+  makeChainParts,
+  makePrices,
+  makeSnapshot,
+  TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
-import type { ChainBook } from "../types.ts";
-import { withoutSpam } from "./exclude-spam.ts";
-import type { ChainParts } from "./snapshot-data.ts";
+import type { ChainConfig } from "../types.ts";
+import { excludeSpam } from "./exclude-spam.ts";
+import type { ChainData } from "./snapshot-data.ts";
 
-const usdc = listed(1, "USDC", 6);
-const well = listed(2, "WELL");
-const vault = listed(3, "vUSDC");
-const base = bookOf("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
-const ethereum = bookOf("ethereum", 1, [usdc]);
+const usdc = makeListedToken(1, "USDC", 6);
+const well = makeListedToken(2, "WELL");
+const vault = makeListedToken(3, "vUSDC");
+const base = makeChainConfig("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
+const ethereum = makeChainConfig("ethereum", 1, [usdc]);
 
-function onBase(more: Partial<ChainParts>): PortfolioSnapshot {
-  return snapshotOf(partsOf(base, more));
+function onBase(more: Partial<ChainData>): PortfolioSnapshot {
+  return makeSnapshot(makeChainParts(base, more));
 }
 
 describe("a snapshot", () => {
   it("of an empty wallet has zeros and every requested chain, in the order of the request", () => {
-    const snapshot = snapshotOf(partsOf(ethereum), partsOf(base));
+    const snapshot = makeSnapshot(makeChainParts(ethereum), makeChainParts(base));
     expect(snapshot).toMatchObject({
-      address: WALLET,
+      address: TEST_WALLET,
       timestamp: "2023-11-14T22:13:20.123Z",
       chains: ["ethereum", "base"],
       tokens: [],
@@ -51,13 +51,13 @@ describe("a snapshot", () => {
   });
 
   it("shows a token with exact amounts, its price and where that comes from", () => {
-    const holdings = [held(ether, 1_234_567_890_123_456_789n)];
-    const { tokens } = onBase({ holdings, prices: priced({ native: "2000.50" }) });
+    const holdings = [makeHolding(ETHER_ASSET, 1_234_567_890_123_456_789n)];
+    const { tokens } = onBase({ holdings, prices: makePrices({ native: "2000.50" }) });
     expect(tokens).toEqual([
       {
         chain: "base",
         chainId: "eip155:8453",
-        ...ether,
+        ...ETHER_ASSET,
         rawBalance: "1234567890123456789",
         balance: "1.234567890123456789",
         priceUsd: "2000.5",
@@ -74,12 +74,12 @@ describe("a snapshot", () => {
     ["3", "0.333333333333", "1"],
     ["1", "0", "0"],
   ])("rounds %s × %s half up to %s", (units, price, value) => {
-    const holdings = [held(well, BigInt(units) * 10n ** 18n)];
-    expect(onBase({ holdings, prices: priced({ [well.contract]: price }) }).tokens[0]?.valueUsd).toBe(value);
+    const holdings = [makeHolding(well, BigInt(units) * 10n ** 18n)];
+    expect(onBase({ holdings, prices: makePrices({ [well.contract]: price }) }).tokens[0]?.valueUsd).toBe(value);
   });
 
   it("has no total while nothing held has a price, and says what has none", () => {
-    const { summary, tokens } = onBase({ holdings: [held(well, 5n), held(usdc, 5n)] });
+    const { summary, tokens } = onBase({ holdings: [makeHolding(well, 5n), makeHolding(usdc, 5n)] });
     expect(tokens.map(({ valueUsd, priceSource }) => [valueUsd, priceSource])).toEqual([
       [null, null],
       [null, null],
@@ -96,8 +96,8 @@ describe("a snapshot", () => {
   });
 
   it("leaves zero balances out and lets zero decimals be real", () => {
-    const whole = listed(4, "WHOLE", 0);
-    const { tokens } = onBase({ holdings: [held(well, 0n), held(whole, 12n)], pricesComplete: false });
+    const whole = makeListedToken(4, "WHOLE", 0);
+    const { tokens } = onBase({ holdings: [makeHolding(well, 0n), makeHolding(whole, 12n)], pricesComplete: false });
     expect(tokens).toMatchObject([{ contract: whole.contract, balance: "12", decimals: 0 }]);
   });
 
@@ -105,8 +105,8 @@ describe("a snapshot", () => {
     "shows the raw balance only where the decimals are %s",
     (decimals) => {
       const { tokens, summary } = onBase({
-        holdings: [{ ...held(well, 5n), decimals }],
-        prices: priced({ [well.contract]: "3" }),
+        holdings: [{ ...makeHolding(well, 5n), decimals }],
+        prices: makePrices({ [well.contract]: "3" }),
       });
       expect(tokens).toMatchObject([
         { rawBalance: "5", balance: null, decimals: null, priceUsd: "3", valueUsd: null },
@@ -117,13 +117,13 @@ describe("a snapshot", () => {
   );
 
   it("orders by value, the unpriced last, then by chain and contract", () => {
-    const [a, b, c] = [listed(10, "A", 0), listed(11, "B", 0), listed(12, "C", 0)];
-    const book = (slug: string, chainId: number): ChainBook => bookOf(slug, chainId, [a, b, c]);
-    const prices = priced({ native: "1", [a.contract]: "2", [b.contract]: "2" });
-    const holdings = [held(c, 1n), held(b, 1n), held({ ...ether, decimals: 0 }, 2n), held(a, 1n)];
-    const { tokens } = snapshotOf(
-      partsOf(book("two", 2), { holdings, prices }),
-      partsOf(book("one", 1), { holdings, prices }),
+    const [a, b, c] = [makeListedToken(10, "A", 0), makeListedToken(11, "B", 0), makeListedToken(12, "C", 0)];
+    const book = (slug: string, chainId: number): ChainConfig => makeChainConfig(slug, chainId, [a, b, c]);
+    const prices = makePrices({ native: "1", [a.contract]: "2", [b.contract]: "2" });
+    const holdings = [makeHolding(c, 1n), makeHolding(b, 1n), makeHolding({ ...ETHER_ASSET, decimals: 0 }, 2n), makeHolding(a, 1n)];
+    const { tokens } = makeSnapshot(
+      makeChainParts(book("two", 2), { holdings, prices }),
+      makeChainParts(book("one", 1), { holdings, prices }),
     );
     expect(tokens.map(({ chain, symbol }) => `${chain} ${symbol}`)).toEqual([
       ...["two ETH", "two A", "two B", "one ETH", "one A", "one B"],
@@ -132,10 +132,10 @@ describe("a snapshot", () => {
   });
 
   it("names the ten largest priced holdings", () => {
-    const many = Array.from({ length: 12 }, (_, index) => listed(100 + index, `T${index}`, 0));
-    const prices = priced(Object.fromEntries(many.map(({ contract }, index) => [contract, String(index)])));
-    const { summary } = snapshotOf(
-      partsOf(bookOf("base", 8453, many), { holdings: many.map((token) => held(token, 1n)), prices }),
+    const many = Array.from({ length: 12 }, (_, index) => makeListedToken(100 + index, `T${index}`, 0));
+    const prices = makePrices(Object.fromEntries(many.map(({ contract }, index) => [contract, String(index)])));
+    const { summary } = makeSnapshot(
+      makeChainParts(makeChainConfig("base", 8453, many), { holdings: many.map((token) => makeHolding(token, 1n)), prices }),
     );
     expect(summary.topHoldings.map(({ valueUsd }) => valueUsd)).toEqual([
       "11",
@@ -150,16 +150,16 @@ describe("a snapshot", () => {
       "2",
     ]);
     expect(summary.topHoldings[0]).toEqual({
-      ...{ chain: "base", contract: contractOf(111), symbol: "T11", name: "T11 token", valueUsd: "11" },
+      ...{ chain: "base", contract: numberedContract(111), symbol: "T11", name: "T11 token", valueUsd: "11" },
     });
   });
 });
 
 describe("spam", () => {
-  const lure = { ...listed(66, "GIFT"), name: "Visit https://gift.example" };
+  const lure = { ...makeListedToken(66, "GIFT"), name: "Visit https://gift.example" };
   const parts = {
-    holdings: [held(lure, 10n ** 18n), held(usdc, 1_000_000n)],
-    prices: priced({ [lure.contract]: "1000000", [usdc.contract]: "1" }),
+    holdings: [makeHolding(lure, 10n ** 18n), makeHolding(usdc, 1_000_000n)],
+    prices: makePrices({ [lure.contract]: "1000000", [usdc.contract]: "1" }),
   };
 
   it("is listed and marked, and counts nowhere", () => {
@@ -179,13 +179,13 @@ describe("spam", () => {
   });
 
   it("alone leaves an empty wallet", () => {
-    const { summary } = onBase({ holdings: [held(lure, 1n)] });
+    const { summary } = onBase({ holdings: [makeHolding(lure, 1n)] });
     expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 0 });
   });
 
   it("can be left out of the list, which changes nothing else", () => {
     const snapshot = onBase(parts);
-    const view = withoutSpam(snapshot);
+    const view = excludeSpam(snapshot);
     expect(view.tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
     expect({ ...view, tokens: snapshot.tokens }).toEqual(snapshot);
   });
@@ -194,7 +194,7 @@ describe("spam", () => {
 describe("warnings", () => {
   it("begin with the block, name nothing twice and are capped", () => {
     const warnings = Array.from({ length: 40 }, (_, index) => `Warning ${index % 30}.`);
-    const found = snapshotOf(partsOf(base, { warnings }), partsOf(ethereum, { warnings: ["Warning 0."] }))
+    const found = makeSnapshot(makeChainParts(base, { warnings }), makeChainParts(ethereum, { warnings: ["Warning 0."] }))
       .summary.warnings;
     expect(found[0]).toBe(`Base was read at block 7 (0x${"ab".repeat(32)}).`);
     expect(found.filter((warning) => warning === "Warning 0.")).toHaveLength(1);
@@ -205,13 +205,13 @@ describe("warnings", () => {
 
 describe("a warning", () => {
   it("names fifty tokens and counts the rest", () => {
-    const many = Array.from({ length: 60 }, (_, index) => listed(1_000 + index, `Claim ${index}`));
+    const many = Array.from({ length: 60 }, (_, index) => makeListedToken(1_000 + index, `Claim ${index}`));
     const { summary, tokens } = onBase({
-      holdings: many.map((token) => held(token, 1n)),
+      holdings: many.map((token) => makeHolding(token, 1n)),
       pricesComplete: false,
     });
     expect(tokens.filter(({ spam }) => spam)).toHaveLength(60);
-    expect(summary.warnings[1]).toContain(`${contractOf(1_049)} and 10 more. The name or symbol invites`);
+    expect(summary.warnings[1]).toContain(`${numberedContract(1_049)} and 10 more. The name or symbol invites`);
     expect(summary.warnings).toHaveLength(2);
   });
 });

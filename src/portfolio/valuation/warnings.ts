@@ -6,11 +6,11 @@ const WARNINGS_HEARD_MAX = 25;
 // A sentence that nobody can read warns nobody; the list of tokens itself is complete.
 const ADDRESSES_MAX = 50;
 
-export function chainWarnings({ parts, tokens, positions, yielding }: ValuedChain): readonly string[] {
+export function describeChainWarnings({ data: parts, tokens, positions, shownAsReceiptTokens: yielding }: ValuedChain): readonly string[] {
   const { chain, block, warnings } = parts;
   const counted = tokens.filter(({ spamReasons }) => spamReasons.length === 0);
-  const withoutDecimals = counted.filter(({ shown }) => shown.decimals === null);
-  const unpriced = counted.filter(({ shown }) => shown.decimals !== null && shown.priceUsd === null);
+  const withoutDecimals = counted.filter(({ token: shown }) => shown.decimals === null);
+  const unpriced = counted.filter(({ token: shown }) => shown.decimals !== null && shown.priceUsd === null);
   const unvalued = positions.filter(({ value }) => value === null);
   return [
     `${chain.name} was read at block ${block.number} (${block.hash}).`,
@@ -18,7 +18,7 @@ export function chainWarnings({ parts, tokens, positions, yielding }: ValuedChai
     ...about(unpriced, `have no known price on ${chain.name} and are missing in its totals`),
     ...about(withoutDecimals, `do not state their decimals on ${chain.name}: only the raw balance is known`),
     ...unvalued.map(
-      ({ shown }) =>
+      ({ position: shown }) =>
         `A position in ${shown.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
     ),
     ...yielding.map(
@@ -53,7 +53,7 @@ function spamWarnings(chainName: string, tokens: readonly ValuedToken[]): readon
 }
 
 function addresses(tokens: readonly ValuedToken[]): string {
-  const shown = tokens.slice(0, ADDRESSES_MAX).map(({ shown }) => shown.contract ?? "the native coin");
+  const shown = tokens.slice(0, ADDRESSES_MAX).map(({ token: shown }) => shown.contract ?? "the native coin");
   const left = tokens.length - shown.length;
   return left > 0 ? `${shown.join(", ")} and ${left} more` : shown.join(", ");
 }

@@ -1,7 +1,7 @@
 // A decoder made once per event: topics and data in, named arguments out.
 import { type AbiEvent, type AbiParameter, toEventSelector } from "viem";
 import type { Hex } from "../../lib/hex.ts";
-import { dynamicBytes, MalformedWord, readHex, readText, wordAt, wordReader } from "./words.ts";
+import { readDynamicBytes, MalformedAbiError, addHexPrefix, decodeStorableText, readWord, createWordReader } from "./words.ts";
 
 export type EventDecoder = {
   readonly name: string;
@@ -12,14 +12,14 @@ export type EventDecoder = {
 
 type Step = (topics: readonly Hex[], payload: string) => unknown;
 
-export function eventDecoder(event: AbiEvent): EventDecoder {
+export function createEventDecoder(event: AbiEvent): EventDecoder {
   const topicCount = 1 + event.inputs.filter((input) => input.indexed).length;
   const steps = stepsOf(event);
   return {
     name: event.name,
     topic0: toEventSelector(event),
     decode(topics, data) {
-      if (topics.length !== topicCount) throw new MalformedWord(`expected ${topicCount} topics`);
+      if (topics.length !== topicCount) throw new MalformedAbiError(`expected ${topicCount} topics`);
       const payload = data.slice(2);
       const args: Record<string, unknown> = {};
       for (const { name, read } of steps) args[name] = read(topics, payload);
@@ -44,17 +44,17 @@ function stepsOf(event: AbiEvent): { name: string; read: Step }[] {
 }
 
 function topicStep(input: AbiParameter, index: number): Step {
-  const read = wordReader(input.type);
+  const read = createWordReader(input.type);
   if (!read) throw new Error(`the indexed type ${input.type} is only a hash in the log`);
-  return (topics) => read(wordAt(topics[index] ?? "", 2));
+  return (topics) => read(readWord(topics[index] ?? "", 2));
 }
 
 function dataStep(input: AbiParameter, digit: number): Step {
-  const read = wordReader(input.type);
-  if (read) return (_topics, payload) => read(wordAt(payload, digit));
+  const read = createWordReader(input.type);
+  if (read) return (_topics, payload) => read(readWord(payload, digit));
   if (input.type === "string")
-    return (_topics, payload) => readText(dynamicBytes(payload, wordAt(payload, digit)));
+    return (_topics, payload) => decodeStorableText(readDynamicBytes(payload, readWord(payload, digit)));
   if (input.type === "bytes")
-    return (_topics, payload) => readHex(dynamicBytes(payload, wordAt(payload, digit)));
+    return (_topics, payload) => addHexPrefix(readDynamicBytes(payload, readWord(payload, digit)));
   throw new Error(`events with ${input.type} are not supported`);
 }

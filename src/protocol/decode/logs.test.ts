@@ -1,12 +1,12 @@
 // Which logs are events of the protocol, and what happens to those that only look like it.
 import { describe, expect, it } from "vitest";
 import {
-  ACCOUNT,
-  addressOf,
-  DEPLOYMENT,
-  hashOf,
-  logOf,
-  Story,
+  MEMORY_ACCOUNT,
+  repeatAddressByte,
+  MEMORY_DEPLOYMENT,
+  repeatHashByte,
+  encodeProtocolLog,
+  LogSequence,
 } from "../../../tests/support/index/memory-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
@@ -14,13 +14,13 @@ import { sessionKeys } from "../domains/session-keys.ts";
 import { domains } from "../domains.ts";
 import { createLogDecoder } from "./logs.ts";
 
-const decoder = createLogDecoder(DEPLOYMENT);
+const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 const decode = (log: ChainLog) => decoder.decode(log, 5n);
-const STRANGER = addressOf("66");
+const STRANGER = repeatAddressByte("66");
 
-const revoked = logOf("AgentRegistry", "AgentRevoked", { agentId: 3n }, { block: 7, index: 2 });
-const keyArgs = { sessionKey: addressOf("4e"), expiresAt: 9, active: true };
-const keyUpdated = logOf("PolicyAccount", "SessionKeyUpdated", keyArgs);
+const revoked = encodeProtocolLog("AgentRegistry", "AgentRevoked", { agentId: 3n }, { block: 7, index: 2 });
+const keyArgs = { sessionKey: repeatAddressByte("4e"), expiresAt: 9, active: true };
+const keyUpdated = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", keyArgs);
 
 describe("a log", () => {
   it("of a contract of the deployment is its event", () => {
@@ -28,7 +28,7 @@ describe("a log", () => {
       contract: "AgentRegistry",
       name: "AgentRevoked",
       args: { agentId: 3n },
-      address: DEPLOYMENT.contracts.AgentRegistry,
+      address: MEMORY_DEPLOYMENT.contracts.AgentRegistry,
       blockNumber: 7n,
       timestamp: 5n,
       txHash: revoked.transactionHash,
@@ -41,16 +41,16 @@ describe("a log", () => {
   });
 
   it("of another contract of the deployment than the one that has the event is none", () => {
-    expect(decode({ ...revoked, address: DEPLOYMENT.contracts.IntentBook })).toBeNull();
+    expect(decode({ ...revoked, address: MEMORY_DEPLOYMENT.contracts.IntentBook })).toBeNull();
   });
 
   it("with a topic we do not know, or with none, is none", () => {
-    expect(decode({ ...revoked, topics: [hashOf("12")] })).toBeNull();
+    expect(decode({ ...revoked, topics: [repeatHashByte("12")] })).toBeNull();
     expect(decode({ ...revoked, topics: [] })).toBeNull();
   });
 
   it("of an account counts whoever the account is", () => {
-    expect(decode(keyUpdated)).toMatchObject({ contract: "PolicyAccount", address: ACCOUNT, args: keyArgs });
+    expect(decode(keyUpdated)).toMatchObject({ contract: "PolicyAccount", address: MEMORY_ACCOUNT, args: keyArgs });
     expect(decode({ ...keyUpdated, address: STRANGER })).toMatchObject({ address: STRANGER });
   });
 });
@@ -73,21 +73,21 @@ describe("a log that breaks the event's form", () => {
   });
 
   it("of an account is not even stored, and others are not disturbed", async () => {
-    const story = new Story().say("PolicyAccount", "SessionKeyUpdated", keyArgs, { data: "0x01" });
-    story.say("PolicyAccount", "SessionKeyUpdated", keyArgs);
+    const story = new LogSequence().append("PolicyAccount", "SessionKeyUpdated", keyArgs, { data: "0x01" });
+    story.append("PolicyAccount", "SessionKeyUpdated", keyArgs);
     expect((await story.rows()).one(sessionKeys)).toMatchObject({ block_number: 2n });
   });
 
   it.each<[string, Partial<ChainLog>]>([
     ["no topics", { topics: revoked.topics.slice(0, 1) }],
-    ["too many topics", { topics: [...revoked.topics, hashOf("01")] }],
+    ["too many topics", { topics: [...revoked.topics, repeatHashByte("01")] }],
   ])("stops the index where it is a registry's: %s", (_, change) => {
     expect(() => decode({ ...revoked, ...change })).toThrow("log 2 of block 7 is not a valid AgentRevoked");
   });
 
   it("stops the fold too, so that nothing is skipped", async () => {
-    const args = { agentId: 1n, metadataURI: "x", capabilitiesHash: hashOf("01") };
-    const story = new Story().say("AgentRegistry", "AgentUpdated", args, { data: "0x1234" });
+    const args = { agentId: 1n, metadataURI: "x", capabilitiesHash: repeatHashByte("01") };
+    const story = new LogSequence().append("AgentRegistry", "AgentUpdated", args, { data: "0x1234" });
     await expect(story.rows()).rejects.toThrow("is not a valid AgentUpdated");
   });
 });
@@ -96,12 +96,12 @@ describe("hostile text", () => {
   const register = (metadataURI: string, data?: Hex) => {
     const args = {
       merchantId: 1n,
-      owner: ACCOUNT,
-      payoutAddress: ACCOUNT,
+      owner: MEMORY_ACCOUNT,
+      payoutAddress: MEMORY_ACCOUNT,
       metadataURI,
-      metadataHash: hashOf("0d"),
+      metadataHash: repeatHashByte("0d"),
     };
-    return logOf("CommerceRegistry", "MerchantRegistered", args, data === undefined ? {} : { data });
+    return encodeProtocolLog("CommerceRegistry", "MerchantRegistered", args, data === undefined ? {} : { data });
   };
   const uriOf = (log: ChainLog) => (decode(log)?.args as { metadataURI: string } | undefined)?.metadataURI;
 
@@ -130,7 +130,7 @@ describe("hostile text", () => {
 
 describe("what is asked of the chain", () => {
   it("is every event of the deployment by contract, and those of accounts from anywhere", () => {
-    expect([...decoder.addresses].sort()).toEqual(Object.values(DEPLOYMENT.contracts).sort());
+    expect([...decoder.addresses].sort()).toEqual(Object.values(MEMORY_DEPLOYMENT.contracts).sort());
     expect(new Set(decoder.anyEmitterTopics0).size).toBe(2);
     expect(decoder.anyEmitterTopics0).toContain(keyUpdated.topics[0]);
     expect(decoder.topics0).not.toContain(keyUpdated.topics[0]);

@@ -6,8 +6,8 @@ import type { EventRule } from "../../schema/domain.ts";
 import type { EventRecord } from "../../schema/event.ts";
 import type { Deployment } from "../deployment.ts";
 import { domains } from "../domains.ts";
-import { type EventDecoder, eventDecoder } from "./event.ts";
-import { MalformedWord } from "./words.ts";
+import { type EventDecoder, createEventDecoder } from "./event.ts";
+import { MalformedAbiError } from "./words.ts";
 
 export type DecodedEvent = EventRecord<never> & {
   readonly contract: string;
@@ -22,7 +22,7 @@ export type LogDecoder = {
   readonly addresses: readonly Hex[];
   readonly topics0: readonly Hex[];
   /** The events that each of these contracts declares. */
-  readonly emits: Readonly<Record<Hex, readonly Hex[]>>;
+  readonly topics0ByAddress: Readonly<Record<Hex, readonly Hex[]>>;
   /** Events that count whoever emits them. */
   readonly anyEmitterTopics0: readonly Hex[];
 };
@@ -42,7 +42,7 @@ export function createLogDecoder(deployment: Contracts): LogDecoder {
   return {
     addresses,
     topics0: topicsOf(entries.filter(({ address }) => address !== null)),
-    emits: Object.fromEntries(addresses.map((address) => [address, eventsOf(address)])),
+    topics0ByAddress: Object.fromEntries(addresses.map((address) => [address, eventsOf(address)])),
     anyEmitterTopics0: topicsOf(entries.filter(({ address }) => address === null)),
     decode(log, timestamp) {
       const candidates = byTopic.get(log.topics[0] ?? "0x");
@@ -60,7 +60,7 @@ function entriesOf(deployment: Contracts): Entry[] {
       .map((item) => ({
         contract: domain.contract,
         address: domain.anyEmitter ? null : (addresses[domain.contract] ?? null),
-        decoder: eventDecoder(item),
+        decoder: createEventDecoder(item),
         rule: domain.events[item.name] as EventRule<never>,
       })),
   );
@@ -82,7 +82,7 @@ function eventOf(entry: Entry, log: ChainLog, timestamp: bigint): DecodedEvent |
   } catch (cause) {
     // Anyone can emit something that only looks like an account's event: then it is none. A contract of the
     // deployment never breaks its own ABI, so there it is a defect of ours and must stop the index.
-    if (cause instanceof MalformedWord && entry.address === null) return null;
+    if (cause instanceof MalformedAbiError && entry.address === null) return null;
     throw new Error(`log ${log.logIndex} of block ${log.blockNumber} is not a valid ${entry.decoder.name}`, {
       cause,
     });

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
-import { eventDecoder } from "./event.ts";
-import { MalformedWord } from "./words.ts";
+import { createEventDecoder } from "./event.ts";
+import { MalformedAbiError } from "./words.ts";
 
 const hexOf = (bytes: number) =>
   fc
@@ -63,7 +63,7 @@ describe("event decoders", () => {
           plain.map(({ type }) => ({ type })),
           plain.map(({ value }) => value),
         );
-        const decoder = eventDecoder(event);
+        const decoder = createEventDecoder(event);
         expect(decoder.topic0).toBe(topics[0]);
         expect(
           decoder.decode(
@@ -78,7 +78,7 @@ describe("event decoders", () => {
 
   const word = (digits: string): string => digits.padStart(64, "0");
   const one = (type: string, data: string): unknown =>
-    eventDecoder({ type: "event", name: "E", inputs: [{ type, name: "v", indexed: false }] }).decode(
+    createEventDecoder({ type: "event", name: "E", inputs: [{ type, name: "v", indexed: false }] }).decode(
       [`0x${word("1")}`],
       `0x${data}`,
     ).v;
@@ -95,13 +95,13 @@ describe("event decoders", () => {
     ["string", word("ffffffffffffffffff")],
     ["string", word("20")],
   ])("refuse a malformed %s", (type, data) => {
-    expect(() => one(type, data)).toThrow(MalformedWord);
+    expect(() => one(type, data)).toThrow(MalformedAbiError);
   });
 
   it("refuse a log with too few or too many topics", () => {
-    const decoder = eventDecoder({ type: "event", name: "E", inputs: [] });
-    expect(() => decoder.decode([], "0x")).toThrow(MalformedWord);
-    expect(() => decoder.decode(["0x01", "0x02"], "0x")).toThrow(MalformedWord);
+    const decoder = createEventDecoder({ type: "event", name: "E", inputs: [] });
+    expect(() => decoder.decode([], "0x")).toThrow(MalformedAbiError);
+    expect(() => decoder.decode(["0x01", "0x02"], "0x")).toThrow(MalformedAbiError);
   });
 
   it("keep hostile text storable: NUL and broken UTF-8 become the replacement character", () => {

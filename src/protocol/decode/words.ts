@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 
 /** The payload does not follow the ABI's canonical form. */
-export class MalformedWord extends Error {}
+export class MalformedAbiError extends Error {}
 
 /** Hex digits of one 32-byte word. */
 const WORD = 64;
@@ -12,7 +12,7 @@ const NUMBER_BITS_MAX = 48;
 export type WordReader = (word: string) => unknown;
 
 /** A reader for a static type of the ABI; null for the dynamic ones. */
-export function wordReader(type: string): WordReader | null {
+export function createWordReader(type: string): WordReader | null {
   if (type === "address") return (word) => `0x${padded(word, 40)}`;
   if (type === "bool") return readBool;
   const uint = /^uint(\d+)$/.exec(type);
@@ -31,20 +31,20 @@ function uintReader(bits: number): WordReader {
 function fixedBytesReader(digits: number): WordReader {
   return (word) => {
     if (digits < WORD && !isZero(word.slice(digits)))
-      throw new MalformedWord("bytes are not padded with zeros");
+      throw new MalformedAbiError("bytes are not padded with zeros");
     return `0x${word.slice(0, digits)}`;
   };
 }
 
 function readBool(word: string): boolean {
   const digit = padded(word, 1);
-  if (digit !== "0" && digit !== "1") throw new MalformedWord("a boolean is neither 0 nor 1");
+  if (digit !== "0" && digit !== "1") throw new MalformedAbiError("a boolean is neither 0 nor 1");
   return digit === "1";
 }
 
 function padded(word: string, digits: number): string {
   if (digits < WORD && !isZero(word.slice(0, WORD - digits)))
-    throw new MalformedWord("a value is out of its range");
+    throw new MalformedAbiError("a value is out of its range");
   return word.slice(WORD - digits);
 }
 
@@ -55,18 +55,18 @@ function isZero(text: string): boolean {
 }
 
 /** The word at a position of the payload (hex digits without 0x). */
-export function wordAt(payload: string, digit: number): string {
+export function readWord(payload: string, digit: number): string {
   const word = payload.slice(digit, digit + WORD);
-  if (word.length !== WORD) throw new MalformedWord("the payload is too short");
+  if (word.length !== WORD) throw new MalformedAbiError("the payload is too short");
   return word;
 }
 
 /** The bytes that a dynamic value's offset word points to. */
-export function dynamicBytes(payload: string, offsetWord: string): string {
+export function readDynamicBytes(payload: string, offsetWord: string): string {
   const start = lengthOf(offsetWord) * 2;
-  const length = lengthOf(wordAt(payload, start)) * 2;
+  const length = lengthOf(readWord(payload, start)) * 2;
   const text = payload.slice(start + WORD, start + WORD + length);
-  if (text.length !== length) throw new MalformedWord("a dynamic value is too short");
+  if (text.length !== length) throw new MalformedAbiError("a dynamic value is too short");
   return text;
 }
 
@@ -74,15 +74,15 @@ export function dynamicBytes(payload: string, offsetWord: string): string {
  * Text as PostgreSQL and JSON can hold it: what is not UTF-8, and NUL, becomes U+FFFD. A hostile name must not
  * stop the index; the exact bytes remain in the stored log.
  */
-export function readText(hexDigits: string): string {
-  return storableText(Buffer.from(hexDigits, "hex").toString("utf8"));
+export function decodeStorableText(hexDigits: string): string {
+  return toStorableText(Buffer.from(hexDigits, "hex").toString("utf8"));
 }
 
-export function storableText(text: string): string {
+export function toStorableText(text: string): string {
   return text.replaceAll("\u0000", "\ufffd");
 }
 
-export function readHex(hexDigits: string): Hex {
+export function addHexPrefix(hexDigits: string): Hex {
   return `0x${hexDigits}`;
 }
 

@@ -6,17 +6,17 @@ import fc from "fast-check";
 import { concatHex, encodeFunctionData, encodePacked, parseAbi, size, toHex, zeroHash } from "viem";
 import { entryPoint06Abi, entryPoint07Abi, entryPoint08Abi, entryPoint09Abi } from "viem/account-abstraction";
 import { describe, expect, it } from "vitest";
-import { addressOf, hashOf } from "../../../tests/support/index/memory-index.ts";
+import { repeatAddressByte, repeatHashByte } from "../../../tests/support/index/memory-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EventRecord } from "../../schema/event.ts";
 import { agentsDomain } from "../domains/agents.ts";
-import { forwardedCalls, matchCalls } from "./forwarded-calls.ts";
+import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 
 const reader = agentsDomain.events.AgentRegistered?.details;
 if (!reader) throw new Error("registrations have details");
 const { selector } = reader;
-const TARGET = addressOf("c1");
-const SENDER = addressOf("ac");
+const TARGET = repeatAddressByte("c1");
+const SENDER = repeatAddressByte("ac");
 
 type Profile = { readonly uri: string; readonly pubkey: Hex; readonly capabilities: Hex };
 const callOf = ({ uri, pubkey, capabilities }: Profile): Hex =>
@@ -136,9 +136,9 @@ const nested = (inner: Hex, wrappers: readonly ((call: Hex) => Hex)[]) =>
 
 describe("a forwarded call", () => {
   it.each([...Object.keys(MANY), ...Object.keys(ONE)])("is found in %s", (name) => {
-    const call = callOf({ uri: "ipfs://a", pubkey: "0x04", capabilities: hashOf("ca") });
+    const call = callOf({ uri: "ipfs://a", pubkey: "0x04", capabilities: repeatHashByte("ca") });
     const input = MANY[name]?.([call]) ?? ONE[name]?.(call) ?? "0x";
-    expect(forwardedCalls(input, selector)).toEqual([call]);
+    expect(findForwardedCalls(input, selector)).toEqual([call]);
   });
 
   it("is found in any nesting, in order, between other calls", () => {
@@ -159,9 +159,9 @@ describe("a forwarded call", () => {
           ]);
           const input = nested(all(inner), outer);
           const calls = each.map(({ profile }) => callOf(profile));
-          expect(forwardedCalls(input, selector)).toEqual(calls);
+          expect(findForwardedCalls(input, selector)).toEqual(calls);
           const events = each.map(({ profile }) => eventOf(profile));
-          const matched = matchCalls(events, forwardedCalls(input, selector), reader.callFits);
+          const matched = matchCallsToEvents(events, findForwardedCalls(input, selector), reader.callMatches);
           expect(events.map((event) => matched.get(event))).toEqual(calls);
         },
       ),
@@ -174,7 +174,7 @@ describe("a forwarded call", () => {
       fc.property(fc.array(profiles, { maxLength: 6 }), profiles, many, (forged, real, wrap) => {
         const input = wrap(forged.map(callOf));
         const event = eventOf(real);
-        const matched = matchCalls([event], forwardedCalls(input, selector), reader.callFits).get(event);
+        const matched = matchCallsToEvents([event], findForwardedCalls(input, selector), reader.callMatches).get(event);
         const fitting = new Set(forged.filter(({ uri }) => uri === real.uri).map(callOf));
         expect(matched).toBe(fitting.size === 1 ? [...fitting][0] : undefined);
       }),
@@ -189,9 +189,9 @@ describe("a forwarded call", () => {
     fc.assert(
       fc.property(noise, (parts) => {
         const input = concatHex(["0xb61d27f6", ...parts]);
-        for (const call of forwardedCalls(input, selector)) {
+        for (const call of findForwardedCalls(input, selector)) {
           expect(call.startsWith(selector) && input.includes(call.slice(2))).toBe(true);
-          expect(reader.callFits(call, eventOf({ uri: "ipfs://a", pubkey: "0x", capabilities: "0x" }))).toBe(
+          expect(reader.callMatches(call, eventOf({ uri: "ipfs://a", pubkey: "0x", capabilities: "0x" }))).toBe(
             false,
           );
         }
@@ -205,12 +205,12 @@ describe("an event has no call", () => {
   const profile = (capabilities: string) => ({
     uri: "ipfs://a",
     pubkey: "0x04" as Hex,
-    capabilities: hashOf(capabilities),
+    capabilities: repeatHashByte(capabilities),
   });
   const events = (count: number) => Array.from({ length: count }, () => eventOf(profile("ca")));
   const match = (count: number, ...capabilities: string[]) => {
     const input = MANY.aggregate?.(capabilities.map((each) => callOf(profile(each)))) ?? "0x";
-    return matchCalls(events(count), forwardedCalls(input, selector), reader.callFits).size;
+    return matchCallsToEvents(events(count), findForwardedCalls(input, selector), reader.callMatches).size;
   };
 
   it("where two different calls fit it", () => expect(match(1, "ca", "cb")).toBe(0));
@@ -223,9 +223,9 @@ describe("an event has no call", () => {
   it("where the input is longer, or has more calls, than is searched", () => {
     const call = callOf(profile("ca"));
     const padded = concatHex([ONE.execute?.(call) ?? "0x", `0x${"00".repeat(1024 * 1024)}`]);
-    expect(forwardedCalls(padded, selector)).toEqual([]);
+    expect(findForwardedCalls(padded, selector)).toEqual([]);
     const input = MANY.aggregate?.(Array.from({ length: 1_001 }, () => call)) ?? "0x";
-    expect(forwardedCalls(input, selector)).toEqual([]);
+    expect(findForwardedCalls(input, selector)).toEqual([]);
   });
 
   it("where calls that overlap would make it read the same bytes again and again", () => {
@@ -237,15 +237,15 @@ describe("an event has no call", () => {
     });
     const head = concatHex(heads);
     const input = concatHex([head, `0x${"00".repeat(words * 32 - size(head))}`]);
-    const calls = forwardedCalls(input, selector);
+    const calls = findForwardedCalls(input, selector);
     expect(calls).toHaveLength(1_000);
     let bytesRead = 0;
     const fits = (call: Hex) => {
       bytesRead += size(call);
       return false;
     };
-    expect(matchCalls(events(65), calls, fits).size).toBe(0);
-    expect(matchCalls(events(1_000), calls, fits).size).toBe(0);
+    expect(matchCallsToEvents(events(65), calls, fits).size).toBe(0);
+    expect(matchCallsToEvents(events(1_000), calls, fits).size).toBe(0);
     expect(bytesRead).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 
@@ -255,7 +255,7 @@ describe("an event has no call", () => {
       compared += 1;
       return false;
     };
-    expect(matchCalls(events(60), new Array<Hex>(1_000).fill(selector), fits).size).toBe(0);
+    expect(matchCallsToEvents(events(60), new Array<Hex>(1_000).fill(selector), fits).size).toBe(0);
     expect(compared).toBeLessThanOrEqual(16_384);
   });
 
@@ -263,6 +263,6 @@ describe("an event has no call", () => {
     const registered = Array.from({ length: 65 }, (_, at) => ({ ...profile("ca"), uri: `ipfs://${at}` }));
     const input = MANY.aggregate?.([...registered, profile("cb")].map(callOf)) ?? "0x";
     const emitted = registered.map(eventOf);
-    expect(matchCalls(emitted, forwardedCalls(input, selector), reader.callFits).size).toBe(65);
+    expect(matchCallsToEvents(emitted, findForwardedCalls(input, selector), reader.callMatches).size).toBe(65);
   });
 });

@@ -21,7 +21,7 @@ const LENGTH_DIGITS = 8;
  * Safe's multiSend) hands a call on as bytes with their length in the word before: that is looked for, at any offset
  * and in any nesting, instead of a list of wrappers. None where the input is too large to be searched.
  */
-export function forwardedCalls(input: Hex, selector: Hex): Hex[] {
+export function findForwardedCalls(input: Hex, selector: Hex): Hex[] {
   const calls: Hex[] = [];
   if (input.length > 2 + INPUT_BYTES_MAX * 2) return calls;
   const digits = selector.slice(2);
@@ -49,7 +49,7 @@ function callAt(input: Hex, at: number): Hex | null {
  * an event and was forwarded at least as often as there are such events. An event with a choice has no call here, and
  * none has one where finding out would mean decoding too much.
  */
-export function matchCalls<E>(
+export function matchCallsToEvents<E>(
   events: readonly E[],
   calls: readonly Hex[],
   fits: (call: Hex, event: E) => boolean,

@@ -5,28 +5,28 @@ import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  DEPLOYMENT,
-  hashOf,
+  repeatAddressByte,
+  MEMORY_DEPLOYMENT,
+  repeatHashByte,
   type MemoryChain,
-  readsOf,
-  Story,
+  createMemoryReads,
+  LogSequence,
 } from "../../../tests/support/index/memory-index.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { agents, agentsDomain } from "../domains/agents.ts";
 import { attestationsDomain } from "../domains/attestations.ts";
 import { createProtocol } from "../fold.ts";
-import type { DetailCall, DetailReads } from "./chain-reads.ts";
-import { readerOf } from "./read-details.ts";
+import type { StateCall, DetailReads } from "./chain-reads.ts";
+import { createStoredDetailsReader } from "./read-details.ts";
 
-const OWNER = addressOf("01");
-const REGISTRY = DEPLOYMENT.contracts.AgentRegistry;
-const MULTICALL = addressOf("ca");
+const OWNER = repeatAddressByte("01");
+const REGISTRY = MEMORY_DEPLOYMENT.contracts.AgentRegistry;
+const MULTICALL = repeatAddressByte("ca");
 const signal = new AbortController().signal;
 
 const profile = (name: string) =>
-  ({ metadataURI: `ipfs://${name}`, pubkey: "0x0401", capabilitiesHash: hashOf("ca") }) as const;
+  ({ metadataURI: `ipfs://${name}`, pubkey: "0x0401", capabilitiesHash: repeatHashByte("ca") }) as const;
 const registerCall = (name: string): Hex => {
   const { metadataURI, pubkey, capabilitiesHash } = profile(name);
   const args = [metadataURI, pubkey, capabilitiesHash] as const;
@@ -41,7 +41,7 @@ const stateOf = (
     owner: OWNER,
     metadataURI: "",
     pubkey: "0x0402",
-    capabilitiesHash: hashOf("5e"),
+    capabilitiesHash: repeatHashByte("5e"),
     revoked: false,
     ...record,
   } as const;
@@ -62,9 +62,9 @@ const forwardedTogether = (...names: string[]): Hex =>
     args: [names.map((name) => ({ target: REGISTRY, allowFailure: false, callData: registerCall(name) }))],
   });
 
-const TX = hashOf("e1");
-const registered = (story: Story, agentId: bigint, tx = TX) =>
-  story.say(
+const TX = repeatHashByte("e1");
+const registered = (story: LogSequence, agentId: bigint, tx = TX) =>
+  story.append(
     "AgentRegistry",
     "AgentRegistered",
     { agentId, owner: OWNER, metadataURI: "ipfs://a" },
@@ -72,9 +72,9 @@ const registered = (story: Story, agentId: bigint, tx = TX) =>
   );
 
 /** The stored details, and what was asked for them. */
-async function detail(story: Story, chain: MemoryChain) {
-  const reads = readsOf(chain);
-  const detailed = await createProtocol(DEPLOYMENT, reads).detail(story.logs, signal);
+async function detail(story: LogSequence, chain: MemoryChain) {
+  const reads = createMemoryReads(chain);
+  const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story.logs, signal);
   return { details: detailed.map((each) => each.details), asked: reads.asked };
 }
 
@@ -82,14 +82,14 @@ describe("details of a direct call", () => {
   const chain = { transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } };
 
   it("are its calldata, and the contract is not asked", async () => {
-    const { details, asked } = await detail(registered(new Story(), 1n), chain);
+    const { details, asked } = await detail(registered(new LogSequence(), 1n), chain);
     expect(details).toEqual([`0x00${registerCall("a").slice(2)}`]);
     expect(asked).toEqual({ transactions: [TX], calls: [], laterCalls: [], traces: [] });
   });
 
   it("are what the fold reads", async () => {
-    const rows = await registered(new Story(), 1n).rows(chain);
-    expect(rows.one(agents)).toMatchObject({ pubkey: "0x0401", capabilities_hash: hashOf("ca") });
+    const rows = await registered(new LogSequence(), 1n).rows(chain);
+    expect(rows.one(agents)).toMatchObject({ pubkey: "0x0401", capabilities_hash: repeatHashByte("ca") });
   });
 });
 
@@ -97,20 +97,20 @@ describe("calldata that is not in canonical form", () => {
   const word = (value: number) => value.toString(16).padStart(64, "0");
   const selector = registerCall("a").slice(0, 10);
   const inputs: readonly [string, string, Hex][] = [
-    ["without padding", `${word(96)}${word(96)}${hashOf("ca").slice(2)}${word(2)}abcd`, "0xabcd"],
-    ["with offsets that point at themselves", `${word(0)}${word(0)}${hashOf("ca").slice(2)}`, "0x"],
-    ["with more behind it", `${word(96)}${word(96)}${hashOf("ca").slice(2)}${word(0)}beef`, "0x"],
+    ["without padding", `${word(96)}${word(96)}${repeatHashByte("ca").slice(2)}${word(2)}abcd`, "0xabcd"],
+    ["with offsets that point at themselves", `${word(0)}${word(0)}${repeatHashByte("ca").slice(2)}`, "0x"],
+    ["with more behind it", `${word(96)}${word(96)}${repeatHashByte("ca").slice(2)}${word(0)}beef`, "0x"],
   ];
 
   it.each(inputs)("is read as the contract reads it: %s", async (_, args, pubkey) => {
     const chain = { transactions: { [TX]: { to: REGISTRY, input: `${selector}${args}` as Hex } } };
-    const rows = await registered(new Story(), 1n).rows(chain);
-    expect(rows.one(agents)).toMatchObject({ pubkey, capabilities_hash: hashOf("ca") });
+    const rows = await registered(new LogSequence(), 1n).rows(chain);
+    expect(rows.one(agents)).toMatchObject({ pubkey, capabilities_hash: repeatHashByte("ca") });
   });
 });
 
 describe("details are read from the state at the block", () => {
-  const fromState = async (chain: MemoryChain, story = registered(new Story(), 1n)) => {
+  const fromState = async (chain: MemoryChain, story = registered(new LogSequence(), 1n)) => {
     const { details, asked } = await detail(story, { ...chain, state: { ...stateOf(1n), ...stateOf(2n) } });
     expect(details.every((each) => each?.startsWith("0x01"))).toBe(true);
     return asked.calls.length;
@@ -127,7 +127,7 @@ describe("details are read from the state at the block", () => {
   });
 
   it("when one transaction has several such events, even of a direct call", async () => {
-    const story = registered(registered(new Story(), 1n), 2n);
+    const story = registered(registered(new LogSequence(), 1n), 2n);
     expect(
       await fromState({ transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } }, story),
     ).toBe(2);
@@ -144,43 +144,43 @@ describe("details are read from the state at the block", () => {
   });
 
   it("and the fold reads those", async () => {
-    const rows = await registered(new Story(), 1n).rows({ state: stateOf(1n) });
-    expect(rows.one(agents)).toMatchObject({ pubkey: "0x0402", capabilities_hash: hashOf("5e") });
+    const rows = await registered(new LogSequence(), 1n).rows({ state: stateOf(1n) });
+    expect(rows.one(agents)).toMatchObject({ pubkey: "0x0402", capabilities_hash: repeatHashByte("5e") });
   });
 
   it("which has what an update later in the block left: the row is the same after both", async () => {
-    const story = registered(new Story(), 1n).say(
+    const story = registered(new LogSequence(), 1n).append(
       "AgentRegistry",
       "AgentUpdated",
-      { agentId: 1n, metadataURI: "ipfs://b", capabilitiesHash: hashOf("5f") },
+      { agentId: 1n, metadataURI: "ipfs://b", capabilitiesHash: repeatHashByte("5f") },
       { tx: TX, block: 9 },
     );
-    const rows = await story.rows({ state: stateOf(1n, { capabilitiesHash: hashOf("5f") }) });
-    expect(rows.one(agents)).toMatchObject({ capabilities_hash: hashOf("5f"), metadata_uri: "ipfs://b" });
+    const rows = await story.rows({ state: stateOf(1n, { capabilitiesHash: repeatHashByte("5f") }) });
+    expect(rows.one(agents)).toMatchObject({ capabilities_hash: repeatHashByte("5f"), metadata_uri: "ipfs://b" });
   });
 
   it("by the hash of the block, at the contract that emitted the event", async () => {
-    const asked: DetailCall[] = [];
+    const asked: StateCall[] = [];
     const reads: DetailReads = {
-      ...readsOf({}),
-      callsAt: async (calls) => {
+      ...createMemoryReads({}),
+      callAtBlocks: async (calls) => {
         asked.push(...calls);
         return calls.map(({ data }) => stateOf(1n)[data] ?? null);
       },
     };
-    const story = registered(new Story(), 1n);
-    await createProtocol(DEPLOYMENT, reads).detail(story.logs, signal);
+    const story = registered(new LogSequence(), 1n);
+    await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story.logs, signal);
     expect(asked.map(({ to, blockHash }) => [to, blockHash])).toEqual([[REGISTRY, story.logs[0]?.blockHash]]);
   });
 });
 
 describe("details of a forwarded call", () => {
-  const story = () => registered(new Story(), 1n);
+  const story = () => registered(new LogSequence(), 1n);
   const forwarded = (...names: string[]): MemoryChain => ({
     transactions: { [TX]: { to: MULTICALL, input: forwardedTogether(...names) } },
   });
   const call = `0x00${registerCall("a").slice(2)}`;
-  const updated = { capabilitiesHash: hashOf("5f") };
+  const updated = { capabilitiesHash: repeatHashByte("5f") };
 
   it("are that call where the state at the block confirms it", async () => {
     const { details, asked } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a") });
@@ -194,10 +194,10 @@ describe("details of a forwarded call", () => {
   });
 
   it("are that call where an update in the same block changed the state", async () => {
-    const changed = story().say(
+    const changed = story().append(
       "AgentRegistry",
       "AgentUpdated",
-      { agentId: 1n, metadataURI: "ipfs://b", capabilitiesHash: hashOf("5f") },
+      { agentId: 1n, metadataURI: "ipfs://b", capabilitiesHash: repeatHashByte("5f") },
       { tx: TX, block: 9 },
     );
     const { details } = await detail(changed, { ...forwarded("a"), state: recordOf(1n, "a", updated) });
@@ -218,8 +218,8 @@ describe("details of a forwarded call", () => {
     const chain = { ...forwarded("a"), laterState: recordOf(1n, "a") };
     const whileDown = async (known: MemoryChain) => {
       const down = new Fault("NODE_UNAVAILABLE", "The archive node is down.");
-      const reads: DetailReads = { ...readsOf({ ...chain, ...known }), callsAt: () => Promise.reject(down) };
-      const detailed = await createProtocol(DEPLOYMENT, reads).detail(story().logs, signal);
+      const reads: DetailReads = { ...createMemoryReads({ ...chain, ...known }), callAtBlocks: () => Promise.reject(down) };
+      const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story().logs, signal);
       return detailed.map(({ details }) => details?.slice(0, 4));
     };
     await expect(whileDown({})).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
@@ -283,11 +283,11 @@ describe("details of a forwarded call", () => {
 });
 
 describe("details that never change", () => {
-  const attested = (story: Story, id: bigint) =>
-    story.say(
+  const attested = (story: LogSequence, id: bigint) =>
+    story.append(
       "AttestationRegistry",
       "AttestationSubmitted",
-      { id, attester: OWNER, schema: hashOf("11"), subject: hashOf("22") },
+      { id, attester: OWNER, schema: repeatHashByte("11"), subject: repeatHashByte("22") },
       { tx: TX, block: 9 },
     );
   const attestation = (id: bigint, revoked: boolean): Record<Hex, Hex> => ({
@@ -297,9 +297,9 @@ describe("details that never change", () => {
         functionName: "getAttestation",
         result: {
           attester: OWNER,
-          schema: hashOf("11"),
-          subject: hashOf("22"),
-          dataHash: hashOf("da"),
+          schema: repeatHashByte("11"),
+          subject: repeatHashByte("22"),
+          dataHash: repeatHashByte("da"),
           timestamp: 1n,
           revoked,
         },
@@ -307,22 +307,22 @@ describe("details that never change", () => {
   });
 
   it("are read at a later block, and are the same from all of them", async () => {
-    const early = await detail(attested(new Story(), 1n), { state: {}, laterState: attestation(1n, false) });
-    const late = await detail(attested(new Story(), 1n), { state: {}, laterState: attestation(1n, true) });
+    const early = await detail(attested(new LogSequence(), 1n), { state: {}, laterState: attestation(1n, false) });
+    const late = await detail(attested(new LogSequence(), 1n), { state: {}, laterState: attestation(1n, true) });
     expect(late.details).toEqual(early.details);
     expect(late.asked).toMatchObject({ calls: [], traces: [] });
   });
 
   it("are read at the block where the later record is not the event's", async () => {
     const chain = { state: attestation(1n, false), laterState: {} };
-    const { details } = await detail(attested(new Story(), 1n), chain);
+    const { details } = await detail(attested(new LogSequence(), 1n), chain);
     expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01"]);
   });
 });
 
 describe("details", () => {
   it("are not asked for where events leave out nothing", async () => {
-    const story = new Story().say("AgentRegistry", "AgentRevoked", { agentId: 1n });
+    const story = new LogSequence().append("AgentRegistry", "AgentRevoked", { agentId: 1n });
     const { details, asked } = await detail(story, {});
     expect(details).toEqual([null]);
     expect(asked).toEqual({ transactions: [], calls: [], laterCalls: [], traces: [] });
@@ -332,16 +332,16 @@ describe("details", () => {
     const submit = encodeFunctionData({
       abi: attestationRegistryAbi,
       functionName: "submitAttestation",
-      args: [hashOf("11"), hashOf("22"), hashOf("da")],
+      args: [repeatHashByte("11"), repeatHashByte("22"), repeatHashByte("da")],
     });
-    const story = registered(new Story(), 1n).say(
+    const story = registered(new LogSequence(), 1n).append(
       "AttestationRegistry",
       "AttestationSubmitted",
-      { id: 1n, attester: OWNER, schema: hashOf("11"), subject: hashOf("22") },
+      { id: 1n, attester: OWNER, schema: repeatHashByte("11"), subject: repeatHashByte("22") },
       { tx: TX, block: 9 },
     );
     const chain = {
-      transactions: { [TX]: { to: DEPLOYMENT.contracts.AttestationRegistry, input: submit } },
+      transactions: { [TX]: { to: MEMORY_DEPLOYMENT.contracts.AttestationRegistry, input: submit } },
       state: stateOf(1n),
     };
     const { details } = await detail(story, chain);
@@ -353,9 +353,9 @@ describe("details", () => {
     if (!reader) throw new Error("attestations have details");
     const result = {
       attester: OWNER,
-      schema: hashOf("11"),
-      subject: hashOf("22"),
-      dataHash: hashOf("da"),
+      schema: repeatHashByte("11"),
+      subject: repeatHashByte("22"),
+      dataHash: repeatHashByte("da"),
       timestamp: 1n,
       revoked: true,
     };
@@ -364,15 +364,15 @@ describe("details", () => {
       functionName: "getAttestation",
       result,
     });
-    expect(readerOf(`0x01${output.slice(2)}`)(reader)).toBe(hashOf("da"));
+    expect(createStoredDetailsReader(`0x01${output.slice(2)}`)(reader)).toBe(repeatHashByte("da"));
   });
 
   it("that are not stored, or not of the event, are noticed when they are read", () => {
     const reader = agentsDomain.events.AgentRegistered?.details;
     if (!reader) throw new Error("registrations have details");
-    expect(() => readerOf(null)(reader)).toThrow("were not stored");
-    expect(() => readerOf("0x00deadbeef")(reader)).toThrow("were not stored");
-    expect(() => readerOf("0x")(reader)).toThrow("were not stored");
-    expect(() => readerOf("0x02")(reader)).toThrow("were not stored");
+    expect(() => createStoredDetailsReader(null)(reader)).toThrow("were not stored");
+    expect(() => createStoredDetailsReader("0x00deadbeef")(reader)).toThrow("were not stored");
+    expect(() => createStoredDetailsReader("0x")(reader)).toThrow("were not stored");
+    expect(() => createStoredDetailsReader("0x02")(reader)).toThrow("were not stored");
   });
 });

@@ -3,29 +3,29 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
 import type { DecodedEvent } from "../decode/logs.ts";
-import { takeForwardedCalls, takeTracedCalls } from "./call-details.ts";
+import { matchForwardedCalls, matchTracedCalls } from "./call-details.ts";
 import {
-  type BlockPlace,
+  type StateBlock,
   type DetailReads,
-  type Found,
-  FROM_CALL,
-  FROM_STATE,
-  groupsOf,
-  type Located,
-  type Records,
-  storedCall,
-  storedState,
-  type Wanting,
+  type DetailsByEvent,
+  DETAILS_FROM_CALL,
+  DETAILS_FROM_STATE,
+  groupByTransaction,
+  type LocatedEvent,
+  type ContractRecords,
+  encodeCallDetails,
+  encodeStateDetails,
+  type IncompleteEvent,
 } from "./chain-reads.ts";
 
 export async function readDetails(
-  located: readonly Located[],
+  located: readonly LocatedEvent[],
   reads: DetailReads,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<DecodedEvent, Hex>> {
-  const found: Found = new Map();
-  const wanting = located.flatMap(({ log, event }): Wanting[] =>
-    event.rule.details ? [{ log, event, reader: event.rule.details }] : [],
+  const found: DetailsByEvent = new Map();
+  const wanting = located.flatMap(({ log, event }): IncompleteEvent[] =>
+    event.rule.details ? [{ log, event, detailsReader: event.rule.details }] : [],
   );
   const open = () => wanting.filter(({ event }) => !found.has(event));
   if (wanting.length === 0) return found;
@@ -33,7 +33,7 @@ export async function readDetails(
   const inputs = await takeDirectCalls(wanting, reads, found, signal);
   await takeLastingRecords(open(), reads, found, signal);
   const records = await readRecords(open(), reads, found, signal);
-  takeForwardedCalls(open(), { inputs, records, located }, found);
+  matchForwardedCalls(open(), { inputs, records, located }, found);
   const [without] = open();
   if (without) throw unreadable(without);
   return found;
@@ -41,21 +41,21 @@ export async function readDetails(
 
 /** A call straight to the contract emits its event once. Where a transaction has several, a contract stood in between. */
 async function takeDirectCalls(
-  wanting: readonly Wanting[],
+  wanting: readonly IncompleteEvent[],
   reads: DetailReads,
-  found: Found,
+  found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Hex, Hex>> {
-  const alone = [...groupsOf(wanting).values()].flatMap((group) => (group.length === 1 ? group : []));
-  const needed = [...alone, ...wanting.filter(({ reader }) => reader.changing)];
-  const transactions = await reads.transactions(
+  const alone = [...groupByTransaction(wanting).values()].flatMap((group) => (group.length === 1 ? group : []));
+  const needed = [...alone, ...wanting.filter(({ detailsReader: reader }) => reader.mutable)];
+  const transactions = await reads.readTransactions(
     [...new Set(needed.map(({ event }) => event.txHash))],
     signal,
   );
-  for (const { event, reader } of alone) {
+  for (const { event, detailsReader: reader } of alone) {
     const transaction = transactions.get(event.txHash);
-    if (transaction?.to === event.address && reader.fromCall(transaction.input)) {
-      found.set(event, storedCall(transaction.input));
+    if (transaction?.to === event.address && reader.decodeCall(transaction.input)) {
+      found.set(event, encodeCallDetails(transaction.input));
     }
   }
   return new Map([...transactions].map(([hash, { input }]) => [hash, input]));
@@ -63,15 +63,15 @@ async function takeDirectCalls(
 
 /** Where nothing of the details ever changes, a later block tells them exactly, and every node has its state. */
 async function takeLastingRecords(
-  wanting: readonly Wanting[],
+  wanting: readonly IncompleteEvent[],
   reads: DetailReads,
-  found: Found,
+  found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  const lasting = wanting.filter(({ reader }) => !reader.changing);
+  const lasting = wanting.filter(({ detailsReader: reader }) => !reader.mutable);
   const { records } = await laterRecordsOf(lasting, reads, signal);
   for (const [event, record] of records) {
-    found.set(event, storedState(record));
+    found.set(event, encodeStateDetails(record));
   }
 }
 
@@ -80,13 +80,13 @@ async function takeLastingRecords(
  * at the block, only what is certain counts: its failure is thrown where nothing but a forwarded call would be left.
  */
 async function readRecords(
-  wanting: readonly Wanting[],
+  wanting: readonly IncompleteEvent[],
   reads: DetailReads,
-  found: Found,
+  found: DetailsByEvent,
   signal: AbortSignal,
-): Promise<Records> {
+): Promise<ContractRecords> {
   let failure: Fault | null = null;
-  const exact = await recordsOf(wanting, reads.callsAt, signal).catch((error): Found => {
+  const exact = await recordsOf(wanting, reads.callAtBlocks, signal).catch((error): DetailsByEvent => {
     if (signal.aborted || !(error instanceof Fault)) throw error;
     failure = error;
     return new Map();
@@ -96,7 +96,7 @@ async function readRecords(
   const kept = pruned.filter(({ event }) => later.has(event));
   const unchanged = at ? await unchangedUntil(at, kept, reads, signal) : new Set();
   for (const [event, record] of later) if (unchanged.has(event)) exact.set(event, record);
-  await takeTracedCalls(
+  await matchTracedCalls(
     pruned.filter(({ event }) => !exact.has(event)),
     reads,
     found,
@@ -108,28 +108,28 @@ async function readRecords(
 
 /** The events whose record no later event has changed, up to the block that it was read at. */
 async function unchangedUntil(
-  at: BlockPlace,
-  wanting: readonly Wanting[],
+  at: StateBlock,
+  wanting: readonly IncompleteEvent[],
   reads: DetailReads,
   signal: AbortSignal,
 ): Promise<ReadonlySet<DecodedEvent>> {
-  const queries = wanting.flatMap(({ log, event, reader: { changing } }) =>
+  const queries = wanting.flatMap(({ log, event, detailsReader: { mutable: changing } }) =>
     changing
-      ? [{ address: event.address, topics: changing.topics(event), fromBlock: log.blockNumber, event }]
+      ? [{ address: event.address, topics: changing.encodeTopics(event), fromBlock: log.blockNumber, event }]
       : [],
   );
-  const changes = queries.length === 0 ? [] : await reads.changes(queries, at, signal);
+  const changes = queries.length === 0 ? [] : await reads.haveChanged(queries, at, signal);
   return new Set(queries.flatMap(({ event }, index) => (changes[index] === false ? [event] : [])));
 }
 
 async function laterRecordsOf(
-  wanting: readonly Wanting[],
+  wanting: readonly IncompleteEvent[],
   reads: DetailReads,
   signal: AbortSignal,
-): Promise<{ readonly at: BlockPlace | null; readonly records: Found }> {
-  let at: BlockPlace | null = null;
-  const read: DetailReads["callsAt"] = async (calls) => {
-    const later = await reads.callsLater(calls, signal);
+): Promise<{ readonly at: StateBlock | null; readonly records: DetailsByEvent }> {
+  let at: StateBlock | null = null;
+  const read: DetailReads["callAtBlocks"] = async (calls) => {
+    const later = await reads.callAtLaterBlock(calls, signal);
     at = later.at;
     return later.results;
   };
@@ -138,30 +138,30 @@ async function laterRecordsOf(
 }
 
 async function recordsOf(
-  wanting: readonly Wanting[],
-  read: DetailReads["callsAt"],
+  wanting: readonly IncompleteEvent[],
+  read: DetailReads["callAtBlocks"],
   signal: AbortSignal,
-): Promise<Found> {
-  const records: Found = new Map();
+): Promise<DetailsByEvent> {
+  const records: DetailsByEvent = new Map();
   if (wanting.length === 0) return records;
   const outputs = await read(
-    wanting.map(({ log, event, reader }) => ({
+    wanting.map(({ log, event, detailsReader: reader }) => ({
       to: event.address,
-      data: reader.stateCall(event),
+      data: reader.encodeStateCall(event),
       blockNumber: log.blockNumber,
       blockHash: log.blockHash,
     })),
     signal,
   );
-  for (const [index, { event, reader }] of wanting.entries()) {
+  for (const [index, { event, detailsReader: reader }] of wanting.entries()) {
     const output = outputs[index];
-    const record = output ? reader.recordOf(output, event) : null;
+    const record = output ? reader.normalizeRecord(output, event) : null;
     if (record) records.set(event, record);
   }
   return records;
 }
 
-function unreadable({ event }: Wanting): Fault {
+function unreadable({ event }: IncompleteEvent): Fault {
   return new Fault(
     "NODE_STATE_MISSING",
     `What ${event.contract}.${event.name} leaves out in transaction ${event.txHash} of block ${event.blockNumber} is in no ` +
@@ -171,11 +171,11 @@ function unreadable({ event }: Wanting): Fault {
 }
 
 /** How a fold reads stored details. */
-export function readerOf(stored: Hex | null): <T>(reader: DetailsReader<T>) => T {
+export function createStoredDetailsReader(stored: Hex | null): <T>(reader: DetailsReader<T>) => T {
   return (reader) => {
     const payload: Hex = `0x${stored?.slice(4) ?? ""}`;
-    if (stored?.startsWith(FROM_STATE)) return reader.fromState(payload);
-    const read = stored?.startsWith(FROM_CALL) ? reader.fromCall(payload) : null;
+    if (stored?.startsWith(DETAILS_FROM_STATE)) return reader.decodeState(payload);
+    const read = stored?.startsWith(DETAILS_FROM_CALL) ? reader.decodeCall(payload) : null;
     if (read === null) throw new Error("the details of the event were not stored with its log");
     return read;
   };

@@ -2,18 +2,18 @@
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
 import type { Hex } from "../../lib/hex.ts";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes, bytes32, text, uint256 } from "../../schema/column.ts";
-import { domain } from "../../schema/domain.ts";
-import { details } from "../../schema/event-details.ts";
-import { table } from "../../schema/table.ts";
-import { storableText } from "../decode/words.ts";
+import { address, bool, bytes, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { defineDomain } from "../../schema/domain.ts";
+import { defineDetails } from "../../schema/event-details.ts";
+import { defineTable } from "../../schema/table.ts";
+import { toStorableText } from "../decode/words.ts";
 
-export const agents = table(
+export const agents = defineTable(
   "agents",
   {
     agent_id: uint256,
     owner: address,
-    metadata_uri: text,
+    metadata_uri: unboundedText,
     pubkey: bytes,
     capabilities_hash: bytes32,
     revoked: bool,
@@ -23,26 +23,26 @@ export const agents = table(
 
 // The event names neither the key nor the capabilities the agent registered with. The key stays; an update replaces the
 // capabilities, and then only the call, or the state before the update, has the first ones.
-const registration = details({
+const registration = defineDetails({
   abi,
   call: "registerAgent",
   fromCall: ([, pubkey, capabilitiesHash]) => ({ pubkey, capabilitiesHash }),
-  callFits: ([metadataURI], event: { agentId: bigint; owner: Hex; metadataURI: string }) =>
+  callMatches: ([metadataURI], event: { agentId: bigint; owner: Hex; metadataURI: string }) =>
     comparable(metadataURI) === comparable(event.metadataURI),
   view: "getAgent",
   viewArgs: ({ agentId }) => [agentId] as const,
   fromView: ({ pubkey, capabilitiesHash }) => ({ pubkey, capabilitiesHash }),
-  viewFits: ({ owner }, event) => owner.toLowerCase() === event.owner,
-  asWritten: (agent) => ({ ...agent, revoked: false }),
-  changing: { fields: ["capabilitiesHash"], by: "AgentUpdated", key: "agentId" },
+  viewMatches: ({ owner }, event) => owner.toLowerCase() === event.owner,
+  asEmitted: (agent) => ({ ...agent, revoked: false }),
+  mutable: { fields: ["capabilitiesHash"], eventName: "AgentUpdated", key: "agentId" },
 });
 
 // Two readers of the same bytes: one replaces NUL, the other drops a byte order mark.
 function comparable(text: string): string {
-  return storableText(text).replace(/^\ufeff/, "");
+  return toStorableText(text).replace(/^\ufeff/, "");
 }
 
-export const agentsDomain = domain({
+export const agentsDomain = defineDomain({
   contract: "AgentRegistry",
   abi,
   tables: [agents],

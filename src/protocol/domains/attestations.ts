@@ -1,13 +1,13 @@
 // Attestations: who vouches for what. AttestationRegistry → attestations, and how active each attester is.
 import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
 import type { Hex } from "../../lib/hex.ts";
-import { add, insert, update } from "../../schema/change.ts";
+import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint63, uint256 } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { details } from "../../schema/event-details.ts";
-import { rollup, table } from "../../schema/table.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineDetails } from "../../schema/event-details.ts";
+import { defineRollup, defineTable } from "../../schema/table.ts";
 
-export const attestations = table(
+export const attestations = defineTable(
   "attestations",
   {
     attestation_id: uint256,
@@ -29,28 +29,28 @@ export const attestations = table(
 );
 
 // By address, not by attestor id: an attestor may attest before it registers.
-export const attesterActivity = rollup(
+export const attesterActivity = defineRollup(
   "attester_activity",
   { attester: address, attestations: uint63, revoked_attestations: uint63 },
   { key: ["attester"], history: "full" },
 );
 
 // The event leaves out the data hash. Of the record only `revoked` ever changes, and it is false at the event.
-const submission = details({
+const submission = defineDetails({
   abi,
   call: "submitAttestation",
   fromCall: ([, , dataHash]) => dataHash,
-  callFits: ([schema, subject], event: { id: bigint; attester: Hex; schema: Hex; subject: Hex }) =>
+  callMatches: ([schema, subject], event: { id: bigint; attester: Hex; schema: Hex; subject: Hex }) =>
     schema === event.schema && subject === event.subject,
   view: "getAttestation",
   viewArgs: ({ id }) => [id] as const,
   fromView: ({ dataHash }) => dataHash,
-  viewFits: ({ attester, schema, subject }, event) =>
+  viewMatches: ({ attester, schema, subject }, event) =>
     attester.toLowerCase() === event.attester && schema === event.schema && subject === event.subject,
-  asWritten: (attestation) => ({ ...attestation, revoked: false }),
+  asEmitted: (attestation) => ({ ...attestation, revoked: false }),
 });
 
-export const attestationsDomain = domain({
+export const attestationsDomain = defineDomain({
   contract: "AttestationRegistry",
   abi,
   tables: [attestations, attesterActivity],
@@ -67,18 +67,18 @@ export const attestationsDomain = domain({
           timestamp,
           revoked: false,
         }),
-        add(attesterActivity, { attester: args.attester }, { attestations: 1n }),
+        addAmounts(attesterActivity, { attester: args.attester }, { attestations: 1n }),
       ],
       explain: ({ args }) => `Attestation #${args.id} submitted by ${args.attester} about ${args.subject}`,
     },
     AttestationRevoked: {
-      needs: ({ args }) => [need(attestations, { attestation_id: args.id })],
+      requiredRows: ({ args }) => [requireRow(attestations, { attestation_id: args.id })],
       fold: ({ args, find }) => {
         const attestation = find(attestations, { attestation_id: args.id });
         if (!attestation) throw new Error(`attestation ${args.id} is revoked, but was never submitted`);
         return [
           update(attestations, { attestation_id: args.id }, { revoked: true }),
-          add(attesterActivity, { attester: attestation.attester }, { revoked_attestations: 1n }),
+          addAmounts(attesterActivity, { attester: attestation.attester }, { revoked_attestations: 1n }),
         ];
       },
       explain: ({ args }) => `Attestation #${args.id} revoked by its attester`,

@@ -1,15 +1,15 @@
 // The commerce rollups: totals that analytics and reputation read, kept by the events that change them.
-import { add, type Change } from "../../schema/change.ts";
-import { address, total, uint16, uint63, uint256, word } from "../../schema/column.ts";
-import { rollup, ZERO_ADDRESS } from "../../schema/table.ts";
+import { addAmounts, type Change } from "../../schema/change.ts";
+import { address, unboundedInteger, uint16, uint63, uint256, boundedText } from "../../schema/column.ts";
+import { defineRollup, ZERO_ADDRESS } from "../../schema/table.ts";
 
-const volume = { receipts: uint63, settled_volume: total, protocol_fees: total };
+const volume = { receipts: uint63, settled_volume: unboundedInteger, protocol_fees: unboundedInteger };
 const byVolume = "settled_volume";
 
-export const commerceTotals = rollup(
+export const commerceTotals = defineRollup(
   "commerce_totals",
   {
-    scope: word,
+    scope: boundedText,
     merchants: uint63,
     active_merchants: uint63,
     services: uint63,
@@ -18,11 +18,11 @@ export const commerceTotals = rollup(
     active_facilitators: uint63,
     quotes: uint63,
     settled_quotes: uint63,
-    quoted_volume: total,
-    quoted_protocol_fees: total,
+    quoted_volume: unboundedInteger,
+    quoted_protocol_fees: unboundedInteger,
     receipts: uint63,
-    settled_volume: total,
-    settled_protocol_fees: total,
+    settled_volume: unboundedInteger,
+    settled_protocol_fees: unboundedInteger,
     disputes: uint63,
     open_disputes: uint63,
     resolved_disputes: uint63,
@@ -31,32 +31,32 @@ export const commerceTotals = rollup(
   { key: ["scope"] },
 );
 
-export const tokenVolumes = rollup(
+export const tokenVolumes = defineRollup(
   "token_volumes",
   { token: address, ...volume },
   { key: ["token"], index: [[byVolume, "token"]] },
 );
 
-export const railVolumes = rollup(
+export const railVolumes = defineRollup(
   "rail_volumes",
   { payment_rail: uint16, ...volume },
   { key: ["payment_rail"] },
 );
 
-export const facilitatorVolumes = rollup(
+export const facilitatorVolumes = defineRollup(
   "facilitator_volumes",
   { facilitator: address, ...volume },
   { key: ["facilitator"], index: [[byVolume, "facilitator"]] },
 );
 
-export const serviceVolumes = rollup(
+export const serviceVolumes = defineRollup(
   "service_volumes",
   { service_numeric_id: uint256, ...volume },
   { key: ["service_numeric_id"], index: [[byVolume, "service_numeric_id"]] },
 );
 
 // Reputation is read at any block, so a merchant's record keeps its whole past.
-export const merchantRecords = rollup(
+export const merchantRecords = defineRollup(
   "merchant_records",
   {
     merchant_id: uint256,
@@ -73,11 +73,11 @@ export const merchantRecords = rollup(
 type Totals = Partial<Record<Exclude<keyof typeof commerceTotals.columns & string, "scope">, bigint>>;
 
 /** Adds to the one row of totals. */
-export function addTotals(amounts: Totals): Change {
-  return add(commerceTotals, { scope: "all" }, amounts);
+export function addCommerceTotals(amounts: Totals): Change {
+  return addAmounts(commerceTotals, { scope: "all" }, amounts);
 }
 
-export type Settled = {
+export type SettledReceipt = {
   readonly token: string;
   readonly payment_rail: number;
   readonly facilitator: string;
@@ -88,7 +88,7 @@ export type Settled = {
 };
 
 /** What one settled receipt adds everywhere; a payment without a facilitator adds to none. */
-export function addSettled(receipt: Settled): Change[] {
+export function addSettledReceipt(receipt: SettledReceipt): Change[] {
   const amounts = {
     receipts: 1n,
     settled_volume: receipt.amount,
@@ -96,20 +96,20 @@ export function addSettled(receipt: Settled): Change[] {
   };
   const facilitated = receipt.facilitator !== ZERO_ADDRESS;
   return [
-    addTotals({
+    addCommerceTotals({
       receipts: 1n,
       settled_volume: receipt.amount,
       settled_protocol_fees: receipt.protocol_fee_amount,
     }),
-    add(tokenVolumes, { token: receipt.token }, amounts),
-    add(railVolumes, { payment_rail: receipt.payment_rail }, amounts),
-    add(merchantRecords, { merchant_id: receipt.merchant_id }, amounts),
-    add(serviceVolumes, { service_numeric_id: receipt.service_numeric_id }, amounts),
-    ...(facilitated ? [add(facilitatorVolumes, { facilitator: receipt.facilitator }, amounts)] : []),
+    addAmounts(tokenVolumes, { token: receipt.token }, amounts),
+    addAmounts(railVolumes, { payment_rail: receipt.payment_rail }, amounts),
+    addAmounts(merchantRecords, { merchant_id: receipt.merchant_id }, amounts),
+    addAmounts(serviceVolumes, { service_numeric_id: receipt.service_numeric_id }, amounts),
+    ...(facilitated ? [addAmounts(facilitatorVolumes, { facilitator: receipt.facilitator }, amounts)] : []),
   ];
 }
 
 /** +1, 0 or -1: what a switch from `before` to `after` does to a count of those that are on. */
-export function switched(before: boolean, after: boolean): bigint {
+export function countDelta(before: boolean, after: boolean): bigint {
   return BigInt(Number(after) - Number(before));
 }

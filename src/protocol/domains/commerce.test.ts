@@ -1,12 +1,12 @@
 // Commerce: what is sold, quoted, paid, delivered and disputed, and totals that follow every turn of it.
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  hashOf,
+  repeatAddressByte,
+  repeatHashByte,
   type MemoryRows,
-  Story,
-  ZERO_ADDRESS,
-  ZERO_HASH,
+  LogSequence,
+  MEMORY_ZERO_ADDRESS,
+  MEMORY_ZERO_HASH,
 } from "../../../tests/support/index/memory-index.ts";
 import {
   commerceTotals,
@@ -26,12 +26,12 @@ import { settlements } from "./settlements.ts";
 import { signalCounts, subjectSignalCounts, trustSignals } from "./trust-signals.ts";
 
 const [OWNER, AGENT, TOKEN, FACILITATOR] = [
-  addressOf("01"),
-  addressOf("02"),
-  addressOf("70"),
-  addressOf("f1"),
+  repeatAddressByte("01"),
+  repeatAddressByte("02"),
+  repeatAddressByte("70"),
+  repeatAddressByte("f1"),
 ];
-const QUOTE = hashOf("91");
+const QUOTE = repeatHashByte("91");
 
 type Terms = {
   quoteHash?: string;
@@ -41,16 +41,16 @@ type Terms = {
   paymentRail?: number;
 };
 
-class Shop extends Story {
+class Shop extends LogSequence {
   registry(name: string, args: Record<string, unknown>): this {
-    return this.say("CommerceRegistry", name, args);
+    return this.append("CommerceRegistry", name, args);
   }
   merchant(merchantId = 1n): this {
     const address = { owner: OWNER, payoutAddress: OWNER };
     return this.registry("MerchantRegistered", { merchantId, ...address, ...document("m") });
   }
   service(serviceNumericId: bigint, serviceId: string): this {
-    const about = { ...document("s"), capabilityHash: hashOf("0c") };
+    const about = { ...document("s"), capabilityHash: repeatHashByte("0c") };
     return this.registry("ServiceRegistered", { serviceNumericId, merchantId: 1n, serviceId, ...about });
   }
   quote(terms: Terms = {}): this {
@@ -58,28 +58,28 @@ class Shop extends Story {
       ...sale(terms),
       expiresAt: 2_000_000_000n,
       paymentNonce: 1n,
-      termsHash: hashOf("44"),
-      x402PayloadHash: ZERO_HASH,
+      termsHash: repeatHashByte("44"),
+      x402PayloadHash: MEMORY_ZERO_HASH,
     });
   }
   receipt(receiptId: bigint, terms: Terms = {}): this {
-    const outcome = { resultHash: hashOf("55"), fulfillmentHash: ZERO_HASH };
+    const outcome = { resultHash: repeatHashByte("55"), fulfillmentHash: MEMORY_ZERO_HASH };
     return this.registry("ReceiptRecorded", { receiptId, ...sale(terms), ...outcome });
   }
   fulfilled(receiptId: bigint, fulfillmentHash: string): this {
     return this.registry("FulfillmentRecorded", { receiptId, fulfillmentHash });
   }
   disputed(disputeId: bigint, receiptId = 1n): this {
-    const about = { opener: AGENT, reasonHash: hashOf("66") };
+    const about = { opener: AGENT, reasonHash: repeatHashByte("66") };
     return this.registry("DisputeOpened", { disputeId, receiptId, ...about });
   }
-  resolved(disputeId: bigint, status: number, resolutionHash: string = hashOf("77")): this {
+  resolved(disputeId: bigint, status: number, resolutionHash: string = repeatHashByte("77")): this {
     return this.registry("DisputeResolved", { disputeId, status, resolutionHash });
   }
 }
 
 function document(about: string): { metadataURI: string; metadataHash: string } {
-  return { metadataURI: `ipfs://${about}`, metadataHash: hashOf("0d") };
+  return { metadataURI: `ipfs://${about}`, metadataHash: repeatHashByte("0d") };
 }
 
 function sale(terms: Terms): Record<string, unknown> {
@@ -94,7 +94,7 @@ function sale(terms: Terms): Record<string, unknown> {
     paymentRail: 3,
     protocolFeeBps: 10,
     protocolFeeAmount: 1n,
-    resourceHash: hashOf("33"),
+    resourceHash: repeatHashByte("33"),
     ...terms,
   };
 }
@@ -116,7 +116,7 @@ describe("what is active", () => {
   it("is counted by every switch, and a repetition counts nothing", async () => {
     const story = new Shop().merchant().service(1n, "a");
     const merchant = { merchantId: 1n, payoutAddress: AGENT, ...document("m2") };
-    const service = { serviceNumericId: 1n, ...document("s2"), capabilityHash: hashOf("0e") };
+    const service = { serviceNumericId: 1n, ...document("s2"), capabilityHash: repeatHashByte("0e") };
     const count = async () => {
       const rows = await story.rows();
       return [totalsOf(rows).active_merchants, totalsOf(rows).active_services];
@@ -133,7 +133,7 @@ describe("what is active", () => {
     expect(await count()).toEqual([1n, 1n]);
     const rows = await story.rows();
     expect(rows.one(merchants)).toMatchObject({ payout_address: AGENT, metadata_uri: "ipfs://m2" });
-    expect(rows.one(services)).toMatchObject({ capability_hash: hashOf("0e"), service_id: "a" });
+    expect(rows.one(services)).toMatchObject({ capability_hash: repeatHashByte("0e"), service_id: "a" });
     expect(totalsOf(rows)).toMatchObject({ merchants: 1n, services: 1n });
   });
 });
@@ -210,7 +210,7 @@ describe("a quote", () => {
 
 describe("a receipt", () => {
   it("adds to every volume it belongs to", async () => {
-    const second = { quoteHash: hashOf("92"), amount: 7n, paymentRail: 2 };
+    const second = { quoteHash: repeatHashByte("92"), amount: 7n, paymentRail: 2 };
     const rows = await new Shop().quote().quote(second).receipt(1n).receipt(2n, second).rows();
     const volume = { receipts: 2n, settled_volume: 107n, protocol_fees: 2n };
     expect(rows.one(tokenVolumes)).toEqual({ token: TOKEN, ...volume });
@@ -224,10 +224,10 @@ describe("a receipt", () => {
   });
 
   it("without a facilitator adds to none", async () => {
-    const direct = { facilitator: ZERO_ADDRESS, paymentRail: 0 };
+    const direct = { facilitator: MEMORY_ZERO_ADDRESS, paymentRail: 0 };
     const rows = await new Shop().quote(direct).receipt(1n, direct).rows();
     expect(rows.of(facilitatorVolumes)).toEqual([]);
-    expect(rows.one(receipts).facilitator).toBe(ZERO_ADDRESS);
+    expect(rows.one(receipts).facilitator).toBe(MEMORY_ZERO_ADDRESS);
   });
 });
 
@@ -241,18 +241,18 @@ describe("a fulfilment", () => {
 
   it("of zero is none", async () => {
     expect(await outcomeOf()).toEqual([null, 0n]);
-    expect(await outcomeOf(ZERO_HASH)).toEqual([null, 0n]);
+    expect(await outcomeOf(MEMORY_ZERO_HASH)).toEqual([null, 0n]);
   });
 
   it("counts once, however often it is repeated", async () => {
-    expect(await outcomeOf(hashOf("aa"))).toEqual([hashOf("aa"), 1n]);
-    expect(await outcomeOf(hashOf("aa"), hashOf("bb"))).toEqual([hashOf("bb"), 1n]);
+    expect(await outcomeOf(repeatHashByte("aa"))).toEqual([repeatHashByte("aa"), 1n]);
+    expect(await outcomeOf(repeatHashByte("aa"), repeatHashByte("bb"))).toEqual([repeatHashByte("bb"), 1n]);
   });
 
   it("is taken back by a zero hash, and may come again", async () => {
-    expect(await outcomeOf(hashOf("aa"), ZERO_HASH)).toEqual([null, 0n]);
-    expect(await outcomeOf(hashOf("aa"), ZERO_HASH, ZERO_HASH)).toEqual([null, 0n]);
-    expect(await outcomeOf(hashOf("aa"), ZERO_HASH, hashOf("cc"))).toEqual([hashOf("cc"), 1n]);
+    expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH)).toEqual([null, 0n]);
+    expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, MEMORY_ZERO_HASH)).toEqual([null, 0n]);
+    expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, repeatHashByte("cc"))).toEqual([repeatHashByte("cc"), 1n]);
   });
 });
 
@@ -279,16 +279,16 @@ describe("a dispute", () => {
   it("moves from open to how it ended", async () => {
     const rows = await paid().disputed(1n).disputed(2n).resolved(1n, 1).resolved(2n, 2).rows();
     expect(rows.of(disputes).map((row) => [row.status, row.resolution_hash])).toEqual([
-      ["RESOLVED", hashOf("77")],
-      ["REJECTED", hashOf("77")],
+      ["RESOLVED", repeatHashByte("77")],
+      ["REJECTED", repeatHashByte("77")],
     ]);
     expect(counts(rows)).toEqual(both(2n, 0n, 1n, 1n));
   });
 
   it("that is resolved again, which the live deployment allows, moves its counters once", async () => {
-    const story = paid().disputed(1n).resolved(1n, 1).resolved(1n, 1, hashOf("88"));
+    const story = paid().disputed(1n).resolved(1n, 1).resolved(1n, 1, repeatHashByte("88"));
     const twice = await story.rows();
-    expect(twice.one(disputes)).toMatchObject({ status: "RESOLVED", resolution_hash: hashOf("88") });
+    expect(twice.one(disputes)).toMatchObject({ status: "RESOLVED", resolution_hash: repeatHashByte("88") });
     expect(counts(twice)).toEqual(both(1n, 0n, 1n, 0n));
     const turned = await story.resolved(1n, 2).resolved(1n, 2).rows();
     expect(turned.one(disputes).status).toBe("REJECTED");
@@ -313,7 +313,7 @@ describe("trust signals", () => {
       [0, 1n, 2],
     ] as const;
     signals.forEach(([subjectType, subjectId, kind], index) => {
-      const about = { subjectType, subjectId, kind, reporter: AGENT, signalHash: hashOf("99") };
+      const about = { subjectType, subjectId, kind, reporter: AGENT, signalHash: repeatHashByte("99") };
       story.registry("TrustSignalRecorded", { signalId: BigInt(index + 1), ...about });
     });
     const rows = await story.rows();
@@ -334,16 +334,16 @@ describe("a settlement", () => {
   it("that is executed twice in one transaction is two", async () => {
     const args = {
       quoteHash: QUOTE,
-      settlementPlanHash: hashOf("92"),
+      settlementPlanHash: repeatHashByte("92"),
       payer: AGENT,
       token: TOKEN,
       grossAmount: 100n,
-      executionHash: hashOf("93"),
+      executionHash: repeatHashByte("93"),
     };
-    const tx = hashOf("e1");
-    const rows = await new Story()
-      .say("SettlementAdapter", "SettlementExecuted", args, { block: 1, tx })
-      .say("SettlementAdapter", "SettlementExecuted", args, { block: 1, tx })
+    const tx = repeatHashByte("e1");
+    const rows = await new LogSequence()
+      .append("SettlementAdapter", "SettlementExecuted", args, { block: 1, tx })
+      .append("SettlementAdapter", "SettlementExecuted", args, { block: 1, tx })
       .rows();
     expect(rows.of(settlements).map((row) => row.settlement_id)).toEqual([`${tx}-0`, `${tx}-1`]);
   });

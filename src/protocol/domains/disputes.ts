@@ -1,15 +1,15 @@
 // Disputes: receipts that are contested, and how it ended. CommerceRegistry → disputes.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
-import { add, type Change, insert, update } from "../../schema/change.ts";
-import { address, bytes32, orNull, uint256, word } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
-import { addTotals, merchantRecords } from "./commerce-totals.ts";
+import { addAmounts, type Change, insert, update } from "../../schema/change.ts";
+import { address, bytes32, orNull, uint256, boundedText } from "../../schema/column.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
+import { addCommerceTotals, merchantRecords } from "./commerce-totals.ts";
 import { receipts } from "./receipts.ts";
 
 export const DISPUTE_STATUSES = ["OPEN", "RESOLVED", "REJECTED"] as const;
 
-export const disputes = table(
+export const disputes = defineTable(
   "disputes",
   {
     dispute_id: uint256,
@@ -18,7 +18,7 @@ export const disputes = table(
     merchant_id: uint256,
     opener: address,
     reason_hash: bytes32,
-    status: word,
+    status: boundedText,
     resolution_hash: orNull(bytes32),
   },
   { key: ["dispute_id"], index: [["receipt_id", "dispute_id"]] },
@@ -38,7 +38,7 @@ const COUNTER: Readonly<Record<string, "open_disputes" | "resolved_disputes" | "
 };
 
 function count(merchant_id: bigint, counts: Counts): Change[] {
-  return [addTotals(counts), add(merchantRecords, { merchant_id }, counts)];
+  return [addCommerceTotals(counts), addAmounts(merchantRecords, { merchant_id }, counts)];
 }
 
 /** Moves one dispute between counters; the same status twice moves nothing. */
@@ -48,13 +48,13 @@ function moved(from: string, to: string): Counts {
   return { ...(left && { [left]: -1n }), ...(entered && { [entered]: 1n }) };
 }
 
-export const disputesDomain = domain({
+export const disputesDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
   tables: [disputes],
   events: {
     DisputeOpened: {
-      needs: ({ args }) => [need(receipts, { receipt_id: args.receiptId })],
+      requiredRows: ({ args }) => [requireRow(receipts, { receipt_id: args.receiptId })],
       fold: ({ args, find }) => {
         const receipt = find(receipts, { receipt_id: args.receiptId });
         if (!receipt) throw new Error(`receipt ${args.receiptId} is disputed, but was never recorded`);
@@ -76,7 +76,7 @@ export const disputesDomain = domain({
     },
     // The live deployment lets a dispute be resolved again: the last word counts.
     DisputeResolved: {
-      needs: ({ args }) => [need(disputes, { dispute_id: args.disputeId })],
+      requiredRows: ({ args }) => [requireRow(disputes, { dispute_id: args.disputeId })],
       fold: ({ args, find }) => {
         const before = find(disputes, { dispute_id: args.disputeId });
         if (!before) throw new Error(`dispute ${args.disputeId} is resolved, but was never opened`);

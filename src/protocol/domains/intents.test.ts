@@ -4,18 +4,18 @@ import { intentVector } from "@sextant/contracts/interface/hash-vectors";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  DEPLOYMENT,
-  hashOf,
+  repeatAddressByte,
+  MEMORY_DEPLOYMENT,
+  repeatHashByte,
   type MemoryChain,
-  Story,
-  ZERO_HASH,
+  LogSequence,
+  MEMORY_ZERO_HASH,
 } from "../../../tests/support/index/memory-index.ts";
 import { bids, fillProofs, fills, intents, solverActivity } from "./intents.ts";
 import { solvers } from "./solvers.ts";
 
 const { intent } = intentVector;
-const [SOLVER, RIVAL] = [addressOf("51"), addressOf("52")];
+const [SOLVER, RIVAL] = [repeatAddressByte("51"), repeatAddressByte("52")];
 
 /** A chain whose book holds the intent of the published example under these ids. */
 function bookOf(ids: readonly bigint[], changed: Partial<typeof intent> = {}): MemoryChain {
@@ -29,26 +29,26 @@ function bookOf(ids: readonly bigint[], changed: Partial<typeof intent> = {}): M
   return { state: Object.fromEntries(ids.map((id) => [question(id), result])) };
 }
 
-class Book extends Story {
+class Book extends LogSequence {
   submitted(intentId = 1n): this {
-    return this.say("IntentBook", "IntentSubmitted", { intentId, owner: intent.owner, nonce: intent.nonce });
+    return this.append("IntentBook", "IntentSubmitted", { intentId, owner: intent.owner, nonce: intent.nonce });
   }
   bid(bidId: bigint, solver = SOLVER, intentId = 1n): this {
     const terms = { amountIn: 990n, amountOut: 950n, fee: 3n, validUntil: 1_999_999_999n };
-    return this.say("IntentBook", "SolverBidSubmitted", {
+    return this.append("IntentBook", "SolverBidSubmitted", {
       intentId,
       bidId,
       solver,
       ...terms,
-      executionHash: hashOf("33"),
+      executionHash: repeatHashByte("33"),
     });
   }
   selected(bidId: bigint, solver = SOLVER, intentId = 1n): this {
-    return this.say("IntentBook", "SolverBidSelected", { intentId, bidId, solver });
+    return this.append("IntentBook", "SolverBidSelected", { intentId, bidId, solver });
   }
   filled(amountOut: bigint, solver = SOLVER, intentId = 1n, block?: number): this {
     const place = block === undefined ? {} : { block };
-    return this.say("IntentBook", "IntentFilled", { intentId, solver, amountIn: 990n, amountOut }, place);
+    return this.append("IntentBook", "IntentFilled", { intentId, solver, amountIn: 990n, amountOut }, place);
   }
 }
 
@@ -70,10 +70,10 @@ describe("an intent", () => {
       selected_bid_id: null,
       intent_hash: intentVector.structHash,
       execution_target: intent.execution.target,
-      data_hash: hashOf("33"),
-      required_attestation_subject: hashOf("44"),
-      required_attestation_schema: hashOf("55"),
-      metadata_uri_hash: hashOf("66"),
+      data_hash: repeatHashByte("33"),
+      required_attestation_subject: repeatHashByte("44"),
+      required_attestation_schema: repeatHashByte("55"),
+      metadata_uri_hash: repeatHashByte("66"),
       block_number: 1n,
       tx_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       log_index: 0,
@@ -97,7 +97,7 @@ describe("an intent", () => {
   it("that is cancelled is CANCELLED and keeps where it came from", async () => {
     const rows = await new Book()
       .submitted()
-      .say("IntentBook", "IntentCancelled", { intentId: 1n })
+      .append("IntentBook", "IntentCancelled", { intentId: 1n })
       .rows(bookOf([1n]));
     expect(rows.one(intents)).toMatchObject({ status: "CANCELLED", block_number: 1n });
   });
@@ -153,11 +153,11 @@ describe("a fill", () => {
 
   it("before the solver registers counts for the solver", async () => {
     const story = new Book().submitted(1n).submitted(2n).filled(950n, SOLVER, 1n);
-    story.say("SolverRegistry", "SolverRegistered", {
+    story.append("SolverRegistry", "SolverRegistered", {
       solverId: 9n,
       operator: SOLVER,
       metadataURI: "ipfs://solver",
-      capabilitiesHash: ZERO_HASH,
+      capabilitiesHash: MEMORY_ZERO_HASH,
       bond: 5n,
     });
     const rows = await story.filled(901n, SOLVER, 2n).rows(bookOf([1n, 2n]));
@@ -188,11 +188,11 @@ describe("a fill", () => {
   });
 
   it("has its proof beside it", async () => {
-    const proof = { resultHash: hashOf("0a"), traceHash: hashOf("0b"), attestationId: 4n };
+    const proof = { resultHash: repeatHashByte("0a"), traceHash: repeatHashByte("0b"), attestationId: 4n };
     const rows = await new Book()
       .submitted()
       .filled(950n)
-      .say("IntentBook", "IntentFillProof", { intentId: 1n, ...proof })
+      .append("IntentBook", "IntentFillProof", { intentId: 1n, ...proof })
       .rows(bookOf([1n]));
     expect(rows.one(fillProofs)).toMatchObject({
       intent_id: 1n,
@@ -211,7 +211,7 @@ describe("a fill", () => {
 
 describe("the book", () => {
   it("knows its signing domain may change and makes nothing of it", async () => {
-    const rows = await new Story().say("IntentBook", "EIP712DomainChanged", {}).rows();
+    const rows = await new LogSequence().append("IntentBook", "EIP712DomainChanged", {}).rows();
     expect(rows.of(intents)).toEqual([]);
   });
 
@@ -222,9 +222,9 @@ describe("the book", () => {
     const input = encodeFunctionData({
       abi: intentBookAbi,
       functionName: "submitIntent",
-      args: [intent, 27, ZERO_HASH, ZERO_HASH],
+      args: [intent, 27, MEMORY_ZERO_HASH, MEMORY_ZERO_HASH],
     });
-    const { IntentBook } = DEPLOYMENT.contracts;
+    const { IntentBook } = MEMORY_DEPLOYMENT.contracts;
     const rows = await story.rows({ transactions: { [log.transactionHash]: { to: IntentBook, input } } });
     expect(rows.one(intents).intent_hash).toBe(intentVector.structHash);
   });

@@ -2,31 +2,31 @@
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import type { Hex } from "../../lib/hex.ts";
-import { add, insert, update } from "../../schema/change.ts";
+import { addAmounts, insert, update } from "../../schema/change.ts";
 import {
   address,
   bytes32,
   int257,
   orNull,
-  total,
+  unboundedInteger,
   uint16,
   uint63,
   uint256,
-  word,
+  boundedText,
 } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { details } from "../../schema/event-details.ts";
-import { rollup, table } from "../../schema/table.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineDetails } from "../../schema/event-details.ts";
+import { defineRollup, defineTable } from "../../schema/table.ts";
 
 export const INTENT_TYPES = ["SWAP_EXACT_IN_MAX_SLIPPAGE"] as const;
 
 // EXPIRED is not stored: it follows from the deadline and the time of the block that is read.
-export const intents = table(
+export const intents = defineTable(
   "intents",
   {
     intent_id: uint256,
     owner: address,
-    intent_type: word,
+    intent_type: boundedText,
     input_token: address,
     output_token: address,
     amount_in_max: uint256,
@@ -34,7 +34,7 @@ export const intents = table(
     deadline: uint256,
     slippage_bps: uint16,
     nonce: uint256,
-    status: word,
+    status: boundedText,
     selected_bid_id: orNull(uint256),
     intent_hash: bytes32,
     execution_target: address,
@@ -50,7 +50,7 @@ export const intents = table(
 );
 
 // SELECTED and REJECTED follow from the intent's selected bid, so that a change of mind touches one row.
-export const bids = table(
+export const bids = defineTable(
   "bids",
   {
     intent_id: uint256,
@@ -65,7 +65,7 @@ export const bids = table(
   { key: ["intent_id", "chain_bid_id"] },
 );
 
-export const fills = table(
+export const fills = defineTable(
   "fills",
   {
     intent_id: uint256,
@@ -78,16 +78,16 @@ export const fills = table(
   { key: ["intent_id"], index: [["solver", "intent_id"]] },
 );
 
-export const fillProofs = table(
+export const fillProofs = defineTable(
   "fill_proofs",
   { intent_id: uint256, result_hash: bytes32, trace_hash: bytes32, attestation_id: uint256 },
   { key: ["intent_id"] },
 );
 
 // By address, not by solver id: a solver may fill before it registers.
-export const solverActivity = rollup(
+export const solverActivity = defineRollup(
   "solver_activity",
-  { solver: address, fills: uint63, latency_blocks_total: uint63, surplus_out_total: total },
+  { solver: address, fills: uint63, latency_blocks_total: uint63, surplus_out_total: unboundedInteger },
   { key: ["solver"], history: "full" },
 );
 
@@ -108,19 +108,19 @@ type Terms = {
 };
 
 // The event names only id, owner and nonce; the rest never changes once stored.
-const submission = details({
+const submission = defineDetails({
   abi,
   call: "submitIntent",
   fromCall: ([intent]): Terms => intent,
-  callFits: ([{ owner, nonce }], event: { intentId: bigint; owner: Hex; nonce: bigint }) =>
+  callMatches: ([{ owner, nonce }], event: { intentId: bigint; owner: Hex; nonce: bigint }) =>
     owner.toLowerCase() === event.owner && nonce === event.nonce,
   view: "getIntent",
   viewArgs: ({ intentId }) => [intentId] as const,
   fromView: (intent): Terms => intent,
-  viewFits: ({ owner, nonce }, event) => owner.toLowerCase() === event.owner && nonce === event.nonce,
+  viewMatches: ({ owner, nonce }, event) => owner.toLowerCase() === event.owner && nonce === event.nonce,
 });
 
-export const intentsDomain = domain({
+export const intentsDomain = defineDomain({
   contract: "IntentBook",
   abi,
   tables: [intents, bids, fills, fillProofs, solverActivity],
@@ -181,7 +181,7 @@ export const intentsDomain = domain({
         `Bid #${args.bidId} of solver ${args.solver} selected for intent #${args.intentId}`,
     },
     IntentFilled: {
-      needs: ({ args }) => [need(intents, { intent_id: args.intentId })],
+      requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
       fold: ({ args, blockNumber, find }) => {
         const intent = find(intents, { intent_id: args.intentId });
         if (!intent) throw new Error(`intent ${args.intentId} is filled, but was never submitted`);
@@ -197,7 +197,7 @@ export const intentsDomain = domain({
             latency_blocks: latency,
             surplus_out: surplus,
           }),
-          add(
+          addAmounts(
             solverActivity,
             { solver: args.solver },
             { fills: 1n, latency_blocks_total: latency, surplus_out_total: surplus },

@@ -1,27 +1,27 @@
 // Merchants: who sells. CommerceRegistry → merchants.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes32, text, uint256 } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
+import { address, bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
 import {
-  addTotals,
+  addCommerceTotals,
   commerceTotals,
   facilitatorVolumes,
   merchantRecords,
   railVolumes,
   serviceVolumes,
-  switched,
+  countDelta,
   tokenVolumes,
 } from "./commerce-totals.ts";
 
-export const merchants = table(
+export const merchants = defineTable(
   "merchants",
   {
     merchant_id: uint256,
     owner: address,
     payout_address: address,
-    metadata_uri: text,
+    metadata_uri: unboundedText,
     metadata_hash: bytes32,
     active: bool,
   },
@@ -34,7 +34,7 @@ export const merchants = table(
   },
 );
 
-export const merchantsDomain = domain({
+export const merchantsDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
   tables: [
@@ -57,12 +57,12 @@ export const merchantsDomain = domain({
           metadata_hash: args.metadataHash,
           active: true,
         }),
-        addTotals({ merchants: 1n, active_merchants: 1n }),
+        addCommerceTotals({ merchants: 1n, active_merchants: 1n }),
       ],
       explain: ({ args }) => `Merchant #${args.merchantId} registered by ${args.owner}`,
     },
     MerchantUpdated: {
-      needs: ({ args }) => [need(merchants, { merchant_id: args.merchantId })],
+      requiredRows: ({ args }) => [requireRow(merchants, { merchant_id: args.merchantId })],
       fold: ({ args, find }) => {
         const before = find(merchants, { merchant_id: args.merchantId });
         return [
@@ -76,7 +76,7 @@ export const merchantsDomain = domain({
               active: args.active,
             },
           ),
-          addTotals({ active_merchants: switched(before?.active ?? false, args.active) }),
+          addCommerceTotals({ active_merchants: countDelta(before?.active ?? false, args.active) }),
         ];
       },
       explain: ({ args }) =>

@@ -1,26 +1,26 @@
 // Policies: the latest word per subject, and spending windows that start and end as in the contract.
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  hashOf,
-  type Place,
-  Story,
-  ZERO_ADDRESS,
+  repeatAddressByte,
+  repeatHashByte,
+  type MemoryLogPosition,
+  LogSequence,
+  MEMORY_ZERO_ADDRESS,
 } from "../../../tests/support/index/memory-index.ts";
 import { paymentWindows, policies, signedPayments, spendWindows } from "./policies.ts";
 
-const ACCOUNT = addressOf("a1");
-const [TOKEN, OTHER_TOKEN] = [addressOf("70"), addressOf("71")];
-const [MERCHANT, FACILITATOR, RIVAL] = [addressOf("50"), addressOf("f1"), addressOf("f2")];
+const ACCOUNT = repeatAddressByte("a1");
+const [TOKEN, OTHER_TOKEN] = [repeatAddressByte("70"), repeatAddressByte("71")];
+const [MERCHANT, FACILITATOR, RIVAL] = [repeatAddressByte("50"), repeatAddressByte("f1"), repeatAddressByte("f2")];
 const NOON = 1_767_268_800;
 const DAY = 86_400;
 
-class Module extends Story {
+class Module extends LogSequence {
   set(name: string, args: Record<string, unknown>): this {
-    return this.say("PolicyModule", name, { account: ACCOUNT, ...args });
+    return this.append("PolicyModule", name, { account: ACCOUNT, ...args });
   }
   spend(amount: bigint, dailyTotal: bigint, timestamp: number, token = TOKEN): this {
-    return this.say(
+    return this.append(
       "PolicyModule",
       "SpendRecorded",
       { account: ACCOUNT, token, amount, dailyTotal },
@@ -28,9 +28,9 @@ class Module extends Story {
     );
   }
   pay(dailyTotal: bigint, hash: string, timestamp: number, facilitator = FACILITATOR): this {
-    const place: Place = { timestamp };
+    const place: MemoryLogPosition = { timestamp };
     const args = { account: ACCOUNT, merchant: MERCHANT, token: TOKEN, facilitator, amount: 5n };
-    return this.say(
+    return this.append(
       "PolicyModule",
       "SignedPaymentRecorded",
       { ...args, paymentHash: hash, dailyTotal },
@@ -135,29 +135,29 @@ describe("payment policies that differ in the facilitator", () => {
     const rows = await new Module()
       .set("PaymentPolicySet", { ...terms, facilitator: FACILITATOR, maxPerDay: 2n })
       .set("PaymentPolicySet", { ...terms, facilitator: RIVAL, maxPerDay: 3n })
-      .set("PaymentPolicySet", { ...terms, facilitator: ZERO_ADDRESS, maxPerDay: 4n })
+      .set("PaymentPolicySet", { ...terms, facilitator: MEMORY_ZERO_ADDRESS, maxPerDay: 4n })
       .rows();
     expect(rows.of(policies).map((row) => [row.facilitator, row.max_per_day])).toEqual([
       [FACILITATOR, 2n],
       [RIVAL, 3n],
-      [ZERO_ADDRESS, 4n],
+      [MEMORY_ZERO_ADDRESS, 4n],
     ]);
   });
 
   it("have spending windows of their own", async () => {
     const rows = await new Module()
-      .pay(5n, hashOf("01"), NOON)
-      .pay(5n, hashOf("02"), NOON + 60, RIVAL)
-      .pay(10n, hashOf("03"), NOON + 120)
+      .pay(5n, repeatHashByte("01"), NOON)
+      .pay(5n, repeatHashByte("02"), NOON + 60, RIVAL)
+      .pay(10n, repeatHashByte("03"), NOON + 120)
       .rows();
     expect(rows.of(paymentWindows).map((row) => [row.facilitator, row.spent, row.window_start])).toEqual([
       [FACILITATOR, 10n, BigInt(NOON)],
       [RIVAL, 5n, BigInt(NOON + 60)],
     ]);
     expect(rows.of(signedPayments).map((row) => row.payment_hash)).toEqual([
-      hashOf("01"),
-      hashOf("02"),
-      hashOf("03"),
+      repeatHashByte("01"),
+      repeatHashByte("02"),
+      repeatHashByte("03"),
     ]);
   });
 });
@@ -212,12 +212,12 @@ describe("a spending window", () => {
   });
 
   it("of payments rolls over in the same second", async () => {
-    const story = new Module().pay(5n, hashOf("01"), NOON).pay(10n, hashOf("02"), NOON + DAY - 1);
+    const story = new Module().pay(5n, repeatHashByte("01"), NOON).pay(10n, repeatHashByte("02"), NOON + DAY - 1);
     expect((await story.rows()).one(paymentWindows)).toMatchObject({
       spent: 10n,
       window_start: BigInt(NOON),
     });
-    story.pay(5n, hashOf("03"), NOON + DAY);
+    story.pay(5n, repeatHashByte("03"), NOON + DAY);
     expect((await story.rows()).one(paymentWindows)).toMatchObject({
       spent: 5n,
       window_start: BigInt(NOON + DAY),

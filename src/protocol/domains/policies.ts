@@ -1,18 +1,18 @@
 // Policies: what an account allows itself, and what it has spent. PolicyModule → policies, spending windows.
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
-import { type Change, insert, put } from "../../schema/change.ts";
-import { address, bool, bytes4, bytes32, orNull, uint63, uint256, word } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { type RowOf, table } from "../../schema/table.ts";
+import { type Change, insert, upsert } from "../../schema/change.ts";
+import { address, bool, bytes4, bytes32, orNull, uint63, uint256, boundedText } from "../../schema/column.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { type RowOf, defineTable } from "../../schema/table.ts";
 
 /** The contract's spending window, which starts with the first spend after the last one ended. */
 export const SPEND_WINDOW_SECONDS = 86_400n;
 
 const policyColumns = {
   account: address,
-  policy_type: word,
+  policy_type: boundedText,
   /** What the policy is about, as one text: what makes it unique for the account and type. */
-  policy_subject: word,
+  policy_subject: boundedText,
   token: orNull(address),
   target: orNull(address),
   selector: orNull(bytes4),
@@ -26,17 +26,17 @@ const policyColumns = {
   frozen: orNull(bool),
 };
 
-export const policies = table("policies", policyColumns, {
+export const policies = defineTable("policies", policyColumns, {
   key: ["account", "policy_type", "policy_subject"],
 });
 
-export const spendWindows = table(
+export const spendWindows = defineTable(
   "spend_windows",
   { account: address, token: address, spent: uint256, window_start: uint63 },
   { key: ["account", "token"] },
 );
 
-export const paymentWindows = table(
+export const paymentWindows = defineTable(
   "payment_windows",
   {
     account: address,
@@ -49,7 +49,7 @@ export const paymentWindows = table(
   { key: ["account", "merchant", "token", "facilitator"] },
 );
 
-export const signedPayments = table(
+export const signedPayments = defineTable(
   "signed_payments",
   {
     account: address,
@@ -79,7 +79,7 @@ const NOTHING = {
 };
 
 function policy(account: string, type: string, subject: string, fields: Partial<PolicyRow>): Change {
-  return put(policies, { account, policy_type: type, policy_subject: subject, ...NOTHING, ...fields });
+  return upsert(policies, { account, policy_type: type, policy_subject: subject, ...NOTHING, ...fields });
 }
 
 /** A window goes on until a day has passed since it began, as in the contract. */
@@ -89,7 +89,7 @@ function windowStart(before: { window_start: bigint } | null, now: bigint): bigi
 
 const allowedWord = (allowed: boolean): string => (allowed ? "allowed" : "no longer allowed");
 
-export const policiesDomain = domain({
+export const policiesDomain = defineDomain({
   contract: "PolicyModule",
   abi,
   tables: [policies, spendWindows, paymentWindows, signedPayments],
@@ -143,9 +143,9 @@ export const policiesDomain = domain({
       explain: ({ args }) => `Account ${args.account} was ${args.frozen ? "frozen" : "unfrozen"}`,
     },
     SpendRecorded: {
-      needs: ({ args: { account, token } }) => [need(spendWindows, { account, token })],
+      requiredRows: ({ args: { account, token } }) => [requireRow(spendWindows, { account, token })],
       fold: ({ args: { account, token, dailyTotal }, timestamp, find }) => [
-        put(spendWindows, {
+        upsert(spendWindows, {
           account,
           token,
           spent: dailyTotal,
@@ -156,8 +156,8 @@ export const policiesDomain = domain({
         `Account ${args.account} spent ${args.amount} of ${args.token}; ${args.dailyTotal} in its current window`,
     },
     SignedPaymentRecorded: {
-      needs: ({ args: { account, merchant, token, facilitator } }) => [
-        need(paymentWindows, { account, merchant, token, facilitator }),
+      requiredRows: ({ args: { account, merchant, token, facilitator } }) => [
+        requireRow(paymentWindows, { account, merchant, token, facilitator }),
       ],
       fold: ({
         args: { account, merchant, token, facilitator, amount, paymentHash, dailyTotal },
@@ -167,7 +167,7 @@ export const policiesDomain = domain({
         const key = { account, merchant, token, facilitator };
         const window_start = windowStart(find(paymentWindows, key), timestamp);
         return [
-          put(paymentWindows, { ...key, spent: dailyTotal, window_start }),
+          upsert(paymentWindows, { ...key, spent: dailyTotal, window_start }),
           insert(signedPayments, { ...key, payment_hash: paymentHash, amount }),
         ];
       },

@@ -1,12 +1,12 @@
 // Quotes: what a merchant commits to sell at which terms. CommerceRegistry → quotes.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
-import { put } from "../../schema/change.ts";
+import { upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint16, uint256 } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
-import { addTotals } from "./commerce-totals.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
+import { addCommerceTotals } from "./commerce-totals.ts";
 
-export const quotes = table(
+export const quotes = defineTable(
   "quotes",
   {
     quote_hash: bytes32,
@@ -29,18 +29,18 @@ export const quotes = table(
   { key: ["quote_hash"] },
 );
 
-export const quotesDomain = domain({
+export const quotesDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
   tables: [quotes],
   events: {
     // The live deployment lets a merchant commit the same terms again, which makes the quote payable again.
     QuoteCommitted: {
-      needs: ({ args }) => [need(quotes, { quote_hash: args.quoteHash })],
+      requiredRows: ({ args }) => [requireRow(quotes, { quote_hash: args.quoteHash })],
       fold: ({ args, find }) => {
         const before = find(quotes, { quote_hash: args.quoteHash });
         return [
-          put(quotes, {
+          upsert(quotes, {
             quote_hash: args.quoteHash,
             merchant_id: args.merchantId,
             service_numeric_id: args.serviceNumericId,
@@ -59,8 +59,8 @@ export const quotesDomain = domain({
             settled: false,
           }),
           before
-            ? addTotals({ settled_quotes: before.settled ? -1n : 0n })
-            : addTotals({
+            ? addCommerceTotals({ settled_quotes: before.settled ? -1n : 0n })
+            : addCommerceTotals({
                 quotes: 1n,
                 quoted_volume: args.amount,
                 quoted_protocol_fees: args.protocolFeeAmount,

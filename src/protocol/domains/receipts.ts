@@ -1,13 +1,13 @@
 // Receipts: quotes that were paid, and what was delivered for them. CommerceRegistry → receipts.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
-import { add, insert, update } from "../../schema/change.ts";
+import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { table, ZERO_HASH } from "../../schema/table.ts";
-import { addSettled, addTotals, merchantRecords, switched } from "./commerce-totals.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineTable, ZERO_HASH } from "../../schema/table.ts";
+import { addSettledReceipt, addCommerceTotals, merchantRecords, countDelta } from "./commerce-totals.ts";
 import { quotes } from "./quotes.ts";
 
-export const receipts = table(
+export const receipts = defineTable(
   "receipts",
   {
     receipt_id: uint256,
@@ -37,7 +37,7 @@ export const receipts = table(
 /** The zero hash is how the contract says "not fulfilled". */
 const fulfilment = (hash: string): string | null => (hash === ZERO_HASH ? null : hash);
 
-export const receiptsDomain = domain({
+export const receiptsDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
   tables: [receipts],
@@ -60,13 +60,13 @@ export const receiptsDomain = domain({
           resource_hash: args.resourceHash,
           fulfillment_hash: fulfilment(args.fulfillmentHash),
         };
-        const fulfilled = switched(false, receipt.fulfillment_hash !== null);
+        const fulfilled = countDelta(false, receipt.fulfillment_hash !== null);
         return [
           insert(receipts, receipt),
           update(quotes, { quote_hash: args.quoteHash }, { settled: true }),
-          addTotals({ settled_quotes: 1n }),
-          ...addSettled(receipt),
-          add(merchantRecords, { merchant_id: args.merchantId }, { fulfilled_receipts: fulfilled }),
+          addCommerceTotals({ settled_quotes: 1n }),
+          ...addSettledReceipt(receipt),
+          addAmounts(merchantRecords, { merchant_id: args.merchantId }, { fulfilled_receipts: fulfilled }),
         ];
       },
       explain: ({ args }) =>
@@ -74,15 +74,15 @@ export const receiptsDomain = domain({
     },
     // Repeatable: the last one counts, and a zero hash takes the fulfilment back.
     FulfillmentRecorded: {
-      needs: ({ args }) => [need(receipts, { receipt_id: args.receiptId })],
+      requiredRows: ({ args }) => [requireRow(receipts, { receipt_id: args.receiptId })],
       fold: ({ args, find }) => {
         const before = find(receipts, { receipt_id: args.receiptId });
         if (!before) throw new Error(`receipt ${args.receiptId} is fulfilled, but was never recorded`);
         const fulfillment_hash = fulfilment(args.fulfillmentHash);
-        const fulfilled_receipts = switched(before.fulfillment_hash !== null, fulfillment_hash !== null);
+        const fulfilled_receipts = countDelta(before.fulfillment_hash !== null, fulfillment_hash !== null);
         return [
           update(receipts, { receipt_id: args.receiptId }, { fulfillment_hash }),
-          add(merchantRecords, { merchant_id: before.merchant_id }, { fulfilled_receipts }),
+          addAmounts(merchantRecords, { merchant_id: before.merchant_id }, { fulfilled_receipts }),
         ];
       },
       explain: ({ args }) => `Fulfilment of receipt #${args.receiptId} recorded as ${args.fulfillmentHash}`,

@@ -4,22 +4,22 @@ import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation
 import { encodeFunctionData } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  DEPLOYMENT,
-  hashOf,
+  repeatAddressByte,
+  MEMORY_DEPLOYMENT,
+  repeatHashByte,
   type MemoryChain,
-  Story,
+  LogSequence,
 } from "../../../tests/support/index/memory-index.ts";
 import { agents } from "./agents.ts";
 import { attestations, attesterActivity } from "./attestations.ts";
 import { attestors } from "./attestors.ts";
 import { solvers } from "./solvers.ts";
 
-const [OWNER, ATTESTER] = [addressOf("01"), addressOf("a7")];
+const [OWNER, ATTESTER] = [repeatAddressByte("01"), repeatAddressByte("a7")];
 
 /** Every transaction of the story calls the contract directly with this input. */
-function called(story: Story, to: keyof typeof DEPLOYMENT.contracts, input: `0x${string}`): MemoryChain {
-  const call = { to: DEPLOYMENT.contracts[to], input };
+function called(story: LogSequence, to: keyof typeof MEMORY_DEPLOYMENT.contracts, input: `0x${string}`): MemoryChain {
+  const call = { to: MEMORY_DEPLOYMENT.contracts[to], input };
   return { transactions: Object.fromEntries(story.logs.map((log) => [log.transactionHash, call])) };
 }
 
@@ -27,30 +27,30 @@ describe("an agent", () => {
   const register = encodeFunctionData({
     abi: agentRegistryAbi,
     functionName: "registerAgent",
-    args: ["ipfs://a", "0x04abcdef", hashOf("ca")],
+    args: ["ipfs://a", "0x04abcdef", repeatHashByte("ca")],
   });
 
   it("has key and capabilities from the call, then what updates say", async () => {
-    const story = new Story()
-      .say("AgentRegistry", "AgentRegistered", { agentId: 1n, owner: OWNER, metadataURI: "ipfs://a" })
-      .say("AgentRegistry", "AgentRegistered", { agentId: 2n, owner: OWNER, metadataURI: "ipfs://a" });
+    const story = new LogSequence()
+      .append("AgentRegistry", "AgentRegistered", { agentId: 1n, owner: OWNER, metadataURI: "ipfs://a" })
+      .append("AgentRegistry", "AgentRegistered", { agentId: 2n, owner: OWNER, metadataURI: "ipfs://a" });
     const chain = called(story, "AgentRegistry", register);
     const [first] = (await story.rows(chain)).of(agents);
     expect(first).toMatchObject({
       owner: OWNER,
       pubkey: "0x04abcdef",
-      capabilities_hash: hashOf("ca"),
+      capabilities_hash: repeatHashByte("ca"),
       revoked: false,
       block_number: 1n,
     });
     const rows = await story
-      .say("AgentRegistry", "AgentUpdated", { agentId: 1n, metadataURI: "", capabilitiesHash: hashOf("cb") })
-      .say("AgentRegistry", "AgentRevoked", { agentId: 1n })
+      .append("AgentRegistry", "AgentUpdated", { agentId: 1n, metadataURI: "", capabilitiesHash: repeatHashByte("cb") })
+      .append("AgentRegistry", "AgentRevoked", { agentId: 1n })
       .rows(chain);
     expect(rows.of(agents)).toMatchObject([
       {
         metadata_uri: "",
-        capabilities_hash: hashOf("cb"),
+        capabilities_hash: repeatHashByte("cb"),
         pubkey: "0x04abcdef",
         revoked: true,
         block_number: 1n,
@@ -60,26 +60,26 @@ describe("an agent", () => {
   });
 
   it("that is updated but was never registered stops the index", async () => {
-    const story = new Story().say("AgentRegistry", "AgentRevoked", { agentId: 1n });
+    const story = new LogSequence().append("AgentRegistry", "AgentRevoked", { agentId: 1n });
     await expect(story.rows()).rejects.toThrow("AgentRegistry.AgentRevoked, log 0 of block 1");
   });
 });
 
 describe("a solver", () => {
   it("has the bond and state of the last event", async () => {
-    const rows = await new Story()
-      .say("SolverRegistry", "SolverRegistered", {
+    const rows = await new LogSequence()
+      .append("SolverRegistry", "SolverRegistered", {
         solverId: 1n,
         operator: OWNER,
         metadataURI: "a",
-        capabilitiesHash: hashOf("ca"),
+        capabilitiesHash: repeatHashByte("ca"),
         bond: 5n,
       })
-      .say("SolverRegistry", "SolverBondChanged", { solverId: 1n, bond: 2n ** 256n - 1n })
-      .say("SolverRegistry", "SolverUpdated", {
+      .append("SolverRegistry", "SolverBondChanged", { solverId: 1n, bond: 2n ** 256n - 1n })
+      .append("SolverRegistry", "SolverUpdated", {
         solverId: 1n,
         metadataURI: "b",
-        capabilitiesHash: hashOf("cb"),
+        capabilitiesHash: repeatHashByte("cb"),
         active: false,
       })
       .rows();
@@ -87,7 +87,7 @@ describe("a solver", () => {
       solver_id: 1n,
       operator: OWNER,
       metadata_uri: "b",
-      capabilities_hash: hashOf("cb"),
+      capabilities_hash: repeatHashByte("cb"),
       bond: 2n ** 256n - 1n,
       active: false,
       block_number: 1n,
@@ -99,48 +99,48 @@ describe("attestations", () => {
   const submit = encodeFunctionData({
     abi: attestationRegistryAbi,
     functionName: "submitAttestation",
-    args: [hashOf("11"), hashOf("22"), hashOf("da")],
+    args: [repeatHashByte("11"), repeatHashByte("22"), repeatHashByte("da")],
   });
-  const submitted = (story: Story, id: bigint) =>
-    story.say("AttestationRegistry", "AttestationSubmitted", {
+  const submitted = (story: LogSequence, id: bigint) =>
+    story.append("AttestationRegistry", "AttestationSubmitted", {
       id,
       attester: ATTESTER,
-      schema: hashOf("11"),
-      subject: hashOf("22"),
+      schema: repeatHashByte("11"),
+      subject: repeatHashByte("22"),
     });
 
   it("have the data hash of the call and the time of the block", async () => {
-    const story = submitted(new Story(), 1n);
+    const story = submitted(new LogSequence(), 1n);
     const rows = await story.rows(called(story, "AttestationRegistry", submit));
     expect(rows.one(attestations)).toMatchObject({
       attester: ATTESTER,
-      schema_hash: hashOf("11"),
-      subject: hashOf("22"),
-      data_hash: hashOf("da"),
+      schema_hash: repeatHashByte("11"),
+      subject: repeatHashByte("22"),
+      data_hash: repeatHashByte("da"),
       timestamp: BigInt(story.logs[0]?.blockTimestamp ?? 0),
       revoked: false,
     });
   });
 
   it("before the attestor registers count for the attestor", async () => {
-    const story = submitted(submitted(new Story(), 1n), 2n);
-    story.say("AttestationRegistry", "AttestationRevoked", { id: 1n });
-    story.say("AttestorRegistry", "AttestorRegistered", {
+    const story = submitted(submitted(new LogSequence(), 1n), 2n);
+    story.append("AttestationRegistry", "AttestationRevoked", { id: 1n });
+    story.append("AttestorRegistry", "AttestorRegistered", {
       attestorId: 4n,
       operator: ATTESTER,
       metadataURI: "",
-      schemasHash: hashOf("5c"),
+      schemasHash: repeatHashByte("5c"),
     });
     submitted(story, 3n);
-    story.say("AttestorRegistry", "AttestorUpdated", {
+    story.append("AttestorRegistry", "AttestorUpdated", {
       attestorId: 4n,
       metadataURI: "ipfs://b",
-      schemasHash: hashOf("5d"),
+      schemasHash: repeatHashByte("5d"),
       active: false,
     });
     const rows = await story.rows(called(story, "AttestationRegistry", submit));
     const attestor = rows.one(attestors);
-    expect(attestor).toMatchObject({ active: false, schemas_hash: hashOf("5d"), metadata_uri: "ipfs://b" });
+    expect(attestor).toMatchObject({ active: false, schemas_hash: repeatHashByte("5d"), metadata_uri: "ipfs://b" });
     expect(rows.one(attesterActivity)).toEqual({
       attester: attestor.operator,
       attestations: 3n,
@@ -150,7 +150,7 @@ describe("attestations", () => {
   });
 
   it("that are revoked but were never submitted stop the index", async () => {
-    const story = new Story().say("AttestationRegistry", "AttestationRevoked", { id: 1n });
+    const story = new LogSequence().append("AttestationRegistry", "AttestationRevoked", { id: 1n });
     await expect(story.rows()).rejects.toThrow("could not be folded");
   });
 });

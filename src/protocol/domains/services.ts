@@ -1,19 +1,19 @@
 // Services: what merchants sell. CommerceRegistry → services.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { insert, update } from "../../schema/change.ts";
-import { bool, bytes32, text, uint256 } from "../../schema/column.ts";
-import { domain, need } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
-import { addTotals, switched } from "./commerce-totals.ts";
+import { bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
+import { addCommerceTotals, countDelta } from "./commerce-totals.ts";
 
 // The numeric id is the key: the live deployment lets two services of a merchant share a service_id.
-export const services = table(
+export const services = defineTable(
   "services",
   {
     service_numeric_id: uint256,
     merchant_id: uint256,
-    service_id: text,
-    metadata_uri: text,
+    service_id: unboundedText,
+    metadata_uri: unboundedText,
     metadata_hash: bytes32,
     capability_hash: bytes32,
     active: bool,
@@ -28,7 +28,7 @@ export const services = table(
   },
 );
 
-export const servicesDomain = domain({
+export const servicesDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
   tables: [services],
@@ -44,13 +44,13 @@ export const servicesDomain = domain({
           capability_hash: args.capabilityHash,
           active: true,
         }),
-        addTotals({ services: 1n, active_services: 1n }),
+        addCommerceTotals({ services: 1n, active_services: 1n }),
       ],
       explain: ({ args }) =>
         `Service #${args.serviceNumericId} (${args.serviceId}) registered by merchant #${args.merchantId}`,
     },
     ServiceUpdated: {
-      needs: ({ args }) => [need(services, { service_numeric_id: args.serviceNumericId })],
+      requiredRows: ({ args }) => [requireRow(services, { service_numeric_id: args.serviceNumericId })],
       fold: ({ args, find }) => {
         const before = find(services, { service_numeric_id: args.serviceNumericId });
         return [
@@ -64,7 +64,7 @@ export const servicesDomain = domain({
               active: args.active,
             },
           ),
-          addTotals({ active_services: switched(before?.active ?? false, args.active) }),
+          addCommerceTotals({ active_services: countDelta(before?.active ?? false, args.active) }),
         ];
       },
       explain: ({ args }) =>

@@ -1,14 +1,14 @@
 // Session keys: events of accounts that anyone may deploy, which may say anything and must stop nothing.
 import { describe, expect, it } from "vitest";
-import { ACCOUNT, addressOf, DEPLOYMENT, Story } from "../../../tests/support/index/memory-index.ts";
+import { MEMORY_ACCOUNT, repeatAddressByte, MEMORY_DEPLOYMENT, LogSequence } from "../../../tests/support/index/memory-index.ts";
 import { sessionExecutions, sessionKeys } from "./session-keys.ts";
 
-const KEY = addressOf("4e");
-const OTHER_ACCOUNT = addressOf("ad");
+const KEY = repeatAddressByte("4e");
+const OTHER_ACCOUNT = repeatAddressByte("ad");
 
-class Account extends Story {
-  key(expiresAt: number, active: boolean, emitter = ACCOUNT): this {
-    return this.say(
+class Account extends LogSequence {
+  key(expiresAt: number, active: boolean, emitter = MEMORY_ACCOUNT): this {
+    return this.append(
       "PolicyAccount",
       "SessionKeyUpdated",
       { sessionKey: KEY, expiresAt, active },
@@ -16,8 +16,8 @@ class Account extends Story {
     );
   }
   execution(nonce: bigint, value: bigint): this {
-    const args = { sessionKey: KEY, target: addressOf("70"), value, nonce };
-    return this.say("PolicyAccount", "SessionKeyExecuted", args);
+    const args = { sessionKey: KEY, target: repeatAddressByte("70"), value, nonce };
+    return this.append("PolicyAccount", "SessionKeyExecuted", args);
   }
 }
 
@@ -25,14 +25,14 @@ describe("session keys", () => {
   it("belong to whoever emitted the event", async () => {
     const rows = await new Account().key(100, true).key(200, true, OTHER_ACCOUNT).rows();
     expect(rows.of(sessionKeys).map((row) => [row.account, row.expires_at, row.active])).toEqual([
-      [ACCOUNT, 100n, true],
+      [MEMORY_ACCOUNT, 100n, true],
       [OTHER_ACCOUNT, 200n, true],
     ]);
   });
 
   it("may even come from a contract of the deployment", async () => {
-    const rows = await new Account().key(100, true, DEPLOYMENT.contracts.AgentRegistry).rows();
-    expect(rows.one(sessionKeys).account).toBe(DEPLOYMENT.contracts.AgentRegistry);
+    const rows = await new Account().key(100, true, MEMORY_DEPLOYMENT.contracts.AgentRegistry).rows();
+    expect(rows.one(sessionKeys).account).toBe(MEMORY_DEPLOYMENT.contracts.AgentRegistry);
   });
 
   it("have one row per account and key, whatever is repeated", async () => {

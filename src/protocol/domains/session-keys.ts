@@ -1,17 +1,17 @@
 // Session keys: who may act for an account for a while. PolicyAccount → session keys and what they executed.
 import { policyAccountAbi as abi } from "@sextant/contracts/generated/policy-account";
-import { put } from "../../schema/change.ts";
+import { upsert } from "../../schema/change.ts";
 import { address, bool, uint63, uint256 } from "../../schema/column.ts";
-import { domain } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
+import { defineDomain } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
 
-export const sessionKeys = table(
+export const sessionKeys = defineTable(
   "session_keys",
   { account: address, session_key: address, expires_at: uint63, active: bool },
   { key: ["account", "session_key"] },
 );
 
-export const sessionExecutions = table(
+export const sessionExecutions = defineTable(
   "session_executions",
   { account: address, session_key: address, nonce: uint256, target: address, value: uint256 },
   { key: ["account", "session_key", "nonce"] },
@@ -19,7 +19,7 @@ export const sessionExecutions = table(
 
 // Anyone can deploy an account, or a contract that only pretends to be one: whatever it emits concerns itself
 // alone, and nothing it repeats may stop the index. Hence put, never insert.
-export const sessionKeysDomain = domain({
+export const sessionKeysDomain = defineDomain({
   contract: "PolicyAccount",
   abi,
   anyEmitter: true,
@@ -27,7 +27,7 @@ export const sessionKeysDomain = domain({
   events: {
     SessionKeyUpdated: {
       fold: ({ args, address: account }) => [
-        put(sessionKeys, {
+        upsert(sessionKeys, {
           account,
           session_key: args.sessionKey,
           expires_at: BigInt(args.expiresAt),
@@ -41,7 +41,7 @@ export const sessionKeysDomain = domain({
     },
     SessionKeyExecuted: {
       fold: ({ args, address: account }) => [
-        put(sessionExecutions, {
+        upsert(sessionExecutions, {
           account,
           session_key: args.sessionKey,
           nonce: args.nonce,

@@ -1,15 +1,15 @@
 // Settlements: quotes paid out line by line. SettlementAdapter → settlements.
 import { settlementAdapterAbi as abi } from "@sextant/contracts/generated/settlement-adapter";
 import { insert } from "../../schema/change.ts";
-import { address, bytes32, uint256, word } from "../../schema/column.ts";
-import { domain } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
+import { address, bytes32, uint256, boundedText } from "../../schema/column.ts";
+import { defineDomain } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
 
 // Nothing in the event is unique (the same instruction may be executed twice), so its place in the chain is the key.
-export const settlements = table(
+export const settlements = defineTable(
   "settlements",
   {
-    settlement_id: word,
+    settlement_id: boundedText,
     quote_hash: bytes32,
     settlement_plan_hash: bytes32,
     payer: address,
@@ -20,7 +20,7 @@ export const settlements = table(
   { key: ["settlement_id"], index: [["quote_hash"]] },
 );
 
-export const settlementsDomain = domain({
+export const settlementsDomain = defineDomain({
   contract: "SettlementAdapter",
   abi,
   tables: [settlements],

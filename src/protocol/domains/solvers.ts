@@ -1,16 +1,16 @@
 // Solvers: who fills intents, and the bond behind them. SolverRegistry → solvers.
 import { solverRegistryAbi as abi } from "@sextant/contracts/generated/solver-registry";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes32, text, uint256 } from "../../schema/column.ts";
-import { domain } from "../../schema/domain.ts";
-import { table } from "../../schema/table.ts";
+import { address, bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { defineDomain } from "../../schema/domain.ts";
+import { defineTable } from "../../schema/table.ts";
 
-export const solvers = table(
+export const solvers = defineTable(
   "solvers",
   {
     solver_id: uint256,
     operator: address,
-    metadata_uri: text,
+    metadata_uri: unboundedText,
     capabilities_hash: bytes32,
     bond: uint256,
     active: bool,
@@ -24,7 +24,7 @@ export const solvers = table(
   },
 );
 
-export const solversDomain = domain({
+export const solversDomain = defineDomain({
   contract: "SolverRegistry",
   abi,
   tables: [solvers],

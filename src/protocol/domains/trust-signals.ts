@@ -1,14 +1,14 @@
 // Trust signals: what reporters say about merchants, services, facilitators and agents.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
-import { add, insert } from "../../schema/change.ts";
+import { addAmounts, insert } from "../../schema/change.ts";
 import { address, bytes32, uint16, uint63, uint256 } from "../../schema/column.ts";
-import { domain } from "../../schema/domain.ts";
-import { rollup, table } from "../../schema/table.ts";
+import { defineDomain } from "../../schema/domain.ts";
+import { defineRollup, defineTable } from "../../schema/table.ts";
 
 const SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
 const KINDS = ["Verification", "Risk", "Compliance", "Fulfillment"] as const;
 
-export const trustSignals = table(
+export const trustSignals = defineTable(
   "trust_signals",
   {
     signal_id: uint256,
@@ -30,15 +30,15 @@ export const trustSignals = table(
   },
 );
 
-export const signalCounts = rollup("signal_counts", { kind: uint16, signals: uint63 }, { key: ["kind"] });
+export const signalCounts = defineRollup("signal_counts", { kind: uint16, signals: uint63 }, { key: ["kind"] });
 
-export const subjectSignalCounts = rollup(
+export const subjectSignalCounts = defineRollup(
   "subject_signal_counts",
   { subject_type: uint16, subject_id: uint256, kind: uint16, signals: uint63 },
   { key: ["subject_type", "subject_id", "kind"], history: "full" },
 );
 
-export const trustSignalsDomain = domain({
+export const trustSignalsDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
   tables: [trustSignals, signalCounts, subjectSignalCounts],
@@ -53,8 +53,8 @@ export const trustSignalsDomain = domain({
             reporter: args.reporter,
             signal_hash: args.signalHash,
           }),
-          add(signalCounts, { kind: args.kind }, { signals: 1n }),
-          add(subjectSignalCounts, subject, { signals: 1n }),
+          addAmounts(signalCounts, { kind: args.kind }, { signals: 1n }),
+          addAmounts(subjectSignalCounts, subject, { signals: 1n }),
         ];
       },
       explain: ({ args }) =>

@@ -3,17 +3,17 @@ import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { BLOCK_MAX, headHeaders, type RunRead, refuseUnreadable } from "../../schema/reads/index-head.ts";
+import { BLOCK_MAX, formatHeadHeaders, type RunRead, assertBlockReadable } from "../../schema/reads/index-head.ts";
 import type { AsOf } from "../../schema/reads/read.ts";
-import { timeAt, valid } from "../../schema/reads/record.ts";
-import { type AnswerRow, firstRecord } from "../../schema/reads/result-rows.ts";
-import { name, type SqlText, sql } from "../../schema/sql.ts";
+import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import { type ResultRow, toFirstRecord } from "../../schema/reads/result-rows.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
-import { NATIVE, preflight } from "./evaluate.ts";
-import { preflightSchema } from "./response-schema.ts";
+import { NATIVE_COIN_ADDRESS, evaluatePreflight } from "./evaluate.ts";
+import { preflightResponseSchema } from "./response-schema.ts";
 import type { AccountRules, PlannedTransaction } from "./rules.ts";
-import { paddedSelectorOf } from "./token-call.ts";
+import { readPaddedSelector } from "./token-call.ts";
 
 // The largest transaction that nodes take into their pool; a body of the largest size carries almost as much in hex.
 const DATA_BYTES_MAX = 128 * 1024;
@@ -35,34 +35,34 @@ const BODY = {
   required: ["account", "target", "value", "data"],
 };
 
-export function preflightEndpoint(options: { readonly run: RunRead }): Endpoint {
+export function createPreflightEndpoint(options: { readonly run: RunRead }): Endpoint {
   return {
     method: "POST",
     path: "/preflight",
-    operation: "preflight",
+    operationId: "preflight",
     summary: "Whether an account's policies allow a transaction, and which calls would change that",
     tag: "Policies",
     parameters: [
       {
         name: "block",
-        place: "query",
+        in: "query",
         required: false,
         kind: uintParameter(BLOCK_MAX),
-        meaning: "Answer as of this block instead of the newest indexed one.",
+        description: "Answer as of this block instead of the newest indexed one.",
       },
     ],
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
-    answers: { 200: preflightSchema },
+    responses: { 200: preflightResponseSchema },
     async handle({ values, body, client }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(values.block as string);
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client },
         (head, answered) => {
-          refuseUnreadable(asOf, head, { recent: false });
-          const rules = toRules(firstRecord(answered) ?? {});
-          return { status: 200, body: preflight(transaction, rules), headers: headHeaders(head) };
+          assertBlockReadable(asOf, head, { recent: false });
+          const rules = toRules(toFirstRecord(answered) ?? {});
+          return { status: 200, body: evaluatePreflight(transaction, rules), headers: formatHeadHeaders(head) };
         },
       );
     },
@@ -83,18 +83,18 @@ function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTra
 function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
   const { account, target, data, sessionKey } = transaction;
   const policy = (column: string, type: string, subject: string) =>
-    sql`(select p.${name(column)} from ${name(policies.name)} p where p.account = ${account} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${valid("p", asOf)})`;
+    sql`(select p.${rawSql(column)} from ${rawSql(policies.name)} p where p.account = ${account} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${isValidAt("p", asOf)})`;
   const window = (column: string, token: string) =>
-    sql`(select w.${name(column)} from ${name(spendWindows.name)} w where w.account = ${account} and w.token = ${token} and ${valid("w", asOf)})`;
+    sql`(select w.${rawSql(column)} from ${rawSql(spendWindows.name)} w where w.account = ${account} and w.token = ${token} and ${isValidAt("w", asOf)})`;
   const session = (column: string) =>
     sessionKey === null
       ? sql`null`
-      : sql`(select k.${name(column)} from ${name(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${valid("k", asOf)})`;
-  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${timeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${paddedSelectorOf(data)}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE)} as native_max, ${window("spent", NATIVE)} as native_spent, ${window("window_start", NATIVE)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start, ${session("active")} as session_active, ${session("expires_at")} as session_expires`;
+      : sql`(select k.${rawSql(column)} from ${rawSql(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${isValidAt("k", asOf)})`;
+  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${blockTimeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${readPaddedSelector(data)}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE_COIN_ADDRESS)} as native_max, ${window("spent", NATIVE_COIN_ADDRESS)} as native_spent, ${window("window_start", NATIVE_COIN_ADDRESS)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start, ${session("active")} as session_active, ${session("expires_at")} as session_expires`;
 }
 
 // What has no row was never set, which is false, zero and no limit in the contract too.
-function toRules(row: AnswerRow): AccountRules {
+function toRules(row: ResultRow): AccountRules {
   const number = (key: string) => BigInt((row[key] as string | null | undefined) ?? 0);
   const allowance = (kind: string) => ({
     maxPerDay: number(`${kind}_max`),
@@ -106,7 +106,7 @@ function toRules(row: AnswerRow): AccountRules {
     time: number("time"),
     frozen: row.frozen === true,
     targetAllowed: row.target_allowed === true,
-    functionMode: row.function_mode === true,
+    functionAllowlistEnabled: row.function_mode === true,
     functionAllowed: row.function_allowed === true,
     native: allowance("native"),
     token: allowance("token"),

@@ -7,14 +7,14 @@ import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
 import { describeAction } from "./describe-action.ts";
 import {
   type AccountRules,
-  type Allowance,
-  type Objection,
+  type SpendAllowance,
+  type PolicyViolation,
   type PlannedTransaction,
   type PolicyUpdate,
-  ruleObjections,
+  findPolicyViolations,
 } from "./rules.ts";
-import { sessionCallObjections, sessionKeyObjections } from "./session-rules.ts";
-import { tokenCallOf } from "./token-call.ts";
+import { findSessionCallViolations, findSessionKeyViolations } from "./session-rules.ts";
+import { readTokenCall } from "./token-call.ts";
 
 export type SpendCheck = {
   readonly token: Hex;
@@ -34,16 +34,16 @@ export type PreflightResult = {
   readonly required_policy_updates: readonly PolicyUpdate[];
 };
 
-export const NATIVE: Hex = "0x0000000000000000000000000000000000000000";
+export const NATIVE_COIN_ADDRESS: Hex = "0x0000000000000000000000000000000000000000";
 
 /** All rules that say no, in the contract's order: the first is the one it would revert with. */
-export function preflight(transaction: PlannedTransaction, rules: AccountRules): PreflightResult {
+export function evaluatePreflight(transaction: PlannedTransaction, rules: AccountRules): PreflightResult {
   const checks = spendChecks(transaction, rules);
   const objections = [
-    ...sessionKeyObjections(transaction, rules),
-    ...ruleObjections(transaction, rules),
+    ...findSessionKeyViolations(transaction, rules),
+    ...findPolicyViolations(transaction, rules),
     ...spendObjections(checks, rules.policyModule),
-    ...sessionCallObjections(transaction, rules),
+    ...findSessionCallViolations(transaction, rules),
   ];
   return {
     allowed: objections.length === 0,
@@ -57,19 +57,19 @@ export function preflight(transaction: PlannedTransaction, rules: AccountRules):
 
 function spendChecks(transaction: PlannedTransaction, rules: AccountRules): SpendCheck[] {
   const { target, value, data, sessionKey } = transaction;
-  const spend = tokenCallOf(data)?.spend ?? null;
-  const native = value > 0n ? [spendCheck(NATIVE, value, rules.native, rules.time)] : [];
+  const spend = readTokenCall(data)?.spend ?? null;
+  const native = value > 0n ? [spendCheck(NATIVE_COIN_ADDRESS, value, rules.native, rules.time)] : [];
   if (spend === null) return native;
   // The module checks both spends on their own; an account records the first before the second. Both are of the same
   // limit only where the zero address is the target.
-  const recorded = sessionKey !== null && target === NATIVE ? value : 0n;
+  const recorded = sessionKey !== null && target === NATIVE_COIN_ADDRESS ? value : 0n;
   return [...native, spendCheck(target, spend.amount, rules.token, rules.time, recorded)];
 }
 
 function spendCheck(
   token: Hex,
   attempted: bigint,
-  allowance: Allowance,
+  allowance: SpendAllowance,
   time: bigint,
   recorded = 0n,
 ): SpendCheck {
@@ -88,7 +88,7 @@ function spendCheck(
   };
 }
 
-function spendObjections(checks: readonly SpendCheck[], to: Hex): Objection[] {
+function spendObjections(checks: readonly SpendCheck[], to: Hex): PolicyViolation[] {
   const failed = checks.filter(({ ok }) => !ok);
   return failed.map(({ token, attempted, spent, max_per_day, remaining }) => {
     // The zero address as a target asks the native limit twice, each time on its own: one new limit must do for both.
@@ -103,7 +103,7 @@ function spendObjections(checks: readonly SpendCheck[], to: Hex): Objection[] {
       functionName: "setSpendLimit",
       args: [token, suggested],
     });
-    const what = token === NATIVE ? "the native coin" : token;
+    const what = token === NATIVE_COIN_ADDRESS ? "the native coin" : token;
     return {
       reason: `Spending ${attempted} of ${what} exceeds the daily limit of ${max_per_day}: ${spent} is spent, ${remaining} remains.`,
       update: { policy_type: "SPEND_LIMIT", token, suggested_value: suggested.toString(), to, data },

@@ -38,7 +38,7 @@ const policyUpdate = {
   additionalProperties: false,
 };
 
-export const preflightSchema = {
+export const preflightResponseSchema = {
   title: "Preflight",
   ...closedObject({
     allowed: { type: "boolean" },

@@ -2,7 +2,7 @@
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData } from "viem";
 import type { Hex } from "../../lib/hex.ts";
-import { selectorOf } from "./token-call.ts";
+import { readSelector } from "./token-call.ts";
 
 export type PlannedTransaction = {
   readonly account: Hex;
@@ -14,7 +14,7 @@ export type PlannedTransaction = {
 };
 
 /** What the account allows itself per window and has spent in the last one; a limit of 0 is none. */
-export type Allowance = {
+export type SpendAllowance = {
   readonly maxPerDay: bigint;
   readonly spent: bigint;
   readonly windowStart: bigint;
@@ -26,12 +26,12 @@ export type AccountRules = {
   readonly time: bigint;
   readonly frozen: boolean;
   readonly targetAllowed: boolean;
-  readonly functionMode: boolean;
+  readonly functionAllowlistEnabled: boolean;
   /** Of the call's selector; missing bytes of shorter calldata are zero. */
   readonly functionAllowed: boolean;
-  readonly native: Allowance;
+  readonly native: SpendAllowance;
   /** Of the target as a token. */
-  readonly token: Allowance;
+  readonly token: SpendAllowance;
   /** Of the session key, where the transaction names one. */
   readonly session: { readonly active: boolean; readonly expiresAt: bigint };
 };
@@ -47,19 +47,19 @@ export type PolicyUpdate = {
 };
 
 /** One rule that rejects the transaction; without an update where no policy could change that. */
-export type Objection = {
+export type PolicyViolation = {
   readonly reason: string;
   readonly missing?: string;
   readonly update?: PolicyUpdate;
 };
 
 /** The rules of the policy module that come before spending, in its order. */
-export function ruleObjections(
+export function findPolicyViolations(
   { account, target, data }: PlannedTransaction,
   rules: AccountRules,
-): Objection[] {
+): PolicyViolation[] {
   const to = rules.policyModule;
-  const objections: Objection[] = [];
+  const objections: PolicyViolation[] = [];
   if (rules.frozen) {
     const call = encodeFunctionData({
       abi: policyModuleAbi,
@@ -83,18 +83,18 @@ export function ruleObjections(
       update: { policy_type: "TARGET_ALLOWLIST", target, suggested_value: true, to, data: call },
     });
   }
-  const selector = selectorOf(data);
-  if (rules.functionMode && selector !== null && !rules.functionAllowed) {
+  const selector = readSelector(data);
+  if (rules.functionAllowlistEnabled && selector !== null && !rules.functionAllowed) {
     objections.push({
       reason: `Function ${selector} of ${target} is not allowed for this account.`,
-      ...allowFunction(to, target, selector),
+      ...suggestFunctionAllowlisting(to, target, selector),
     });
   }
   return objections;
 }
 
 /** The entry of the function allowlist that is missing, and the call that adds it. */
-export function allowFunction(to: Hex, target: Hex, selector: Hex): Pick<Objection, "missing" | "update"> {
+export function suggestFunctionAllowlisting(to: Hex, target: Hex, selector: Hex): Pick<PolicyViolation, "missing" | "update"> {
   const data = encodeFunctionData({
     abi: policyModuleAbi,
     functionName: "setFunctionAllowed",

@@ -14,18 +14,18 @@ const NAMES: Readonly<Record<string, { name: TokenCall["name"]; words: number }>
 };
 
 /** The first four bytes; null where there are fewer. */
-export function selectorOf(data: Hex): Hex | null {
+export function readSelector(data: Hex): Hex | null {
   return data.length < 10 ? null : (data.slice(0, 10) as Hex);
 }
 
 /** The first four bytes; missing ones are zero, as a PolicyAccount reads them. */
-export function paddedSelectorOf(data: Hex): Hex {
+export function readPaddedSelector(data: Hex): Hex {
   return data.slice(0, 10).padEnd(10, "0") as Hex;
 }
 
 /** Null when the call is none of the three that spend. The amount is the last argument of each. */
-export function tokenCallOf(data: Hex): TokenCall | null {
-  const known = NAMES[selectorOf(data) ?? ""];
+export function readTokenCall(data: Hex): TokenCall | null {
+  const known = NAMES[readSelector(data) ?? ""];
   if (!known) return null;
   const { name, words } = known;
   if (data.length < 10 + words * 64) return { name, spend: null };

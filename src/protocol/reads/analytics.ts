@@ -3,11 +3,11 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { valid } from "../../schema/reads/record.ts";
-import { type AnswerRow, type AnswerRows, firstRecord } from "../../schema/reads/result-rows.ts";
-import { joined, name, type SqlText, sql } from "../../schema/sql.ts";
+import { isValidAt } from "../../schema/reads/record.ts";
+import { type ResultRow, type ResultRows, toFirstRecord } from "../../schema/reads/result-rows.ts";
+import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
-import { countSchema, stringCounts } from "./counts.ts";
+import { countsSchema, selectCountsSql } from "./counts.ts";
 
 // D64: a bounded answer.
 const ROWS_MAX = 20;
@@ -83,11 +83,11 @@ const INTEGERS = ["payment_rail", "kind"];
  * ones that are older than it, or have changed since, which few have.
  */
 function largest({ table, key, by }: Ranking, asOf: AsOf): SqlText {
-  const order = name(`order by ${by} desc, ${key} desc limit ${ROWS_MAX}`);
-  if (asOf === null) return sql`select * from ${name(table)} where valid_to is null ${order}`;
+  const order = rawSql(`order by ${by} desc, ${key} desc limit ${ROWS_MAX}`);
+  if (asOf === null) return sql`select * from ${rawSql(table)} where valid_to is null ${order}`;
   const block = asOf.toString();
-  const unchanged = sql`select * from ${name(table)} where valid_to is null and valid_from <= ${block} ${order}`;
-  const changed = sql`select o.* from ${name(table)} o where o.${name(key)} in (select n.${name(key)} from ${name(table)} n where n.valid_from > ${block})
+  const unchanged = sql`select * from ${rawSql(table)} where valid_to is null and valid_from <= ${block} ${order}`;
+  const changed = sql`select o.* from ${rawSql(table)} o where o.${rawSql(key)} in (select n.${rawSql(key)} from ${rawSql(table)} n where n.valid_from > ${block})
     and o.valid_from <= ${block} and o.valid_to > ${block}`;
   return sql`select * from ((${unchanged}) union all (${changed})) held ${order}`;
 }
@@ -102,9 +102,9 @@ function ranked(ranking: Ranking, asOf: AsOf): SqlText {
   // A cell that is null would be left out, and the next one taken for it.
   const cells = Object.values(keys).map((column) => `coalesce(${column}::text, '')`);
   const joining = join
-    ? sql` left join ${name(join.table)} j on ${name(join.on)} and ${valid("j", asOf)}`
+    ? sql` left join ${rawSql(join.table)} j on ${rawSql(join.on)} and ${isValidAt("j", asOf)}`
     : sql``;
-  return sql`(select string_agg(concat_ws('${name(CELL_END)}', ${name(cells.join(", "))}), '${name(ROW_END)}' order by v.${name(by)} desc, v.${name(key)} desc)
+  return sql`(select string_agg(concat_ws('${rawSql(CELL_END)}', ${rawSql(cells.join(", "))}), '${rawSql(ROW_END)}' order by v.${rawSql(by)} desc, v.${rawSql(key)} desc)
     from (${largest(ranking, asOf)}) v${joining})`;
 }
 
@@ -115,7 +115,7 @@ const LISTS = Object.entries(RANKINGS).map(([name, { keys }]) => ({
   shown: Object.keys(keys).map((key): Shown => ({ key, isInteger: INTEGERS.includes(key) })),
 }));
 
-function elementOf(row: string, shown: readonly Shown[]): AnswerRow {
+function elementOf(row: string, shown: readonly Shown[]): ResultRow {
   const cells = row.split(CELL_END);
   const element: Record<string, string | number | null> = {};
   for (let at = 0; at < shown.length; at += 1) {
@@ -126,8 +126,8 @@ function elementOf(row: string, shown: readonly Shown[]): AnswerRow {
   return element;
 }
 
-function assemble(answered: AnswerRows): AnswerRow | null {
-  const record = firstRecord(answered);
+function assemble(answered: ResultRows): ResultRow | null {
+  const record = toFirstRecord(answered);
   if (!record) return null;
   const answer: Record<string, unknown> = { summary: record.summary };
   for (const { name, shown } of LISTS) {
@@ -139,10 +139,10 @@ function assemble(answered: AnswerRows): AnswerRow | null {
 
 function statement(asOf: AsOf): SqlText {
   const arrays = Object.entries(RANKINGS).map(
-    ([shown, ranking]) => sql`${ranked(ranking, asOf)} as ${name(shown)}`,
+    ([shown, ranking]) => sql`${ranked(ranking, asOf)} as ${rawSql(shown)}`,
   );
-  return sql`select ${stringCounts("c", SUMMARY)} as summary, ${joined(arrays, ", ")}
-    from (select 1) always left join commerce_totals c on c.scope = 'all' and ${valid("c", asOf)}`;
+  return sql`select ${selectCountsSql("c", SUMMARY)} as summary, ${joinSql(arrays, ", ")}
+    from (select 1) always left join commerce_totals c on c.scope = 'all' and ${isValidAt("c", asOf)}`;
 }
 
 function rankingSchema({ keys }: Ranking): JsonSchema {
@@ -157,17 +157,17 @@ const arraySchemas = Object.fromEntries(
 
 const commerce: Read = {
   path: "/analytics/commerce",
-  operation: "getCommerceAnalytics",
+  operationId: "getCommerceAnalytics",
   summary: "Commerce in numbers",
   tag: "Commerce",
   parameters: [],
   provenance: false,
-  recent: true,
-  answer: {
+  recentOnly: true,
+  responseSchema: {
     title: "CommerceAnalytics",
-    ...closedObject({ summary: countSchema(SUMMARY), ...arraySchemas }),
+    ...closedObject({ summary: countsSchema(SUMMARY), ...arraySchemas }),
   },
-  missing: null,
+  notFoundMessage: null,
   // At an earlier block, every row that has changed since is looked at.
   plan: ({ asOf }) => ({ sql: statement(asOf), cost: asOf === null ? "quick" : "slow", assemble }),
 };

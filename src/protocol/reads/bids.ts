@@ -1,10 +1,10 @@
 // Bids as answers: /intents/:id/bids, those of the chain and those of the development helper, best first.
 import { nullable } from "../../schema/json-schema.ts";
-import { uintParameter, wordParameter } from "../../schema/parameter.ts";
-import { equals, list } from "../../schema/reads/list.ts";
-import { ownedBy } from "../../schema/reads/owned-list.ts";
+import { uintParameter, enumParameter } from "../../schema/parameter.ts";
+import { equalsFilter, defineList } from "../../schema/reads/list.ts";
+import { withOwner } from "../../schema/reads/owned-list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { columns, computed, derivedRecord, timeAt, valid } from "../../schema/reads/record.ts";
+import { columnFields, computedField, defineDerivedRecord, blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { bids, intents } from "../domains/intents.ts";
 
@@ -12,7 +12,7 @@ const STATUSES = ["open", "selected", "rejected", "expired"] as const;
 
 // What can not be selected any more: its own time is over, or the intent's.
 function expired(alias: SqlText, asOf: AsOf): SqlText {
-  return sql`${alias}.valid_until <= ${timeAt(asOf)} or i.deadline <= ${timeAt(asOf)} or i.status <> 'OPEN'`;
+  return sql`${alias}.valid_until <= ${blockTimeAt(asOf)} or i.deadline <= ${blockTimeAt(asOf)} or i.status <> 'OPEN'`;
 }
 
 // The chain's selection counts before the helper's; whichever it is, all others are rejected (D72).
@@ -25,8 +25,8 @@ function chainBids(asOf: AsOf): SqlText {
         when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null then 'REJECTED'
         when ${expired(sql`b`, asOf)} then 'EXPIRED' else 'OPEN' end as status,
       to_timestamp(k.timestamp) as created_at, 0 as origin, b.chain_bid_id as place, b.block_number, b.tx_hash, b.log_index
-    from bids b join intents i on i.intent_id = b.intent_id and ${valid("i", asOf)} join blocks k on k.number = b.block_number
-    where ${valid("b", asOf)}`;
+    from bids b join intents i on i.intent_id = b.intent_id and ${isValidAt("i", asOf)} join blocks k on k.number = b.block_number
+    where ${isValidAt("b", asOf)}`;
 }
 
 // Rows of the helper belong to no block: they are what they are now, whichever block is looked at (D74).
@@ -36,20 +36,20 @@ function offchainBids(asOf: AsOf): SqlText {
         when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null or o.status = 'REJECTED' then 'REJECTED'
         when ${expired(sql`o`, asOf)} then 'EXPIRED' else 'OPEN' end,
       o.created_at, 1, o.bid_id::numeric, null::bigint, null::text, null::integer
-    from offchain_bids o join intents i on i.intent_id = o.intent_id and ${valid("i", asOf)}`;
+    from offchain_bids o join intents i on i.intent_id = o.intent_id and ${isValidAt("i", asOf)}`;
 }
 
-const bid = derivedRecord({
+const bid = defineDerivedRecord({
   name: "Bid",
   rows: (asOf) => sql`${chainBids(asOf)} union all ${offchainBids(asOf)}`,
   fields: {
-    bid_id: computed("t.bid_id", { type: "string" }),
-    chain_bid_id: computed("t.chain_bid_id", nullable({ type: "string" })),
-    ...columns(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
+    bid_id: computedField("t.bid_id", { type: "string" }),
+    chain_bid_id: computedField("t.chain_bid_id", nullable({ type: "string" })),
+    ...columnFields(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
     // As it is stored, which may be packed: plans are short, and this is for bounding a page, not for measuring it.
-    execution_plan: computed("t.execution_plan", { type: "object" }, "pg_column_size(t.execution_plan)"),
-    status: computed("t.status", { type: "string", enum: STATUSES.map((word) => word.toUpperCase()) }),
-    created_at: computed("iso_time(t.created_at)", { type: "string", format: "date-time" }),
+    execution_plan: computedField("t.execution_plan", { type: "object" }, "pg_column_size(t.execution_plan)"),
+    status: computedField("t.status", { type: "string", enum: STATUSES.map((word) => word.toUpperCase()) }),
+    created_at: computedField("iso_time(t.created_at)", { type: "string", format: "date-time" }),
   },
 });
 
@@ -64,25 +64,25 @@ const BEST_FIRST = [
 ].map((expression) => ({ sql: expression, cast: "numeric" }));
 
 const listBids: Read = {
-  ...ownedBy(
-    { table: intents, column: "intent_id", parameter: "id", missing: "There is no intent with this id." },
-    list("/intents/:id/bids", bid, {
-      operation: "listBids",
+  ...withOwner(
+    { table: intents, column: "intent_id", parameter: "id", notFoundMessage: "There is no intent with this id." },
+    defineList("/intents/:id/bids", bid, {
+      operationId: "listBids",
       summary: "The bids on an intent, best first",
       tag: "Bids",
       key: "bids",
       order: { direction: "asc", keys: BEST_FIRST },
-      within: { id: equals("intent_id", uintParameter(), "Which intent.") },
+      pathFilters: { id: equalsFilter("intent_id", uintParameter(), "Which intent.") },
       filters: {
         status: {
-          kind: wordParameter(STATUSES),
-          meaning: "Only bids in this state, in any case.",
+          kind: enumParameter(STATUSES),
+          description: "Only bids in this state, in any case.",
           where: (value) => sql`t.status = ${String(value).toUpperCase()}`,
         },
       },
     }),
   ),
-  written: ["offchain_bids"],
+  writableTables: ["offchain_bids"],
 };
 
 export const bidReads = [listBids];

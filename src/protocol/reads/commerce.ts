@@ -2,19 +2,19 @@
 
 import { closedObject } from "../../schema/json-schema.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
-import { equals, list, unchanging } from "../../schema/reads/list.ts";
+import { equalsFilter, defineList, immutableFilter } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { columns, one, record, schemaOf, valid } from "../../schema/reads/record.ts";
-import { firstRecord } from "../../schema/reads/result-rows.ts";
+import { columnFields, defineRecordRead, defineRecord, recordJsonSchema, isValidAt } from "../../schema/reads/record.ts";
+import { toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
 import { merchants } from "../domains/merchants.ts";
-import { countSchema, stringCounts } from "./counts.ts";
+import { countsSchema, selectCountsSql } from "./counts.ts";
 
-const merchant = record({
+const merchant = defineRecord({
   name: "Merchant",
   table: merchants,
-  fields: columns(merchants, [
+  fields: columnFields(merchants, [
     "merchant_id",
     "owner",
     "payout_address",
@@ -35,16 +35,16 @@ const SIGNALS = {
 // Signals about subjects of type 0, which are merchants.
 function signalsByKind(asOf: AsOf): SqlText {
   return sql`(select coalesce(json_agg(json_build_object('kind', s.kind, 'signals', s.signals::text) order by s.signals desc, s.kind), '[]')
-    from subject_signal_counts s where s.subject_type = 0 and s.subject_id = t.merchant_id and ${valid("s", asOf)})`;
+    from subject_signal_counts s where s.subject_type = 0 and s.subject_id = t.merchant_id and ${isValidAt("s", asOf)})`;
 }
 
 const standing = {
-  commerce: { sql: () => stringCounts("r", COMMERCE), json: countSchema(COMMERCE) },
-  disputes: { sql: () => stringCounts("r", DISPUTES), json: countSchema(DISPUTES) },
+  commerce: { sql: () => selectCountsSql("r", COMMERCE), json: countsSchema(COMMERCE) },
+  disputes: { sql: () => selectCountsSql("r", DISPUTES), json: countsSchema(DISPUTES) },
   trust_signals_by_kind: { sql: signalsByKind, json: SIGNALS },
 };
 
-const reputation = record({
+const reputation = defineRecord({
   name: "MerchantReputation",
   table: merchants,
   joins: [{ table: merchantRecords, alias: "r", on: "r.merchant_id = t.merchant_id" }],
@@ -59,18 +59,18 @@ const byId = {
   missing: "There is no merchant with this id.",
 };
 
-const flatReputation = one("/merchants/:id/reputation", reputation, {
+const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation, {
   ...byId,
-  operation: "getMerchantReputation",
+  operationId: "getMerchantReputation",
   summary: "What a merchant has sold and delivered, and what is said of it",
 });
 
 const getReputation: Read = {
   ...flatReputation,
-  answer: {
+  responseSchema: {
     title: "MerchantReputation",
     ...closedObject({
-      merchant: schemaOf(merchant),
+      merchant: recordJsonSchema(merchant),
       commerce: standing.commerce.json,
       disputes: standing.disputes.json,
       trust_signals_by_kind: standing.trust_signals_by_kind.json,
@@ -82,7 +82,7 @@ const getReputation: Read = {
       sql: statement,
       cost,
       assemble(answered) {
-        const row = firstRecord(answered);
+        const row = toFirstRecord(answered);
         if (!row) return null;
         const { commerce, disputes, trust_signals_by_kind, ...merchant } = row;
         return { merchant, commerce, disputes, trust_signals_by_kind };
@@ -92,16 +92,16 @@ const getReputation: Read = {
 };
 
 export const merchantReads = [
-  one("/merchants/:id", merchant, { ...byId, operation: "getMerchant", summary: "One merchant" }),
-  list("/merchants", merchant, {
-    operation: "listMerchants",
+  defineRecordRead("/merchants/:id", merchant, { ...byId, operationId: "getMerchant", summary: "One merchant" }),
+  defineList("/merchants", merchant, {
+    operationId: "listMerchants",
     summary: "Merchants, by id",
     tag: "Commerce",
     key: "merchants",
     order: { direction: "asc", keys: [{ sql: "t.merchant_id", cast: "numeric" }] },
     filters: {
-      owner: unchanging(merchants, "owner", addressParameter, "Only those of this owner."),
-      active: equals("active", boolParameter, "Only those that are, or are not, active."),
+      owner: immutableFilter(merchants, "owner", addressParameter, "Only those of this owner."),
+      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
     },
   }),
   getReputation,

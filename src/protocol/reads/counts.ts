@@ -1,13 +1,13 @@
 // Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { name, type SqlText, sql } from "../../schema/sql.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 
-export function stringCounts(alias: string, keys: readonly string[]): SqlText {
+export function selectCountsSql(alias: string, keys: readonly string[]): SqlText {
   const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);
-  return sql`json_build_object(${name(pairs.join(", "))})`;
+  return sql`json_build_object(${rawSql(pairs.join(", "))})`;
 }
 
-export function countSchema(keys: readonly string[]): JsonSchema {
+export function countsSchema(keys: readonly string[]): JsonSchema {
   return closedObject(Object.fromEntries(keys.map((key) => [key, { type: "string" }])));
 }

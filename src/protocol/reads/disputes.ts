@@ -1,14 +1,14 @@
 // Disputes as answers: /disputes.
 
 import { uintParameter } from "../../schema/parameter.ts";
-import { list, unchanging } from "../../schema/reads/list.ts";
-import { columns, record } from "../../schema/reads/record.ts";
+import { defineList, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, defineRecord } from "../../schema/reads/record.ts";
 import { disputes } from "../domains/disputes.ts";
 
-const dispute = record({
+const dispute = defineRecord({
   name: "Dispute",
   table: disputes,
-  fields: columns(disputes, [
+  fields: columnFields(disputes, [
     "dispute_id",
     "receipt_id",
     "opener",
@@ -20,14 +20,14 @@ const dispute = record({
 });
 
 export const disputeReads = [
-  list("/disputes", dispute, {
-    operation: "listDisputes",
+  defineList("/disputes", dispute, {
+    operationId: "listDisputes",
     summary: "Disputes, newest first",
     tag: "Commerce",
     key: "disputes",
     order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
     filters: {
-      receipt_id: unchanging(disputes, "receipt_id", uintParameter(), "Only those about this receipt."),
+      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Only those about this receipt."),
     },
   }),
 ];

@@ -1,14 +1,14 @@
 // Facilitators as answers: /facilitators.
 
 import { boolParameter } from "../../schema/parameter.ts";
-import { equals, list } from "../../schema/reads/list.ts";
-import { columns, record } from "../../schema/reads/record.ts";
+import { equalsFilter, defineList } from "../../schema/reads/list.ts";
+import { columnFields, defineRecord } from "../../schema/reads/record.ts";
 import { facilitators } from "../domains/facilitators.ts";
 
-const facilitator = record({
+const facilitator = defineRecord({
   name: "Facilitator",
   table: facilitators,
-  fields: columns(facilitators, [
+  fields: columnFields(facilitators, [
     "facilitator_id",
     "facilitator",
     "metadata_uri",
@@ -19,12 +19,12 @@ const facilitator = record({
 });
 
 export const facilitatorReads = [
-  list("/facilitators", facilitator, {
-    operation: "listFacilitators",
+  defineList("/facilitators", facilitator, {
+    operationId: "listFacilitators",
     summary: "Facilitators, by id",
     tag: "Commerce",
     key: "facilitators",
     order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
-    filters: { active: equals("active", boolParameter, "Only those that are, or are not, active.") },
+    filters: { active: equalsFilter("active", boolParameter, "Only those that are, or are not, active.") },
   }),
 ];

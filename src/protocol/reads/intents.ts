@@ -1,10 +1,10 @@
 // Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
 
 import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { uintParameter, wordParameter } from "../../schema/parameter.ts";
-import { list, type WantedPage } from "../../schema/reads/list.ts";
+import { uintParameter, enumParameter } from "../../schema/parameter.ts";
+import { defineList, type PageRequest } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { columns, computed, one, record, timeAt } from "../../schema/reads/record.ts";
+import { columnFields, computedField, defineRecordRead, defineRecord, blockTimeAt } from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { fills, intents } from "../domains/intents.ts";
 
@@ -19,7 +19,7 @@ const FILL = closedObject({
 const STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
 
 const fields = {
-  ...columns(intents, [
+  ...columnFields(intents, [
     "intent_id",
     "owner",
     "intent_type",
@@ -29,16 +29,16 @@ const fields = {
     "amount_out_min",
     "deadline",
   ]),
-  slippage_bps: computed("t.slippage_bps::text", { type: "string" }),
-  ...columns(intents, ["nonce"]),
+  slippage_bps: computedField("t.slippage_bps::text", { type: "string" }),
+  ...columnFields(intents, ["nonce"]),
   status: {
     // The contract keeps such an intent open; nothing can be done with it any more.
     sql: (asOf: AsOf) =>
-      sql`case when t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)} then 'EXPIRED' else t.status end`,
+      sql`case when t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)} then 'EXPIRED' else t.status end`,
     json: { type: "string", enum: STATUSES },
   },
-  ...columns(intents, ["block_number"]),
-  fill: computed(
+  ...columnFields(intents, ["block_number"]),
+  fill: computedField(
     "case when f.intent_id is null then null else json_build_object('solver', f.solver, 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', f.tx_hash, 'block_number', f.block_number::text) end",
     nullable(FILL),
   ),
@@ -59,15 +59,15 @@ const METADATA = closedObject({
 });
 
 // What its owner put, or reserved by the intent's hash before it was indexed.
-const metadata = computed(
+const metadata = computedField(
   "metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)",
   nullable(METADATA),
 );
 
 const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
 
-const intent = record({ name: "Intent", table: intents, joins, fields });
-const intentWithMetadata = record({
+const intent = defineRecord({ name: "Intent", table: intents, joins, fields });
+const intentWithMetadata = defineRecord({
   name: "IntentWithMetadata",
   table: intents,
   joins,
@@ -83,7 +83,7 @@ const FEW = 1_000;
  * their deadline. Where many are, a page of them is found by walking from the newest one, and to collect all of them
  * would cost more. Which it is, a count that stops early tells; only that branch is executed.
  */
-function openNow({ rows, after }: WantedPage): SqlText {
+function openNow({ rowCount: rows, after }: PageRequest): SqlText {
   const isFew = sql`(select count(*) from (select from intents o where ${LIVE} limit ${FEW + 1}) c) <= ${FEW}`;
   const beyond = after === null ? sql`true` : sql`o.intent_id < ${after[0] ?? ""}::numeric`;
   const few = sql`select o.intent_id from intents o where ${LIVE} and ${isFew}`;
@@ -91,41 +91,41 @@ function openNow({ rows, after }: WantedPage): SqlText {
   return sql`t.intent_id = any(array((${few}) union all (${newest})))`;
 }
 
-type Condition = (asOf: AsOf, page: WantedPage) => SqlText;
+type Condition = (asOf: AsOf, page: PageRequest) => SqlText;
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   open: (asOf, page) =>
-    asOf === null ? openNow(page) : sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`,
-  expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)}`,
+    asOf === null ? openNow(page) : sql`t.status = 'OPEN' and t.deadline > ${blockTimeAt(asOf)}`,
+  expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)}`,
   filled: () => sql`t.status = 'FILLED'`,
   cancelled: () => sql`t.status = 'CANCELLED'`,
 };
 
 const getIntent: Read = {
-  ...one("/intents/:id", intentWithMetadata, {
-    operation: "getIntent",
+  ...defineRecordRead("/intents/:id", intentWithMetadata, {
+    operationId: "getIntent",
     summary: "One intent",
     tag: "Intents",
     parameter: "id",
     kind: uintParameter(),
     column: "intent_id",
-    missing: "There is no intent with this id.",
+    notFoundMessage: "There is no intent with this id.",
   }),
-  written: ["intent_metadata", "intent_reservations"],
+  writableTables: ["intent_metadata", "intent_reservations"],
 };
 
 export const intentReads = [
   getIntent,
-  list("/intents", intent, {
-    operation: "listIntents",
+  defineList("/intents", intent, {
+    operationId: "listIntents",
     summary: "Intents, newest first",
     tag: "Intents",
     key: "intents",
     order: { direction: "desc", keys: [{ sql: "t.intent_id", cast: "numeric" }] },
     filters: {
       status: {
-        kind: wordParameter(["open", "filled", "cancelled", "expired"]),
-        meaning: "Only intents in this state, in any case.",
+        kind: enumParameter(["open", "filled", "cancelled", "expired"]),
+        description: "Only intents in this state, in any case.",
         // Walks from the newest intent past all that are live, and those may be most of them.
         isSlow: (value) => value === "expired",
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,

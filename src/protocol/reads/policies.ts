@@ -2,9 +2,9 @@
 
 import type { JsonSchema } from "../../schema/column.ts";
 import { addressParameter } from "../../schema/parameter.ts";
-import { equals, list } from "../../schema/reads/list.ts";
-import { columns, computed, record, schemaOf } from "../../schema/reads/record.ts";
-import type { AnswerRow } from "../../schema/reads/result-rows.ts";
+import { equalsFilter, defineList } from "../../schema/reads/list.ts";
+import { columnFields, computedField, defineRecord, recordJsonSchema } from "../../schema/reads/record.ts";
+import type { ResultRow } from "../../schema/reads/result-rows.ts";
 import { policies } from "../domains/policies.ts";
 
 // D83: what stands between policy_type and block_number.
@@ -20,13 +20,13 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 
 const OWN_KEYS = [...new Set(Object.values(KEYS).flat())];
 
-const policy = record({
+const policy = defineRecord({
   name: "Policy",
   table: policies,
-  fields: columns(policies, ["policy_type", ...OWN_KEYS, "block_number"]),
+  fields: columnFields(policies, ["policy_type", ...OWN_KEYS, "block_number"]),
 });
 
-function present({ policy_type, ...row }: AnswerRow): AnswerRow {
+function present({ policy_type, ...row }: ResultRow): ResultRow {
   const own = KEYS[String(policy_type)] ?? [];
   const shared = Object.entries(row).filter(([key]) => !OWN_KEYS.includes(key));
   return { policy_type, ...Object.fromEntries([...own.map((key) => [key, row[key]]), ...shared]) };
@@ -34,19 +34,19 @@ function present({ policy_type, ...row }: AnswerRow): AnswerRow {
 
 // The columns are empty for the other kinds of policy only: a policy's own keys are never null.
 const kinds = Object.entries(KEYS).map(([type, own]) => {
-  const fields = Object.entries(columns(policies, [...own, "block_number"])).map(([key, field]) => {
+  const fields = Object.entries(columnFields(policies, [...own, "block_number"])).map(([key, field]) => {
     const [always] = (field.json.anyOf ?? []) as readonly JsonSchema[];
     return [key, { ...field, json: always ?? field.json }] as const;
   });
-  const policy_type = computed("t.policy_type", { type: "string", const: type });
-  return schemaOf(
-    record({ name: type, table: policies, fields: { policy_type, ...Object.fromEntries(fields) } }),
+  const policy_type = computedField("t.policy_type", { type: "string", const: type });
+  return recordJsonSchema(
+    defineRecord({ name: type, table: policies, fields: { policy_type, ...Object.fromEntries(fields) } }),
   );
 });
 
 export const policyReads = [
-  list("/accounts/:address/policies", policy, {
-    operation: "listPolicies",
+  defineList("/accounts/:address/policies", policy, {
+    operationId: "listPolicies",
     summary: "What an account allows itself, by kind and subject",
     tag: "Policies",
     key: "policies",
@@ -57,11 +57,11 @@ export const policyReads = [
         { sql: "t.policy_subject", cast: "text" },
       ],
     },
-    within: { address: equals("account", addressParameter, "Whose policies.") },
+    pathFilters: { address: equalsFilter("account", addressParameter, "Whose policies.") },
     filters: {},
-    around: ({ address }) => ({ account: address }),
-    aroundSchema: { account: { type: "string" } },
-    present,
-    item: { title: "Policy", oneOf: kinds },
+    extraFields: ({ address }) => ({ account: address }),
+    extraFieldSchemas: { account: { type: "string" } },
+    mapRow: present,
+    itemSchema: { title: "Policy", oneOf: kinds },
   }),
 ];

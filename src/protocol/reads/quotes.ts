@@ -1,12 +1,12 @@
 // Quotes as answers: /quotes/:quoteHash.
 import { hashParameter } from "../../schema/parameter.ts";
-import { columns, one, record } from "../../schema/reads/record.ts";
+import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
 import { quotes } from "../domains/quotes.ts";
 
-const quote = record({
+const quote = defineRecord({
   name: "Quote",
   table: quotes,
-  fields: columns(quotes, [
+  fields: columnFields(quotes, [
     "quote_hash",
     "merchant_id",
     "service_numeric_id",
@@ -27,13 +27,13 @@ const quote = record({
 });
 
 export const quoteReads = [
-  one("/quotes/:quoteHash", quote, {
-    operation: "getQuote",
+  defineRecordRead("/quotes/:quoteHash", quote, {
+    operationId: "getQuote",
     summary: "One quote",
     tag: "Commerce",
     parameter: "quoteHash",
     kind: hashParameter,
     column: "quote_hash",
-    missing: "There is no quote with this hash.",
+    notFoundMessage: "There is no quote with this hash.",
   }),
 ];

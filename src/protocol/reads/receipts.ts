@@ -1,14 +1,14 @@
 // Receipts as answers: /receipts.
 
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { list, unchanging } from "../../schema/reads/list.ts";
-import { columns, record } from "../../schema/reads/record.ts";
+import { defineList, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, defineRecord } from "../../schema/reads/record.ts";
 import { receipts } from "../domains/receipts.ts";
 
-const receipt = record({
+const receipt = defineRecord({
   name: "Receipt",
   table: receipts,
-  fields: columns(receipts, [
+  fields: columnFields(receipts, [
     "receipt_id",
     "quote_hash",
     "agent",
@@ -28,15 +28,15 @@ const receipt = record({
 });
 
 export const receiptReads = [
-  list("/receipts", receipt, {
-    operation: "listReceipts",
+  defineList("/receipts", receipt, {
+    operationId: "listReceipts",
     summary: "Receipts, newest first",
     tag: "Commerce",
     key: "receipts",
     order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
     filters: {
-      agent: unchanging(receipts, "agent", addressParameter, "Only those this agent paid."),
-      merchant_id: unchanging(receipts, "merchant_id", uintParameter(), "Only those of this merchant."),
+      agent: immutableFilter(receipts, "agent", addressParameter, "Only those this agent paid."),
+      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Only those of this merchant."),
     },
   }),
 ];

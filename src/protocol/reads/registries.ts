@@ -1,14 +1,14 @@
 // Agents as answers: /agents/:agentId and /agents.
 
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { list, unchanging } from "../../schema/reads/list.ts";
-import { columns, one, record } from "../../schema/reads/record.ts";
+import { defineList, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
 import { agents } from "../domains/agents.ts";
 
-const agent = record({
+const agent = defineRecord({
   name: "Agent",
   table: agents,
-  fields: columns(agents, [
+  fields: columnFields(agents, [
     "agent_id",
     "owner",
     "metadata_uri",
@@ -20,21 +20,21 @@ const agent = record({
 });
 
 export const agentReads = [
-  one("/agents/:agentId", agent, {
-    operation: "getAgent",
+  defineRecordRead("/agents/:agentId", agent, {
+    operationId: "getAgent",
     summary: "One agent",
     tag: "Agents",
     parameter: "agentId",
     kind: uintParameter(),
     column: "agent_id",
-    missing: "There is no agent with this id.",
+    notFoundMessage: "There is no agent with this id.",
   }),
-  list("/agents", agent, {
-    operation: "listAgents",
+  defineList("/agents", agent, {
+    operationId: "listAgents",
     summary: "The agents of an owner, by id",
     tag: "Agents",
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
-    filters: { owner: unchanging(agents, "owner", addressParameter, "Whose agents.", true) },
+    filters: { owner: immutableFilter(agents, "owner", addressParameter, "Whose agents.", true) },
   }),
 ];

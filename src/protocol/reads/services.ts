@@ -1,14 +1,14 @@
 // Services as answers: /services/:id and /services.
 
 import { boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
-import { equals, list, unchanging } from "../../schema/reads/list.ts";
-import { columns, one, record } from "../../schema/reads/record.ts";
+import { equalsFilter, defineList, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
 import { services } from "../domains/services.ts";
 
-const service = record({
+const service = defineRecord({
   name: "Service",
   table: services,
-  fields: columns(services, [
+  fields: columnFields(services, [
     "service_numeric_id",
     "merchant_id",
     "service_id",
@@ -21,25 +21,25 @@ const service = record({
 });
 
 export const serviceReads = [
-  one("/services/:id", service, {
-    operation: "getService",
+  defineRecordRead("/services/:id", service, {
+    operationId: "getService",
     summary: "One service, by its number",
     tag: "Commerce",
     parameter: "id",
     kind: uintParameter(),
     column: "service_numeric_id",
-    missing: "There is no service with this id.",
+    notFoundMessage: "There is no service with this id.",
   }),
-  list("/services", service, {
-    operation: "listServices",
+  defineList("/services", service, {
+    operationId: "listServices",
     summary: "Services, by number",
     tag: "Commerce",
     key: "services",
     order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
     filters: {
-      merchant_id: unchanging(services, "merchant_id", uintParameter(), "Only those of this merchant."),
-      capability_hash: equals("capability_hash", hashParameter, "Only those with this capability."),
-      active: equals("active", boolParameter, "Only those that are, or are not, active."),
+      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Only those of this merchant."),
+      capability_hash: equalsFilter("capability_hash", hashParameter, "Only those with this capability."),
+      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
     },
   }),
 ];

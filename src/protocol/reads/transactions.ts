@@ -5,11 +5,11 @@ import { closedObject } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
-import { type AnswerRow, recordsOf } from "../../schema/reads/result-rows.ts";
-import { name, type SqlText, sql, template } from "../../schema/sql.ts";
+import { type ResultRow, toRecords } from "../../schema/reads/result-rows.ts";
+import { rawSql, type SqlText, sql, compileSql } from "../../schema/sql.ts";
 import { createLogDecoder, type LogDecoder } from "../decode/logs.ts";
 import type { Deployment } from "../deployment.ts";
-import { explain } from "../explain.ts";
+import { explainLogs } from "../explain.ts";
 
 /** The first logs, up to the one that reaches the limit of bytes; an event in JSON is larger than its log. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
@@ -20,17 +20,17 @@ function selectLogs(hash: string, asOf: AsOf): SqlText {
   return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,
       encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts, l.log_count
     from (${measured}) l join blocks b on b.number = l.block_number
-    where l.bytes_before < ${name(String(PAGE_BYTES_MAX))} order by l.log_index`;
+    where l.bytes_before < ${rawSql(String(PAGE_BYTES_MAX))} order by l.log_index`;
 }
 
-const selectLogsNow = template(selectLogs("", null));
+const selectLogsNow = compileSql(selectLogs("", null));
 
 function statement(hash: Hex, asOf: AsOf): SqlText {
   const digits = hash.slice(2);
   return asOf === null ? selectLogsNow(digits) : selectLogs(digits, asOf);
 }
 
-function logOf(row: AnswerRow, transactionHash: Hex): ChainLog {
+function logOf(row: ResultRow, transactionHash: Hex): ChainLog {
   return {
     address: `0x${String(row.address)}`,
     topics: (String(row.topics).match(/.{64}/g) ?? []).map((topic): Hex => `0x${topic}`),
@@ -63,14 +63,14 @@ const EVENT = closedObject({
 
 const explainTransaction: Read = {
   path: "/tx/:hash/explain",
-  operation: "explainTransaction",
+  operationId: "explainTransaction",
   summary: "What a transaction did, in plain words",
   tag: "Transactions",
   parameters: [
-    { name: "hash", place: "path", required: true, kind: hashParameter, meaning: "Which transaction." },
+    { name: "hash", in: "path", required: true, kind: hashParameter, description: "Which transaction." },
   ],
   provenance: false,
-  answer: {
+  responseSchema: {
     title: "Explanation",
     ...closedObject({
       tx_hash: { type: "string" },
@@ -79,7 +79,7 @@ const explainTransaction: Read = {
       events: { type: "array", items: EVENT },
     }),
   },
-  missing: "No indexed transaction has this hash.",
+  notFoundMessage: "No indexed transaction has this hash.",
   plan({ values, asOf }) {
     const hash = values.hash as Hex;
     return {
@@ -87,11 +87,11 @@ const explainTransaction: Read = {
       // By an index; the gas of a transaction bounds how many logs there are to measure.
       cost: "quick",
       assemble: (answered) => {
-        const rows = recordsOf(answered);
+        const rows = toRecords(answered);
         const [first] = rows;
         if (!first) return null;
         const decoder = decoderFor(String(first.contracts));
-        return explain(
+        return explainLogs(
           hash,
           rows.map((row) => logOf(row, hash)),
           decoder,

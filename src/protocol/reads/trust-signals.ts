@@ -1,14 +1,14 @@
 // Trust signals as answers: /trust-signals.
 
-import { addressParameter, uintParameter, wordParameter } from "../../schema/parameter.ts";
-import { list, unchanging } from "../../schema/reads/list.ts";
-import { columns, record } from "../../schema/reads/record.ts";
+import { addressParameter, uintParameter, enumParameter } from "../../schema/parameter.ts";
+import { defineList, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, defineRecord } from "../../schema/reads/record.ts";
 import { trustSignals } from "../domains/trust-signals.ts";
 
-const signal = record({
+const signal = defineRecord({
   name: "TrustSignal",
   table: trustSignals,
-  fields: columns(trustSignals, [
+  fields: columnFields(trustSignals, [
     "signal_id",
     "subject_type",
     "subject_id",
@@ -19,27 +19,27 @@ const signal = record({
   ]),
 });
 
-const numbered = wordParameter(["0", "1", "2", "3"]);
+const numbered = enumParameter(["0", "1", "2", "3"]);
 const SUBJECT_TYPES = "0 merchants, 1 services, 2 facilitators, 3 agents";
 const KINDS = "0 verification, 1 risk, 2 compliance, 3 fulfillment";
 
 export const trustSignalReads = [
-  list("/trust-signals", signal, {
-    operation: "listTrustSignals",
+  defineList("/trust-signals", signal, {
+    operationId: "listTrustSignals",
     summary: "Trust signals, newest first",
     tag: "Commerce",
     key: "trust_signals",
     order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
     filters: {
-      subject_type: unchanging(trustSignals, "subject_type", numbered, `Only about: ${SUBJECT_TYPES}.`),
-      subject_id: unchanging(
+      subject_type: immutableFilter(trustSignals, "subject_type", numbered, `Only about: ${SUBJECT_TYPES}.`),
+      subject_id: immutableFilter(
         trustSignals,
         "subject_id",
         uintParameter(),
         "Only about the subject of this id.",
       ),
-      kind: unchanging(trustSignals, "kind", numbered, `Only of this kind: ${KINDS}.`),
-      reporter: unchanging(trustSignals, "reporter", addressParameter, "Only by this reporter."),
+      kind: immutableFilter(trustSignals, "kind", numbered, `Only of this kind: ${KINDS}.`),
+      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Only by this reporter."),
     },
   }),
 ];

@@ -2,7 +2,7 @@
 import { Fault } from "../../lib/fault.ts";
 import type { SqlText } from "../sql.ts";
 import type { AsOf, ReadCost } from "./read.ts";
-import type { AnswerRows } from "./result-rows.ts";
+import type { ResultRows } from "./result-rows.ts";
 
 export type IndexHead = {
   readonly number: bigint;
@@ -18,19 +18,19 @@ export type ReadStatement = { readonly sql: SqlText; readonly cost: ReadCost; re
 /** What `use` makes of a statement's rows and of the head, both of one snapshot; a door plugs in the store. */
 export type RunRead = <T>(
   statement: ReadStatement,
-  use: (head: IndexHead, answered: AnswerRows) => T,
+  use: (head: IndexHead, answered: ResultRows) => T,
 ) => Promise<T>;
 
 /** The largest block number PostgreSQL and the tables can hold. */
 export const BLOCK_MAX = 2n ** 63n - 1n;
 
 /** Which block an answer is true for, and on which fork. */
-export function headHeaders(head: IndexHead): Readonly<Record<string, string>> {
+export function formatHeadHeaders(head: IndexHead): Readonly<Record<string, string>> {
   return { "x-indexed-block": head.number.toString(), "x-indexed-block-hash": head.hash };
 }
 
 /** Refuses a block that is not indexed; `recent` is for rows that remember only back to the finalized block. */
-export function refuseUnreadable(asOf: AsOf, head: IndexHead, options: { recent: boolean }): void {
+export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { recent: boolean }): void {
   if (asOf === null) return;
   const sentence =
     asOf > head.number

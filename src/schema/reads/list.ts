@@ -2,68 +2,68 @@
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../column.ts";
 import type { Parameter, ParameterKind } from "../parameter.ts";
-import { joined, name, type SqlText, type SqlValue, sql, template } from "../sql.ts";
+import { joinSql, rawSql, type SqlText, type SqlValue, sql, compileSql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import type { AsOf, Read, ReadCost, ReadInput } from "./read.ts";
-import { PAGE_BYTES_MAX, type Page, type RecordShape, schemaOf, selectRecords } from "./record.ts";
-import { type AnswerRow, type AnswerRows, hiddenCell, recordsOf } from "./result-rows.ts";
+import { PAGE_BYTES_MAX, type PageSelection, type RecordShape, recordJsonSchema, selectRecords } from "./record.ts";
+import { type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./result-rows.ts";
 
 /** What a list can be narrowed by. */
-export type Filter = {
+export type ListFilter = {
   readonly kind: ParameterKind<SqlValue>;
-  readonly meaning: string;
+  readonly description: string;
   readonly required?: boolean;
   /** The column of the main table that it compares for equality; absent where it is another kind of condition. */
   readonly column?: string;
   /** Whether this value alone may exclude most of what an index leads to; absent where none does. */
   readonly isSlow?: (value: SqlValue) => boolean;
-  readonly where: (value: SqlValue, asOf: AsOf, page: WantedPage) => SqlText;
+  readonly where: (value: SqlValue, asOf: AsOf, page: PageRequest) => SqlText;
 };
 
 /** The page that is wanted, for a filter that finds its first rows by itself. */
-export type WantedPage = {
+export type PageRequest = {
   /** How many rows, from the first one after the cursor on, decide the page. */
-  readonly rows: number;
+  readonly rowCount: number;
   /** The keys of the record that the page begins after, checked; null from the beginning. */
   readonly after: readonly string[] | null;
 };
 
 /** Equality with a column of the main table, which an index must begin with. */
-export function equals(
+export function equalsFilter(
   column: string,
   kind: ParameterKind<SqlValue>,
   meaning: string,
   required = false,
-): Filter {
-  return { kind, meaning, required, column, where: (value) => sql`t.${name(column)} = ${value}` };
+): ListFilter {
+  return { kind, description: meaning, required, column, where: (value) => sql`t.${rawSql(column)} = ${value}` };
 }
 
 /**
  * Equality with a column that never changes in the life of a row. Indexes are over the current rows; since every row
  * that ever was has a current version, those find the row, and only its version is another at an earlier block.
  */
-export function unchanging(
+export function immutableFilter(
   table: Pick<Table, "name" | "key">,
   column: string,
   kind: ParameterKind<SqlValue>,
   meaning: string,
   required = false,
-): Filter {
+): ListFilter {
   const [key, ...more] = table.key;
   if (key === undefined || more.length > 0) throw new Error(`${table.name} has a key of several columns`);
   const found = (value: SqlValue) =>
-    sql`t.${name(key)} in (select c.${name(key)} from ${name(table.name)} c where c.valid_to is null and c.${name(column)} = ${value})`;
+    sql`t.${rawSql(key)} in (select c.${rawSql(key)} from ${rawSql(table.name)} c where c.valid_to is null and c.${rawSql(column)} = ${value})`;
   return {
     kind,
-    meaning,
+    description: meaning,
     required,
     column,
-    where: (value, asOf) => (asOf === null ? sql`t.${name(column)} = ${value}` : found(value)),
+    where: (value, asOf) => (asOf === null ? sql`t.${rawSql(column)} = ${value}` : found(value)),
   };
 }
 
 /** The expressions a list is ordered by; together they are unique. All ascend or all descend. */
-export type Order = {
+export type SortOrder = {
   readonly direction: "asc" | "desc";
   readonly keys: readonly { readonly sql: string; readonly cast: string }[];
 };
@@ -81,78 +81,78 @@ const CURSOR_LENGTH_MAX = 1_024;
 const pageParameters: readonly Parameter[] = [
   {
     name: "limit",
-    place: "query",
+    in: "query",
     required: false,
-    meaning: `Records per page; above ${LIMIT_MAX} counts as ${LIMIT_MAX}. A page has fewer where they would exceed ${PAGE_BYTES_MAX / 1024} KiB; next_cursor, or offset plus count, goes on after them.`,
+    description: `Records per page; above ${LIMIT_MAX} counts as ${LIMIT_MAX}. A page has fewer where they would exceed ${PAGE_BYTES_MAX / 1024} KiB; next_cursor, or offset plus count, goes on after them.`,
     kind: { json: { type: "integer", minimum: 1, default: LIMIT_DEFAULT }, parse: parseLimit },
   },
   {
     name: "offset",
-    place: "query",
+    in: "query",
     required: false,
-    meaning: `Records to skip, at most ${OFFSET_MAX}. A cursor leads on from any page at the cost of the first one.`,
+    description: `Records to skip, at most ${OFFSET_MAX}. A cursor leads on from any page at the cost of the first one.`,
     kind: { json: { type: "integer", minimum: 0, maximum: OFFSET_MAX, default: 0 }, parse: parseOffset },
   },
   {
     name: "cursor",
-    place: "query",
+    in: "query",
     required: false,
-    meaning: "The next_cursor of the page before; goes with the same filters.",
+    description: "The next_cursor of the page before; goes with the same filters.",
     kind: { json: { type: "string" }, parse: parseCursor },
   },
 ];
 
-export function list(
+export function defineList(
   path: string,
   shape: RecordShape,
   options: {
-    operation: string;
+    operationId: string;
     summary: string;
     tag: string;
     key: string;
-    order: Order;
-    filters: Readonly<Record<string, Filter>>;
+    order: SortOrder;
+    filters: Readonly<Record<string, ListFilter>>;
     /** Path parameters and conditions that always hold. */
-    within?: Readonly<Record<string, Filter>>;
+    pathFilters?: Readonly<Record<string, ListFilter>>;
     /** Other keys of the body beside the records and the pagination. */
-    around?: (values: ReadInput["values"]) => Readonly<Record<string, unknown>>;
-    aroundSchema?: Readonly<Record<string, JsonSchema>>;
-    present?: (row: AnswerRow) => unknown;
-    item?: JsonSchema;
+    extraFields?: (values: ReadInput["values"]) => Readonly<Record<string, unknown>>;
+    extraFieldSchemas?: Readonly<Record<string, JsonSchema>>;
+    mapRow?: (row: ResultRow) => unknown;
+    itemSchema?: JsonSchema;
   },
 ): Read {
   const {
-    operation,
+    operationId: operation,
     summary,
     tag,
     key,
     order,
     filters,
-    within = {},
-    around = () => ({}),
-    aroundSchema = {},
+    pathFilters: within = {},
+    extraFields: around = () => ({}),
+    extraFieldSchemas: aroundSchema = {},
   } = options;
-  const described = (place: Parameter["place"], set: Readonly<Record<string, Filter>>): Parameter[] =>
+  const described = (place: Parameter["in"], set: Readonly<Record<string, ListFilter>>): Parameter[] =>
     Object.entries(set).map(([each, filter]) => ({
       name: each,
       place,
       required: place === "path" || filter.required === true,
       kind: filter.kind,
-      meaning: filter.meaning,
+      meaning: filter.description,
     }));
   const narrowing = Object.entries({ ...within, ...filters });
-  const keys = order.keys.map(({ sql: expression }) => sql`${name(`(${expression})::text`)}`);
+  const keys = order.keys.map(({ sql: expression }) => sql`${rawSql(`(${expression})::text`)}`);
   const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
   const select = pageSelector(shape, { ordering, keys });
   return {
     path,
-    operation,
+    operationId: operation,
     summary,
     tag,
     parameters: [...described("path", within), ...described("query", filters), ...pageParameters],
     provenance: true,
-    answer: pageSchema(key, options.item ?? schemaOf(shape), aroundSchema),
-    missing: null,
+    responseSchema: pageSchema(key, options.itemSchema ?? recordJsonSchema(shape), aroundSchema),
+    notFoundMessage: null,
     plan: (input) => {
       const limit = (input.values.limit as number | undefined) ?? LIMIT_DEFAULT;
       const offset = (input.values.offset as string | undefined) ?? "0";
@@ -165,10 +165,10 @@ export function list(
           : [filter.where(input.values[each] as SqlValue, input.asOf, wanted)],
       );
       const where = [...narrowed, ...after];
-      const shown = { limit, offset, key, order, around: around(input.values), present: options.present };
+      const shown = { limit, offset, key, order, around: around(input.values), present: options.mapRow };
       return {
         // One more than asked for tells whether there is a next page.
-        sql: select(input, joined(where, " and "), limit + 1, offset),
+        sql: select(input, joinSql(where, " and "), limit + 1, offset),
         cost: needsWalk(shape, filters, input.values) ? "slow" : costOf(input, offset),
         assemble: (answered) => page(answered, shown),
         assembleWithin: (answered, bytesMax) =>
@@ -193,7 +193,7 @@ function costOf({ asOf }: ReadInput, offset: string): ReadCost {
  */
 function needsWalk(
   { indexes }: RecordShape,
-  filters: Readonly<Record<string, Filter>>,
+  filters: Readonly<Record<string, ListFilter>>,
   values: ReadInput["values"],
 ): boolean {
   const given = Object.entries(filters).filter(([each]) => values[each] !== undefined);
@@ -206,7 +206,7 @@ function needsWalk(
 type SelectPage = (input: ReadInput, where: SqlText, limit: number, offset: string) => SqlText;
 
 /** What is asked without a block is put together once for each set of conditions, and then only filled. */
-function pageSelector(shape: RecordShape, options: Pick<Page, "ordering" | "keys">): SelectPage {
+function pageSelector(shape: RecordShape, options: Pick<PageSelection, "ordering" | "keys">): SelectPage {
   const known = { plain: new Map<string, Fill>(), proven: new Map<string, Fill>() };
   return (input, where, limit, offset) => {
     const conditions = where.text;
@@ -220,21 +220,21 @@ function pageSelector(shape: RecordShape, options: Pick<Page, "ordering" | "keys
     });
     // The frame of a list has no values of its own unless it is of a block; should one ever, it is put together anew.
     const alone = statement.values.length === where.values.length + 2;
-    if (input.asOf === null && alone) made.set(conditions, template(statement));
+    if (input.asOf === null && alone) made.set(conditions, compileSql(statement));
     return statement;
   };
 }
 
-type Fill = ReturnType<typeof template>;
+type Fill = ReturnType<typeof compileSql>;
 
-function beyond(order: Order, cursor: readonly string[]): SqlText {
+function beyond(order: SortOrder, cursor: readonly string[]): SqlText {
   if (cursor.length !== order.keys.length) throw badCursor();
   const keys = order.keys.map(({ sql: expression }) => expression).join(", ");
-  const values = joined(
-    order.keys.map(({ cast }, index) => sql`${castable(cursor[index] ?? "", cast)}::${name(cast)}`),
+  const values = joinSql(
+    order.keys.map(({ cast }, index) => sql`${castable(cursor[index] ?? "", cast)}::${rawSql(cast)}`),
     ", ",
   );
-  return sql`(${name(keys)}) ${name(order.direction === "asc" ? ">" : "<")} (${values})`;
+  return sql`(${rawSql(keys)}) ${rawSql(order.direction === "asc" ? ">" : "<")} (${values})`;
 }
 
 // What the cast would refuse is refused here: a forged cursor is the client's mistake, not a failure of ours.
@@ -247,15 +247,15 @@ type PageOptions = {
   readonly limit: number;
   readonly offset: string;
   readonly key: string;
-  readonly order: Order;
+  readonly order: SortOrder;
   readonly around: Readonly<Record<string, unknown>>;
-  readonly present: ((row: AnswerRow) => unknown) | undefined;
+  readonly present: ((row: ResultRow) => unknown) | undefined;
 };
 
 /** At most `limit` records; `asked` is the limit that the client gave. */
-function page(answered: AnswerRows, options: PageOptions, asked = options.limit): unknown {
+function page(answered: ResultRows, options: PageOptions, asked = options.limit): unknown {
   const { limit, offset, key, order, around, present } = options;
-  const records = recordsOf(answered, limit);
+  const records = toRecords(answered, limit);
   const count = records.length;
   const more = foundRows(answered) > count ? { next_cursor: cursorOf(answered, count - 1, order) } : {};
   return {
@@ -266,7 +266,7 @@ function page(answered: AnswerRows, options: PageOptions, asked = options.limit)
 }
 
 /** How many rows were found, also where those beyond the limit of bytes were left out. */
-function foundRows({ columns, rows }: AnswerRows): number {
+function foundRows({ columns, rows }: ResultRows): number {
   const at = columns.indexOf("_rows");
   return at < 0 || rows.length === 0 ? rows.length : Number(rows[0]?.[at]);
 }
@@ -275,10 +275,10 @@ function foundRows({ columns, rows }: AnswerRows): number {
 const FRAME_BYTES = 4_096;
 
 /** How many of the first records fit into a page of so many bytes: one at least, because a page goes on somewhere. */
-function fitting(answered: AnswerRows, { limit, present }: PageOptions, bytesMax: number): number {
+function fitting(answered: ResultRows, { limit, present }: PageOptions, bytesMax: number): number {
   let bytes = FRAME_BYTES;
   let count = 0;
-  for (const record of recordsOf(answered, limit)) {
+  for (const record of toRecords(answered, limit)) {
     bytes += Buffer.byteLength(JSON.stringify(present ? present(record) : record)) + 1;
     if (bytes > bytesMax && count > 0) break;
     count += 1;
@@ -286,8 +286,8 @@ function fitting(answered: AnswerRows, { limit, present }: PageOptions, bytesMax
   return Math.max(count, 1);
 }
 
-function cursorOf(answered: AnswerRows, row: number, order: Order): string {
-  const keys = order.keys.map((_, index) => hiddenCell(answered, row, `_${index}`));
+function cursorOf(answered: ResultRows, row: number, order: SortOrder): string {
+  const keys = order.keys.map((_, index) => readHiddenColumn(answered, row, `_${index}`));
   return Buffer.from(JSON.stringify(keys)).toString("base64url");
 }
 

@@ -1,23 +1,23 @@
 // A list that belongs to one record: where the record is not there, neither is the list.
 
-import { name, type SqlValue, sql } from "../sql.ts";
+import { rawSql, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import type { Read } from "./read.ts";
-import { valid } from "./record.ts";
-import type { AnswerRows } from "./result-rows.ts";
+import { isValidAt } from "./record.ts";
+import type { ResultRows } from "./result-rows.ts";
 
-export function ownedBy(
-  owner: { table: Pick<Table, "name">; column: string; parameter: string; missing: string },
+export function withOwner(
+  owner: { table: Pick<Table, "name">; column: string; parameter: string; notFoundMessage: string },
   read: Read,
 ): Read {
-  const { table, column, parameter, missing } = owner;
+  const { table, column, parameter, notFoundMessage: missing } = owner;
   return {
     ...read,
-    missing,
+    notFoundMessage: missing,
     plan(input) {
       const { sql: rows, cost, assemble, assembleWithin } = read.plan(input);
       const value = input.values[parameter] as SqlValue;
-      const found = sql`select 1 from ${name(table.name)} o where o.${name(column)} = ${value} and ${valid("o", input.asOf)}`;
+      const found = sql`select 1 from ${rawSql(table.name)} o where o.${rawSql(column)} = ${value} and ${isValidAt("o", input.asOf)}`;
       return {
         cost,
         // One row at least where the owner is there, so that an empty list can be told from none.
@@ -31,7 +31,7 @@ export function ownedBy(
   };
 }
 
-function ownedRows({ columns, rows }: AnswerRows): AnswerRows {
+function ownedRows({ columns, rows }: ResultRows): ResultRows {
   const owned = columns.indexOf("_owned");
   return { columns, rows: rows.filter((cells) => cells[owned] === true) };
 }

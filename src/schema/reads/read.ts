@@ -2,9 +2,9 @@
 
 import type { JsonSchema } from "../column.ts";
 import type { Parameter } from "../parameter.ts";
-import type { WrittenTable } from "../record-store.ts";
+import type { WritableTable } from "../record-store.ts";
 import type { SqlText } from "../sql.ts";
-import type { AnswerRows } from "./result-rows.ts";
+import type { ResultRows } from "./result-rows.ts";
 
 /** The block a read looks at; null is the newest indexed one. */
 export type AsOf = bigint | null;
@@ -27,14 +27,14 @@ export type ReadPlan = {
   readonly sql: SqlText;
   readonly cost: ReadCost;
   /** The body; null means there is nothing of that name. */
-  readonly assemble: (answered: AnswerRows) => unknown;
+  readonly assemble: (answered: ResultRows) => unknown;
   /** The same with as many records as fit into so many bytes, but at least one; not there where nothing can be left out. */
-  readonly assembleWithin?: (answered: AnswerRows, bytesMax: number) => unknown;
+  readonly assembleWithin?: (answered: ResultRows, bytesMax: number) => unknown;
 };
 
 export type Read = {
   readonly path: string;
-  readonly operation: string;
+  readonly operationId: string;
   readonly summary: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
@@ -43,11 +43,11 @@ export type Read = {
   /** Whether its rows belong to no block: it has no parameter `block`, and ignores one like any unknown key. */
   readonly unversioned?: boolean;
   /** Whether it reads rollups that remember only back to the finalized block. */
-  readonly recent?: boolean;
+  readonly recentOnly?: boolean;
   /** The tables people write that it reads beside those of the index: a change of one makes its responses old. */
-  readonly written?: readonly WrittenTable[];
-  readonly answer: JsonSchema;
+  readonly writableTables?: readonly WritableTable[];
+  readonly responseSchema: JsonSchema;
   /** The sentence of a 404; null where the answer always exists. */
-  readonly missing: string | null;
+  readonly notFoundMessage: string | null;
   readonly plan: (input: ReadInput) => ReadPlan;
 };

@@ -3,10 +3,10 @@
 import type { Column, JsonSchema } from "../column.ts";
 import { nullable } from "../json-schema.ts";
 import type { ParameterKind } from "../parameter.ts";
-import { joined, name, type SqlText, type SqlValue, sql, template } from "../sql.ts";
+import { joinSql, rawSql, type SqlText, type SqlValue, sql, compileSql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
-import { firstRecord } from "./result-rows.ts";
+import { toFirstRecord } from "./result-rows.ts";
 
 export type Field = {
   readonly sql: (asOf: AsOf) => SqlText;
@@ -25,12 +25,12 @@ export type RecordShape = {
   /** The columns of each index of the main rows; none where they are of no single table. */
   readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
-  readonly logged: boolean;
+  readonly hasProvenance: boolean;
 };
 
 type AnyTable = Pick<Table, "name">;
 
-export function record(declared: {
+export function defineRecord(declared: {
   name: string;
   table: Pick<Table, "name" | "indexes">;
   joins?: readonly { table: AnyTable; alias: string; on: string }[];
@@ -39,11 +39,11 @@ export function record(declared: {
   const { name: title, table, joins = [], fields } = declared;
   return {
     name: title,
-    source: (asOf) => ({ from: sql`${name(table.name)}`, where: [valid("t", asOf)] }),
+    source: (asOf) => ({ from: sql`${rawSql(table.name)}`, where: [isValidAt("t", asOf)] }),
     joins: joins as RecordShape["joins"],
     fields,
     indexes: table.indexes,
-    logged: true,
+    hasProvenance: true,
   };
 }
 
@@ -51,52 +51,52 @@ export function record(declared: {
  * A record of no single table: `rows` selects what holds at a block, the columns of the provenance included. These
  * are null where a row comes from no log.
  */
-export function derivedRecord(declared: {
+export function defineDerivedRecord(declared: {
   name: string;
   rows: (asOf: AsOf) => SqlText;
   fields: Readonly<Record<string, Field>>;
 }): RecordShape {
   const { name: title, rows, fields } = declared;
   const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [] });
-  return { name: title, source, joins: [], fields, indexes: [], logged: false };
+  return { name: title, source, joins: [], fields, indexes: [], hasProvenance: false };
 }
 
 /** Columns of a table as they are, under their own names. */
-export function columns(table: AnyTable, names: readonly string[], alias = "t"): Record<string, Field> {
+export function columnFields(table: AnyTable, names: readonly string[], alias = "t"): Record<string, Field> {
   return Object.fromEntries(
     names.map((each) => {
       const column = (table as Table).columns[each] as Column<unknown> | undefined;
       if (!column) throw new Error(`${table.name} has no column ${each}`);
-      const field = { sql: () => sql`${name(`${alias}.${each}`)}`, json: column.json };
-      return [each, column.unbounded ? { ...field, bytes: `octet_length(${alias}.${each})` } : field];
+      const field = { sql: () => sql`${rawSql(`${alias}.${each}`)}`, json: column.json };
+      return [each, column.isUnbounded ? { ...field, bytes: `octet_length(${alias}.${each})` } : field];
     }),
   );
 }
 
 /** A value computed from the aliases of the record; `bytes` tells its length where outsiders decide on it. */
-export function computed(expression: string, json: JsonSchema, bytes?: string): Field {
-  const field = { sql: () => sql`${name(expression)}`, json };
+export function computedField(expression: string, json: JsonSchema, bytes?: string): Field {
+  const field = { sql: () => sql`${rawSql(expression)}`, json };
   return bytes === undefined ? field : { ...field, bytes };
 }
 
 /** Whether a version of a row holds at the block looked at. */
-export function valid(alias: string, asOf: AsOf): SqlText {
-  if (asOf === null) return sql`${name(alias)}.valid_to is null`;
+export function isValidAt(alias: string, asOf: AsOf): SqlText {
+  if (asOf === null) return sql`${rawSql(alias)}.valid_to is null`;
   const block = asOf.toString();
-  return sql`${name(alias)}.valid_from <= ${block} and (${name(alias)}.valid_to is null or ${name(alias)}.valid_to > ${block})`;
+  return sql`${rawSql(alias)}.valid_from <= ${block} and (${rawSql(alias)}.valid_to is null or ${rawSql(alias)}.valid_to > ${block})`;
 }
 
 /** The chain's time at the block looked at: that of the last block with events, where older ones are forgotten. */
-export function timeAt(asOf: AsOf): SqlText {
+export function blockTimeAt(asOf: AsOf): SqlText {
   if (asOf === null) return sql`h.block_timestamp`;
   return sql`(select b.timestamp from blocks b where b.number <= ${asOf.toString()} order by b.number desc limit 1)`;
 }
 
 const PROVENANCE_FIELDS: Readonly<Record<string, Field>> = {
-  tx_hash: computed("t.tx_hash", { type: "string" }),
-  log_index: computed("t.log_index", { type: "integer" }),
-  block_hash: computed("'0x' || encode(p.hash, 'hex')", { type: "string" }),
-  block_timestamp: computed("p.timestamp", { type: "string" }),
+  tx_hash: computedField("t.tx_hash", { type: "string" }),
+  log_index: computedField("t.log_index", { type: "integer" }),
+  block_hash: computedField("'0x' || encode(p.hash, 'hex')", { type: "string" }),
+  block_timestamp: computedField("p.timestamp", { type: "string" }),
 };
 
 /** The parts of a statement in which neither a condition nor a page has a say. */
@@ -108,15 +108,15 @@ type Frame = {
 
 function frameOf(shape: RecordShape, asOf: AsOf, provenance: boolean): Frame {
   const fields = provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields;
-  const shown = Object.entries(fields).map(([key, field]) => sql`${field.sql(asOf)} as ${name(`"${key}"`)}`);
+  const shown = Object.entries(fields).map(([key, field]) => sql`${field.sql(asOf)} as ${rawSql(`"${key}"`)}`);
   const joins = shape.joins.map(
     ({ table, alias, on }) =>
-      sql` left join ${name(table.name)} ${name(alias)} on ${name(on)} and ${valid(alias, asOf)}`,
+      sql` left join ${rawSql(table.name)} ${rawSql(alias)} on ${rawSql(on)} and ${isValidAt(alias, asOf)}`,
   );
   const blocks = provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
   return {
-    shown: joined(shown, ", "),
-    joining: joined([...joins, ...blocks], ""),
+    shown: joinSql(shown, ", "),
+    joining: joinSql([...joins, ...blocks], ""),
     source: shape.source(asOf),
   };
 }
@@ -128,7 +128,7 @@ function frameOf(shape: RecordShape, asOf: AsOf, provenance: boolean): Frame {
 export const PAGE_BYTES_MAX = 512 * 1024;
 
 /** Which rows of the main table a page shows; expressions and conditions speak of `t` alone. */
-export type Page = {
+export type PageSelection = {
   readonly ordering: string;
   readonly limit: number;
   readonly offset: string;
@@ -141,23 +141,23 @@ export function selectRecords(
   shape: RecordShape,
   input: Pick<ReadInput, "asOf" | "provenance">,
   where: readonly SqlText[],
-  page: Page | null = null,
+  page: PageSelection | null = null,
 ): SqlText {
   const { asOf, provenance } = input;
   const { shown, joining, source } = frameOf(shape, asOf, provenance);
-  const conditions = joined([sql`true`, ...source.where, ...where], " and ");
+  const conditions = joinSql([sql`true`, ...source.where, ...where], " and ");
   if (page === null) return sql`select ${shown} from ${source.from} t${joining} where ${conditions}`;
-  const keys = page.keys.map((expression, index) => sql`${expression} as ${name(`_${index}`)}`);
-  const selected = joined([shown, ...keys], ", ");
-  const ordering = name(page.ordering);
+  const keys = page.keys.map((expression, index) => sql`${expression} as ${rawSql(`_${index}`)}`);
+  const selected = joinSql([shown, ...keys], ", ");
+  const ordering = rawSql(page.ordering);
   const chosen = sql`select t.* from ${source.from} t where ${conditions} order by ${ordering} limit ${page.limit} offset ${page.offset}`;
   const rows = sql`from (${chosen}) t${joining} order by ${ordering}`;
   const bytes = bytesOf(shape);
   if (bytes === null) return sql`select ${selected} ${rows}`;
   // Lengths are added up row by row, and the rows after the limit are left out before their values are read.
-  const before = sql`sum(${name(bytes)}) over (order by ${ordering} rows between unbounded preceding and 1 preceding)`;
+  const before = sql`sum(${rawSql(bytes)}) over (order by ${ordering} rows between unbounded preceding and 1 preceding)`;
   const measured = sql`select ${selected}, count(*) over () as _rows, coalesce(${before}, 0) as _bytes ${rows}`;
-  return sql`select m.* from (${measured}) m where m._bytes < ${name(String(PAGE_BYTES_MAX))}`;
+  return sql`select m.* from (${measured}) m where m._bytes < ${rawSql(String(PAGE_BYTES_MAX))}`;
 }
 
 /** The length of what outsiders can make long in a record; null where there is no such thing. */
@@ -166,14 +166,14 @@ function bytesOf({ fields }: RecordShape): string | null {
   return lengths.length === 0 ? null : lengths.map((length) => `coalesce(${length}, 0)`).join(" + ");
 }
 
-export function schemaOf(shape: RecordShape): JsonSchema {
+export function recordJsonSchema(shape: RecordShape): JsonSchema {
   const fields = Object.entries(shape.fields);
   const properties = Object.fromEntries([
     ...fields.map(([key, field]) => [key, field.json]),
     ...Object.entries(PROVENANCE_FIELDS).map(([key, { json }]) => [
       key,
       {
-        ...(shape.logged ? json : nullable(json)),
+        ...(shape.hasProvenance ? json : nullable(json)),
         description: "With include=provenance.",
       },
     ]),
@@ -191,40 +191,40 @@ const NOW = { asOf: null, provenance: false };
 const NOW_PROVEN = { asOf: null, provenance: true };
 
 /** One record by the parameter in its path. */
-export function one(
+export function defineRecordRead(
   path: string,
   shape: RecordShape,
   options: {
-    operation: string;
+    operationId: string;
     summary: string;
     tag: string;
     parameter: string;
     kind: ParameterKind<SqlValue>;
     column: string;
-    missing: string;
+    notFoundMessage: string;
   },
 ): Read {
-  const { operation, summary, tag, parameter, kind, column, missing } = options;
+  const { operationId: operation, summary, tag, parameter, kind, column, notFoundMessage: missing } = options;
   const selected = (input: Pick<ReadInput, "asOf" | "provenance">, value: SqlValue) =>
-    selectRecords(shape, input, [sql`t.${name(column)} = ${value}`]);
-  const current = { plain: template(selected(NOW, null)), proven: template(selected(NOW_PROVEN, null)) };
+    selectRecords(shape, input, [sql`t.${rawSql(column)} = ${value}`]);
+  const current = { plain: compileSql(selected(NOW, null)), proven: compileSql(selected(NOW_PROVEN, null)) };
   return {
     path,
-    operation,
+    operationId: operation,
     summary,
     tag,
     parameters: [
-      { name: parameter, place: "path", required: true, kind, meaning: missingMeaning(shape, parameter) },
+      { name: parameter, in: "path", required: true, kind, description: missingMeaning(shape, parameter) },
     ],
     provenance: true,
-    answer: schemaOf(shape),
-    missing,
+    responseSchema: recordJsonSchema(shape),
+    notFoundMessage: missing,
     plan({ values, asOf, provenance }) {
       const value = values[parameter] as SqlValue;
       const { plain, proven } = current;
       const sql =
         asOf === null ? (provenance ? proven : plain)(value) : selected({ asOf, provenance }, value);
-      return { sql, cost: "quick", assemble: firstRecord };
+      return { sql, cost: "quick", assemble: toFirstRecord };
     },
   };
 }

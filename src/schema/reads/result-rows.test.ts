@@ -1,6 +1,6 @@
 // Rows as records: what is hidden stays hidden, in the order of the columns.
 import { describe, expect, it } from "vitest";
-import { firstRecord, hiddenCell, recordsOf } from "./result-rows.ts";
+import { toFirstRecord, readHiddenColumn, toRecords } from "./result-rows.ts";
 
 const answered = {
   columns: ["_head", "b", "a", "_0"],
@@ -12,18 +12,18 @@ const answered = {
 
 describe("rows of an answer", () => {
   it("become records of what is shown, in order", () => {
-    expect(JSON.stringify(recordsOf(answered))).toBe('[{"b":null,"a":"one"},{"b":{"k":1},"a":"two"}]');
-    expect(recordsOf(answered, 1)).toEqual([{ b: null, a: "one" }]);
-    expect(recordsOf(answered, 9)).toHaveLength(2);
+    expect(JSON.stringify(toRecords(answered))).toBe('[{"b":null,"a":"one"},{"b":{"k":1},"a":"two"}]');
+    expect(toRecords(answered, 1)).toEqual([{ b: null, a: "one" }]);
+    expect(toRecords(answered, 9)).toHaveLength(2);
   });
 
   it("have a first one, or none", () => {
-    expect(firstRecord(answered)).toEqual({ b: null, a: "one" });
-    expect(firstRecord({ columns: answered.columns, rows: [] })).toBeNull();
+    expect(toFirstRecord(answered)).toEqual({ b: null, a: "one" });
+    expect(toFirstRecord({ columns: answered.columns, rows: [] })).toBeNull();
   });
 
   it("still tell what they hide", () => {
-    expect(hiddenCell(answered, 1, "_0")).toBe("2");
-    expect(hiddenCell(answered, 2, "_0")).toBeUndefined();
+    expect(readHiddenColumn(answered, 1, "_0")).toBe("2");
+    expect(readHiddenColumn(answered, 2, "_0")).toBeUndefined();
   });
 });

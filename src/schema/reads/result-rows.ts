@@ -1,18 +1,18 @@
 // What a statement answered, and the one place where a row of it becomes a record.
 
 /** Cells in the order of the columns: numbers as text, booleans, JSON as objects. */
-export type AnswerRows = {
+export type ResultRows = {
   /** A name that begins with _ is for whoever wrote the statement: no record has it. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
 };
 
-export type AnswerRow = Readonly<Record<string, unknown>>;
+export type ResultRow = Readonly<Record<string, unknown>>;
 
 /** The rows as objects, or the first few of them. */
-export function recordsOf({ columns, rows }: AnswerRows, countMax = rows.length): AnswerRow[] {
+export function toRecords({ columns, rows }: ResultRows, countMax = rows.length): ResultRow[] {
   const shown = shownOf(columns);
-  const records: AnswerRow[] = [];
+  const records: ResultRow[] = [];
   for (let index = 0; index < rows.length && index < countMax; index += 1) {
     const cells = rows[index] as readonly unknown[];
     const record: Record<string, unknown> = {};
@@ -36,11 +36,11 @@ function shownOf(columns: readonly string[]): readonly Shown[] {
 }
 
 /** The only row, or the first; null where there is none. */
-export function firstRecord(answered: AnswerRows): AnswerRow | null {
-  return recordsOf(answered, 1)[0] ?? null;
+export function toFirstRecord(answered: ResultRows): ResultRow | null {
+  return toRecords(answered, 1)[0] ?? null;
 }
 
 /** What a column that no record shows holds in a row. */
-export function hiddenCell({ columns, rows }: AnswerRows, row: number, name: string): unknown {
+export function readHiddenColumn({ columns, rows }: ResultRows, row: number, name: string): unknown {
   return rows[row]?.[columns.indexOf(name)];
 }

@@ -1,11 +1,11 @@
 // Rows in the binary format of COPY: bytes as they are, which the server reads in half the time that hex in text takes.
 import type { Hex } from "../../lib/hex.ts";
-import { MESSAGE_BYTES, MESSAGE_HEADER_BYTES, sealed } from "./copy-message.ts";
+import { COPY_MESSAGE_BYTES, COPY_HEADER_BYTES, writeCopyHeader } from "./copy-message.ts";
 
 /** The types of PostgreSQL that are written so: whole numbers of 4 and 8 bytes, and bytes. */
-export type BinaryType = "int4" | "int8" | "bytea";
+export type CopyBinaryType = "int4" | "int8" | "bytea";
 
-export type BinaryCell = number | Hex | null;
+export type CopyBinaryValue = number | Hex | null;
 
 // The signature of the format, then no flags and no extension.
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
@@ -15,20 +15,20 @@ const NULL_LENGTH = -1;
 const END_OF_ROWS = -1;
 
 // Where a message is written before it is copied out at its true size; a row that does not fit gets a larger one.
-const usualDesk = Buffer.allocUnsafeSlow(MESSAGE_BYTES);
+const usualDesk = Buffer.allocUnsafeSlow(COPY_MESSAGE_BYTES);
 
 /** Rows as messages; the order of the types is that of the cells. */
-export function binaryMessages(
-  types: readonly BinaryType[],
-  rows: Iterable<readonly BinaryCell[]>,
+export function encodeCopyBinary(
+  types: readonly CopyBinaryType[],
+  rows: Iterable<readonly CopyBinaryValue[]>,
 ): Buffer[] {
   const messages: Buffer[] = [];
   let desk = usualDesk;
-  let at = MESSAGE_HEADER_BYTES;
+  let at = COPY_HEADER_BYTES;
   const makeRoom = (bytes: number) => {
     if (bytes <= desk.length - at) return;
-    if (at > MESSAGE_HEADER_BYTES) messages.push(sealed(Buffer.from(desk.subarray(0, at))));
-    at = MESSAGE_HEADER_BYTES;
+    if (at > COPY_HEADER_BYTES) messages.push(writeCopyHeader(Buffer.from(desk.subarray(0, at))));
+    at = COPY_HEADER_BYTES;
     if (bytes > desk.length - at) desk = Buffer.allocUnsafeSlow(bytes + at);
   };
   at += SIGNATURE.copy(desk, at);
@@ -39,23 +39,23 @@ export function binaryMessages(
   }
   makeRoom(COUNT_BYTES);
   at = desk.writeInt16BE(END_OF_ROWS, at);
-  messages.push(sealed(Buffer.from(desk.subarray(0, at))));
+  messages.push(writeCopyHeader(Buffer.from(desk.subarray(0, at))));
   return messages;
 }
 
-function bytesOf(types: readonly BinaryType[], cells: readonly BinaryCell[]): number {
+function bytesOf(types: readonly CopyBinaryType[], cells: readonly CopyBinaryValue[]): number {
   let bytes = COUNT_BYTES;
   for (let i = 0; i < types.length; i += 1) bytes += LENGTH_BYTES + lengthOf(types[i], cells[i] ?? null);
   return bytes;
 }
 
-function lengthOf(type: BinaryType | undefined, cell: BinaryCell): number {
+function lengthOf(type: CopyBinaryType | undefined, cell: CopyBinaryValue): number {
   if (cell === null) return 0;
   if (typeof cell === "string") return (cell.length - 2) / 2;
   return type === "int8" ? 8 : 4;
 }
 
-function writeCell(desk: Buffer, at: number, type: BinaryType | undefined, cell: BinaryCell): number {
+function writeCell(desk: Buffer, at: number, type: CopyBinaryType | undefined, cell: CopyBinaryValue): number {
   if (cell === null) return desk.writeInt32BE(NULL_LENGTH, at);
   const length = lengthOf(type, cell);
   const begin = desk.writeInt32BE(length, at);

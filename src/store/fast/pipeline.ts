@@ -2,7 +2,7 @@
 import type { ClientBase, Connection } from "pg";
 
 /** A statement, or rows for a COPY … FROM STDIN: see copyMessages. */
-export type Step =
+export type PipelineStep =
   | { readonly text: string; readonly values?: readonly (string | number)[] }
   | { readonly copy: string; readonly messages: readonly Buffer[] };
 
@@ -16,7 +16,7 @@ type CopyConnection = Connection & { endCopyFrom(): void };
  * A write of thirty tables that waits for an answer after each statement waits most of its time for a process that is
  * busy with the next batch. Sent at once, the server always has something to do, and the network is waited for once.
  */
-export function runScript(client: ClientBase, steps: readonly Step[], timeoutMs: number): Promise<void> {
+export function runPipeline(client: ClientBase, steps: readonly PipelineStep[], timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new Script(steps, timeoutMs, (error) => (error ? reject(error) : resolve())));
   });
@@ -24,12 +24,12 @@ export function runScript(client: ClientBase, steps: readonly Step[], timeoutMs:
 
 // The driver calls these methods by name as the server's messages arrive.
 class Script {
-  readonly #steps: readonly Step[];
+  readonly #steps: readonly PipelineStep[];
   /** Read by the driver. */
   readonly query_timeout: number;
   callback: (error: unknown) => void;
 
-  constructor(steps: readonly Step[], timeoutMs: number, callback: (error: unknown) => void) {
+  constructor(steps: readonly PipelineStep[], timeoutMs: number, callback: (error: unknown) => void) {
     this.#steps = steps;
     this.query_timeout = timeoutMs;
     this.callback = callback;

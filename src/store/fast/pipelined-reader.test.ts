@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
-import type { NamedStatement } from "../postgres/session.ts";
-import { openReader, QUICK_READS, type Reader } from "./pipelined-reader.ts";
+import type { PreparedStatement } from "../postgres/session.ts";
+import { openPipelinedReader, QUICK_READER_OPTIONS, type PipelinedReader } from "./pipelined-reader.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 let server: TestDatabase;
 let database: Database;
-let reader: Reader;
+let reader: PipelinedReader;
 
 beforeAll(async () => {
   server = await createTestDatabase();
@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   await database.query("CREATE TABLE things (n integer PRIMARY KEY, name text NOT NULL)");
   await database.query("INSERT INTO things SELECT n, 'thing ' || n FROM generate_series(1, 1000) n");
-  reader = openReader(database, { ...QUICK_READS, connections: 2, statementMsMax: 5_000 });
+  reader = openPipelinedReader(database, { ...QUICK_READER_OPTIONS, connections: 2, statementTimeoutMs: 5_000 });
 });
 
 afterAll(async () => {
@@ -32,8 +32,8 @@ afterAll(async () => {
   await server.drop();
 });
 
-const same = (answered: AnswerRows) => answered;
-const rowsOf = (statement: NamedStatement) => reader.read(statement, ({ rows }) => rows);
+const same = (answered: ResultRows) => answered;
+const rowsOf = (statement: PreparedStatement) => reader.read(statement, ({ rows }) => rows);
 const byNumber = (n: number) => ({
   name: "thing_by_number",
   text: "SELECT n, name FROM things WHERE n = $1",
@@ -128,7 +128,7 @@ describe("a reader", () => {
   });
 
   it("refuses when too many wait, and after it was closed", async () => {
-    const small = openReader(database, { ...QUICK_READS, connections: 1, statementMsMax: 5_000 });
+    const small = openPipelinedReader(database, { ...QUICK_READER_OPTIONS, connections: 1, statementTimeoutMs: 5_000 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 1_200 }, () => small.read(byNumber(1), same)),
     );

@@ -2,21 +2,21 @@
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../../lib/fault.ts";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import type { Database } from "../postgres/database.ts";
-import { mustDiscard, type NamedStatement, runCells } from "../postgres/session.ts";
-import { cutRows } from "./row-parser.ts";
+import { mustDiscardConnection, type PreparedStatement, queryRawRows } from "../postgres/session.ts";
+import { installRowParser } from "./row-parser.ts";
 
-export type Reader = {
+export type PipelinedReader = {
   /**
    * What `use` makes of the rows, or throws at the sight of them; nothing of them should be kept for longer. A slow read
    * holds up those that were sent after it on the same connection.
    */
-  read<T>(statement: NamedStatement, use: (answered: AnswerRows) => T): Promise<T>;
+  read<T>(statement: PreparedStatement, use: (answered: ResultRows) => T): Promise<T>;
   close(): Promise<void>;
 };
 
-type Asked<T> = { readonly statement: NamedStatement; readonly use: (answered: AnswerRows) => T };
+type Asked<T> = { readonly statement: PreparedStatement; readonly use: (answered: ResultRows) => T };
 
 type Lane = {
   client: Client | null;
@@ -29,11 +29,11 @@ type Lane = {
 // What the driver's client has beyond its declared type.
 type WiredClient = Client & { readonly connection: { readonly stream: Writable } };
 
-export type ReaderOptions = {
+export type PipelinedReaderOptions = {
   readonly connections: number;
   /** So many reads share a connection before the next one is used. */
-  readonly togetherMax: number;
-  readonly statementMsMax: number;
+  readonly readsPerConnectionMax: number;
+  readonly statementTimeoutMs: number;
   /** What the server calls the connections. */
   readonly purpose: string;
   /** Settings of each session. */
@@ -44,10 +44,10 @@ export type ReaderOptions = {
  * Many point reads on few connections. Together they cost both sides less than apart, because each packet then wakes the
  * other side for several. A point read takes well under a millisecond; one that needs a second is not quick.
  */
-export const QUICK_READS: ReaderOptions = {
+export const QUICK_READER_OPTIONS: PipelinedReaderOptions = {
   connections: 4,
-  togetherMax: 64,
-  statementMsMax: 1_000,
+  readsPerConnectionMax: 64,
+  statementTimeoutMs: 1_000,
   purpose: "reader",
 };
 
@@ -93,21 +93,21 @@ function isBetter(one: Lane, other: Lane, sinceMs: number): boolean {
   return bothMove ? one.inFlight < other.inFlight : one.movedMs > other.movedMs;
 }
 
-export function openReader(database: Database, options: ReaderOptions = QUICK_READS): Reader {
+export function openPipelinedReader(database: Database, options: PipelinedReaderOptions = QUICK_READER_OPTIONS): PipelinedReader {
   const lanes: Lane[] = Array.from({ length: options.connections }, () => ({
     client: null,
     opening: null,
     inFlight: 0,
     movedMs: 0,
   }));
-  const limits = { place: database.place, statementTimeoutMs: options.statementMsMax };
+  const limits = { place: database.target, statementTimeoutMs: options.statementTimeoutMs };
   let closed = false;
 
   async function open(lane: Lane): Promise<Client> {
     const client = await database.connect(options.purpose, {
       pipeline: true,
-      statementTimeoutMs: options.statementMsMax,
-      beforeConnect: cutRows,
+      statementTimeoutMs: options.statementTimeoutMs,
+      beforeConnect: installRowParser,
     });
     await client.query(`SET default_transaction_read_only TO on; ${options.setup ?? ""}`);
     client.once("error", () => retire(lane, client));
@@ -133,14 +133,14 @@ export function openReader(database: Database, options: ReaderOptions = QUICK_RE
   function readOn<T>(lane: Lane, client: Client, asked: Asked<T>, attempts: number): Promise<T> {
     sendTogether((client as WiredClient).connection.stream);
     enter(lane);
-    return runCells(client, asked.statement, asked.use, limits).then(
+    return queryRawRows(client, asked.statement, asked.use, limits).then(
       (made) => {
         leave(lane);
         return made;
       },
       (error: unknown) => {
         leave(lane);
-        if (!mustDiscard(client)) throw error;
+        if (!mustDiscardConnection(client)) throw error;
         retire(lane, client);
         // A connection can break under many reads that are not to blame, or know a statement as it was before a
         // migration. A read may be repeated; one that used up its time may not, and no other failure is passing.
@@ -167,7 +167,7 @@ export function openReader(database: Database, options: ReaderOptions = QUICK_RE
 
   function laneOrRefusal(): Lane | Fault {
     if (closed) return new Fault("SHUTTING_DOWN", "The database has been closed.");
-    const lane = bestOf(lanes, options.togetherMax);
+    const lane = bestOf(lanes, options.readsPerConnectionMax);
     if (lane.inFlight < IN_FLIGHT_MAX) return lane;
     return new Fault("OVERLOADED", "Too many reads are waiting; try again in a moment.");
   }

@@ -3,10 +3,10 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
 import { isConnectionBroken } from "../postgres/errors.ts";
-import { CellsQuery } from "./raw-row-query.ts";
+import { RawRowQuery } from "./raw-row-query.ts";
 
 let server: TestDatabase;
 let database: Database;
@@ -33,9 +33,9 @@ afterAll(async () => {
 });
 
 function ask(text: string, values: readonly unknown[] = [], timeoutMs = 0, name = text.slice(0, 60)) {
-  return new Promise<AnswerRows>((resolve, reject) => {
-    const done = (error: unknown, cells: AnswerRows) => (error ? reject(error) : resolve(cells));
-    client.query(new CellsQuery({ name, text, values }, timeoutMs, done));
+  return new Promise<ResultRows>((resolve, reject) => {
+    const done = (error: unknown, cells: ResultRows) => (error ? reject(error) : resolve(cells));
+    client.query(new RawRowQuery({ name, text, values }, timeoutMs, done));
   });
 }
 

@@ -1,7 +1,7 @@
 // A named statement for the driver whose rows stay lists of cells, and whose columns are asked for once per connection.
 import { type Connection, Query } from "pg";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
-import { asText, columnParsers } from "../postgres/type-parsers.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import { parseAsText, typeParsers } from "../postgres/type-parsers.ts";
 
 type Shape = {
   /** What the name stands for on this connection. */
@@ -27,7 +27,7 @@ const NamedQuery = Query as unknown as new (text: string) => DriverQuery;
 // As long as a connection knows a statement its columns are the same: the server refuses it once they would change.
 const shapes = new WeakMap<Connection, Map<string, Shape>>();
 
-export class CellsQuery extends NamedQuery {
+export class RawRowQuery extends NamedQuery {
   /** Read by the driver. */
   readonly query_timeout: number;
   #shape: Shape | undefined;
@@ -37,7 +37,7 @@ export class CellsQuery extends NamedQuery {
   constructor(
     statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
     timeoutMs: number,
-    done: (error: unknown, answered: AnswerRows) => void,
+    done: (error: unknown, answered: ResultRows) => void,
   ) {
     super(statement.text);
     this.name = statement.name;
@@ -65,11 +65,11 @@ export class CellsQuery extends NamedQuery {
 
   // The driver calls these methods by name as the server's messages arrive.
   handleRowDescription({ fields }: Description): void {
-    const parsers = fields.map(({ dataTypeID }) => columnParsers.getTypeParser(dataTypeID, "text"));
+    const parsers = fields.map(({ dataTypeID }) => typeParsers.getTypeParser(dataTypeID, "text"));
     this.#shape = {
       text: this.text,
       columns: fields.map(({ name }) => name),
-      parsed: parsers.flatMap((parse, at) => (parse === asText ? [] : [{ at, parse }])),
+      parsed: parsers.flatMap((parse, at) => (parse === parseAsText ? [] : [{ at, parse }])),
     };
     this.#known?.set(this.name, this.#shape);
   }

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
-import { createMessageReader, cutRows, type RowCells } from "./row-parser.ts";
+import { createRowParser, installRowParser, type RawRow } from "./row-parser.ts";
 
-type Message = { readonly row: RowCells } | { readonly other: string };
+type Message = { readonly row: RawRow } | { readonly other: string };
 
 function int(value: number, bytes: 2 | 4): Buffer {
   const buffer = Buffer.alloc(bytes);
@@ -34,7 +34,7 @@ function sent(message: Message): Message {
 
 function hearing(pieces: readonly Buffer[]): Message[] {
   const heard: Message[] = [];
-  const read = createMessageReader(
+  const read = createRowParser(
     (bytes) => heard.push({ other: bytes.toString("latin1") }),
     (cells) => heard.push({ row: cells }),
   );
@@ -43,8 +43,8 @@ function hearing(pieces: readonly Buffer[]): Message[] {
 }
 
 /** Neighbours that are no rows may come as one. */
-function together(heard: readonly Message[]): (RowCells | string)[] {
-  const all: (RowCells | string)[] = [];
+function together(heard: readonly Message[]): (RawRow | string)[] {
+  const all: (RawRow | string)[] = [];
   for (const message of heard) {
     const last = all.at(-1);
     if ("row" in message) all.push(message.row);
@@ -118,7 +118,7 @@ describe("a client whose rows are cut", () => {
   });
 
   it("hears of them from us, and gives what any client gives", async () => {
-    const client = await database.connect("cut", { beforeConnect: cutRows });
+    const client = await database.connect("cut", { beforeConnect: installRowParser });
     const heard: unknown[] = [];
     const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
     connection.on("dataRow", (row) => heard.push(row));

@@ -11,13 +11,13 @@ type WiredClient = Client & {
  * To be called before the client connects. What it hears is the same as before; should a later driver listen in another
  * way, reads are as slow as they were, and nothing else changes.
  */
-export function cutRows(client: Client): void {
+export function installRowParser(client: Client): void {
   const { connection } = client as WiredClient;
   const listen = connection.attachListeners;
   connection.attachListeners = (stream) => {
     const others = new EventEmitter();
     listen.call(connection, others);
-    const hear = createMessageReader(
+    const hear = createRowParser(
       (bytes) => others.emit("data", bytes),
       (cells) => connection.emit("dataRow", { fields: cells }),
     );
@@ -25,16 +25,16 @@ export function cutRows(client: Client): void {
   };
 }
 
-export type RowCells = (string | null)[];
+export type RawRow = (string | null)[];
 
 const DATA_ROW = "D".charCodeAt(0);
 // One byte of kind, four of length, which counts itself.
 const PREFIX_BYTES = 5;
 
 /** Takes the bytes of a connection as they arrive; gives rows one by one, and everything between them untouched. */
-export function createMessageReader(
+export function createRowParser(
   onOthers: (bytes: Buffer) => void,
-  onRow: (cells: RowCells) => void,
+  onRow: (cells: RawRow) => void,
 ): (chunk: Buffer) => void {
   let begun: Buffer[] = [];
   let begunBytes = 0;
@@ -77,11 +77,11 @@ export function createMessageReader(
   };
 }
 
-function cellsOf(bytes: Buffer, start: number, end: number): RowCells {
+function cellsOf(bytes: Buffer, start: number, end: number): RawRow {
   // One character for each byte, so that places in the one are places in the other.
   const text = bytes.toString("latin1", start, end);
   const count = bytes.readUInt16BE(start);
-  const cells: RowCells = new Array(count);
+  const cells: RawRow = new Array(count);
   let at = start + 2;
   let high = highBytes(count);
   for (let index = 0; index < count; index += 1) {
@@ -99,7 +99,7 @@ function cellsOf(bytes: Buffer, start: number, end: number): RowCells {
   return Buffer.byteLength(text) - text.length === high ? cells : decodedCellsOf(bytes, start);
 }
 
-function decodedCellsOf(bytes: Buffer, start: number): RowCells {
+function decodedCellsOf(bytes: Buffer, start: number): RawRow {
   let at = start + 2;
   return Array.from({ length: bytes.readUInt16BE(start) }, () => {
     const length = bytes.readInt32BE(at);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
-import { writingStream } from "../postgres/connection.ts";
+import { createWriterStream } from "../postgres/connection.ts";
 import { ThreadedSocket } from "./threaded-socket.ts";
 
 const servers: Server[] = [];
@@ -130,8 +130,8 @@ describe("a threaded socket", () => {
 
 describe("a connection that writes much", () => {
   it("has a thread of its own unless it is encrypted", () => {
-    expect(writingStream()).toBeInstanceOf(ThreadedSocket);
-    expect(writingStream({ ssl: false })).toBeInstanceOf(ThreadedSocket);
-    expect(writingStream({ ssl: { rejectUnauthorized: true } })).toBeInstanceOf(Socket);
+    expect(createWriterStream()).toBeInstanceOf(ThreadedSocket);
+    expect(createWriterStream({ ssl: false })).toBeInstanceOf(ThreadedSocket);
+    expect(createWriterStream({ ssl: { rejectUnauthorized: true } })).toBeInstanceOf(Socket);
   });
 });

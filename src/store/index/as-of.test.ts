@@ -2,14 +2,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
-import { text, uint63, uint256 } from "../../schema/column.ts";
-import { type Row, rollup } from "../../schema/table.ts";
+import { unboundedText, uint63, uint256 } from "../../schema/column.ts";
+import { type Row, defineRollup } from "../../schema/table.ts";
 import type { Database } from "../postgres/database.ts";
-import { countAsOf, rowsAsOf } from "./as-of.ts";
+import { countRowsAsOf, readRowsAsOf } from "./as-of.ts";
 import { createIndexesSql, createTableSql } from "./table-sql.ts";
 
-const sample = rollup("sample_rows", { id: uint256, name: text, value: uint63 }, { key: ["id", "name"] });
-const table = sample as unknown as Parameters<typeof rowsAsOf>[1];
+const sample = defineRollup("sample_rows", { id: uint256, name: unboundedText, value: uint63 }, { key: ["id", "name"] });
+const table = sample as unknown as Parameters<typeof readRowsAsOf>[1];
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -33,10 +33,10 @@ async function fill(versions: readonly (readonly [number, number, number | null]
 async function read(block: number, size: number | null): Promise<{ pages: number[]; rows: Row[] }> {
   return database.transaction(
     async (session) => {
-      const count = await countAsOf(session, table, block);
+      const count = await countRowsAsOf(session, table, block);
       const pages: number[] = [];
       const rows: Row[] = [];
-      for await (const page of rowsAsOf(session, table, { block, count, sample: size })) {
+      for await (const page of readRowsAsOf(session, table, { block, count, sample: size })) {
         pages.push(page.length);
         rows.push(...page);
       }
@@ -96,7 +96,7 @@ describe("rows as of a block", () => {
     await fill(Array.from({ length: 1_000 }, (_, index) => [index + 1, 1, null] as const));
     await database.transaction(async (session) => {
       for (let again = 0; again < 2; again += 1) {
-        for await (const page of rowsAsOf(session, table, { block: 1, count: 1_000, sample: null })) {
+        for await (const page of readRowsAsOf(session, table, { block: 1, count: 1_000, sample: null })) {
           expect(page).toHaveLength(500);
           break;
         }

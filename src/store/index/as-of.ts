@@ -1,24 +1,24 @@
 // Rows as they were at a block: all of them page by page in the order of their keys, or some of them spread evenly.
 import type { Row, Table } from "../../schema/table.ts";
 import type { Session } from "../postgres/session.ts";
-import { fromStored } from "./versioned-rows.ts";
+import { decodeStoredRow } from "./versioned-rows.ts";
 
 type Queries = Pick<Session, "query">;
 
 /** Which versions held at a block; the parameter is the block's number. */
-export function heldAt(parameter: string): string {
+export function validAtSql(parameter: string): string {
   return `valid_from <= ${parameter} and (valid_to is null or valid_to > ${parameter})`;
 }
 
-export async function countAsOf(session: Queries, table: Table, block: number): Promise<number> {
+export async function countRowsAsOf(session: Queries, table: Table, block: number): Promise<number> {
   const { rows } = await session.query<{ count: string }>({
-    text: `select count(*) from ${table.name} where ${heldAt("$1")}`,
+    text: `select count(*) from ${table.name} where ${validAtSql("$1")}`,
     values: [block],
   });
   return Number(rows[0]?.count);
 }
 
-export type RowsAsOf = {
+export type RowsAsOfOptions = {
   readonly block: number;
   /** How many rows there are at that block. */
   readonly count: number;
@@ -32,7 +32,7 @@ const SORTED_ROWS_MAX = 20_000;
 const VERSIONS_PER_ROW = 100;
 
 /** Some rows at a block, drawn at random; fewer where there are fewer. */
-export async function randomRowsAsOf(
+export async function readRandomRowsAsOf(
   session: Queries,
   table: Table,
   { block, limit }: { readonly block: number; readonly limit: number },
@@ -45,23 +45,23 @@ export async function randomRowsAsOf(
   const percent = Math.min(100, (limit * VERSIONS_PER_ROW * 100) / Math.max(1, estimate));
   const from = estimate > SORTED_ROWS_MAX ? `${table.name} tablesample system (${percent})` : table.name;
   const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
-    text: `select * from ${from} where ${heldAt("$1")} order by random() limit $2`,
+    text: `select * from ${from} where ${validAtSql("$1")} order by random() limit $2`,
     values: [block, limit],
   });
-  return rows.map((row) => fromStored(table, row));
+  return rows.map((row) => decodeStoredRow(table, row));
 }
 
 // Large enough to hide round trips, small enough that a page of the widest rows is a few hundred kilobytes.
 const PAGE_ROWS = 500;
 
 /** Pages of rows; needs a transaction, whose snapshot all pages share. One at a time per table. */
-export async function* rowsAsOf(
+export async function* readRowsAsOf(
   session: Queries,
   table: Table,
-  { block, count, sample }: RowsAsOf,
+  { block, count, sample }: RowsAsOfOptions,
 ): AsyncGenerator<readonly Row[], void, void> {
   const cursor = `rows_of_${table.name}`;
-  const held = `select * from ${table.name} where ${heldAt("$1")}`;
+  const held = `select * from ${table.name} where ${validAtSql("$1")}`;
   const order = `order by ${table.key.join(", ")}`;
   const every = sample === null || sample >= count;
   const text = every
@@ -77,7 +77,7 @@ export async function* rowsAsOf(
       const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>(
         `fetch ${PAGE_ROWS} from ${cursor}`,
       );
-      if (rows.length > 0) yield rows.map((row) => fromStored(table, row));
+      if (rows.length > 0) yield rows.map((row) => decodeStoredRow(table, row));
       if (rows.length < PAGE_ROWS) break;
     }
   } finally {

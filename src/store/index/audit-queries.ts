@@ -1,10 +1,10 @@
 // Rows held against what other tables add up to, as of one block and inside the database.
-import { keyText, type Table } from "../../schema/table.ts";
+import { formatKey, type Table } from "../../schema/table.ts";
 import type { Session } from "../postgres/session.ts";
-import { heldAt } from "./as-of.ts";
+import { validAtSql } from "./as-of.ts";
 
 /** SQL whose rows have the key and the columns; in it, a table's name stands for its rows as of the block. */
-export type Recount = {
+export type AggregateCheck = {
   readonly columns: readonly string[];
   readonly from: readonly Table[];
   readonly sql: string;
@@ -20,10 +20,10 @@ export type Mismatch = {
 export type Mismatches = { readonly count: number; readonly first: readonly Mismatch[] };
 
 /** Counts every value that differs and tells of the first `limit` rows. */
-export async function compareRecount(
+export async function findAggregateMismatches(
   session: Pick<Session, "query">,
   table: Table,
-  recount: Recount,
+  recount: AggregateCheck,
   options: { readonly block: number; readonly limit: number },
 ): Promise<Mismatches> {
   const { rows } = await session.query<Record<string, string | null>>({
@@ -34,7 +34,7 @@ export async function compareRecount(
     recount.columns
       .filter((column) => row[`found_${column}`] !== row[`expected_${column}`])
       .map((column) => ({
-        key: keyText(table.key, row),
+        key: formatKey(table.key, row),
         column,
         found: String(row[`found_${column}`]),
         expected: String(row[`expected_${column}`]),
@@ -43,14 +43,14 @@ export async function compareRecount(
   return { count: Number(rows[0]?.differing ?? 0), first };
 }
 
-function recountSql(table: Table, { columns, from, sql }: Recount): string {
+function recountSql(table: Table, { columns, from, sql }: AggregateCheck): string {
   const names = [...new Set([table, ...from].map(({ name }) => name))];
   const asOf = names.map(
-    (name) => `${name} as not materialized (select * from ${name} where ${heldAt("$1")})`,
+    (name) => `${name} as not materialized (select * from ${name} where ${validAtSql("$1")})`,
   );
   // A counter that nobody has ever raised is zero, whether its row exists or not.
   const value = (side: string, column: string) =>
-    table.provenance ? `${side}.${column}` : `coalesce(${side}.${column}, 0)`;
+    table.hasProvenance ? `${side}.${column}` : `coalesce(${side}.${column}, 0)`;
   const differs = (column: string) =>
     `${value("found", column)} is distinct from ${value("expected", column)}`;
   const selected = [

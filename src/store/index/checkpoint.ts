@@ -1,20 +1,20 @@
 // Where the index stands on the chain: block hashes and the checkpoint.
 import type { Hex } from "../../lib/hex.ts";
-import type { Header } from "../../schema/chain-log.ts";
-import { copyLine, copyMessages } from "../fast/copy-encoder.ts";
-import type { Step } from "../fast/pipeline.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
+import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
+import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
-import { bytea, hexOf } from "./raw-logs.ts";
+import { encodeBytea, decodeBytea } from "./raw-logs.ts";
 
 type Queries = Pick<Session, "query">;
 
 /** The last block whose events are in the rows, and the last one known to be final. */
 export type Checkpoint = {
-  readonly block: Pick<Header, "number" | "hash" | "timestamp">;
+  readonly block: Pick<BlockHeader, "number" | "hash" | "timestamp">;
   readonly finalized: number;
 };
 
-export type StoredBlock = Pick<Header, "number" | "hash" | "timestamp"> & {
+export type StoredBlock = Pick<BlockHeader, "number" | "hash" | "timestamp"> & {
   readonly logCount: number;
 };
 
@@ -30,37 +30,37 @@ export async function readCheckpoint(session: Queries): Promise<Checkpoint | nul
   return {
     block: {
       number: Number(row.block_number),
-      hash: hexOf(row.block_hash),
+      hash: decodeBytea(row.block_hash),
       timestamp: Number(row.block_timestamp),
     },
     finalized: Number(row.finalized_block),
   };
 }
 
-export function writeCheckpoint({ block, finalized }: Checkpoint): Step {
+export function buildCheckpointStep({ block, finalized }: Checkpoint): PipelineStep {
   return {
     text: `
       insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values ($1, $2, $3, $4)
       on conflict (only_row) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
         block_timestamp = excluded.block_timestamp,
         finalized_block = greatest(checkpoint.finalized_block, excluded.finalized_block)`,
-    values: [block.number, bytea(block.hash), block.timestamp, finalized],
+    values: [block.number, encodeBytea(block.hash), block.timestamp, finalized],
   };
 }
 
-export function writeBlocks(blocks: readonly StoredBlock[]): Step {
+export function buildBlocksStep(blocks: readonly StoredBlock[]): PipelineStep {
   return {
     copy: "copy blocks (number, hash, timestamp, log_count) from stdin",
-    messages: copyMessages(
+    messages: encodeCopyLines(
       blocks.map((block) =>
-        copyLine([String(block.number), bytea(block.hash), String(block.timestamp), String(block.logCount)]),
+        encodeCopyLine([String(block.number), encodeBytea(block.hash), String(block.timestamp), String(block.logCount)]),
       ),
     ),
   };
 }
 
 /** The newest stored blocks from `number` downwards, newest first. */
-export async function readBlocksDown(
+export async function readBlocksDescending(
   session: Queries,
   number: number,
   limit: number,
@@ -71,13 +71,13 @@ export async function readBlocksDown(
   });
   return rows.map((row) => ({
     number: Number(row.number),
-    hash: hexOf(row.hash),
+    hash: decodeBytea(row.hash),
     timestamp: Number(row.timestamp),
   }));
 }
 
 /** Takes away blocks and logs after a block; the rows are undone by whoever owns them. */
-export function removeChainAfter(block: number): Step[] {
+export function buildDeleteChainSteps(block: number): PipelineStep[] {
   return [
     { text: "delete from logs where block_number > $1", values: [block] },
     { text: "delete from blocks where number > $1", values: [block] },
@@ -85,6 +85,6 @@ export function removeChainAfter(block: number): Step[] {
 }
 
 /** Blocks that are final and empty tell nothing any more, except the one the checkpoint may return to. */
-export function pruneBlocks(finalized: number): Step {
+export function buildPruneBlocksStep(finalized: number): PipelineStep {
   return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
 }

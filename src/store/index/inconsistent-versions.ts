@@ -1,25 +1,25 @@
 // Versions of rows that contradict each other: a key's versions must follow one another without gap or overlap.
-import { keyText, type Table } from "../../schema/table.ts";
+import { formatKey, type Table } from "../../schema/table.ts";
 import type { Session } from "../postgres/session.ts";
 
-export type VersionFault = { readonly key: string; readonly version: string; readonly fault: string };
+export type InconsistentVersion = { readonly key: string; readonly version: string; readonly expected: string };
 
-export type VersionFaults = { readonly count: number; readonly first: readonly VersionFault[] };
+export type InconsistentVersions = { readonly count: number; readonly first: readonly InconsistentVersion[] };
 
 type FaultRow = Record<string, string | null> & { valid_from: string; fault: string; total: string };
 
 /** Looks at every version in a table, whatever block is audited; counts all faults and tells of the first. */
-export async function findVersionFaults(
+export async function findInconsistentVersions(
   session: Pick<Session, "query">,
   table: Table,
   options: { readonly indexed: number; readonly finalized: number; readonly limit: number },
-): Promise<VersionFaults> {
+): Promise<InconsistentVersions> {
   const { rows } = await session.query<FaultRow>({
     text: faultsSql(table),
     values: [options.indexed, options.finalized, options.limit],
   });
   const first = rows.map((row) => ({
-    key: keyText(table.key, row),
+    key: formatKey(table.key, row),
     version: `blocks ${row.valid_from} to ${row.valid_to ?? "now"}`,
     fault: row.fault,
   }));
@@ -37,7 +37,7 @@ function faultsSql(table: Table): string {
     ["valid_to is not null and next is null", "'another that follows it'"],
     ["valid_to < next", "'no gap until block ' || next"],
     ["valid_to > next", "'no overlap with the one from block ' || next"],
-    ...(table.provenance
+    ...(table.hasProvenance
       ? ([
           ["block_number > valid_from", "'a beginning no earlier than its event'"],
           ["earlier = 0 and block_number <> valid_from", "'a beginning at the block of its event'"],
@@ -50,7 +50,7 @@ function faultsSql(table: Table): string {
     select *, count(*) over () as total from (
       select *, case ${rules.map(([condition, fault]) => `when ${condition} then ${fault}`).join(" ")} end as fault
       from (
-        select ${key}, valid_from, valid_to, ${table.provenance ? "block_number," : ""}
+        select ${key}, valid_from, valid_to, ${table.hasProvenance ? "block_number," : ""}
           lead(valid_from) over versions as next, row_number() over versions - 1 as earlier
         from ${table.name} where ${kept} window versions as (partition by ${key} order by valid_from)
       ) versions

@@ -3,7 +3,7 @@ import type { Session } from "../postgres/session.ts";
 
 type Queries = Pick<Session, "query">;
 
-export async function writeIndexerReport(session: Queries, report: object): Promise<void> {
+export async function writeIndexerStatus(session: Queries, report: object): Promise<void> {
   await session.query({
     text: `insert into indexer_status (status, reported_at) values ($1::jsonb, now())
            on conflict (only_row) do update set status = excluded.status, reported_at = excluded.reported_at`,
@@ -12,7 +12,7 @@ export async function writeIndexerReport(session: Queries, report: object): Prom
 }
 
 /** Null when no indexer ever ran; the age tells whether one still does. */
-export async function readIndexerReport(
+export async function readIndexerStatus(
   session: Queries,
 ): Promise<{ readonly report: unknown; readonly ageSeconds: number } | null> {
   const { rows } = await session.query<{ status: unknown; age: number }>(

@@ -2,35 +2,35 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { Session } from "../postgres/session.ts";
-import { bytea, fromStored, hexOf, type StoredLog } from "./raw-logs.ts";
+import { encodeBytea, decodeStoredLog, decodeBytea, type LogRow } from "./raw-logs.ts";
 
 type Queries = Pick<Session, "query">;
 
-export type LogPlace = { readonly block: bigint; readonly logIndex: number };
+export type LogPosition = { readonly block: bigint; readonly logIndex: number };
 
 /** In the order of the places; null where no log is stored. */
 export async function readLogsAt(
   session: Queries,
-  places: readonly LogPlace[],
+  places: readonly LogPosition[],
 ): Promise<readonly (ChainLog | null)[]> {
-  const { rows } = await session.query<StoredLog>({
+  const { rows } = await session.query<LogRow>({
     text: `select l.*, b.hash, b.timestamp from logs l join blocks b on b.number = l.block_number
       where (l.block_number, l.log_index) in (select * from unnest($1::bigint[], $2::int[]))`,
     values: [places.map(({ block }) => block), places.map(({ logIndex }) => logIndex)],
   });
   const found = new Map(
     rows.map((row) => {
-      const { log } = fromStored(row);
+      const { log } = decodeStoredLog(row);
       return [`${log.blockNumber}/${log.logIndex}`, log];
     }),
   );
   return places.map(({ block, logIndex }) => found.get(`${block}/${logIndex}`) ?? null);
 }
 
-export type LogCounts = { readonly of: (address: Hex, topic0: Hex) => number };
+export type LogCounts = { readonly countOf: (address: Hex, topic0: Hex) => number };
 
 /** How many logs of each event these contracts have stored up to a block: one pass over them all. */
-export async function countLogs(
+export async function countLogsByEvent(
   session: Queries,
   addresses: readonly Hex[],
   block: number,
@@ -38,14 +38,14 @@ export async function countLogs(
   const { rows } = await session.query<{ address: Uint8Array; topic0: Uint8Array; count: string }>({
     text: `select address, substring(topics from 1 for 32) as topic0, count(*) from logs
       where block_number <= $1 and address = any($2::bytea[]) group by 1, 2`,
-    values: [block, addresses.map(bytea)],
+    values: [block, addresses.map(encodeBytea)],
   });
-  const counts = new Map(rows.map((row) => [`${hexOf(row.address)}${hexOf(row.topic0)}`, Number(row.count)]));
-  return { of: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
+  const counts = new Map(rows.map((row) => [`${decodeBytea(row.address)}${decodeBytea(row.topic0)}`, Number(row.count)]));
+  return { countOf: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
 }
 
 /** What tells the logs of an event apart: the first indexed arguments, some words of the data, and who emitted it. */
-export type Apart = {
+export type DistinctLogKey = {
   readonly topic0: Hex;
   /** Null where anyone may emit it, each for itself. */
   readonly address: Hex | null;
@@ -54,7 +54,7 @@ export type Apart = {
 };
 
 /** How many logs of an event differ in those parts. */
-export async function countApart(session: Queries, apart: Apart, block: number): Promise<number> {
+export async function countDistinctLogs(session: Queries, apart: DistinctLogKey, block: number): Promise<number> {
   const parts = [
     "address",
     `substring(topics from 33 for ${32 * apart.topics})`,
@@ -64,7 +64,7 @@ export async function countApart(session: Queries, apart: Apart, block: number):
     text: `select count(*) from (select distinct ${parts.join(", ")} from logs
       where block_number <= $1 and substring(topics from 1 for 32) = $2
         and ($3::bytea is null or address = $3)) apart`,
-    values: [block, bytea(apart.topic0), apart.address === null ? null : bytea(apart.address)],
+    values: [block, encodeBytea(apart.topic0), apart.address === null ? null : encodeBytea(apart.address)],
   });
   return Number(rows[0]?.count);
 }

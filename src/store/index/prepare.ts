@@ -7,14 +7,14 @@ import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 /** The chain and contracts that the rows of a schema come from. */
-export type Identity = {
+export type DeploymentIdentity = {
   readonly chainId: number;
   readonly startBlock: number;
   readonly contracts: Readonly<Record<string, string>>;
 };
 
 /** Claims an empty schema for a deployment, and refuses one that belongs to another. */
-export async function claimSchema(session: Pick<Session, "query">, identity: Identity): Promise<void> {
+export async function claimSchema(session: Pick<Session, "query">, identity: DeploymentIdentity): Promise<void> {
   const contracts = JSON.stringify(Object.fromEntries(Object.entries(identity.contracts).sort()));
   await session.query({
     text: "insert into deployment (chain_id, start_block, contracts) values ($1, $2, $3::jsonb) on conflict do nothing",
@@ -32,9 +32,9 @@ export async function claimSchema(session: Pick<Session, "query">, identity: Ide
 }
 
 /** For those who only read: refuses a schema that is known to hold another deployment. */
-export async function refuseOtherDeployment(
+export async function assertSameDeployment(
   session: Pick<Session, "query">,
-  { chainId, contracts }: Pick<Identity, "chainId" | "contracts">,
+  { chainId, contracts }: Pick<DeploymentIdentity, "chainId" | "contracts">,
 ): Promise<void> {
   const { rows } = await session.query<{ chain_id: string }>({
     text: "select chain_id from deployment where chain_id <> $1 or contracts <> $2::jsonb",
@@ -49,7 +49,7 @@ export async function refuseOtherDeployment(
 }
 
 /** Creates the row tables, or makes them again from the stored logs where they are of an older declaration. */
-export async function prepareRows(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
+export async function prepareRowTables(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
   if (state === "current") return;

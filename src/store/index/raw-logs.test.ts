@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Database } from "../postgres/database.ts";
-import { writeBlocks } from "./checkpoint.ts";
-import { type DetailedLog, readLogs, writeLogs } from "./raw-logs.ts";
+import { buildBlocksStep } from "./checkpoint.ts";
+import { type StoredDetailedLog, readStoredLogs, buildLogsStep } from "./raw-logs.ts";
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -36,11 +36,11 @@ const logs = fc.record({
 const chains = fc.array(fc.array(logs, { maxLength: 4 }), { minLength: 1, maxLength: 12 });
 
 type Sketch = { readonly details: Hex | null } & Pick<
-  DetailedLog["log"],
+  StoredDetailedLog["log"],
   "address" | "topics" | "data" | "transactionHash" | "transactionIndex"
 >;
 
-async function store(blocks: readonly (readonly Sketch[])[]): Promise<DetailedLog[]> {
+async function store(blocks: readonly (readonly Sketch[])[]): Promise<StoredDetailedLog[]> {
   const hashOf = (number: number): Hex => `0x${(number + 1).toString(16).padStart(64, "a")}`;
   const detailed = blocks.flatMap((sketches, blockNumber) =>
     sketches.map(({ details, ...log }, logIndex) => ({
@@ -61,7 +61,7 @@ async function store(blocks: readonly (readonly Sketch[])[]): Promise<DetailedLo
       timestamp: 1_700_000_000 + number,
       logCount: sketches.length,
     }));
-    await session.send([writeLogs(detailed), writeBlocks(stored)]);
+    await session.sendPipeline([buildLogsStep(detailed), buildBlocksStep(stored)]);
   });
   return detailed;
 }
@@ -76,9 +76,9 @@ describe("stored logs", () => {
           fc.nat(12),
           async (blocks, logsMax, toBlock) => {
             const expected = (await store(blocks)).filter(({ log }) => log.blockNumber <= toBlock);
-            const found: DetailedLog[] = [];
+            const found: StoredDetailedLog[] = [];
             for (let afterBlock = -1; ; ) {
-              const page = await readLogs(database, { afterBlock, toBlock, logsMax });
+              const page = await readStoredLogs(database, { afterBlock, toBlock, logsMax });
               const last = page.at(-1)?.log.blockNumber;
               if (last === undefined) break;
               // At least as many as asked for unless the end is near; beyond that, only the rest of the last block.
@@ -101,7 +101,7 @@ describe("stored logs", () => {
   it("are as exact when they fill many messages", async () => {
     const many = fc.sample(logs, { numRuns: 1_500, seed: 7 });
     const expected = await store([many.slice(0, 700), [], many.slice(700)]);
-    expect(await readLogs(database, { afterBlock: -1, toBlock: 9, logsMax: 10_000 })).toEqual(expected);
+    expect(await readStoredLogs(database, { afterBlock: -1, toBlock: 9, logsMax: 10_000 })).toEqual(expected);
   });
 
   it("are refused when something in them is no hex: half of it must not be stored", () => {
@@ -109,7 +109,7 @@ describe("stored logs", () => {
     if (!sketch) throw new Error("there is no log");
     const place = { blockNumber: 1, blockHash: sketch.transactionHash, blockTimestamp: 1, logIndex: 0 };
     const log = { ...sketch, ...place, data: "0x12zz34" as Hex };
-    expect(() => writeLogs([{ log, details: null }])).toThrow("not hex");
+    expect(() => buildLogsStep([{ log, details: null }])).toThrow("not hex");
   });
 
   it("keep a megabyte of data, no topics, and the difference between no details and empty ones", async () => {
@@ -123,6 +123,6 @@ describe("stored logs", () => {
         { ...plain, topics: [hash], data: "0x00", details: large },
       ],
     ]);
-    expect(await readLogs(database, { afterBlock: -1, toBlock: 0, logsMax: 1 })).toEqual(expected);
+    expect(await readStoredLogs(database, { afterBlock: -1, toBlock: 0, logsMax: 1 })).toEqual(expected);
   });
 });

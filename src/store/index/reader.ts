@@ -2,26 +2,26 @@
 import { createHash } from "node:crypto";
 import { Fault } from "../../lib/fault.ts";
 import type { IndexHead, RunRead } from "../../schema/reads/index-head.ts";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
-import type { Reader } from "../fast/pipelined-reader.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import type { PipelinedReader } from "../fast/pipelined-reader.ts";
 import { sqlState } from "../postgres/errors.ts";
-import type { NamedStatement, Value } from "../postgres/session.ts";
+import type { PreparedStatement, StatementValue } from "../postgres/session.ts";
 import type { SlowReader } from "./slow-reader.ts";
 
 export type IndexReader = { readonly read: RunRead };
 
-export type Readers = { readonly quick: Pick<Reader, "read">; readonly slow: Pick<SlowReader, "read"> };
+export type StatementReaders = { readonly quick: Pick<PipelinedReader, "read">; readonly slow: Pick<SlowReader, "read"> };
 
-export function openIndexReader({ quick, slow }: Readers): IndexReader {
+export function openIndexReader({ quick, slow }: StatementReaders): IndexReader {
   const known = new Map<string, Prepared>();
 
-  function runSlowly<T>(statement: NamedStatement, client: string, use: Use<T>): Promise<T> {
+  function runSlowly<T>(statement: PreparedStatement, client: string, use: Use<T>): Promise<T> {
     return slow.read(statement, (cells) => useBelowHead(cells, use), client);
   }
 
   // A statement that is declared quick and is not, say because the planner chose badly, has another chance where it holds
   // up no one.
-  function runQuickly<T>(statement: NamedStatement, client: string, use: Use<T>): Promise<T> {
+  function runQuickly<T>(statement: PreparedStatement, client: string, use: Use<T>): Promise<T> {
     return quick
       .read(statement, (cells) => useBelowHead(cells, use))
       .catch((error: unknown) => {
@@ -33,7 +33,7 @@ export function openIndexReader({ quick, slow }: Readers): IndexReader {
   return {
     read({ sql: { text, values }, cost, client = "" }, use) {
       const { name, text: whole } = preparedOf(text, known);
-      const statement = { name, text: whole, values: values as readonly Value[] };
+      const statement = { name, text: whole, values: values as readonly StatementValue[] };
       const run = cost === "quick" ? runQuickly : runSlowly;
       return run(statement, client, use).catch((error: unknown) => {
         throw explainedAbsence(error);
@@ -42,11 +42,11 @@ export function openIndexReader({ quick, slow }: Readers): IndexReader {
   };
 }
 
-type Use<T> = (head: IndexHead, answered: AnswerRows) => T;
+type Use<T> = (head: IndexHead, answered: ResultRows) => T;
 
 const STATEMENT_TIMED_OUT = "57014";
 
-function useBelowHead<T>({ columns, rows }: AnswerRows, use: Use<T>): T {
+function useBelowHead<T>({ columns, rows }: ResultRows, use: Use<T>): T {
   const [first] = rows;
   if (!first) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
   const [number, hash, finalized, start, found] = first as HeadCells;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openSampleIndex, type SampleIndex } from "../../../tests/reference-model/store/sample-index.ts";
-import { type Act, SAMPLE_TABLES } from "../../../tests/reference-model/store/sample-tables.ts";
+import { type SampleChange, SAMPLE_TABLES } from "../../../tests/reference-model/store/sample-tables.ts";
 
 let index: SampleIndex;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => index.close());
 
-const count: Act = { table: 3, verb: "add", key: 1, value: 1, looks: false };
+const count: SampleChange = { table: 3, verb: "add", key: 1, value: 1, looks: false };
 
 /** Resolves when a session of this database waits for another one's lock. */
 async function someoneWaits(): Promise<void> {

@@ -1,19 +1,19 @@
 // Row tables made again from the stored logs, without a node, beside the old ones until the moment they are swapped.
 import type { Table } from "../../schema/table.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
-import { tellChange } from "../postgres/change-notifications.ts";
-import { changeExclusively } from "../postgres/lock-timeout.ts";
+import { buildChangeNotification } from "../postgres/change-notifications.ts";
+import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
 import type { Session } from "../postgres/session.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
-import { readLogs } from "./raw-logs.ts";
+import { readStoredLogs } from "./raw-logs.ts";
 import {
   createRowIndexes,
   createRowTables,
-  madeRowTables,
+  readRowTableNames,
   type RowDeclaration,
   recordRowTables,
 } from "./row-tables.ts";
-import { type Fold, foldInto } from "./store.ts";
+import { type Fold, foldAndWrite } from "./store.ts";
 
 export type RebuildOptions = {
   readonly schema: string;
@@ -21,7 +21,7 @@ export type RebuildOptions = {
   readonly fold: Fold;
   readonly signal: AbortSignal;
   /** Called after each part with how far it is. */
-  readonly report: (progress: {
+  readonly onProgress: (progress: {
     readonly block: number;
     readonly toBlock: number;
     readonly logs: number;
@@ -57,11 +57,11 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   const replace = shadowed(async (session) => {
     await swap(session, declaration.tables, schema, shadow);
     await recordRowTables(session, declaration);
-    await session.query(tellChange(schema));
+    await session.query(buildChangeNotification(schema));
   });
   // However long it takes: what has been made would otherwise be thrown away.
   const patience = { attemptsMax: Number.POSITIVE_INFINITY, signal: options.signal };
-  await changeExclusively(lock, replace, { ...limits, ...patience });
+  await runWithLockTimeout(lock, replace, { ...limits, ...patience });
   return logs;
 }
 
@@ -81,17 +81,17 @@ async function refold(
     for (let afterBlock = after; ; ) {
       options.signal.throwIfAborted();
       const part = await inShadow(async (session) => {
-        const logs = await readLogs(session, { afterBlock, toBlock: to, logsMax: LOGS_PER_PART });
+        const logs = await readStoredLogs(session, { afterBlock, toBlock: to, logsMax: LOGS_PER_PART });
         const last = logs.at(-1)?.log;
         if (!last) return null;
         const tip = { number: last.blockNumber, hash: last.blockHash, timestamp: last.blockTimestamp };
-        await foldInto(session, { logs, tip, finalized: checkpoint.finalized }, options.fold);
+        await foldAndWrite(session, { logs, tip, finalized: checkpoint.finalized }, options.fold);
         return { block: last.blockNumber, logs: logs.length };
       });
       if (part === null) break;
       afterBlock = part.block;
       folded += part.logs;
-      options.report({ block: part.block, toBlock, logs: folded });
+      options.onProgress({ block: part.block, toBlock, logs: folded });
     }
   }
   return folded;
@@ -106,7 +106,7 @@ async function swap(
   // Every read locks the checkpoint first, then its tables in an order of its own. Taken table by table, the locks of the
   // swap and of a read would wait for one another, and PostgreSQL would cancel one of the two.
   await session.query(`lock table ${schema}.checkpoint in access exclusive mode`);
-  for (const name of await madeRowTables(session))
+  for (const name of await readRowTableNames(session))
     await session.query(`drop table if exists ${schema}.${name}`);
   for (const { name } of tables) await session.query(`alter table ${shadow}.${name} set schema ${schema}`);
   await session.query(`drop schema ${shadow}`);

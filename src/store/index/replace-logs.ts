@@ -1,19 +1,19 @@
 // Stored logs of final blocks replaced by what nodes show of them now: a repair, after which rows must be rebuilt.
 
 import type { Session } from "../postgres/session.ts";
-import { bytea, type DetailedLog, writeLogs } from "./raw-logs.ts";
+import { encodeBytea, type StoredDetailedLog, buildLogsStep } from "./raw-logs.ts";
 
 /** `logs` are all logs of these blocks. Blocks that have none keep their hash, and are pruned as empty ones are. */
-export async function replaceLogs(
+export async function replaceStoredLogs(
   session: Session,
   { from, to }: { readonly from: number; readonly to: number },
-  logs: readonly DetailedLog[],
+  logs: readonly StoredDetailedLog[],
 ): Promise<void> {
   const counts = new Map<number, { readonly hash: string; readonly timestamp: number; count: number }>();
   for (const { log } of logs) {
     const known = counts.get(log.blockNumber);
     if (known) known.count += 1;
-    else counts.set(log.blockNumber, { hash: bytea(log.blockHash), timestamp: log.blockTimestamp, count: 1 });
+    else counts.set(log.blockNumber, { hash: encodeBytea(log.blockHash), timestamp: log.blockTimestamp, count: 1 });
   }
   const blocks = [...counts];
   await session.query({
@@ -36,5 +36,5 @@ export async function replaceLogs(
       blocks.map(([, { count }]) => count),
     ],
   });
-  await session.send([writeLogs(logs)]);
+  await session.sendPipeline([buildLogsStep(logs)]);
 }

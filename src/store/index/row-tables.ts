@@ -7,7 +7,7 @@ import { createIndexesSql, createTableSql } from "./table-sql.ts";
 /** What the rows are made from: the tables, and the version of the folds that fill them. */
 export type RowDeclaration = { readonly tables: readonly Table[]; readonly foldVersion: number };
 
-export function declarationHash({ tables, foldVersion }: RowDeclaration): string {
+export function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
   const statements = tables.flatMap((table) => [
     createTableSql(table),
     table.history,
@@ -30,7 +30,7 @@ export async function readRowTablesState(
   );
   const [made] = rows;
   if (!made) return "absent";
-  return made.declaration_hash === declarationHash(declaration) ? "current" : "stale";
+  return made.declaration_hash === hashRowDeclaration(declaration) ? "current" : "stale";
 }
 
 export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {
@@ -45,12 +45,12 @@ export async function recordRowTables(session: Session, declaration: RowDeclarat
   await session.query({
     text: `insert into row_tables (declaration_hash, names) values ($1, $2)
            on conflict (only_row) do update set declaration_hash = excluded.declaration_hash, names = excluded.names`,
-    values: [declarationHash(declaration), declaration.tables.map(({ name }) => name)],
+    values: [hashRowDeclaration(declaration), declaration.tables.map(({ name }) => name)],
   });
 }
 
 /** Names of the row tables as they were last made, which may differ from what is declared now. */
-export async function madeRowTables(session: Pick<Session, "query">): Promise<readonly string[]> {
+export async function readRowTableNames(session: Pick<Session, "query">): Promise<readonly string[]> {
   const { rows } = await session.query<{ names: string[] }>("select names from row_tables");
   return rows[0]?.names ?? [];
 }

@@ -1,15 +1,15 @@
 // Rows of a batch: loaded once and only where needed, changed in order, and turned into versions.
 import { describe, expect, it } from "vitest";
-import { add, insert, type Origin, put, update } from "../../schema/change.ts";
-import { address, text, uint63, uint256 } from "../../schema/column.ts";
-import { need } from "../../schema/domain.ts";
-import { keyText, type Row, rollup, type Table, table } from "../../schema/table.ts";
+import { addAmounts, insert, type EventOrigin, upsert, update } from "../../schema/change.ts";
+import { address, unboundedText, uint63, uint256 } from "../../schema/column.ts";
+import { requireRow } from "../../schema/domain.ts";
+import { formatKey, type Row, defineRollup, type Table, defineTable } from "../../schema/table.ts";
 import { createRowVersions, type RowLoader } from "./row-versions.ts";
 
-const things = table("things", { id: uint256, name: text }, { key: ["id"] });
-const counts = rollup("counts", { who: address, times: uint63 }, { key: ["who"] });
+const things = defineTable("things", { id: uint256, name: unboundedText }, { key: ["id"] });
+const counts = defineRollup("counts", { who: address, times: uint63 }, { key: ["who"] });
 
-const origin = (block: number, log_index = 0): Origin => ({
+const origin = (block: number, log_index = 0): EventOrigin => ({
   block_number: BigInt(block),
   tx_hash: `0x${block}`,
   log_index,
@@ -23,7 +23,7 @@ function loaderOf(stored: readonly { table: { readonly name: string }; row: Row 
     asked.push({ table: target.name, keys: keys.map((key) => key.keyText) });
     const rows = stored
       .filter((each) => each.table.name === target.name)
-      .map(({ row }) => [keyText(target.key, row), row] as const);
+      .map(({ row }) => [formatKey(target.key, row), row] as const);
     return new Map(rows.filter(([key]) => keys.some((each) => each.keyText === key)));
   };
   return { asked, load };
@@ -34,12 +34,12 @@ describe("loading", () => {
     const { asked, load } = loaderOf([{ table: things, row: thing(1n, "one", 1) }]);
     const rows = createRowVersions(load);
     await rows.load([
-      need(things, { id: 1n }),
-      need(things, { id: 2n }),
-      need(things, { id: 1n }),
-      need(counts, { who: "0xa" }),
+      requireRow(things, { id: 1n }),
+      requireRow(things, { id: 2n }),
+      requireRow(things, { id: 1n }),
+      requireRow(counts, { who: "0xa" }),
     ]);
-    await rows.load([need(things, { id: 1n })]);
+    await rows.load([requireRow(things, { id: 1n })]);
     await rows.finish();
     expect(asked).toEqual([
       { table: "things", keys: ["1", "2"] },
@@ -51,7 +51,7 @@ describe("loading", () => {
     const { asked, load } = loaderOf([]);
     const rows = createRowVersions(load);
     rows.change(insert(things, { id: 1n, name: "new" }), origin(1));
-    rows.change(put(things, { id: 2n, name: "whatever was there" }), origin(1));
+    rows.change(upsert(things, { id: 2n, name: "whatever was there" }), origin(1));
     rows.change(update(things, { id: 1n }, { name: "renamed" }), origin(1));
     await rows.finish();
     expect(asked).toEqual([]);
@@ -65,16 +65,16 @@ describe("loading", () => {
     const { asked, load } = loaderOf(stored);
     const rows = createRowVersions(load);
     rows.change(update(things, { id: 1n }, { name: "new" }), origin(5));
-    rows.change(add(counts, { who: "0xa" }, { times: 1n }), origin(5));
-    rows.change(add(counts, { who: "0xa" }, { times: 2n }), origin(6));
-    rows.change(add(counts, { who: "0xb" }, { times: 1n }), origin(6));
+    rows.change(addAmounts(counts, { who: "0xa" }, { times: 1n }), origin(5));
+    rows.change(addAmounts(counts, { who: "0xa" }, { times: 2n }), origin(6));
+    rows.change(addAmounts(counts, { who: "0xb" }, { times: 1n }), origin(6));
     expect(asked).toEqual([]);
     const versions = await rows.finish();
     expect(asked).toEqual([
       { table: "things", keys: ["1"] },
       { table: "counts", keys: ["0xa", "0xb"] },
     ]);
-    expect(versions.map(({ table: { name }, ended, begun }) => ({ name, ended, begun }))).toEqual([
+    expect(versions.map(({ table: { name }, endedVersions: ended, newVersions: begun }) => ({ name, ended, begun }))).toEqual([
       {
         name: "things",
         ended: [{ keyText: "1", key: { id: 1n }, at: 5 }],
@@ -96,7 +96,7 @@ describe("loading", () => {
 describe("finding", () => {
   it("sees the row as the changes before it left it", async () => {
     const rows = createRowVersions(loaderOf([{ table: things, row: thing(1n, "old", 1) }]).load);
-    await rows.load([need(things, { id: 1n }), need(things, { id: 2n })]);
+    await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
     const find = (id: string) => rows.find(things as unknown as Table, id);
     expect([find("1"), find("2")]).toEqual([thing(1n, "old", 1), null]);
     rows.change(update(things, { id: 1n }, { name: "new" }), origin(5));
@@ -115,11 +115,11 @@ describe("versions", () => {
     const rows = createRowVersions(loaderOf([]).load);
     rows.change(insert(things, { id: 1n, name: "a" }), origin(1));
     rows.change(update(things, { id: 1n }, { name: "b" }), origin(1, 1));
-    rows.change(put(things, { id: 1n, name: "c" }), origin(1, 2));
+    rows.change(upsert(things, { id: 1n, name: "c" }), origin(1, 2));
     rows.change(update(things, { id: 1n }, { name: "d" }), origin(3));
     const [versions] = await rows.finish();
-    expect(versions?.ended).toEqual([]);
-    expect(versions?.begun).toEqual([
+    expect(versions?.endedVersions).toEqual([]);
+    expect(versions?.newVersions).toEqual([
       { row: { id: 1n, name: "c", ...origin(1, 2) }, from: 1, to: 3 },
       { row: { id: 1n, name: "d", ...origin(1, 2) }, from: 3, to: null },
     ]);
@@ -127,22 +127,22 @@ describe("versions", () => {
 
   it("end the version before a replacement, whether there was one or not", async () => {
     const rows = createRowVersions(loaderOf([]).load);
-    rows.change(put(things, { id: 1n, name: "a" }), origin(4));
-    rows.change(put(things, { id: 1n, name: "b" }), origin(5));
+    rows.change(upsert(things, { id: 1n, name: "a" }), origin(4));
+    rows.change(upsert(things, { id: 1n, name: "b" }), origin(5));
     const [versions] = await rows.finish();
-    expect(versions?.ended.map(({ keyText: key, at }) => [key, at])).toEqual([["1", 4]]);
+    expect(versions?.endedVersions.map(({ keyText: key, at }) => [key, at])).toEqual([["1", 4]]);
   });
 
   it("are not made by counters that do not move", async () => {
     const rows = createRowVersions(loaderOf([{ table: counts, row: { who: "0xa", times: 4n } }]).load);
-    rows.change(add(counts, { who: "0xa" }, { times: 0n }), origin(5));
-    rows.change(add(counts, { who: "0xa" }, {}), origin(6));
+    rows.change(addAmounts(counts, { who: "0xa" }, { times: 0n }), origin(5));
+    rows.change(addAmounts(counts, { who: "0xa" }, {}), origin(6));
     expect(await rows.finish()).toEqual([]);
   });
 
   it("are not made for rows that were only looked at", async () => {
     const rows = createRowVersions(loaderOf([{ table: things, row: thing(1n, "old", 1) }]).load);
-    await rows.load([need(things, { id: 1n })]);
+    await rows.load([requireRow(things, { id: 1n })]);
     expect(await rows.finish()).toEqual([]);
   });
 });
@@ -156,7 +156,7 @@ describe("a change that contradicts the rows", () => {
 
   it("is refused at once where the row was looked at", async () => {
     const rows = createRowVersions(loaderOf([{ table: things, row: thing(1n, "old", 1) }]).load);
-    await rows.load([need(things, { id: 1n }), need(things, { id: 2n })]);
+    await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
     expect(() => rows.change(insert(things, { id: 1n, name: "x" }), origin(2))).toThrow("exists already");
     expect(() => rows.change(update(things, { id: 2n }, { name: "x" }), origin(2))).toThrow("is not there");
   });

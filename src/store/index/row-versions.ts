@@ -1,25 +1,25 @@
 // The rows that a batch of blocks touches: loaded once, changed in memory in order, written as versions at the end.
-import type { Change, Origin } from "../../schema/change.ts";
-import type { Need } from "../../schema/domain.ts";
+import type { Change, EventOrigin } from "../../schema/change.ts";
+import type { RequiredRow } from "../../schema/domain.ts";
 import type { Row, Table } from "../../schema/table.ts";
 
 /** Reads the current rows of a table for some keys: those there are, by key text. */
-export type RowLoader = (table: Table, keys: readonly Touched[]) => Promise<ReadonlyMap<string, Row>>;
+export type RowLoader = (table: Table, keys: readonly TouchedKey[]) => Promise<ReadonlyMap<string, Row>>;
 
-export type Touched = { readonly keyText: string; readonly key: Row };
+export type TouchedKey = { readonly keyText: string; readonly key: Row };
 
 /** What is to be written of one table: which versions end where, and which begin. */
 export type TableVersions = {
   readonly table: Table;
-  readonly ended: readonly (Touched & { readonly at: number })[];
-  readonly begun: readonly { readonly row: Row; readonly from: number; readonly to: number | null }[];
+  readonly endedVersions: readonly (TouchedKey & { readonly at: number })[];
+  readonly newVersions: readonly { readonly row: Row; readonly from: number; readonly to: number | null }[];
 };
 
 export type RowVersions = {
   /** Makes rows available to `find`; one query per table, however many are needed. */
-  load(needs: readonly Need[]): Promise<void>;
+  load(needs: readonly RequiredRow[]): Promise<void>;
   find(table: Table, keyText: string): Row | null;
-  change(change: Change, origin: Origin): void;
+  change(change: Change, origin: EventOrigin): void;
   /** As `find`, but undefined where the batch does not know the row. */
   latest(table: Table, keyText: string): Row | null | undefined;
   /** Loads what changes still need, makes them, and answers with the versions of every table touched. */
@@ -37,7 +37,7 @@ type Entry = {
   /** Versions made by this batch: at most one a block, because within a block the last one wins. */
   readonly versions: Version[];
   /** Changes that wait for the row before the batch. */
-  readonly waiting: { readonly change: Change; readonly origin: Origin }[];
+  readonly waiting: { readonly change: Change; readonly origin: EventOrigin }[];
 };
 
 type Rows = { readonly table: Table; readonly entries: Map<string, Entry> };
@@ -63,7 +63,7 @@ export function createRowVersions(loadRows: RowLoader): RowVersions {
   const loadNeeded = async (): Promise<void> => {
     await Promise.all(
       [...tables.values()].map(async ({ table, entries }) => {
-        const missing: (Touched & { readonly entry: Entry })[] = [];
+        const missing: (TouchedKey & { readonly entry: Entry })[] = [];
         for (const [keyText, entry] of entries) {
           if (entry.needed && entry.before === undefined) missing.push({ keyText, key: entry.key, entry });
         }
@@ -94,8 +94,8 @@ export function createRowVersions(loadRows: RowLoader): RowVersions {
     change(change, origin) {
       const entry = entryOf(change.table, change.keyText, change.key);
       // A row that is said to be new is taken at its word: the unique index on current rows refuses a lie.
-      if (change.before === "absent" && entry.before === undefined) entry.before = null;
-      const ready = entry.versions.length > 0 || entry.before !== undefined || change.before === "ignored";
+      if (change.priorRow === "absent" && entry.before === undefined) entry.before = null;
+      const ready = entry.versions.length > 0 || entry.before !== undefined || change.priorRow === "ignored";
       if (ready && entry.waiting.length === 0) return applyTo(entry, change, origin);
       entry.needed = true;
       entry.waiting.push({ change, origin });
@@ -107,16 +107,16 @@ export function createRowVersions(loadRows: RowLoader): RowVersions {
           for (const { change, origin } of entry.waiting.splice(0)) applyTo(entry, change, origin);
         }
       }
-      return [...tables.values()].map(versionsOf).filter(({ begun }) => begun.length > 0);
+      return [...tables.values()].map(versionsOf).filter(({ newVersions: begun }) => begun.length > 0);
     },
   };
 }
 
 /** Rows that the batch before has left, where it knows them, and stored ones where it does not. */
-export function loaderAfter(before: Pick<RowVersions, "latest">, stored: RowLoader): RowLoader {
+export function createOverlayLoader(before: Pick<RowVersions, "latest">, stored: RowLoader): RowLoader {
   return async (table, keys) => {
     const found = new Map<string, Row>();
-    const unknown: Touched[] = [];
+    const unknown: TouchedKey[] = [];
     for (const touched of keys) {
       const row = before.latest(table, touched.keyText);
       if (row === undefined) unknown.push(touched);
@@ -127,7 +127,7 @@ export function loaderAfter(before: Pick<RowVersions, "latest">, stored: RowLoad
   };
 }
 
-function applyTo(entry: Entry, change: Change, origin: Origin): void {
+function applyTo(entry: Entry, change: Change, origin: EventOrigin): void {
   const latest = entry.versions.at(-1);
   const before = latest ? latest.row : (entry.before ?? null);
   const after = change.apply(before, origin);
@@ -138,7 +138,7 @@ function applyTo(entry: Entry, change: Change, origin: Origin): void {
 }
 
 function versionsOf({ table, entries }: Rows): TableVersions {
-  const ended: (Touched & { at: number })[] = [];
+  const ended: (TouchedKey & { at: number })[] = [];
   const begun: { row: Row; from: number; to: number | null }[] = [];
   for (const [keyText, { key, before, versions }] of entries) {
     const [first] = versions;
@@ -148,5 +148,5 @@ function versionsOf({ table, entries }: Rows): TableVersions {
       begun.push({ row, from, to: versions[index + 1]?.from ?? null });
     });
   }
-  return { table, ended, begun };
+  return { table, endedVersions: ended, newVersions: begun };
 }

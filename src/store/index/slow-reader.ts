@@ -1,13 +1,13 @@
 // Reads that may look at a whole table: on connections of their own, one at a time on each, shared out among clients.
 import { createFairLimit } from "../../lib/fair-limit.ts";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
-import { openReader } from "../fast/pipelined-reader.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import { openPipelinedReader } from "../fast/pipelined-reader.ts";
 import type { Database } from "../postgres/database.ts";
-import type { NamedStatement } from "../postgres/session.ts";
+import type { PreparedStatement } from "../postgres/session.ts";
 
 export type SlowReader = {
   /** As a Reader's; `client` is who requested it. */
-  read<T>(statement: NamedStatement, use: (answered: AnswerRows) => T, client: string): Promise<T>;
+  read<T>(statement: PreparedStatement, use: (answered: ResultRows) => T, client: string): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -21,10 +21,10 @@ const WAITING_PER_CLIENT_MAX = 10;
 const WAITING_MAX = 50;
 
 export function openSlowReader(database: Database): SlowReader {
-  const reader = openReader(database, {
+  const reader = openPipelinedReader(database, {
     connections: CONNECTIONS,
-    togetherMax: 1,
-    statementMsMax: STATEMENT_MS_MAX,
+    readsPerConnectionMax: 1,
+    statementTimeoutMs: STATEMENT_MS_MAX,
     purpose: "slow reader",
     // Without workers a statement takes one processor and no more.
     setup: "SET max_parallel_workers_per_gather TO 0",

@@ -1,45 +1,45 @@
 // The index in the database: rows, raw logs, block hashes and checkpoint, changed together or not at all.
 import type { Table } from "../../schema/table.ts";
-import type { Step } from "../fast/pipeline.ts";
+import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
-import { tellChange } from "../postgres/change-notifications.ts";
+import { buildChangeNotification } from "../postgres/change-notifications.ts";
 import type { Database } from "../postgres/database.ts";
 import { sqlState } from "../postgres/errors.ts";
 import type { Session } from "../postgres/session.ts";
 import {
   type Checkpoint,
-  pruneBlocks,
-  readBlocksDown,
+  buildPruneBlocksStep,
+  readBlocksDescending,
   readCheckpoint,
-  removeChainAfter,
+  buildDeleteChainSteps,
   type StoredBlock,
-  writeBlocks,
-  writeCheckpoint,
+  buildBlocksStep,
+  buildCheckpointStep,
 } from "./checkpoint.ts";
-import { type DetailedLog, writeLogs } from "./raw-logs.ts";
-import { createRowVersions, loaderAfter, type RowVersions, type TableVersions } from "./row-versions.ts";
-import { pruneTable, rollbackTable, rowLoader, writeVersions } from "./versioned-rows.ts";
+import { type StoredDetailedLog, buildLogsStep } from "./raw-logs.ts";
+import { createRowVersions, createOverlayLoader, type RowVersions, type TableVersions } from "./row-versions.ts";
+import { buildPruneTableSteps, rollbackTable, createRowLoader, buildVersionSteps } from "./versioned-rows.ts";
 
 export type IndexBatch = {
   readonly tip: Checkpoint["block"];
   readonly blocks: readonly StoredBlock[];
-  readonly logs: readonly DetailedLog[];
+  readonly logs: readonly StoredDetailedLog[];
   readonly finalized: number;
 };
 
-export type Fold = (logs: readonly DetailedLog[], rows: RowVersions) => Promise<void>;
+export type Fold = (logs: readonly StoredDetailedLog[], rows: RowVersions) => Promise<void>;
 
 /** A batch whose changes are made in memory, and not yet written. */
-export type Folded = {
+export type FoldedBatch = {
   latest: RowVersions["latest"];
   write(): Promise<void>;
 };
 
 export type IndexStore = {
-  position(): Promise<Checkpoint | null>;
+  readCheckpoint(): Promise<Checkpoint | null>;
   /** `after` is the batch before, as long as it may not be written yet; one before that one must be. */
-  fold(batch: IndexBatch, fold: Fold, after: Folded | null): Promise<Folded>;
-  blocksDown(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
+  fold(batch: IndexBatch, fold: Fold, after: FoldedBatch | null): Promise<FoldedBatch>;
+  readBlocksDescending(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
   rollback(to: Checkpoint["block"]): Promise<void>;
 };
 
@@ -51,24 +51,24 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
   // The whole batch as bytes, made before its turn to be written comes: then only the server has something to do.
-  const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): Step[] => [
-    writeLogs(batch.logs),
+  const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): PipelineStep[] => [
+    buildLogsStep(batch.logs),
     ...versionSteps(batch, changed),
-    writeBlocks(batch.blocks),
-    writeCheckpoint({ block: batch.tip, finalized: Math.min(batch.finalized, batch.tip.number) }),
+    buildBlocksStep(batch.blocks),
+    buildCheckpointStep({ block: batch.tip, finalized: Math.min(batch.finalized, batch.tip.number) }),
     ...(batch.tip.number > batch.finalized ? pruneSteps(tables, batch.finalized) : []),
-    tellChange(database.schema),
+    buildChangeNotification(database.schema),
   ];
   return {
-    position: () => readCheckpoint(database),
-    blocksDown: (number, limit) => readBlocksDown(database, number, limit),
+    readCheckpoint: () => readCheckpoint(database),
+    readBlocksDescending: (number, limit) => readBlocksDescending(database, number, limit),
     fold: async (batch, fold, after) => {
       // Read beside the lock's connection, which may be busy with the batch before: nobody else writes these rows, and
       // those that batch has changed come from it.
-      const stored = rowLoader(database);
+      const stored = createRowLoader(database);
       let before = after;
       const rows = createRowVersions((...wanted) =>
-        before ? loaderAfter(before, stored)(...wanted) : stored(...wanted),
+        before ? createOverlayLoader(before, stored)(...wanted) : stored(...wanted),
       );
       await fold(batch.logs, rows);
       const steps = batchSteps(batch, await rows.finish());
@@ -92,37 +92,37 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
         if (to.number < finalized)
           throw new Error(`block ${to.number} is final and can not be rolled back to`);
         for (const table of tables) await rollbackTable(session, table, to.number);
-        await session.send([
-          ...removeChainAfter(to.number),
-          writeCheckpoint({ block: to, finalized }),
-          tellChange(database.schema),
+        await session.sendPipeline([
+          ...buildDeleteChainSteps(to.number),
+          buildCheckpointStep({ block: to, finalized }),
+          buildChangeNotification(database.schema),
         ]);
       }),
   };
 }
 
 /** Folds logs and writes the versions of the rows they touch, in one transaction. */
-export async function foldInto(
+export async function foldAndWrite(
   session: Session,
   batch: Pick<IndexBatch, "logs" | "finalized" | "tip">,
   fold: Fold,
 ): Promise<void> {
-  const rows = createRowVersions(rowLoader(session));
+  const rows = createRowVersions(createRowLoader(session));
   await fold(batch.logs, rows);
-  await session.send(versionSteps(batch, await rows.finish()));
+  await session.sendPipeline(versionSteps(batch, await rows.finish()));
 }
 
 function versionSteps(
   batch: Pick<IndexBatch, "finalized" | "tip">,
   changed: readonly TableVersions[],
-): Step[] {
+): PipelineStep[] {
   const final = batch.tip.number <= batch.finalized;
-  return changed.flatMap((versions) => writeVersions(versions, { final }));
+  return changed.flatMap((versions) => buildVersionSteps(versions, { final }));
 }
 
 // The same batch written twice, or one that does not follow, would double counters. The last guard against it divides
 // by zero, so that it can be sent along with everything else and still stops all of it.
-function refuseDoubles(from: number): Step {
+function refuseDoubles(from: number): PipelineStep {
   return {
     text: "select 1 / (case when block_number < $1 then 1 else 0 end) from checkpoint",
     values: [from],
@@ -145,6 +145,6 @@ function firstBlock({ blocks, tip }: IndexBatch): number {
   return blocks[0]?.number ?? tip.number;
 }
 
-function pruneSteps(tables: readonly Table[], finalized: number): Step[] {
-  return [...tables.flatMap((table) => pruneTable(table, finalized)), pruneBlocks(finalized)];
+function pruneSteps(tables: readonly Table[], finalized: number): PipelineStep[] {
+  return [...tables.flatMap((table) => buildPruneTableSteps(table, finalized)), buildPruneBlocksStep(finalized)];
 }

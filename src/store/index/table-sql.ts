@@ -33,30 +33,30 @@ export function createIndexesSql(table: Table): string[] {
   return [current, ...lists, born, ...ended];
 }
 
-export function copySql(table: Table): string {
+export function copyRowsSql(table: Table): string {
   return `copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`;
 }
 
 /** The current rows for a list of keys, one array parameter per key column. */
-export function loadSql(table: Table): string {
-  return `select t.* from ${keyList(table)} cross join lateral (${currentSql(table, "*")}) t`;
+export function selectCurrentSql(table: Table): string {
+  return `select t.* from ${keyListSql(table)} cross join lateral (${currentSql(table, "*")}) t`;
 }
 
 /** Ends the current version of each key at the block given for it. */
-export function closeSql(table: Table): string {
+export function endVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
   return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${placesSql(table)}) and ${keyMatch(table, "t")}`;
 }
 
 /** Removes the current version of each key, where no past is kept. */
-export function removeSql(table: Table): string {
+export function deleteCurrentSql(table: Table): string {
   return `delete from ${table.name} t where t.ctid = any(${placesSql(table)})`;
 }
 
 /** Where the current rows of the keys lie. */
 function placesSql(table: Table): string {
-  return `array(select c.ctid from ${keyList(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
+  return `array(select c.ctid from ${keyListSql(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
 }
 
 /**
@@ -69,24 +69,24 @@ function currentSql(table: Table, columns: string): string {
 }
 
 /** Takes away the versions born after a block and tells which keys had them. */
-export function unbornSql(table: Table): string {
+export function deleteVersionsAfterSql(table: Table): string {
   const keys = table.key.join(", ");
   return `with gone as (delete from ${table.name} where valid_from > $1 returning ${keys}, valid_from) select ${keys}, min(valid_from) as born from gone group by ${keys}`;
 }
 
 /** Gives back their future to the versions that ended when the removed ones began. */
-export function reopenSql(table: Table): string {
+export function reopenVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;
   return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table, "t")} and t.valid_to = k.born`;
 }
 
-export function keyList(table: Table): string {
+export function keyListSql(table: Table): string {
   return `unnest(${keyParameters(table)}) as k(${table.key.join(", ")})`;
 }
 
 function keyParameters(table: Table): string {
-  return table.key.map((name, index) => `$${index + 1}::${arrayType(columnOf(table, name))}`).join(", ");
+  return table.key.map((name, index) => `$${index + 1}::${arrayType(requireColumn(table, name))}`).join(", ");
 }
 
 function keyMatch(table: Table, row: string): string {
@@ -98,7 +98,7 @@ function arrayType(column: Column<unknown>): string {
   return `${column.sql.replace(/[ (].*$/, "")}[]`;
 }
 
-export function columnOf(table: Table, name: string): Column<unknown> {
+export function requireColumn(table: Table, name: string): Column<unknown> {
   const column = table.columns[name];
   if (!column) throw new Error(`${table.name} has no column ${name}`);
   return column;

@@ -2,20 +2,20 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
-  type Block,
+  type SampleBlock,
   openSampleIndex,
-  plainRows,
+  toPlainRows,
   rowsAt,
   type SampleIndex,
-  type Version,
+  type RowVersion,
 } from "../../../tests/reference-model/store/sample-index.ts";
 import {
-  type Act,
+  type SampleChange,
   SAMPLE_TABLES,
-  SAMPLES,
-  type Verb,
+  SAMPLE_DECLARATIONS,
+  type SampleVerb,
 } from "../../../tests/reference-model/store/sample-tables.ts";
-import { keyText, type Row, type Table } from "../../schema/table.ts";
+import { formatKey, type Row, type Table } from "../../schema/table.ts";
 
 let index: SampleIndex;
 
@@ -33,7 +33,7 @@ const SIGHTINGS = 2;
 const TALLIES = 3;
 const RECENT_TALLIES = 4;
 
-const act = (verb: Verb, table: number, key: number, value = 1): Act => ({
+const act = (verb: SampleVerb, table: number, key: number, value = 1): SampleChange => ({
   table,
   verb,
   key,
@@ -41,16 +41,16 @@ const act = (verb: Verb, table: number, key: number, value = 1): Act => ({
   looks: false,
 });
 
-const acts: fc.Arbitrary<Act> = fc.record({
-  table: fc.nat(SAMPLES.length - 1),
-  verb: fc.constantFrom<Verb>("insert", "put", "update", "add"),
+const acts: fc.Arbitrary<SampleChange> = fc.record({
+  table: fc.nat(SAMPLE_DECLARATIONS.length - 1),
+  verb: fc.constantFrom<SampleVerb>("insert", "put", "update", "add"),
   key: fc.nat(3),
   value: fc.integer({ min: -50, max: 50 }),
   looks: fc.boolean(),
 });
 
 type Step =
-  | { readonly kind: "write"; readonly blocks: readonly Block[]; readonly unsettled: number }
+  | { readonly kind: "write"; readonly blocks: readonly SampleBlock[]; readonly unsettled: number }
   | { readonly kind: "rollback"; readonly depth: number }
   | { readonly kind: "rebuild" };
 
@@ -88,7 +88,7 @@ async function expectAgreement(step: Step): Promise<void> {
     const versions = await index.versions(table);
     const from = table.history === "full" ? 0 : finalized;
     for (let block = from; block <= history.head; block += 1) {
-      const [found, expected] = [rowsAt(table, versions, block), plainRows(table, history.at(block))];
+      const [found, expected] = [rowsAt(table, versions, block), toPlainRows(table, history.at(block))];
       // Telling a difference is slow, and there are many blocks: it is only done where there is one.
       if (asText(table, found) !== asText(table, expected))
         expect(found, `${table.name} at ${block}`).toEqual(expected);
@@ -98,7 +98,7 @@ async function expectAgreement(step: Step): Promise<void> {
     if (table.history === "recent" && settled !== null)
       expect(versions.filter(({ to }) => to !== null && to <= settled)).toEqual([]);
   }
-  const position = await index.store.position();
+  const position = await index.store.readCheckpoint();
   expect(position).toMatchObject({ block: { number: history.head }, finalized });
   const { rows } = await index.database.query<{ count: number }>({
     text: "select count(*)::int as count from logs where block_number > $1",
@@ -114,10 +114,10 @@ function asText(table: Table, rows: ReadonlyMap<string, Row>): string {
 }
 
 /** Versions of a key follow each other: none overlap, only the last is open, and where all is kept there is no gap. */
-function expectChains(table: Table, versions: readonly Version[], finalized: number): void {
-  const keys = new Set(versions.map(({ row }) => keyText(table.key, row)));
+function expectChains(table: Table, versions: readonly RowVersion[], finalized: number): void {
+  const keys = new Set(versions.map(({ row }) => formatKey(table.key, row)));
   for (const key of keys) {
-    const chain = versions.filter(({ row }) => keyText(table.key, row) === key);
+    const chain = versions.filter(({ row }) => formatKey(table.key, row) === key);
     chain.forEach(({ from, to }, place) => {
       const next = chain[place + 1];
       if (to === null) expect(next, `${table.name} ${key} ends open`).toBeUndefined();
@@ -188,7 +188,7 @@ describe("a rollback", () => {
     await index.rollback(0);
     expect(await versionsOf(ACCOUNTS)).toEqual([]);
     expect(await index.digest()).toEqual(before);
-    expect((await index.store.blocksDown(10, 10)).map(({ number }) => number)).toEqual([0]);
+    expect((await index.store.readBlocksDescending(10, 10)).map(({ number }) => number)).toEqual([0]);
   });
 
   it("to n after updates in n and n+1 leaves the row as it was in n", async () => {
@@ -287,7 +287,7 @@ describe("tables of the recent past", () => {
 
 describe("a change that contradicts the rows stops the batch and leaves nothing written:", () => {
   const tablesOfRows = [ACCOUNTS, 1, SIGHTINGS];
-  const lies: readonly { name: string; blocks: (table: number) => Block[] }[] = [
+  const lies: readonly { name: string; blocks: (table: number) => SampleBlock[] }[] = [
     { name: "an update that hits no row", blocks: (table) => [[act("update", table, 2)]] },
     { name: "an insert of a row that is there", blocks: (table) => [[act("insert", table, 1)]] },
     {
@@ -316,12 +316,12 @@ describe("a change that contradicts the rows stops the batch and leaves nothing 
     "$name ($unsettled unsettled)",
     async ({ blocks, unsettled }) => {
       for (const table of tablesOfRows) await index.write([[act("insert", table, 1)]], 9);
-      const before = [await index.digest(), await index.store.position()];
+      const before = [await index.digest(), await index.store.readCheckpoint()];
       for (const table of tablesOfRows) {
         // Whatever else the batch brings must not stay behind either.
-        const batch: Block[] = [[act("add", TALLIES, 1), act("put", ACCOUNTS, 0)], ...blocks(table)];
+        const batch: SampleBlock[] = [[act("add", TALLIES, 1), act("put", ACCOUNTS, 0)], ...blocks(table)];
         await expect(index.attempt(batch, unsettled)).rejects.toThrow();
-        expect([await index.digest(), await index.store.position()]).toEqual(before);
+        expect([await index.digest(), await index.store.readCheckpoint()]).toEqual(before);
       }
     },
   );

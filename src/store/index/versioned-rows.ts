@@ -1,68 +1,68 @@
 // Writing and undoing versions of indexed rows, and loading the current ones.
 import type { Column } from "../../schema/column.ts";
-import { keyText, type Row, type Table } from "../../schema/table.ts";
-import { COPY_NULL, copyMessages, copyText } from "../fast/copy-encoder.ts";
-import type { Step } from "../fast/pipeline.ts";
+import { formatKey, type Row, type Table } from "../../schema/table.ts";
+import { COPY_NULL, encodeCopyLines, escapeCopyText } from "../fast/copy-encoder.ts";
+import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
-import type { RowLoader, TableVersions, Touched } from "./row-versions.ts";
-import { closeSql, columnOf, copySql, loadSql, removeSql, reopenSql, unbornSql } from "./table-sql.ts";
+import type { RowLoader, TableVersions, TouchedKey } from "./row-versions.ts";
+import { endVersionsSql, requireColumn, copyRowsSql, selectCurrentSql, deleteCurrentSql, reopenVersionsSql, deleteVersionsAfterSql } from "./table-sql.ts";
 
 /** `final`: the blocks can not be undone any more, so tables that keep only the recent past keep no versions. */
-export type WriteMode = { readonly final: boolean };
+export type VersionWriteOptions = { readonly final: boolean };
 
 /** Loads current rows. */
-export function rowLoader(session: Pick<Session, "query">): RowLoader {
+export function createRowLoader(session: Pick<Session, "query">): RowLoader {
   return async (table, keys) => {
     const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
-      text: loadSql(table),
+      text: selectCurrentSql(table),
       values: keyColumns(table, keys),
     });
     return new Map(
       rows.map((stored) => {
-        const row = fromStored(table, stored);
-        return [keyText(table.key, row), row];
+        const row = decodeStoredRow(table, stored);
+        return [formatKey(table.key, row), row];
       }),
     );
   };
 }
 
-export function writeVersions({ table, ended, begun }: TableVersions, mode: WriteMode): Step[] {
+export function buildVersionSteps({ table, endedVersions: ended, newVersions: begun }: TableVersions, mode: VersionWriteOptions): PipelineStep[] {
   const collapse = mode.final && table.history === "recent";
-  const steps: Step[] = [];
+  const steps: PipelineStep[] = [];
   if (ended.length > 0) {
     const ends = collapse ? [] : [`{${ended.map(({ at }) => at).join(",")}}`];
-    const text = collapse ? removeSql(table) : closeSql(table);
+    const text = collapse ? deleteCurrentSql(table) : endVersionsSql(table);
     steps.push({ text, values: [...keyColumns(table, ended), ...ends] });
   }
   const written = collapse ? begun.filter(({ to }) => to === null) : begun;
-  steps.push({ copy: copySql(table), messages: copyMessages(linesOf(table, written)) });
+  steps.push({ copy: copyRowsSql(table), messages: encodeCopyLines(linesOf(table, written)) });
   return steps;
 }
 
 /** Undoes everything after a block: what was born later goes, what ended later lives on. */
 export async function rollbackTable(session: Session, table: Table, block: number): Promise<void> {
   const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
-    text: unbornSql(table),
+    text: deleteVersionsAfterSql(table),
     values: [block],
   });
   if (rows.length === 0) return;
   const keys = table.key.map((name) => rows.map((row) => String(row[name])));
-  await session.query({ text: reopenSql(table), values: [...keys, rows.map((row) => String(row.born))] });
+  await session.query({ text: reopenVersionsSql(table), values: [...keys, rows.map((row) => String(row.born))] });
 }
 
 /** Drops versions that ended at or before a block that can not be undone, where no past is kept. */
-export function pruneTable(table: Table, finalized: number): Step[] {
+export function buildPruneTableSteps(table: Table, finalized: number): PipelineStep[] {
   if (table.history !== "recent") return [];
   return [{ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] }];
 }
 
 /** One array per key column, as PostgreSQL reads it from text: the driver's own way costs several times as much. */
-function keyColumns(table: Table, keys: readonly Touched[]): string[] {
+function keyColumns(table: Table, keys: readonly TouchedKey[]): string[] {
   return table.key.map((name) => {
-    const column = columnOf(table, name);
+    const column = requireColumn(table, name);
     return arrayText(
       keys.map(({ key }) => column.toSql(key[name] as NonNullable<unknown>)),
-      column.plain,
+      column.isEscapeFree,
     );
   });
 }
@@ -76,7 +76,7 @@ function arrayCell(value: string): string {
   return /["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value;
 }
 
-export function fromStored(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
+export function decodeStoredRow(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
   const row: Record<string, unknown> = {};
   for (const { name, column } of cellsOf(table)) {
     const value = stored[name];
@@ -85,7 +85,7 @@ export function fromStored(table: Table, stored: Record<string, NonNullable<unkn
   return row;
 }
 
-function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string> {
+function* linesOf(table: Table, begun: TableVersions["newVersions"]): Generator<string> {
   const cells = cellsOf(table);
   // Joined at once, row by row: adding cell to cell would make an object in memory of every step.
   const line: (string | number)[] = new Array(cells.length + 2);
@@ -94,7 +94,7 @@ function* linesOf(table: Table, begun: TableVersions["begun"]): Generator<string
     for (const { name, column } of cells) {
       const value = row[name];
       if (value === null || value === undefined) line[at] = COPY_NULL;
-      else line[at] = column.plain ? column.toSql(value) : copyText(column.toSql(value));
+      else line[at] = column.isEscapeFree ? column.toSql(value) : escapeCopyText(column.toSql(value));
       at += 1;
     }
     line[at] = from;

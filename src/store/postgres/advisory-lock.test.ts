@@ -71,11 +71,11 @@ function startHolder({ heartbeatMs = 5_000, takeOver = false } = {}) {
 describe("a lock", () => {
   it("is held by one at a time, and free again once released", async () => {
     const first = await mustAcquire("a");
-    expect(first.held).toBe(true);
+    expect(first.isHeld).toBe(true);
     expect(await acquireLock(database, "a", { waitMs: 0 })).toBeNull();
     const other = await mustAcquire("b");
     await first.release();
-    expect(first.held).toBe(false);
+    expect(first.isHeld).toBe(false);
     const second = await mustAcquire("a");
     await Promise.all([second.release(), other.release()]);
     await second.release();
@@ -88,7 +88,7 @@ describe("a lock", () => {
     await sleep(100);
     child.kill("SIGKILL");
     const lock = await waiting;
-    expect(lock?.held).toBe(true);
+    expect(lock?.isHeld).toBe(true);
     await lock?.release();
   });
 
@@ -99,7 +99,7 @@ describe("a lock", () => {
     expect(await acquireLock(database, "writer", { waitMs: 4_500 })).toBeNull();
     child.kill("SIGSTOP");
     const lock = await acquireLock(database, "writer", { waitMs: 30_000 });
-    expect(lock?.held).toBe(true);
+    expect(lock?.isHeld).toBe(true);
     await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
     child.kill("SIGCONT");
     expect(await child.next()).toMatchObject({ state: "lost" });
@@ -126,7 +126,7 @@ describe("a lock", () => {
       takeOver: true,
       onTakeOver: (pid) => taken.push(pid),
     });
-    expect(lock?.held).toBe(true);
+    expect(lock?.isHeld).toBe(true);
     expect(taken).toHaveLength(1);
     await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
     child.kill("SIGCONT");
@@ -143,7 +143,7 @@ describe("a lock", () => {
     const second = await acquireLock(database, "busy", { waitMs: 3_500, heartbeatMs: 200, takeOver: true });
     expect(second).toBeNull();
     await busy;
-    expect(holder?.held).toBe(true);
+    expect(holder?.isHeld).toBe(true);
     await holder?.release();
   });
 
@@ -164,7 +164,7 @@ describe("a lock", () => {
     await holder.release();
     await cutHolders("test lock");
     const lock = await waiting;
-    expect(lock?.held).toBe(true);
+    expect(lock?.isHeld).toBe(true);
     await lock?.release();
   });
 
@@ -172,7 +172,7 @@ describe("a lock", () => {
     const lost: Fault[] = [];
     const lock = await mustAcquire("told", (fault) => lost.push(fault));
     await cutHolders("test lock");
-    while (lock.held) await sleep(10);
+    while (lock.isHeld) await sleep(10);
     await sleep(50);
     expect(lost.map(({ code }) => code)).toEqual(["DATABASE_LOCK_LOST"]);
     const late = lock.transaction((session) => session.query("INSERT INTO written VALUES ('late')"));
@@ -201,7 +201,7 @@ describe("steps committed under a lock", () => {
   it.each([false, true])(
     "are all there or none, and the lock stays (much written: %s)",
     async (writesMuch) => {
-      const lock = await acquireLock(database, "steps", { waitMs: 5_000, writesMuch });
+      const lock = await acquireLock(database, "steps", { waitMs: 5_000, bulkWrites: writesMuch });
       if (!lock) throw new Error("the lock is not free");
       await lock.commit([step("one"), step("two")], limits);
       expect(await writers()).toEqual(["one", "two"]);
@@ -217,7 +217,7 @@ describe("steps committed under a lock", () => {
   );
 
   it("are not written by whoever has lost it, nor half written when it is lost meanwhile", async () => {
-    const lock = await acquireLock(database, "cut", { waitMs: 5_000, writesMuch: true });
+    const lock = await acquireLock(database, "cut", { waitMs: 5_000, bulkWrites: true });
     if (!lock) throw new Error("the lock is not free");
     const cut = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }, step("after")], limits);
     const refused = expect(cut).rejects.toMatchObject({ retry: true });
@@ -250,7 +250,7 @@ describe("two writers", () => {
     });
     await expect(stale).rejects.toMatchObject({ retry: true });
     expect(await writers()).toEqual(["second"]);
-    expect(first.held).toBe(false);
+    expect(first.isHeld).toBe(false);
     await (second as Lock | null)?.release();
   });
 
@@ -281,7 +281,7 @@ describe("two writers", () => {
       while (Date.now() < until) {
         const lock = await acquireLock(database, "counted", { waitMs: 5_000, clock: eager });
         // Read, think, write back: an overlap of two writers would lose an update.
-        for (let turn = 0; lock?.held && turn < 20 && Date.now() < until; turn += 1) {
+        for (let turn = 0; lock?.isHeld && turn < 20 && Date.now() < until; turn += 1) {
           const increment = lock.transaction(async (session) => {
             const { rows } = await session.query<{ n: number }>("SELECT n FROM counter");
             await session.query({ text: "INSERT INTO written VALUES ($1)", values: [who] });

@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { createLimit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Step } from "../fast/pipeline.ts";
+import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Database } from "./database.ts";
-import { type HeldLock, recordHolder, renewHolder, terminateFrozenHolder } from "./lock-holder.ts";
+import { type LockIdentity, recordLockHolder, renewLockHolder, terminateFrozenLockHolder } from "./lock-holder.ts";
 import {
-  commitSteps,
-  mustDiscard,
+  commitPipeline,
+  mustDiscardConnection,
   runStatement,
   runTransaction,
   type Session,
@@ -17,7 +17,7 @@ import {
 } from "./session.ts";
 
 export type Lock = {
-  readonly held: boolean;
+  readonly isHeld: boolean;
   /**
    * A transaction on the very connection that holds the lock. The lock belongs to that session: while the session
    * lives nobody else can have the lock, and when it is gone its transaction is gone with it. So two writers can
@@ -25,7 +25,7 @@ export type Lock = {
    */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** The same for steps that are known beforehand, without waiting for the server in between. */
-  commit(steps: readonly Step[], options: { readonly statementTimeoutMs: number }): Promise<void>;
+  commit(steps: readonly PipelineStep[], options: { readonly statementTimeoutMs: number }): Promise<void>;
   release(): Promise<void>;
 };
 
@@ -34,7 +34,7 @@ export type LockOptions = {
   readonly waitMs: number;
   readonly signal?: AbortSignal;
   /** The holder writes much: see ConnectOptions. */
-  readonly writesMuch?: boolean;
+  readonly bulkWrites?: boolean;
   /** Take the lock from a holder that froze, even inside COPY; both sides say so. Needs the table lock_holders. */
   readonly takeOver?: boolean;
   /** Called when the session of a frozen holder was terminated. */
@@ -74,17 +74,17 @@ export async function acquireLock(
     for (;;) {
       options.signal?.throwIfAborted();
       try {
-        client ??= await database.connect("lock", { writesMuch: options.writesMuch ?? false });
+        client ??= await database.connect("lock", { bulkWrites: options.bulkWrites ?? false });
         if (await tryLock(client, database, wanted)) {
           const holder = client;
           await endWhenSilent(holder, database, options);
-          if (options.takeOver) await recordHolder(holder, database, wanted, silentMsMax(options));
+          if (options.takeOver) await recordLockHolder(holder, database, wanted, silentMsMax(options));
           client = null;
           return hold(holder, database, wanted, options);
         }
         if (options.takeOver && clock.nowMs() >= lookAtMs) {
           lookAtMs = clock.nowMs() + heartbeatMs(options);
-          const pid = await terminateFrozenHolder(client, database, wanted);
+          const pid = await terminateFrozenLockHolder(client, database, wanted);
           if (pid !== null) options.onTakeOver?.(pid);
         }
       } catch (error) {
@@ -102,16 +102,16 @@ export async function acquireLock(
   }
 }
 
-async function tryLock(client: Client, database: Database, { number }: HeldLock): Promise<boolean> {
+async function tryLock(client: Client, database: Database, { number }: LockIdentity): Promise<boolean> {
   const { rows } = await runStatement<{ locked: boolean }>(
     client,
     { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [number] },
-    { place: database.place, statementTimeoutMs: STATEMENT_MS_MAX },
+    { place: database.target, statementTimeoutMs: STATEMENT_MS_MAX },
   );
   return rows[0]?.locked === true;
 }
 
-async function endWhenSilent(client: Client, { place }: Database, options: LockOptions): Promise<void> {
+async function endWhenSilent(client: Client, { target: place }: Database, options: LockOptions): Promise<void> {
   const statement = `SET idle_session_timeout TO ${silentMsMax(options)}`;
   await runStatement(client, statement, { place, statementTimeoutMs: STATEMENT_MS_MAX });
 }
@@ -120,10 +120,10 @@ const heartbeatMs = (options: LockOptions): number => options.heartbeatMs ?? HEA
 
 const silentMsMax = (options: LockOptions): number => HEARTBEATS_MISSED_MAX * heartbeatMs(options);
 
-function hold(client: Client, database: Database, held: HeldLock, options: LockOptions): Lock {
+function hold(client: Client, database: Database, held: LockIdentity, options: LockOptions): Lock {
   const { key } = held;
-  const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
-  const { place } = database;
+  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  const { target: place } = database;
   let state: "held" | "released" | "lost" = "held";
   const heartbeat = setInterval(() => void beat(), heartbeatMs(options));
   heartbeat.unref();
@@ -151,7 +151,7 @@ function hold(client: Client, database: Database, held: HeldLock, options: LockO
 
   // A beat that fails is not the end: the next one is five seconds away, and six may be missed.
   async function renew(): Promise<void> {
-    await renewHolder(database, held, processIdOf(client), silentMsMax(options)).catch(() => undefined);
+    await renewLockHolder(database, held, processIdOf(client), silentMsMax(options)).catch(() => undefined);
   }
 
   function whileHeld<T>(task: () => Promise<T>): Promise<T> {
@@ -161,21 +161,21 @@ function hold(client: Client, database: Database, held: HeldLock, options: LockO
         return await task();
       } catch (error) {
         // A connection left inside a transaction can not be trusted with the next one: the lock goes with it.
-        if (mustDiscard(client)) lose(error);
+        if (mustDiscardConnection(client)) lose(error);
         throw error;
       }
     });
   }
 
   return {
-    get held() {
+    get isHeld() {
       return state === "held";
     },
     transaction: (work, chosen = {}) =>
       whileHeld(() =>
         runTransaction(client, work, { place, statementTimeoutMs: STATEMENT_MS_MAX, ...chosen }),
       ),
-    commit: (steps, chosen) => whileHeld(() => commitSteps(client, steps, { place, ...chosen })),
+    commit: (steps, chosen) => whileHeld(() => commitPipeline(client, steps, { place, ...chosen })),
     async release() {
       await turn.run(async () => {
         if (state !== "held") return;

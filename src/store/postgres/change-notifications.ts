@@ -13,7 +13,7 @@ const RECONNECT_MS = 500;
  * Belongs into the transaction that changes what readers see; heard when that commits, and only then. `tables` are those
  * people write; without it, the rows of the index have changed and everything made from them.
  */
-export function tellChange(
+export function buildChangeNotification(
   schema: string,
   tables: readonly string[] = [],
 ): { text: string; values: [string, string] } {
@@ -28,13 +28,13 @@ export async function watchChanges(
   database: Database,
   options: {
     onChange: (tables: readonly string[] | null) => void;
-    onDeaf: () => void;
+    onDisconnect: () => void;
     log: Log;
     signal: AbortSignal;
     clock?: Clock;
   },
 ): Promise<void> {
-  const { onChange, onDeaf, log, signal, clock = systemClock } = options;
+  const { onChange, onDisconnect: onDeaf, log, signal, clock = systemClock } = options;
   while (!signal.aborted) {
     let client: Client | null = null;
     try {

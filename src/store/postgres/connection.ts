@@ -5,15 +5,15 @@ import { Client, type ClientConfig } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { ThreadedSocket } from "../fast/threaded-socket.ts";
-import type { DatabasePlace } from "./errors.ts";
-import { columnParsers } from "./type-parsers.ts";
+import type { DatabaseTarget } from "./errors.ts";
+import { typeParsers } from "./type-parsers.ts";
 
 export type DatabaseConnection =
   | { readonly url: Secret<string> }
   | { readonly host: string; readonly user: string; readonly database: string };
 
 // Long enough for a server on the other side of the world that is busy; a person waits no longer either.
-export const CONNECT_MS_MAX = 10_000;
+export const DATABASE_CONNECT_MS_MAX = 10_000;
 // A session that idles inside a transaction holds locks and old rows: it is a defect, and ends after two minutes.
 const IDLE_IN_TRANSACTION_MS_MAX = 120_000;
 // A peer that vanished without a word (power, network) is noticed after 10 + 3 × 5 seconds, not after two hours.
@@ -22,13 +22,13 @@ const KEEPALIVE = { idle: 10, interval: 5, count: 3 };
 const URL_EXPECTED =
   "DATABASE_URL must be a PostgreSQL URL such as postgres://user:password@host:5432/database.";
 
-export function clientConfig(connection: DatabaseConnection, applicationName: string): ClientConfig {
+export function createClientConfig(connection: DatabaseConnection, applicationName: string): ClientConfig {
   const shared = {
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
+    connectionTimeoutMillis: DATABASE_CONNECT_MS_MAX,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE.idle * 1000,
-    types: columnParsers,
+    types: typeParsers,
   };
   if ("url" in connection) {
     const url = connection.url.reveal();
@@ -43,12 +43,12 @@ export function clientConfig(connection: DatabaseConnection, applicationName: st
  * For a connection over which much is written: see ThreadedSocket. Not where it is encrypted: the bytes would have to
  * come back to this thread for it, and a network takes several megabytes at a time anyway.
  */
-export function writingStream(config?: { readonly ssl?: unknown }): Duplex {
+export function createWriterStream(config?: { readonly ssl?: unknown }): Duplex {
   return config?.ssl ? new Socket() : new ThreadedSocket();
 }
 
 /** Reads the configuration as the driver does, so that the message names what it will really talk to. */
-export function placeOf(config: ClientConfig): DatabasePlace {
+export function readDatabaseTarget(config: ClientConfig): DatabaseTarget {
   try {
     const { host, port, database = "", user = "" } = new Client(config);
     return { server: host.startsWith("/") ? host : `${host}:${port}`, database, user };
@@ -67,7 +67,7 @@ const PLANNING: Readonly<Record<string, string>> = {
 };
 
 /** Sent first on every connection; not as startup options, which connection poolers refuse. */
-export function setupSql(schema: string, statementTimeoutMs: number): string {
+export function createSetupSql(schema: string, statementTimeoutMs: number): string {
   return [
     `SET search_path TO "${schema}"`,
     "SET client_encoding TO 'UTF8'",

@@ -15,7 +15,7 @@ export type CopySchemaOptions = {
   readonly target: Database;
   readonly log: Log;
   /** Called after each table. */
-  readonly report: (copied: CopiedTable) => void;
+  readonly onTableCopied: (copied: CopiedTable) => void;
 };
 
 // What belongs to the database itself: the migrations that made it, and the sessions that hold its locks.
@@ -76,7 +76,7 @@ async function refuseFilled(target: Database): Promise<void> {
   if (found[0]?.filled === false) return;
   throw new Fault(
     "DATABASE_INCOMPATIBLE",
-    `The schema "${target.schema}" of the database "${target.place.database}" is not empty; drop it, or set DATABASE_SCHEMA to another name.`,
+    `The schema "${target.schema}" of the database "${target.target.database}" is not empty; drop it, or set DATABASE_SCHEMA to another name.`,
   );
 }
 
@@ -93,7 +93,7 @@ async function copyTable(
   name: string,
   reading: Client,
   writing: Client,
-  { report }: CopySchemaOptions,
+  { onTableCopied: report }: CopySchemaOptions,
 ): Promise<CopiedTable> {
   await pipeline(
     reading.query(copyTo(`COPY "${name}" TO STDOUT`)),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { Fault } from "../../lib/fault.ts";
 import { createLog } from "../../lib/log.ts";
-import { copyLine, copyMessages } from "../fast/copy-encoder.ts";
+import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sqlState } from "./errors.ts";
 import type { Session } from "./session.ts";
@@ -286,7 +286,7 @@ describe("steps sent in one go", () => {
   const COPY = "COPY copied (n, note) FROM STDIN";
   const rows = (lines: Iterable<readonly (string | null)[]>) => ({
     copy: COPY,
-    messages: copyMessages([...lines].map(copyLine)),
+    messages: encodeCopyLines([...lines].map(encodeCopyLine)),
   });
 
   it("are carried out in order, and rows arrive exactly, whatever characters they hold", async () => {
@@ -294,7 +294,7 @@ describe("steps sent in one go", () => {
     const notes = ["plain", "tab\there", "line\nbreak\r", "back\\slash \\N", "", "ünï💡", null];
     const many = Array.from({ length: 20_000 }, (_, n) => [String(n), notes[n % notes.length] ?? null]);
     await database.transaction((session) =>
-      session.send([
+      session.sendPipeline([
         rows(many),
         { text: "UPDATE copied SET note = $1 WHERE n = $2", values: ["changed", 19_999] },
         rows([["20000", "last"]]),
@@ -317,7 +317,7 @@ describe("steps sent in one go", () => {
     const before = database.pool.total;
     const many = Array.from({ length: 200_000 }, (_, n) => [n === 10 ? "ten" : String(n), "x".repeat(50)]);
     const refused = database.transaction((session) =>
-      session.send([rows([["-1", "first"]]), rows(many), rows([["-2", "later"]]), { text: "SELECT 1" }]),
+      session.sendPipeline([rows([["-1", "first"]]), rows(many), rows([["-2", "later"]]), { text: "SELECT 1" }]),
     );
     await expect(refused).rejects.toMatchObject({ code: "22P02" });
     expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
@@ -327,12 +327,12 @@ describe("steps sent in one go", () => {
   it("are refused whole when a statement between them fails, or a COPY can not even begin", async () => {
     const wrong = [
       { text: "SELECT 1 / $1::int", values: [0] },
-      { copy: "COPY nowhere FROM STDIN", messages: copyMessages(["1\n", "2\n"]) },
+      { copy: "COPY nowhere FROM STDIN", messages: encodeCopyLines(["1\n", "2\n"]) },
       { text: "not SQL" },
     ];
     for (const step of wrong) {
       const refused = database.transaction((session) =>
-        session.send([rows([["1", "one"]]), step, rows([["2", "two"]])]),
+        session.sendPipeline([rows([["1", "one"]]), step, rows([["2", "two"]])]),
       );
       await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^(22012|42P01|42601)$/) });
       expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
@@ -340,13 +340,13 @@ describe("steps sent in one go", () => {
   });
 
   it("do nothing when there are none", async () => {
-    await database.transaction((session) => session.send([]));
+    await database.transaction((session) => session.sendPipeline([]));
     expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
   });
 
   it("fail when the server ends the session half-way", async () => {
     const cut = database.transaction((session) =>
-      session.send([
+      session.sendPipeline([
         rows([["1", "one"]]),
         { text: "SELECT pg_terminate_backend(pg_backend_pid())" },
         rows([["2", "two"]]),

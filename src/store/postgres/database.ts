@@ -3,25 +3,25 @@ import { once } from "node:events";
 import { Client, type ClientBase, Pool, type PoolClient } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { clientConfig, type DatabaseConnection, placeOf, setupSql, writingStream } from "./connection.ts";
-import { type DatabasePlace, toDatabaseFault } from "./errors.ts";
-import { ensureSchema, refuseUnfitServer } from "./server-check.ts";
+import { createClientConfig, type DatabaseConnection, readDatabaseTarget, createSetupSql, createWriterStream } from "./connection.ts";
+import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
+import { ensureSchema, assertSupportedServer } from "./server-check.ts";
 import {
-  type Answer,
-  mustDiscard,
+  type StatementResult,
+  mustDiscardConnection,
   runStatement,
   runTransaction,
   type Session,
-  type Statement,
+  type SqlStatement,
   type TransactionOptions,
 } from "./session.ts";
 
 export type Database = {
   readonly schema: string;
-  readonly place: DatabasePlace;
+  readonly target: DatabaseTarget;
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number };
   /** One statement on whichever connection is free. */
-  query<R extends object = Record<string, unknown>>(statement: string | Statement): Promise<Answer<R>>;
+  query<R extends object = Record<string, unknown>>(statement: string | SqlStatement): Promise<StatementResult<R>>;
   /** Commits what `work` did when it resolves; when it rejects, nothing of it remains. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A connection outside the pool, set up the same way; whoever asks for it ends it. */
@@ -33,7 +33,7 @@ export type ConnectOptions = {
   readonly pipeline?: boolean;
   readonly statementTimeoutMs?: number;
   /** Much is written over it, by a process that has other things to do. */
-  readonly writesMuch?: boolean;
+  readonly bulkWrites?: boolean;
   /** For whoever wants another client than everybody has. */
   readonly beforeConnect?: (client: Client) => void;
 };
@@ -64,15 +64,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       "DATABASE_SCHEMA must be 1 to 48 lower-case letters, digits and underscores, not start with a digit, and not with pg_.",
     );
   }
-  const config = clientConfig(options.connection, options.applicationName);
-  const place = placeOf(config);
+  const config = createClientConfig(options.connection, options.applicationName);
+  const place = readDatabaseTarget(config);
   const defaults = { place, statementTimeoutMs };
   const pool = new Pool({
     ...config,
     max: options.poolMax,
     idleTimeoutMillis: POOL_IDLE_MS_MAX,
     onConnect: async (client: ClientBase) => {
-      await client.query(setupSql(schema, statementTimeoutMs));
+      await client.query(createSetupSql(schema, statementTimeoutMs));
     },
   });
   // An idle connection was cut; the pool has dropped it already and opens another when one is needed.
@@ -94,7 +94,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     try {
       return await task(client);
     } catch (error) {
-      discard = mustDiscard(client);
+      discard = mustDiscardConnection(client);
       throw error;
     } finally {
       client.off("error", unheard);
@@ -115,7 +115,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   const database: Database = {
     schema,
-    place,
+    target: place,
     pool: {
       get total() {
         return pool.totalCount;
@@ -135,7 +135,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         ...config,
         application_name: `${options.applicationName} ${purpose}`,
         pipeline: chosen.pipeline ?? false,
-        ...(chosen.writesMuch ? { stream: writingStream } : {}),
+        ...(chosen.bulkWrites ? { stream: createWriterStream } : {}),
       });
       chosen.beforeConnect?.(client);
       // Heard here for whoever forgets to listen: an unheard one would end the process.
@@ -144,7 +144,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       );
       try {
         await client.connect();
-        await client.query(setupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs));
+        await client.query(createSetupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs));
         return client;
       } catch (error) {
         // It may be half open; ending it can not tell us more than the failure we already report.
@@ -156,7 +156,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 
   try {
-    await refuseUnfitServer(database);
+    await assertSupportedServer(database);
     await ensureSchema(database);
   } catch (error) {
     await close();

@@ -3,9 +3,9 @@ import { DatabaseError } from "pg";
 import { Fault, type FaultCode } from "../../lib/fault.ts";
 
 /** How a database is called in messages: never with its user's password. */
-export type DatabasePlace = { readonly server: string; readonly database: string; readonly user: string };
+export type DatabaseTarget = { readonly server: string; readonly database: string; readonly user: string };
 
-type Sentence = (place: DatabasePlace) => string;
+type Sentence = (place: DatabaseTarget) => string;
 
 const away: Sentence = ({ server }) =>
   `PostgreSQL does not answer at ${server}; start it, or correct DATABASE_URL.`;
@@ -82,7 +82,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, Sentence])[] = [
 ];
 
 /** A Fault where waiting, retrying or a change of configuration is the answer; anything else is returned unchanged. */
-export function toDatabaseFault(error: unknown, place: DatabasePlace): unknown {
+export function toDatabaseFault(error: unknown, place: DatabaseTarget): unknown {
   if (error instanceof Fault || !(error instanceof Error)) return error;
   const row = byCode(error) ?? byMessage(error);
   if (!row) return error;

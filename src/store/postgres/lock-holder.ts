@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import type { Database } from "./database.ts";
 import { runStatement } from "./session.ts";
 
-export type HeldLock = { readonly key: string; readonly number: bigint };
+export type LockIdentity = { readonly key: string; readonly number: bigint };
 
 // Point reads and writes of one row.
 const STATEMENT_MS_MAX = 5_000;
@@ -11,10 +11,10 @@ const STATEMENT_MS_MAX = 5_000;
 const after = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
 
 /** Written by the holder over the session that has the lock, so that the row names that session. */
-export async function recordHolder(
+export async function recordLockHolder(
   client: Client,
-  { place }: Database,
-  { key }: HeldLock,
+  { target: place }: Database,
+  { key }: LockIdentity,
   silentMsMax: number,
 ): Promise<void> {
   await runStatement(
@@ -31,9 +31,9 @@ export async function recordHolder(
 }
 
 /** Over the pool: the session that has the lock may be inside a COPY that takes minutes. */
-export async function renewHolder(
+export async function renewLockHolder(
   database: Database,
-  { key }: HeldLock,
+  { key }: LockIdentity,
   pid: number,
   silentMsMax: number,
 ): Promise<void> {
@@ -47,10 +47,10 @@ export async function renewHolder(
  * Terminates the session that holds the lock if its row was not renewed in time, and returns its process id; null when
  * the holder is alive, or has no row because it runs an earlier version. All times are the database's.
  */
-export async function terminateFrozenHolder(
+export async function terminateFrozenLockHolder(
   client: Client,
-  { place }: Database,
-  { key, number }: HeldLock,
+  { target: place }: Database,
+  { key, number }: LockIdentity,
 ): Promise<number | null> {
   const { rows } = await runStatement<{ pid: number; ended: boolean }>(
     client,

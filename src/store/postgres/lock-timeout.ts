@@ -4,7 +4,7 @@ import type { Lock } from "./advisory-lock.ts";
 import { sqlState } from "./errors.ts";
 import type { Session } from "./session.ts";
 
-export type ExclusiveChangeOptions = {
+export type LockTimeoutOptions = {
   readonly statementTimeoutMs: number;
   readonly attemptsMax: number;
   readonly signal?: AbortSignal;
@@ -18,10 +18,10 @@ const PAUSE_MS_MAX = 5_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Commits what `work` did, or leaves nothing and tries again while others use the tables. */
-export function changeExclusively<T>(
+export function runWithLockTimeout<T>(
   lock: Lock,
   work: (session: Session) => Promise<T>,
-  { statementTimeoutMs, attemptsMax, signal }: ExclusiveChangeOptions,
+  { statementTimeoutMs, attemptsMax, signal }: LockTimeoutOptions,
 ): Promise<T> {
   return retry(
     () =>

@@ -4,7 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { acquireLock } from "./advisory-lock.ts";
 import type { Database } from "./database.ts";
-import { changeExclusively } from "./lock-timeout.ts";
+import { runWithLockTimeout } from "./lock-timeout.ts";
 import type { Session } from "./session.ts";
 
 export type Migration = { readonly version: number; readonly name: string; readonly sql: string };
@@ -43,7 +43,7 @@ export async function migrate(
     const todo = pending(await readApplied(database), migrations);
     for (const migration of todo) {
       log.info({ version: migration.version, migration: migration.name }, "Migrating the database");
-      await changeExclusively(lock, (session) => apply(session, migration), {
+      await runWithLockTimeout(lock, (session) => apply(session, migration), {
         statementTimeoutMs: STATEMENT_MS_MAX,
         attemptsMax: ATTEMPTS_MAX,
       });

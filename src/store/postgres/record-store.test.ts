@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { createLog } from "../../lib/log.ts";
-import type { Change } from "../../schema/record-store.ts";
+import type { WriteScope } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
-import { claimSchema, refuseOtherDeployment } from "../index/prepare.ts";
+import { claimSchema, assertSameDeployment } from "../index/prepare.ts";
 import { watchChanges } from "./change-notifications.ts";
 import type { Database } from "./database.ts";
 import { openRecordStore } from "./record-store.ts";
@@ -23,7 +23,7 @@ afterAll(() => drop());
 const version = (resource: string) =>
   sql`insert into write_versions (resource, signer, version) values (${resource}, '0x', 1)`;
 
-const CHANGE: Change = { client: "192.0.2.1", changes: ["intent_metadata"] };
+const CHANGE: WriteScope = { client: "192.0.2.1", tables: ["intent_metadata"] };
 
 describe("a change", () => {
   it("is told to us and to whoever listens, once it is there", async () => {
@@ -35,28 +35,28 @@ describe("a change", () => {
         heard += 1;
         named.push(tables);
       },
-      onDeaf: () => undefined,
+      onDisconnect: () => undefined,
       log,
       signal: stop.signal,
     });
     await expect.poll(() => heard).toBe(1);
     let seen: unknown[] = [];
     const store = openRecordStore(database, {
-      changed: (tables) => {
+      onChange: (tables) => {
         seen = [...seen, ...tables];
       },
     });
-    await store.change(CHANGE, (rows) => rows.run(version("a")));
+    await store.write(CHANGE, (rows) => rows.run(version("a")));
     expect(seen).toEqual(["intent_metadata"]);
     await expect.poll(() => heard).toBe(2);
     expect(named).toEqual([null, ["intent_metadata"]]);
-    const failing = store.change(CHANGE, async (rows) => {
+    const failing = store.write(CHANGE, async (rows) => {
       await rows.run(version("b"));
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
     expect(seen).toEqual(["intent_metadata"]);
-    await store.change({ ...CHANGE, changes: [] }, (rows) => rows.charge(1));
+    await store.write({ ...CHANGE, tables: [] }, (rows) => rows.charge(1));
     expect(seen).toEqual(["intent_metadata"]);
     expect(await store.run(sql`select resource from write_versions`)).toEqual([{ resource: "a" }]);
     stop.abort();
@@ -85,15 +85,15 @@ describe("a reader of another deployment", () => {
 
   it("is refused as soon as the schema belongs to one", async () => {
     const ours = { chainId: 31_337, startBlock: 1, contracts };
-    await refuseOtherDeployment(database, { ...ours, chainId: 1 });
+    await assertSameDeployment(database, { ...ours, chainId: 1 });
     await claimSchema(database, ours);
-    await refuseOtherDeployment(database, ours);
+    await assertSameDeployment(database, ours);
     const others = [
       { ...ours, chainId: 84_532 },
       { ...ours, contracts: { ...contracts, A: contracts.B } },
     ];
     for (const other of others) {
-      await expect(refuseOtherDeployment(database, other)).rejects.toMatchObject({
+      await expect(assertSameDeployment(database, other)).rejects.toMatchObject({
         code: "DEPLOYMENT_MISMATCH",
       });
     }

@@ -1,17 +1,17 @@
 // Records that people write: plain statements, and changes within limits that every process with cached responses hears of.
 import { createFairLimit } from "../../lib/fair-limit.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { RecordStore, Rows, WrittenTable } from "../../schema/record-store.ts";
+import type { RecordStore, StatementRunner, WritableTable } from "../../schema/record-store.ts";
 import type { SqlText } from "../../schema/sql.ts";
-import { tellChange } from "./change-notifications.ts";
+import { buildChangeNotification } from "./change-notifications.ts";
 import type { Database } from "./database.ts";
 import { sqlState } from "./errors.ts";
-import type { Session, Value } from "./session.ts";
-import { chargeClient, lockStoredTotal, NO_STORAGE_LIMITS, type StorageLimits } from "./storage-limits.ts";
+import type { Session, StatementValue } from "./session.ts";
+import { chargeClientBytes, lockStoredTotal, NO_STORAGE_LIMITS, type StorageLimits } from "./storage-limits.ts";
 
 export type RecordStoreOptions = {
   /** Called for changes of our own as soon as they are committed: notifications arrive a moment later. */
-  readonly changed?: (tables: readonly WrittenTable[]) => void;
+  readonly onChange?: (tables: readonly WritableTable[]) => void;
   /** What people may store; without it there is no limit. */
   readonly limits?: StorageLimits;
 };
@@ -24,7 +24,7 @@ const WAITING_MAX = 200;
 const WAITING_PER_CLIENT_MAX = 50;
 
 export function openRecordStore(database: Database, options: RecordStoreOptions = {}): RecordStore {
-  const { changed = () => undefined, limits = NO_STORAGE_LIMITS } = options;
+  const { onChange: changed = () => undefined, limits = NO_STORAGE_LIMITS } = options;
   const turn = createFairLimit({
     runningMax: CHANGES_MAX,
     runningPerKeyMax: 1,
@@ -33,13 +33,13 @@ export function openRecordStore(database: Database, options: RecordStoreOptions 
   });
   return {
     ...rowsOf(database),
-    async change({ client, changes }, work) {
+    async write({ client, tables: changes }, work) {
       const result = await turn.run(client, () =>
         database.transaction(async (session) => {
           const total = await lockStoredTotal(session);
-          const charge = (bytes: number) => chargeClient(session, { client, bytes, total }, limits);
+          const charge = (bytes: number) => chargeClientBytes(session, { client, bytes, total }, limits);
           const done = await work({ ...rowsOf(session), charge });
-          if (changes.length > 0) await session.query(tellChange(database.schema, changes));
+          if (changes.length > 0) await session.query(buildChangeNotification(database.schema, changes));
           return done;
         }),
       );
@@ -51,11 +51,11 @@ export function openRecordStore(database: Database, options: RecordStoreOptions 
 
 const UNDEFINED_TABLE = "42P01";
 
-function rowsOf(session: Pick<Session, "query">): Rows {
+function rowsOf(session: Pick<Session, "query">): StatementRunner {
   return {
     async run<R extends object>({ text, values }: SqlText) {
       try {
-        return (await session.query<R>({ text, values: values as readonly Value[] })).rows;
+        return (await session.query<R>({ text, values: values as readonly StatementValue[] })).rows;
       } catch (cause) {
         // The tables of the index are made by the indexer; until it has run, nothing can be linked to them.
         if (sqlState(cause) !== UNDEFINED_TABLE) throw cause;

@@ -1,14 +1,14 @@
 // Before anything is stored: is this server fit for us, and is there a schema to store it in.
 import { Fault } from "../../lib/fault.ts";
-import { type DatabasePlace, sqlState } from "./errors.ts";
+import { type DatabaseTarget, sqlState } from "./errors.ts";
 import type { Session } from "./session.ts";
 
-type Checked = { readonly schema: string; readonly place: DatabasePlace; readonly query: Session["query"] };
+type Checked = { readonly schema: string; readonly place: DatabaseTarget; readonly query: Session["query"] };
 
 // The oldest version PostgreSQL itself still supports, and the oldest we test the statements against.
 const SERVER_VERSION_MIN = 140_000;
 
-export async function refuseUnfitServer(database: Checked): Promise<void> {
+export async function assertSupportedServer(database: Checked): Promise<void> {
   const { rows } = await database.query<{ number: string; version: string; encoding: string }>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
             current_setting('server_encoding') AS encoding`,

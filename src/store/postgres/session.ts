@@ -1,29 +1,29 @@
 // One connection in use: statements one after another, and transactions that end in COMMIT or leave no trace.
 import type { ClientBase, QueryResult } from "pg";
-import { createLimit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { AnswerRows } from "../../schema/reads/result-rows.ts";
-import { runScript, type Step } from "../fast/pipeline.ts";
-import { CellsQuery } from "../fast/raw-row-query.ts";
-import { type DatabasePlace, isConnectionBroken, toDatabaseFault } from "./errors.ts";
+import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import { runPipeline, type PipelineStep } from "../fast/pipeline.ts";
+import { RawRowQuery } from "../fast/raw-row-query.ts";
+import { type DatabaseTarget, isConnectionBroken, toDatabaseFault } from "./errors.ts";
 
-export type Value = string | number | bigint | boolean | null | Uint8Array | Date | readonly Value[];
+export type StatementValue = string | number | bigint | boolean | null | Uint8Array | Date | readonly StatementValue[];
 
 /** With a name it is prepared once per connection; the same name must always carry the same text. */
-export type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly Value[] };
+export type SqlStatement = { readonly name?: string; readonly text: string; readonly values?: readonly StatementValue[] };
 
-export type NamedStatement = {
+export type PreparedStatement = {
   readonly name: string;
   readonly text: string;
-  readonly values: readonly Value[];
+  readonly values: readonly StatementValue[];
 };
 
-export type Answer<R> = { readonly rows: R[]; readonly count: number };
+export type StatementResult<R> = { readonly rows: R[]; readonly count: number };
 
 export type Session = {
-  query<R extends object = Record<string, unknown>>(statement: string | Statement): Promise<Answer<R>>;
+  query<R extends object = Record<string, unknown>>(statement: string | SqlStatement): Promise<StatementResult<R>>;
   /** All of these steps in order, without waiting for the server in between; nothing of what they return is read. */
-  send(steps: readonly Step[]): Promise<void>;
+  sendPipeline(steps: readonly PipelineStep[]): Promise<void>;
 };
 
 export type TransactionOptions = {
@@ -45,9 +45,9 @@ const broken = new WeakSet<ClientBase>();
 /** Runs one statement on a connection; the connection must not be used by anyone else meanwhile. */
 export async function runStatement<R extends object>(
   client: ClientBase,
-  statement: string | Statement,
-  options: { place: DatabasePlace; statementTimeoutMs: number },
-): Promise<Answer<R>> {
+  statement: string | SqlStatement,
+  options: { place: DatabaseTarget; statementTimeoutMs: number },
+): Promise<StatementResult<R>> {
   const { rows, rowCount } = await send<R>(client, statement, options);
   return { rows, count: rowCount ?? 0 };
 }
@@ -58,15 +58,15 @@ export async function runStatement<R extends object>(
  * It is called as soon as the last row is there. Rows that a promise carries outlive the garbage collector's young
  * generation: to look after them cost as much as to read them.
  */
-export function runCells<T>(
+export function queryRawRows<T>(
   client: ClientBase,
-  statement: NamedStatement,
-  use: (answered: AnswerRows) => T,
-  options: { place: DatabasePlace; statementTimeoutMs: number },
+  statement: PreparedStatement,
+  use: (answered: ResultRows) => T,
+  options: { place: DatabaseTarget; statementTimeoutMs: number },
 ): Promise<T> {
   const timeoutMs = answerMsMax(options.statementTimeoutMs, 1);
   return new Promise((resolve, reject) => {
-    const query = new CellsQuery(statement, timeoutMs, (error, answered) => {
+    const query = new RawRowQuery(statement, timeoutMs, (error, answered) => {
       if (error) return reject(failureOn(client, error, options.place));
       try {
         resolve(use(answered));
@@ -82,11 +82,11 @@ export function runCells<T>(
 export async function runTransaction<T>(
   client: ClientBase,
   work: (session: Session) => Promise<T>,
-  options: TransactionOptions & { place: DatabasePlace; statementTimeoutMs: number },
+  options: TransactionOptions & { place: DatabaseTarget; statementTimeoutMs: number },
 ): Promise<T> {
   const { place, isolation = "read committed", access = "read write", statementTimeoutMs } = options;
   // One at a time and in order: work that runs several statements at once still works, and COMMIT comes last.
-  const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
   let open = true;
   const inTurn = async <R>(task: () => Promise<R>): Promise<R> => {
     if (!open) throw new Error("the transaction of this session has ended");
@@ -94,7 +94,7 @@ export async function runTransaction<T>(
   };
   const session: Session = {
     query: (statement) => inTurn(() => runStatement(client, statement, { place, statementTimeoutMs })),
-    send: (steps) => inTurn(() => sendSteps(client, steps, { place, statementTimeoutMs })),
+    sendPipeline: (steps) => inTurn(() => sendSteps(client, steps, { place, statementTimeoutMs })),
   };
 
   await runStatement(
@@ -123,10 +123,10 @@ export async function runTransaction<T>(
 }
 
 /** A transaction that is known beforehand: sent with its COMMIT in one go, which the server passes over after a failure. */
-export async function commitSteps(
+export async function commitPipeline(
   client: ClientBase,
-  steps: readonly Step[],
-  options: { place: DatabasePlace; statementTimeoutMs: number },
+  steps: readonly PipelineStep[],
+  options: { place: DatabaseTarget; statementTimeoutMs: number },
 ): Promise<void> {
   const begin = [
     { text: "BEGIN ISOLATION LEVEL read committed read write" },
@@ -141,18 +141,18 @@ export async function commitSteps(
 }
 
 /** After a failure: whether the connection is broken or still inside a transaction. */
-export function mustDiscard(client: ClientBase): boolean {
+export function mustDiscardConnection(client: ClientBase): boolean {
   return broken.has(client) || client.getTransactionStatus() !== "I";
 }
 
 async function sendSteps(
   client: ClientBase,
-  steps: readonly Step[],
-  options: { place: DatabasePlace; statementTimeoutMs: number },
+  steps: readonly PipelineStep[],
+  options: { place: DatabaseTarget; statementTimeoutMs: number },
 ): Promise<void> {
   if (steps.length === 0) return;
   try {
-    await runScript(client, steps, answerMsMax(options.statementTimeoutMs, steps.length));
+    await runPipeline(client, steps, answerMsMax(options.statementTimeoutMs, steps.length));
   } catch (error) {
     throw failureOn(client, error, options.place);
   }
@@ -160,8 +160,8 @@ async function sendSteps(
 
 async function send<R extends object>(
   client: ClientBase,
-  statement: string | Statement,
-  options: { place: DatabasePlace; statementTimeoutMs: number },
+  statement: string | SqlStatement,
+  options: { place: DatabaseTarget; statementTimeoutMs: number },
 ): Promise<QueryResult<R>> {
   const { name, text, values } = typeof statement === "string" ? { text: statement } : statement;
   const config = {
@@ -179,7 +179,7 @@ async function send<R extends object>(
   }
 }
 
-function failureOn(client: ClientBase, error: unknown, place: DatabasePlace): unknown {
+function failureOn(client: ClientBase, error: unknown, place: DatabaseTarget): unknown {
   if (isConnectionBroken(error)) broken.add(client);
   return toDatabaseFault(error, place);
 }

@@ -43,7 +43,7 @@ async function write({ client, bytes, process, fails }: Write): Promise<string> 
   written += 1;
   const hash = `0x${written.toString(16).padStart(64, "0")}`;
   try {
-    await store.change({ client, changes: [] }, async (changing) => {
+    await store.write({ client, tables: [] }, async (changing) => {
       await changing.charge(bytes);
       await changing.run(
         sql`insert into documents (kind, hash, text, size_bytes, stored_bytes) values ('catalog', ${hash}, '', 0, ${bytes})`,

@@ -20,7 +20,7 @@ export async function lockStoredTotal(session: Queries): Promise<bigint> {
 }
 
 /** Counts bytes for a client, in a transaction that has locked the total and is about to store them. */
-export async function chargeClient(
+export async function chargeClientBytes(
   session: Queries,
   { client, bytes, total }: { readonly client: string; readonly bytes: number; readonly total: bigint },
   limits: StorageLimits,

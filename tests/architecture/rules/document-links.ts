@@ -1,6 +1,6 @@
 // Documents name only files that exist.
 import { posix } from "node:path";
-import type { Repository, Rule, Violation } from "../repository.ts";
+import type { Repository, RepositoryRule, Violation } from "../repository.ts";
 
 // The specifications are quoted whole; what they name is not ours to fix.
 const QUOTED = /^docs\/specification\//;
@@ -9,7 +9,7 @@ const LINK = /\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)]*)?\)/g;
 const PATH =
   /`((?:\.ci|bin|src|contracts|packages|tests|bench|docs|scripts|deployments)\/[A-Za-z0-9_./-]*)`/g;
 
-export const documents: Rule = (repository) =>
+export const documentLinks: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => file.endsWith(".md") && !QUOTED.test(file))
     .flatMap((file) => [

@@ -1,10 +1,10 @@
 // The table of failures and the page about them tell the same story.
-import type { Rule } from "../repository.ts";
+import type { RepositoryRule } from "../repository.ts";
 
 const TABLE = "src/lib/fault.ts";
 const PAGE = "docs/faults.md";
 
-export const faults: Rule = (repository) => {
+export const documentedErrors: RepositoryRule = (repository) => {
   if (!repository.has(TABLE)) return [];
   const codes = [...repository.text(TABLE).matchAll(/^ {2}([A-Z][A-Z_]+): \{/gm)].map(
     (match) => match[1] ?? "",

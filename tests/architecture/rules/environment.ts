@@ -1,18 +1,18 @@
 // Only cli and config read the environment, and every variable is documented.
-import { isCode, type Repository, type Rule, type Violation } from "../repository.ts";
+import { isCode, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
 
 const EXAMPLE = ".env.example";
 const PAGE = "docs/configuration.md";
 const SETTINGS = "src/config/settings.ts";
 
-export const environmentReads: Rule = (repository) =>
+export const environmentReads: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => isCode(file) && /^(src|contracts|packages)\//.test(file))
     .filter((file) => !/^src\/(cli|config)\//.test(file) && !file.endsWith(".test.ts"))
     .flatMap((file) => linesMatching(repository, file, /\bprocess\s*\.\s*env\b|\bhost\.env\b/))
     .map((where) => ({ ...where, message: "reads the environment; only src/cli and src/config may" }));
 
-export const environmentVariables: Rule = (repository) => {
+export const environmentVariables: RepositoryRule = (repository) => {
   if (!repository.has(SETTINGS)) return [];
   const declared = variablesIn(repository.text(SETTINGS), /setting\(\s*"([A-Z0-9_]+)"/g);
   const shown = (page: string) =>

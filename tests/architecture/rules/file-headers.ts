@@ -1,10 +1,10 @@
 // Every file says in its first line what it is for.
-import { isCode, type Rule } from "../repository.ts";
+import { isCode, type RepositoryRule } from "../repository.ts";
 
 const TYPESCRIPT = /^(?:#!.*\n)?\/\/ \S.*[.?!:]\s*$/m;
 const SOLIDITY = /\/\/\/ @(?:title|notice) \S/;
 
-export const purpose: Rule = (repository) =>
+export const fileHeaders: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => isCode(file) || file.endsWith(".sol") || file.endsWith(".mjs"))
     .filter((file) => !opensWell(file, repository.text(file)))

@@ -1,7 +1,7 @@
 // No file imports itself, however long the way round.
-import { isCode, type Repository, type Rule, type Violation } from "../repository.ts";
+import { isCode, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
 
-export const cycles: Rule = (repository) => {
+export const importCycles: RepositoryRule = (repository) => {
   const done = new Set<string>();
   return repository.files.filter(isCode).flatMap((file) => walk(repository, file, [], done));
 };

@@ -1,5 +1,5 @@
 // Imports follow the declared graph: each folder of src names the folders that it may import.
-import { isCode, type Rule } from "../repository.ts";
+import { isCode, type RepositoryRule } from "../repository.ts";
 
 const BASE = ["lib", "schema"];
 const EVERYTHING = "everything";
@@ -35,7 +35,7 @@ const PACKAGE_USERS: Readonly<Record<string, readonly string[]>> = {
 };
 const INTERFACES = /^contracts\/(generated|hashes)\//;
 
-export const importGraph: Rule = (repository) =>
+export const importGraph: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => isCode(file) && !/\.(test|bench)\.ts$/.test(file) && !isTestSupport(file))
     .flatMap((file) => repository.imports(file))

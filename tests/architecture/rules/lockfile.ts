@@ -1,5 +1,5 @@
 // The lockfile installs everywhere: no download addresses, exact versions, and native packages for both Linux kinds.
-import type { Rule, Violation } from "../repository.ts";
+import type { RepositoryRule, Violation } from "../repository.ts";
 
 const LOCKFILE = "package-lock.json";
 const MANIFEST = /^(?:(?:contracts|packages\/[^/]+)\/)?package\.json$/;
@@ -9,7 +9,7 @@ type Locked = {
 };
 type Manifest = Record<string, Record<string, string> | undefined>;
 
-export const lockfile: Rule = (repository) => {
+export const lockfileRules: RepositoryRule = (repository) => {
   if (!repository.has(LOCKFILE)) return [];
   const text = repository.text(LOCKFILE);
   const problem = (file: string, message: string): Violation => ({ file, line: 1, message });

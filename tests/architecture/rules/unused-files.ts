@@ -1,7 +1,7 @@
 // No file without a reader: everything is reached from a command, a benchmark, or a test of something else.
-import { isCode, type Repository, type Rule } from "../repository.ts";
+import { isCode, type Repository, type RepositoryRule } from "../repository.ts";
 
-export const unreferenced: Rule = (repository) => {
+export const unusedFiles: RepositoryRule = (repository) => {
   const reached = new Set<string>();
   const visit = (file: string): void => {
     if (reached.has(file)) return;

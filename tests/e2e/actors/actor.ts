@@ -1,5 +1,5 @@
 // Somebody who does something to the river, or in it, until told to stop.
-import type { River } from "../system.ts";
+import type { E2eSystem } from "../system.ts";
 
 /** Rejects only when it could not play its part; what it finds wrong goes to the observations. */
-export type Actor = (river: River, stop: AbortSignal) => Promise<void>;
+export type E2eActor = (river: E2eSystem, stop: AbortSignal) => Promise<void>;

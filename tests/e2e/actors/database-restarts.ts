@@ -1,23 +1,23 @@
 // The database goes away and comes back: shut down in order, or ended without a word.
 import { Client } from "pg";
-import { between } from "../soak-profile.ts";
-import type { River } from "../system.ts";
-import { pause, until } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import { drawInterval } from "../soak-profile.ts";
+import type { E2eSystem } from "../system.ts";
+import { sleepUntilStopped, waitUntil } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 const BACK_MS_MAX = 60_000;
 
-export const databaseRestarts: Actor = async (river, stop) => {
+export const databaseRestarts: E2eActor = async (river, stop) => {
   const { postgres, pace, outages, observations, random: randomOf } = river;
   const random = randomOf("database restarts");
   for (;;) {
-    await pause(between(pace.databaseRestarts, random), stop);
+    await sleepUntilStopped(drawInterval(pace.databaseRestarts, random), stop);
     if (stop.aborted) return;
     const back = outages.begin("database");
     const { pid } = postgres;
     // Its supervisor starts it again.
     process.kill(pid, random() < 0.5 ? "SIGINT" : "SIGQUIT");
-    await until(async () => postgres.pid !== pid && (await answers(river)), {
+    await waitUntil(async () => postgres.pid !== pid && (await answers(river)), {
       msMax: BACK_MS_MAX,
       late: () => "the database did not come back within a minute",
     });
@@ -26,7 +26,7 @@ export const databaseRestarts: Actor = async (river, stop) => {
   }
 };
 
-async function answers({ databaseUrl }: River): Promise<boolean> {
+async function answers({ databaseUrl }: E2eSystem): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2_000 });
   // A connection that dies while it is tried is an answer too.
   client.on("error", () => undefined);

@@ -1,7 +1,7 @@
 // One of the protocol chain's nodes names absurd fees, never both at once.
-import { spells } from "./intermittent-fault.ts";
+import { intermittentFault } from "./intermittent-fault.ts";
 
-export const absurdFees = spells({
+export const excessiveFees = intermittentFault({
   name: "absurd fees",
   lasts: ({ pace }) => pace.moneyTrouble,
   begin({ nodes: { fees } }, random) {

@@ -1,9 +1,9 @@
 // A stranger carries out payments before the facilitator's transaction is mined, which then reverts.
-import { spells } from "./intermittent-fault.ts";
+import { intermittentFault } from "./intermittent-fault.ts";
 
 const SHARE = 0.5;
 
-export const frontRunner = spells({
+export const frontRunner = intermittentFault({
   name: "front-runner",
   lasts: ({ pace }) => pace.moneyTrouble,
   begin({ nodes: { frontRunner } }) {

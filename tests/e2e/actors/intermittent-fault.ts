@@ -1,24 +1,24 @@
 // A fault that comes and goes: on for a while, off for a while, and off at the end.
-import { between, type Every } from "../soak-profile.ts";
-import type { River } from "../system.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import { drawInterval, type IntervalRange } from "../soak-profile.ts";
+import type { E2eSystem } from "../system.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
-export type Spells = {
+export type IntermittentFault = {
   readonly name: string;
-  readonly lasts: (river: River) => Every;
+  readonly lasts: (river: E2eSystem) => IntervalRange;
   /** Begins the fault; the function returned ends it. */
-  readonly begin: (river: River, random: () => number) => () => void;
+  readonly begin: (river: E2eSystem, random: () => number) => () => void;
 };
 
-export const spells =
-  ({ name, lasts, begin }: Spells): Actor =>
+export const intermittentFault =
+  ({ name, lasts, begin }: IntermittentFault): E2eActor =>
   async (river, stop) => {
     const random = river.random(name);
     while (!stop.aborted) {
       const end = begin(river, random);
-      await pause(between(lasts(river), random), stop);
+      await sleepUntilStopped(drawInterval(lasts(river), random), stop);
       end();
-      await pause(between(lasts(river), random) / 2, stop);
+      await sleepUntilStopped(drawInterval(lasts(river), random) / 2, stop);
     }
   };

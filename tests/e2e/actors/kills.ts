@@ -1,19 +1,19 @@
 // Processes are ended, politely or not, and started again after a while.
-import { between } from "../soak-profile.ts";
-import type { River } from "../system.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import { drawInterval } from "../soak-profile.ts";
+import type { E2eSystem } from "../system.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 const AWAY_MS_MAX = 2_000;
 // Kills are what must be survived; a deployment ends processes politely.
 const POLITE_SHARE = 0.3;
 
-export const kills: Actor = async (river, stop) => {
+export const processKills: E2eActor = async (river, stop) => {
   const { services, pace, random: randomOf } = river;
   const random = randomOf("kills");
   let waiting: string[] = [];
   for (;;) {
-    await pause(between(pace.kills, random), stop);
+    await sleepUntilStopped(drawInterval(pace.kills, random), stop);
     if (stop.aborted) return;
     // In rounds, so that a short run ends every kind once.
     if (waiting.length === 0)
@@ -29,17 +29,17 @@ export const kills: Actor = async (river, stop) => {
       await victim.end("SIGKILL");
       river.observations.count("kills");
     }
-    await pause(random() * AWAY_MS_MAX, stop);
+    await sleepUntilStopped(random() * AWAY_MS_MAX, stop);
     await victim.start();
   }
 };
 
-async function endPolitely({ observations }: River, victim: River["services"]["all"][number]): Promise<void> {
+async function endPolitely({ observations }: E2eSystem, victim: E2eSystem["services"]["all"][number]): Promise<void> {
   const wasRunning = victim.running;
   const code = await victim.end("SIGTERM");
   observations.count("polite ends");
   if (wasRunning && code !== 0) {
-    observations.wrong(`${victim.name} left with ${code} when asked to: ${victim.said.slice(-1_500)}`);
+    observations.recordViolation(`${victim.name} left with ${code} when asked to: ${victim.output.slice(-1_500)}`);
   }
 }
 

@@ -1,10 +1,10 @@
 // One of the protocol chain's nodes falls some blocks behind the chain and catches up again.
-import { spells } from "./intermittent-fault.ts";
+import { intermittentFault } from "./intermittent-fault.ts";
 
 // One block is what happens every day; more than a dozen is a node that should be replaced.
 const BLOCKS_MAX = 16;
 
-export const laggingNode = spells({
+export const laggingNode = intermittentFault({
   name: "lagging node",
   lasts: ({ pace }) => pace.nodeTrouble,
   begin({ nodes: { lagging } }, random) {

@@ -1,9 +1,9 @@
 // The facilitator tells of transfers that never happened, and denies some that did.
-import { spells } from "./intermittent-fault.ts";
+import { intermittentFault } from "./intermittent-fault.ts";
 
 const SHARE = 0.5;
 
-export const lyingFacilitator = spells({
+export const lyingFacilitator = intermittentFault({
   name: "lying facilitator",
   lasts: ({ pace }) => pace.moneyTrouble,
   begin({ facilitator }) {

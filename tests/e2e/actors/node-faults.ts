@@ -1,20 +1,20 @@
 // Nodes get into trouble and out of it again, never all at once for long.
-import { between } from "../soak-profile.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import { drawInterval } from "../soak-profile.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 const SHARES = [0.1, 0.25, 0.5];
 
-export const nodeTrouble: Actor = async (river, stop) => {
+export const nodeFaults: E2eActor = async (river, stop) => {
   const { pace, random: randomOf } = river;
   const nodes = river.nodes.troubled;
   const random = randomOf("node trouble");
   while (!stop.aborted) {
     const node = nodes[Math.floor(random() * nodes.length)];
     node?.trouble(SHARES[Math.floor(random() * SHARES.length)] ?? 0);
-    await pause(between(pace.nodeTrouble, random), stop);
+    await sleepUntilStopped(drawInterval(pace.nodeTrouble, random), stop);
     node?.trouble(0);
-    await pause(between(pace.nodeTrouble, random) / 2, stop);
+    await sleepUntilStopped(drawInterval(pace.nodeTrouble, random) / 2, stop);
   }
   for (const node of nodes) node.trouble(0);
 };

@@ -1,13 +1,13 @@
 // Payers: they buy snapshots, ask again with the same signature while the outcome is open, and check what they got.
 import type { Hex } from "viem";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
-import type { Reply } from "../clients/connection.ts";
-import { receiptObjection } from "../clients/payment-receipt.ts";
-import { isPassing, type Purchase, present, signPurchase } from "../clients/purchase.ts";
-import { between } from "../soak-profile.ts";
-import type { River } from "../system.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import type { ServiceResponse } from "../clients/connection.ts";
+import { findReceiptError } from "../clients/payment-receipt.ts";
+import { isTransientFailure, type E2ePurchase, presentPayment, signPurchase } from "../clients/purchase.ts";
+import { drawInterval } from "../soak-profile.ts";
+import type { E2eSystem } from "../system.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 const TRIES_MAX = 12;
 const TRY_AGAIN_MS = 1_500;
@@ -18,54 +18,54 @@ const SIGNED_MS_MAX = 45_000;
 // Of the answers that are there, as many are asked for again, elsewhere.
 const AGAIN_SHARE = 0.3;
 
-export const payer =
-  (index: number, purchases: Purchase[]): Actor =>
+export const createPayer =
+  (index: number, purchases: E2ePurchase[]): E2eActor =>
   async (river, stop) => {
     const { services, protocol, market, pace, observations } = river;
     const random = river.random(`payer ${index}`);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     while (!stop.aborted) {
-      await pause(between(pace.payments, random), stop);
+      await sleepUntilStopped(drawInterval(pace.payments, random), stop);
       const account = random() < POOR_SHARE ? protocol.poor : protocol.payers[index];
       if (!account) throw new Error(`there is no payer ${index}`);
       const purchase = await signPurchase(river, pick(services.portfolios), account, pick(market.wallets));
       if (purchase === null) continue;
       purchases.push(purchase);
-      for (let tries = 0; tries < TRIES_MAX && !stop.aborted && purchase.decided === null; tries += 1) {
-        const reply = await present(pick(services.portfolios), purchase);
+      for (let tries = 0; tries < TRIES_MAX && !stop.aborted && purchase.finalResponse === null; tries += 1) {
+        const reply = await presentPayment(pick(services.portfolios), purchase);
         await judge(river, purchase, reply, account === protocol.poor);
-        if (purchase.decided === null) await pause(TRY_AGAIN_MS, stop);
+        if (purchase.finalResponse === null) await sleepUntilStopped(TRY_AGAIN_MS, stop);
       }
-      if (purchase.decided?.status !== 200 || random() >= AGAIN_SHARE) continue;
-      const again = await present(pick(services.portfolios), purchase);
+      if (purchase.finalResponse?.status !== 200 || random() >= AGAIN_SHARE) continue;
+      const again = await presentPayment(pick(services.portfolios), purchase);
       if (again?.status === 200) observations.count("answers again");
     }
   };
 
-async function judge(river: River, purchase: Purchase, reply: Reply | null, isPoor: boolean): Promise<void> {
+async function judge(river: E2eSystem, purchase: E2ePurchase, reply: ServiceResponse | null, isPoor: boolean): Promise<void> {
   const { observations } = river;
   const { wallet, signedMs } = purchase;
   const ageMs = Date.now() - signedMs;
   if (reply === null) observations.count("payers without an answer");
-  else if (isPassing(reply)) observations.count(`payers told ${reply.headers["x-error-code"]}`);
+  else if (isTransientFailure(reply)) observations.count(`payers told ${reply.headers["x-error-code"]}`);
   else if (reply.status === 402 && isPoor) observations.count("payments refused");
   else if (reply.status === 402 && ageMs > SIGNED_MS_MAX) observations.count("payments expired");
   else if (reply.status === 200 && !isPoor) {
     observations.count("payments");
     const objections = [
-      await receiptObjection(river, purchase, reply),
-      await snapshotObjection(river, wallet, reply.text),
+      await findReceiptError(river, purchase, reply),
+      await findSnapshotError(river, wallet, reply.text),
     ];
-    for (const objection of objections) if (objection) observations.wrong(objection);
+    for (const objection of objections) if (objection) observations.recordViolation(objection);
   } else {
     const age = `${Math.round(ageMs / 1_000)} s after signing`;
-    observations.wrong(`a payer was answered ${reply.status} ${age}: ${reply.text}`);
+    observations.recordViolation(`a payer was answered ${reply.status} ${age}: ${reply.text}`);
   }
 }
 
 /** Nobody moves anything on that chain: the snapshot holds what the contracts say, to the last unit. */
-export async function snapshotObjection(
-  { market }: River,
+export async function findSnapshotError(
+  { market }: E2eSystem,
   wallet: Hex,
   text: string,
 ): Promise<string | null> {

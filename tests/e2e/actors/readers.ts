@@ -1,74 +1,74 @@
 // Readers of the API, each on one connection at a time: lists, single records, and the past, which may not change.
 
-import { FINALITY } from "../chains/protocol-chain.ts";
-import { LISTS, type List, orderObjection, recordsOf } from "../clients/api-lists.ts";
-import type { ApiSession, Sessions } from "../clients/api-session.ts";
-import type { PastAnswers } from "../clients/past-responses.ts";
-import type { River } from "../system.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import { E2E_FINALITY_DEPTH } from "../chains/protocol-chain.ts";
+import { COMPARED_LISTS, type ComparedList, findOrderError, parseListRecords } from "../clients/api-lists.ts";
+import type { ApiSession, ApiSessions } from "../clients/api-session.ts";
+import type { PastResponses } from "../clients/past-responses.ts";
+import type { E2eSystem } from "../system.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 const ASKS_PER_CONNECTION = 150;
 const BETWEEN_MS = 15;
 const QUICK_ASKS = 12;
 const PAGE = 7;
 /** The most records a page has, and so the most that is compared. */
-export const PAGE_MAX = 100;
+export const COMPARED_RECORDS_MAX = 100;
 
-export type Reading = { readonly sessions: Sessions; readonly past: PastAnswers };
+export type ReaderContext = { readonly sessions: ApiSessions; readonly past: PastResponses };
 
 type Turn = {
-  readonly river: River;
-  readonly reading: Reading;
+  readonly river: E2eSystem;
+  readonly reading: ReaderContext;
   readonly session: ApiSession;
   readonly random: () => number;
 };
 
-export const reader =
-  (name: string, reading: Reading): Actor =>
+export const createReader =
+  (name: string, reading: ReaderContext): E2eActor =>
   async (river, stop) => {
     const random = river.random(name);
     const { apis } = river.services;
     while (!stop.aborted) {
       const slot = apis[Math.floor(random() * apis.length)];
       if (!slot?.running) {
-        await pause(BETWEEN_MS * 4, stop);
+        await sleepUntilStopped(BETWEEN_MS * 4, stop);
         continue;
       }
       const session = reading.sessions.open(slot);
       const turn = { river, reading, session, random };
       for (let asks = 0; asks < ASKS_PER_CONNECTION && !session.lost && !stop.aborted; asks += 1) {
         await DOINGS[Math.floor(random() * DOINGS.length)]?.(turn);
-        await pause(random() * 2 * BETWEEN_MS, stop);
+        await sleepUntilStopped(random() * 2 * BETWEEN_MS, stop);
       }
       session.close();
     }
   };
 
-const anyList = (random: () => number): List => LISTS[Math.floor(random() * LISTS.length)] as List;
+const anyList = (random: () => number): ComparedList => COMPARED_LISTS[Math.floor(random() * COMPARED_LISTS.length)] as ComparedList;
 
 /** A page of what is there now, and one of its records by itself. */
 async function now({ river, session, random }: Turn): Promise<void> {
   const list = anyList(random);
-  const limit = 1 + Math.floor(random() * PAGE_MAX);
-  const reply = await session.ask("lists read", `${list.path}?limit=${limit}`);
+  const limit = 1 + Math.floor(random() * COMPARED_RECORDS_MAX);
+  const reply = await session.request("lists read", `${list.path}?limit=${limit}`);
   if (reply === null) return;
   if (reply.status !== 200) {
-    river.observations.wrong(`${list.path} answered ${reply.status}: ${reply.text}`);
+    river.observations.recordViolation(`${list.path} answered ${reply.status}: ${reply.text}`);
     return;
   }
-  const records = recordsOf(list, reply.text);
-  const objection = orderObjection(list, records);
-  if (objection) river.observations.wrong(objection);
+  const records = parseListRecords(list, reply.text);
+  const objection = findOrderError(list, records);
+  if (objection) river.observations.recordViolation(objection);
   const one = records[Math.floor(random() * records.length)];
   if (!one || !["/intents", "/solvers", "/attestors"].includes(list.path)) return;
   const before = session.head;
-  const alone = await session.ask("records read", `${list.path}/${one[list.id]}`);
+  const alone = await session.request("records read", `${list.path}/${one[list.id]}`);
   // On another fork it may be gone, or be another.
   if (alone === null || session.head?.hash !== before?.hash) return;
   const found = alone.status === 200 ? (JSON.parse(alone.text) as Record<string, unknown>) : {};
   if (found.block_number !== one.block_number) {
-    river.observations.wrong(`${list.path}/${one[list.id]} is not as listed: ${alone.text}`);
+    river.observations.recordViolation(`${list.path}/${one[list.id]} is not as listed: ${alone.text}`);
   }
 }
 
@@ -78,14 +78,14 @@ async function past({ river, reading, session, random }: Turn): Promise<void> {
   const list = known?.list ?? anyList(random);
   const block = known?.block ?? (await finalBlock(river, session, random));
   if (block === null) return;
-  const path = `${list.path}?limit=${PAGE_MAX}&block=${block}`;
-  const reply = await session.ask("past read", path);
+  const path = `${list.path}?limit=${COMPARED_RECORDS_MAX}&block=${block}`;
+  const reply = await session.request("past read", path);
   if (reply === null) return;
   // An index that is behind says that it does not have the block yet.
   if (reply.status === 400 && session.head !== null && session.head.number < block) return;
-  if (reply.status !== 200) river.observations.wrong(`${path} answered ${reply.status}: ${reply.text}`);
-  else if (!reading.past.same({ list, block, text: reply.text })) {
-    river.observations.wrong(`${path} has changed: ${reply.text.slice(0, 500)}`);
+  if (reply.status !== 200) river.observations.recordViolation(`${path} answered ${reply.status}: ${reply.text}`);
+  else if (!reading.past.matchesEarlier({ list, block, text: reply.text })) {
+    river.observations.recordViolation(`${path} has changed: ${reply.text.slice(0, 500)}`);
   }
 }
 
@@ -94,29 +94,29 @@ async function pages({ river, reading, session, random }: Turn): Promise<void> {
   const known = reading.past.any(random);
   if (!known) return;
   const { list, block } = known;
-  const whole = recordsOf(list, known.text);
+  const whole = parseListRecords(list, known.text);
   const collected: unknown[] = [];
   for (let cursor = ""; ; ) {
-    const reply = await session.ask("pages read", `${list.path}?limit=${PAGE}&block=${block}${cursor}`);
+    const reply = await session.request("pages read", `${list.path}?limit=${PAGE}&block=${block}${cursor}`);
     if (reply === null) return;
     if (reply.status !== 200) {
-      river.observations.wrong(`${list.path} at block ${block} answered ${reply.status}: ${reply.text}`);
+      river.observations.recordViolation(`${list.path} at block ${block} answered ${reply.status}: ${reply.text}`);
       return;
     }
-    collected.push(...recordsOf(list, reply.text));
+    collected.push(...parseListRecords(list, reply.text));
     const { next_cursor } = (JSON.parse(reply.text) as { pagination: { next_cursor?: string } }).pagination;
-    if (next_cursor === undefined || collected.length >= PAGE_MAX) break;
+    if (next_cursor === undefined || collected.length >= COMPARED_RECORDS_MAX) break;
     cursor = `&cursor=${encodeURIComponent(next_cursor)}`;
   }
-  if (JSON.stringify(collected.slice(0, PAGE_MAX)) !== JSON.stringify(whole)) {
-    river.observations.wrong(`the pages of ${list.path} at block ${block} are not the list`);
+  if (JSON.stringify(collected.slice(0, COMPARED_RECORDS_MAX)) !== JSON.stringify(whole)) {
+    river.observations.recordViolation(`the pages of ${list.path} at block ${block} are not the list`);
   }
 }
 
 async function analytics({ river, session }: Turn): Promise<void> {
-  const reply = await session.ask("analytics read", "/analytics/commerce");
+  const reply = await session.request("analytics read", "/analytics/commerce");
   if (reply !== null && reply.status !== 200) {
-    river.observations.wrong(`/analytics/commerce answered ${reply.status}: ${reply.text}`);
+    river.observations.recordViolation(`/analytics/commerce answered ${reply.status}: ${reply.text}`);
   }
 }
 
@@ -124,18 +124,18 @@ async function analytics({ river, session }: Turn): Promise<void> {
 async function quickly({ session, random }: Turn): Promise<void> {
   for (let asks = 0; asks < QUICK_ASKS && !session.lost; asks += 1) {
     const fresh = `/attestors?limit=1&offset=${Math.floor(random() * 10_000)}`;
-    await session.ask("quick reads", asks % 2 === 0 ? fresh : "/merchants?limit=1");
+    await session.request("quick reads", asks % 2 === 0 ? fresh : "/merchants?limit=1");
   }
 }
 
 async function finalBlock(
-  { protocol }: River,
+  { protocol }: E2eSystem,
   { head }: ApiSession,
   random: () => number,
 ): Promise<number | null> {
   const { startBlock } = protocol.deployment;
   // Final for the index, too: one that is behind may still be on a branch that the chain has left.
-  const newest = Math.min(await protocol.finalized(), (head?.number ?? 0) - FINALITY);
+  const newest = Math.min(await protocol.finalized(), (head?.number ?? 0) - E2E_FINALITY_DEPTH);
   return newest <= startBlock ? null : newest - Math.floor(random() ** 2 * (newest - startBlock));
 }
 

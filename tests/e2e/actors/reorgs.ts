@@ -1,14 +1,14 @@
 // The chain changes its mind: the last blocks give way to others, with all or none of their transactions.
-import { between } from "../soak-profile.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import { drawInterval } from "../soak-profile.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 const DEPTH_MAX = 24;
 
-export const reorgs: Actor = async ({ protocol, pace, random: randomOf }, stop) => {
+export const chainReorgs: E2eActor = async ({ protocol, pace, random: randomOf }, stop) => {
   const random = randomOf("reorgs");
   for (;;) {
-    await pause(between(pace.reorgs, random), stop);
+    await sleepUntilStopped(drawInterval(pace.reorgs, random), stop);
     if (stop.aborted) return;
     // Shallow ones are what happens; deep ones are what must be survived.
     const depth = 1 + Math.floor(random() ** 2 * DEPTH_MAX);

@@ -1,9 +1,9 @@
 // The economy goes on, in acts, so that the chain can be reorganised between two of them.
-import type { Actor } from "./actor.ts";
+import type { E2eActor } from "./actor.ts";
 
 const ACT_STEPS = [8, 30] as const;
 
-export const economy: Actor = async ({ protocol, pace, observations, random: randomOf }, stop) => {
+export const simulatorTraffic: E2eActor = async ({ protocol, pace, observations, random: randomOf }, stop) => {
   const random = randomOf("economy");
   const [least, most] = ACT_STEPS;
   const { stepsPerSecond } = pace;

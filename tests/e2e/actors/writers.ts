@@ -1,20 +1,20 @@
 // Writers: documents and reservations of metadata; what was acknowledged is there, at once here and soon elsewhere.
 import { keccak256, stringToBytes } from "viem";
-import type { ApiSession, Sessions } from "../clients/api-session.ts";
-import type { River } from "../system.ts";
-import { pause } from "../wait.ts";
-import type { Actor } from "./actor.ts";
+import type { ApiSession, ApiSessions } from "../clients/api-session.ts";
+import type { E2eSystem } from "../system.ts";
+import { sleepUntilStopped } from "../wait.ts";
+import type { E2eActor } from "./actor.ts";
 
 /** What was acknowledged: where it is read, and the text that the answer must hold. */
-export type Written = { readonly path: string; readonly holds: string };
+export type AcknowledgedWrite = { readonly path: string; readonly holds: string };
 
-export type Writing = { readonly sessions: Sessions; readonly written: Written[] };
+export type WriterContext = { readonly sessions: ApiSessions; readonly written: AcknowledgedWrite[] };
 
 const WRITES_PER_CONNECTION = 30;
 const BETWEEN_MS = 60;
 
-export const writer =
-  (name: string, writing: Writing): Actor =>
+export const createWriter =
+  (name: string, writing: WriterContext): E2eActor =>
   async (river, stop) => {
     const random = river.random(name);
     const { apis } = river.services;
@@ -22,7 +22,7 @@ export const writer =
     while (!stop.aborted) {
       const slot = apis[Math.floor(random() * apis.length)];
       if (!slot?.running) {
-        await pause(BETWEEN_MS, stop);
+        await sleepUntilStopped(BETWEEN_MS, stop);
         continue;
       }
       const session = writing.sessions.open(slot);
@@ -31,18 +31,18 @@ export const writer =
         const label = `${name} ${number} of ${river.seed}`;
         const written = await (random() < 0.5 ? publish(session, label) : reserve(session, label, random));
         if (written !== null) await acknowledged(river, session, written, writing.written);
-        await pause(random() * 2 * BETWEEN_MS, stop);
+        await sleepUntilStopped(random() * 2 * BETWEEN_MS, stop);
       }
       session.close();
     }
   };
 
 /** The path and text of what was written, or the answer that refused it; null when nobody can say. */
-type Outcome = Written | { readonly refused: string };
+type Outcome = AcknowledgedWrite | { readonly refused: string };
 
 async function publish(session: ApiSession, label: string): Promise<Outcome | null> {
   const text = JSON.stringify({ services: [], label });
-  const reply = await session.ask("documents written", "/catalogs", {
+  const reply = await session.request("documents written", "/catalogs", {
     method: "POST",
     body: JSON.stringify({ catalog_json: text }),
   });
@@ -55,7 +55,7 @@ async function reserve(session: ApiSession, label: string, random: () => number)
   const intent_hash = keccak256(stringToBytes(label));
   const owner = `0x${intent_hash.slice(26)}`;
   const execution_data = `0x${Buffer.from(label).toString("hex")}${random() < 0.5 ? "00" : ""}`;
-  const reply = await session.ask("metadata written", "/intents/metadata", {
+  const reply = await session.request("metadata written", "/intents/metadata", {
     method: "POST",
     body: JSON.stringify({ intent_hash, owner, execution_data }),
   });
@@ -65,18 +65,18 @@ async function reserve(session: ApiSession, label: string, random: () => number)
 }
 
 async function acknowledged(
-  { observations }: River,
+  { observations }: E2eSystem,
   session: ApiSession,
   outcome: Outcome,
-  written: Written[],
+  written: AcknowledgedWrite[],
 ): Promise<void> {
   if ("refused" in outcome) {
-    observations.wrong(`a write was refused: ${outcome.refused}`);
+    observations.recordViolation(`a write was refused: ${outcome.refused}`);
     return;
   }
   written.push(outcome);
-  const reply = await session.ask("writes read", outcome.path);
+  const reply = await session.request("writes read", outcome.path);
   if (reply !== null && (reply.status !== 200 || !reply.text.includes(outcome.holds))) {
-    observations.wrong(`${outcome.path} was acknowledged and is not there: ${reply.status} ${reply.text}`);
+    observations.recordViolation(`${outcome.path} was acknowledged and is not there: ${reply.status} ${reply.text}`);
   }
 }

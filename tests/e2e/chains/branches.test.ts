@@ -8,25 +8,25 @@ const ref = (number: number, branch = "a") => ({ number: BigInt(number), hash: a
 describe("steps between two answers", () => {
   it("may go forward or stay", () => {
     const branches = createBranches();
-    expect(branches.objection(at(5), at(6))).toBeNull();
-    expect(branches.objection(at(5), at(5))).toBeNull();
+    expect(branches.findStepError(at(5), at(6))).toBeNull();
+    expect(branches.findStepError(at(5), at(5))).toBeNull();
   });
 
   it("may not go back, nor sideways, without a reorg", () => {
     const branches = createBranches();
-    expect(branches.objection(at(5), at(4))).toMatch(/without a reorg/);
-    expect(branches.objection(at(5), at(5, "b"))).toMatch(/without a reorg/);
+    expect(branches.findStepError(at(5), at(4))).toMatch(/without a reorg/);
+    expect(branches.findStepError(at(5), at(5, "b"))).toMatch(/without a reorg/);
   });
 
   it("may go back as far as the fork of the reorg that took the block away", () => {
     const branches = createBranches();
-    branches.reorganised({ parent: ref(3), removed: [ref(4), ref(5)] });
-    expect(branches.objection(at(5), at(3))).toBeNull();
-    expect(branches.objection(at(5), at(5, "b"))).toBeNull();
-    expect(branches.objection(at(5), at(2))).toMatch(/below the fork at 3/);
-    expect(branches.objection(at(3), at(2))).toMatch(/without a reorg/);
-    branches.reorganised({ parent: ref(1), removed: [ref(2), ref(3), ref(4, "b")] });
-    expect(branches.objection(at(5), at(1))).toBeNull();
-    expect(branches.objection(at(4, "b"), at(0))).toMatch(/below the fork at 1/);
+    branches.recordReorg({ parent: ref(3), removed: [ref(4), ref(5)] });
+    expect(branches.findStepError(at(5), at(3))).toBeNull();
+    expect(branches.findStepError(at(5), at(5, "b"))).toBeNull();
+    expect(branches.findStepError(at(5), at(2))).toMatch(/below the fork at 3/);
+    expect(branches.findStepError(at(3), at(2))).toMatch(/without a reorg/);
+    branches.recordReorg({ parent: ref(1), removed: [ref(2), ref(3), ref(4, "b")] });
+    expect(branches.findStepError(at(5), at(1))).toBeNull();
+    expect(branches.findStepError(at(4, "b"), at(0))).toMatch(/below the fork at 1/);
   });
 });

@@ -1,14 +1,14 @@
 // Which blocks the reorgs that were really made took away, and so which steps back a reader may see.
 import type { Reorg } from "@sextant/local-chain/blocks/reorg";
 
-export type Head = { readonly number: number; readonly hash: string };
+export type ObservedHead = { readonly number: number; readonly hash: string };
 
 export type Branches = {
   readonly reorgs: number;
-  reorganised(reorg: Pick<Reorg, "parent" | "removed">): void;
+  recordReorg(reorg: Pick<Reorg, "parent" | "removed">): void;
   wasRemoved(hash: string): boolean;
   /** What is wrong with seeing `next` after `before` on one connection; null when nothing is. */
-  objection(before: Head, next: Head): string | null;
+  findStepError(before: ObservedHead, next: ObservedHead): string | null;
 };
 
 export function createBranches(): Branches {
@@ -19,12 +19,12 @@ export function createBranches(): Branches {
     get reorgs() {
       return parents.length;
     },
-    reorganised({ parent, removed }) {
+    recordReorg({ parent, removed }) {
       for (const { hash } of removed) removedBy.set(hash, parents.length);
       parents.push(Number(parent.number));
     },
     wasRemoved: (hash) => removedBy.has(hash),
-    objection(before, next) {
+    findStepError(before, next) {
       if (next.number > before.number || next.hash === before.hash) return null;
       const step = `block ${before.number} (${before.hash}) was followed by ${next.number} (${next.hash})`;
       const reorg = removedBy.get(before.hash);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { openMarket } from "@sextant/simulator/fund-market";
+import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { createPublicClient, custom, type Hex } from "viem";
 
 /** What a wallet holds, by token: null is the chain's own coin. */
@@ -26,7 +26,7 @@ const BASE = 8453;
 export async function openMarketChain(folder: string): Promise<MarketChain> {
   const chain = await startLocalChain({ chainId: BASE, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
   try {
-    const { local } = await openMarket(chain, "base");
+    const { local } = await deployFundedMarket(chain, "base");
     const tokens = [
       { address: local.UsdCoin, symbol: "USDC", name: "USD Coin", decimals: 6 },
       { address: local.WrappedEther, symbol: "WETH", name: "Wrapped Ether", decimals: 18 },

@@ -6,11 +6,11 @@ import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { type LocalAccount, localAccount } from "@sextant/local-chain/accounts";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { playEconomy } from "@sextant/simulator/simulator";
+import { runSimulator } from "@sextant/simulator/simulator";
 import { openWorld } from "@sextant/simulator/world";
 import { encodeFunctionData, type Hex } from "viem";
-import { createLimit } from "../../../src/lib/concurrency-limit.ts";
-import type { Branches, Head } from "./branches.ts";
+import { createConcurrencyLimit } from "../../../src/lib/concurrency-limit.ts";
+import type { Branches, ObservedHead } from "./branches.ts";
 
 export type ProtocolChain = {
   readonly chain: LocalChain;
@@ -28,12 +28,12 @@ export type ProtocolChain = {
   act(steps: number, options: { stepsPerSecond?: number; signal?: AbortSignal }): Promise<number>;
   /** Replaces as many of the last blocks, or fewer where more would not be within finality. */
   reorg(depth: number, keep: "none" | "all"): Promise<void>;
-  head(): Promise<Head>;
+  head(): Promise<ObservedHead>;
   /** The last block that no reorg here will ever replace. */
   finalized(): Promise<number>;
 };
 
-export const FINALITY = 32;
+export const E2E_FINALITY_DEPTH = 32;
 // Within finality, with room for the blocks that payments add while the depth is decided.
 const DEPTH_MAX = 24;
 
@@ -58,7 +58,7 @@ export async function openProtocolChain(options: {
   const chain = await startLocalChain({
     chainId: 31_337,
     code: LOCAL_GENESIS_CODE,
-    finalityDepth: FINALITY,
+    finalityDepth: E2E_FINALITY_DEPTH,
     reorgDepthMax: DEPTH_MAX,
   });
   try {
@@ -68,9 +68,9 @@ export async function openProtocolChain(options: {
     const payers = Array.from({ length: options.payers }, (_, index) => localAccount(FIRST_PAYER + index));
     for (const { address } of payers) await mint(chain, asset, address);
     // Nobody may ever be without the contracts or his dollars again.
-    await chain.mine(FINALITY);
+    await chain.mine(E2E_FINALITY_DEPTH);
     const firm = await headOf(chain);
-    const turn = createLimit({ runningMax: 1, waitingMax: 100 });
+    const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: 100 });
     let acts = 0;
     return {
       chain,
@@ -89,17 +89,17 @@ export async function openProtocolChain(options: {
           // A world of its own each time: it reads the accounts' nonces anew.
           const world = await openWorld({ request, deployment, seed: seed + acts });
           const firstCastIndex = FIRST_CAST + acts * CAST_SIZE;
-          return playEconomy({ world, seed: seed + acts, steps, firstCastIndex, ...pace });
+          return runSimulator({ world, seed: seed + acts, steps, firstAccountIndex: firstCastIndex, ...pace });
         }),
       reorg: (depth, keep) =>
         turn.run(async () => {
           const { number } = await headOf(chain);
           const possible = Math.min(depth, DEPTH_MAX, number - firm.number);
           if (possible < 1) return;
-          branches.reorganised(await chain.reorg(possible, { keep }));
+          branches.recordReorg(await chain.reorg(possible, { replay: keep }));
         }),
       head: () => headOf(chain),
-      finalized: async () => (await headOf(chain)).number - FINALITY,
+      finalized: async () => (await headOf(chain)).number - E2E_FINALITY_DEPTH,
     };
   } catch (error) {
     await chain.stop();
@@ -107,7 +107,7 @@ export async function openProtocolChain(options: {
   }
 }
 
-async function headOf({ request }: LocalChain): Promise<Head> {
+async function headOf({ request }: LocalChain): Promise<ObservedHead> {
   const block = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
   return { number: Number(block.number), hash: String(block.hash) };
 }

@@ -1,8 +1,8 @@
 // `sextant audit` finds no difference between the rows and the contracts.
 import { runSextant } from "../services/run-command.ts";
-import type { Check } from "./check.ts";
+import type { E2eCheck } from "./check.ts";
 
-export const audit: Check = {
+export const auditCheck: E2eCheck = {
   name: "sextant audit is clean",
   async run({ folder, databaseUrl, network, protocol }) {
     const environment = { DATABASE_URL: databaseUrl, NETWORK: network, RPC_URL: protocol.chain.rpcUrl };

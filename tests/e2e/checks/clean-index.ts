@@ -5,24 +5,24 @@ import { tables } from "../../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
 import { digestTables } from "../../support/digest-tables.ts";
-import { FINALITY } from "../chains/protocol-chain.ts";
-import { createSlot } from "../services/managed-process.ts";
-import type { River } from "../system.ts";
-import { until } from "../wait.ts";
-import type { Check } from "./check.ts";
+import { E2E_FINALITY_DEPTH } from "../chains/protocol-chain.ts";
+import { createManagedProcess } from "../services/managed-process.ts";
+import type { E2eSystem } from "../system.ts";
+import { waitUntil } from "../wait.ts";
+import type { E2eCheck } from "./check.ts";
 
 const SCHEMA = "clean";
 const INDEX_MS_MAX = 240_000;
 // The first few tell what kind of log it is.
 const LOGS_TOLD_MAX = 5;
 
-export const cleanIndex: Check = {
+export const cleanIndexCheck: E2eCheck = {
   name: "tables equal a clean index",
   async run(river) {
     const { protocol, observations } = river;
     const head = await protocol.head();
     const [lived, clean] = await Promise.all([look(river, "sextant"), look(river, SCHEMA)]);
-    const slot = createSlot({
+    const slot = createManagedProcess({
       ...river,
       name: "clean indexer",
       command: "indexer",
@@ -36,11 +36,11 @@ export const cleanIndex: Check = {
     });
     try {
       await slot.start();
-      await until(async () => (await indexed(clean)) === head.hash, {
+      await waitUntil(async () => (await indexed(clean)) === head.hash, {
         msMax: INDEX_MS_MAX,
-        late: () => `the clean index did not reach block ${head.number}: ${slot.said.slice(-1_000)}`,
+        late: () => `the clean index did not reach block ${head.number}: ${slot.output.slice(-1_000)}`,
       });
-      const finalized = head.number - FINALITY;
+      const finalized = head.number - E2E_FINALITY_DEPTH;
       const expected = await digestTables(clean, tables, finalized);
       const found = await digestTables(lived, tables, finalized);
       const different = Object.keys(expected).filter((name) => expected[name] !== found[name]);
@@ -56,7 +56,7 @@ export const cleanIndex: Check = {
   },
 };
 
-function look({ databaseUrl }: River, schema: string): Promise<Database> {
+function look({ databaseUrl }: E2eSystem, schema: string): Promise<Database> {
   return openDatabase({
     connection: { url: new Secret(databaseUrl) },
     schema,

@@ -1,6 +1,6 @@
 // What the facilitator has spent on gas, transaction by transaction, whatever fees the nodes named.
 import { formatEther } from "viem";
-import type { Check } from "./check.ts";
+import type { E2eCheck } from "./check.ts";
 
 type Sent = { readonly hash: string; readonly from: string };
 type Receipt = { readonly gasUsed: string; readonly effectiveGasPrice: string; readonly status: string };
@@ -8,7 +8,7 @@ type Receipt = { readonly gasUsed: string; readonly effectiveGasPrice: string; r
 // A hundred times what a transfer by signature costs at the fee that an honest node of this chain names (1 gwei).
 const WEI_MAX = 10n ** 16n;
 
-export const gas: Check = {
+export const gasCheck: E2eCheck = {
   name: "gas spent is bounded",
   async run({ protocol, observations }) {
     const { request } = protocol.chain;
@@ -27,7 +27,7 @@ export const gas: Check = {
         sum += spent;
         if (spent > most) most = spent;
         if (receipt.status !== "0x1") observations.count("transfers reverted");
-        if (spent > WEI_MAX) observations.wrong(`the transfer ${hash} cost ${formatEther(spent)} ETH`);
+        if (spent > WEI_MAX) observations.recordViolation(`the transfer ${hash} cost ${formatEther(spent)} ETH`);
       }
     }
     return `${count} transactions, ${formatEther(sum)} ETH, at most ${formatEther(most)} ETH each`;

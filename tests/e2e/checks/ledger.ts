@@ -4,11 +4,11 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { Client } from "pg";
 import { createPublicClient, custom, type Hex, parseEventLogs } from "viem";
 import { NONCE_USED } from "../../../src/payments/facilitator/facilitator.ts";
-import { FINALITY } from "../chains/protocol-chain.ts";
-import { type Purchase, present } from "../clients/purchase.ts";
-import type { River } from "../system.ts";
-import { until } from "../wait.ts";
-import type { Check } from "./check.ts";
+import { E2E_FINALITY_DEPTH } from "../chains/protocol-chain.ts";
+import { type E2ePurchase, presentPayment } from "../clients/purchase.ts";
+import type { E2eSystem } from "../system.ts";
+import { waitUntil } from "../wait.ts";
+import type { E2eCheck } from "./check.ts";
 
 type Row = {
   readonly payer: string;
@@ -27,13 +27,13 @@ const BETWEEN_MS = 500;
 // Longer than a signature is good for.
 const EXPIRY_SECONDS = 600n;
 
-export const ledger = (purchases: readonly Purchase[]): Check => ({
+export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
   name: "ledger equals chain",
   async run(river) {
     const { protocol, services, observations } = river;
     const rows = await withDatabase(river, async (query) => {
       let open: Row[] = [];
-      await until(
+      await waitUntil(
         async () => {
           const [{ open: left } = { open: 0 }] = await query<{ open: number }>(OPEN);
           if (left > 0) open = await query<Row>("select payer, nonce, state, reason from payments");
@@ -48,7 +48,7 @@ export const ledger = (purchases: readonly Purchase[]): Check => ({
     const sum = settled.reduce((total, { amount }) => total + BigInt(amount), 0n);
     const moved = transfers.reduce((total, value) => total + value, 0n);
     if (sum !== moved || settled.length !== transfers.length) {
-      observations.wrong(
+      observations.recordViolation(
         `the ledger has ${settled.length} payments of ${sum}, the chain ${transfers.length} of ${moved}`,
       );
     }
@@ -58,41 +58,41 @@ export const ledger = (purchases: readonly Purchase[]): Check => ({
     for (const purchase of purchases) {
       const key = `${purchase.payer} ${purchase.nonce}`;
       const state = states.get(key) ?? "unknown";
-      if (purchase.decided?.status === 402 && used.has(key)) {
-        observations.wrong(`a payer was charged after being told to sign again: ${purchase.decided.text}`);
+      if (purchase.finalResponse?.status === 402 && used.has(key)) {
+        observations.recordViolation(`a payer was charged after being told to sign again: ${purchase.finalResponse.text}`);
       }
       if (state === "lost") observations.count("payments lost to reorgs");
-      if (purchase.decided?.status === 200 && !["settled", "lost"].includes(state)) {
-        observations.wrong(`an answer was given for a payment that is ${state}`);
+      if (purchase.finalResponse?.status === 200 && !["settled", "lost"].includes(state)) {
+        observations.recordViolation(`an answer was given for a payment that is ${state}`);
       }
-      if (state !== "settled" || purchase.decided?.status === 200) continue;
-      const reply = await present(shop, purchase);
+      if (state !== "settled" || purchase.finalResponse?.status === 200) continue;
+      const reply = await presentPayment(shop, purchase);
       if (reply?.status === 200) observations.count("answers fetched later");
-      else observations.wrong(`a charged payer can not get his answer: ${reply?.status} ${reply?.text}`);
+      else observations.recordViolation(`a charged payer can not get his answer: ${reply?.status} ${reply?.text}`);
     }
     return `${settled.length} payments, ${sum} units`;
   },
 });
 
 /** Blocks go on until payments are final; then time passes until no signature is good any more. */
-export async function letPaymentsEnd(river: River): Promise<void> {
+export async function waitForOpenPayments(river: E2eSystem): Promise<void> {
   const { chain } = river.protocol;
   await withDatabase(river, async (query) => {
     // What the last reorg took away is carried out again meanwhile.
     for (const end = Date.now() + SETTLE_MS_MAX; Date.now() < end; ) {
-      await chain.mine(FINALITY);
+      await chain.mine(E2E_FINALITY_DEPTH);
       const [{ open } = { open: 0 }] = await query<{ open: number }>(OPEN);
       if (open === 0) break;
       await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
     }
   });
   await chain.increaseTime(EXPIRY_SECONDS);
-  await chain.mine(2 * FINALITY);
+  await chain.mine(2 * E2E_FINALITY_DEPTH);
 }
 
 /** The amounts that were transferred, and the authorizations that were used, by payer and nonce. */
 async function readToken(
-  { protocol }: River,
+  { protocol }: E2eSystem,
   payTo: Hex,
 ): Promise<{ readonly transfers: readonly bigint[]; readonly used: ReadonlySet<string> }> {
   const { request } = protocol.chain;
@@ -110,7 +110,7 @@ async function readToken(
 }
 
 async function withDatabase<T>(
-  { databaseUrl }: River,
+  { databaseUrl }: E2eSystem,
   work: (query: <R>(text: string) => Promise<R[]>) => Promise<T>,
 ): Promise<T> {
   const client = new Client({ connectionString: databaseUrl });

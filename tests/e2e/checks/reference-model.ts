@@ -1,18 +1,18 @@
 // What the API answers, now and about the past, is what a second, plain model of the protocol says.
 import type { Hex } from "viem";
-import { modelOf } from "../../reference-model/fold-events.ts";
+import { foldIntoModel } from "../../reference-model/fold-events.ts";
 import { readModelEvents } from "../../reference-model/model-events.ts";
-import { PAGE_MAX } from "../actors/readers.ts";
-import { LISTS, type List, type ListRecord, only, recordsOf } from "../clients/api-lists.ts";
-import { openConnection } from "../clients/connection.ts";
-import type { PastAnswers } from "../clients/past-responses.ts";
-import type { River } from "../system.ts";
-import type { Check } from "./check.ts";
+import { COMPARED_RECORDS_MAX } from "../actors/readers.ts";
+import { COMPARED_LISTS, type ComparedList, type ListRecord, pickFields, parseListRecords } from "../clients/api-lists.ts";
+import { openServiceConnection } from "../clients/connection.ts";
+import type { PastResponses } from "../clients/past-responses.ts";
+import type { E2eSystem } from "../system.ts";
+import type { E2eCheck } from "./check.ts";
 
 // Each block is the whole history folded again; enough of them to meet every list.
 const BLOCKS_MAX = 60;
 
-export const model = (past: PastAnswers): Check => ({
+export const referenceModelCheck = (past: PastResponses): E2eCheck => ({
   name: "answers equal the model",
   async run(river) {
     const { protocol, observations } = river;
@@ -23,16 +23,16 @@ export const model = (past: PastAnswers): Check => ({
     const blocks = [...new Set(answers.map(({ block }) => block))].slice(0, BLOCKS_MAX);
     let compared = 0;
     for (const block of blocks) {
-      const then = modelOf(events, block);
+      const then = foldIntoModel(events, block);
       const number = `0x${block.toString(16)}`;
       const { timestamp } = (await request("eth_getBlockByNumber", [number, false])) as { timestamp: Hex };
       for (const { list, text } of answers.filter((each) => each.block === block)) {
         const expected = firstPage(list, list.expected(then, BigInt(timestamp)));
         const fields = Object.keys(expected[0] ?? {});
-        const found = recordsOf(list, text).map((record) => only(record, fields));
+        const found = parseListRecords(list, text).map((record) => pickFields(record, fields));
         compared += 1;
         if (JSON.stringify(found) !== JSON.stringify(expected)) {
-          observations.wrong(
+          observations.recordViolation(
             `${list.path} at block ${block} is not what the model says${difference(found, expected)}`,
           );
         }
@@ -42,14 +42,14 @@ export const model = (past: PastAnswers): Check => ({
   },
 });
 
-async function answersNow({ services }: River, block: number) {
+async function answersNow({ services }: E2eSystem, block: number) {
   const [api] = services.apis;
   if (!api) throw new Error("there is no API");
-  const connection = openConnection(api.url);
+  const connection = openServiceConnection(api.url);
   try {
     const answers = [];
-    for (const list of LISTS) {
-      const { text } = await connection.ask(`${list.path}?limit=${PAGE_MAX}`);
+    for (const list of COMPARED_LISTS) {
+      const { text } = await connection.request(`${list.path}?limit=${COMPARED_RECORDS_MAX}`);
       answers.push({ list, block, text });
     }
     return answers;
@@ -58,10 +58,10 @@ async function answersNow({ services }: River, block: number) {
   }
 }
 
-function firstPage(list: List, records: readonly ListRecord[]): readonly ListRecord[] {
+function firstPage(list: ComparedList, records: readonly ListRecord[]): readonly ListRecord[] {
   const id = (record: ListRecord) => BigInt(String(record[list.id]));
   const order = list.newestFirst ? -1 : 1;
-  return [...records].sort((a, b) => (id(a) < id(b) ? -order : order)).slice(0, PAGE_MAX);
+  return [...records].sort((a, b) => (id(a) < id(b) ? -order : order)).slice(0, COMPARED_RECORDS_MAX);
 }
 
 function difference(found: readonly ListRecord[], expected: readonly ListRecord[]): string {

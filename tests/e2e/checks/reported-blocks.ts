@@ -1,8 +1,8 @@
 // Every block that an answer named was really a block of the chain, of the branch that stayed or of one that went.
-import type { Sessions } from "../clients/api-session.ts";
-import type { Check } from "./check.ts";
+import type { ApiSessions } from "../clients/api-session.ts";
+import type { E2eCheck } from "./check.ts";
 
-export const heads = (sessions: Sessions): Check => ({
+export const reportedBlocksCheck = (sessions: ApiSessions): E2eCheck => ({
   name: "answers named real blocks",
   async run({ protocol, branches, observations }) {
     let gone = 0;
@@ -15,7 +15,7 @@ export const heads = (sessions: Sessions): Check => ({
         `0x${number.toString(16)}`,
         false,
       ])) as { hash: string } | null;
-      if (block?.hash !== hash) observations.wrong(`there never was a block ${number} ${hash}`);
+      if (block?.hash !== hash) observations.recordViolation(`there never was a block ${number} ${hash}`);
     }
     return `${sessions.heads.size} blocks, ${gone} of them undone later`;
   },

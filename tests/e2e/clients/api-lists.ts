@@ -3,7 +3,7 @@ import type { PlainRow, ReadModel } from "../../reference-model/read-model.ts";
 
 export type ListRecord = Readonly<Record<string, unknown>>;
 
-export type List = {
+export type ComparedList = {
   readonly path: string;
   /** Where the records are in the answer. */
   readonly key: string;
@@ -20,14 +20,14 @@ function plain(
   id: string,
   fields: readonly string[],
   newestFirst = false,
-): List {
+): ComparedList {
   const key = path.slice(1).replaceAll("-", "_");
   const record = (row: PlainRow) =>
     Object.fromEntries([id, ...fields, "block_number"].map((field) => [field, row[field]]));
   return { path, key, id, newestFirst, expected: (model) => model.rows(table).map(record) };
 }
 
-const intents: List = {
+const intents: ComparedList = {
   path: "/intents",
   key: "intents",
   id: "intent_id",
@@ -47,13 +47,13 @@ const intents: List = {
         nonce: row.nonce,
         status: expired ? "EXPIRED" : row.status,
         block_number: row.block_number,
-        fill: fill ? only(fill, ["solver", "amount_in", "amount_out", "tx_hash", "block_number"]) : null,
+        fill: fill ? pickFields(fill, ["solver", "amount_in", "amount_out", "tx_hash", "block_number"]) : null,
       };
     });
   },
 };
 
-const solvers: List = {
+const solvers: ComparedList = {
   path: "/solvers",
   key: "solvers",
   id: "solver_id",
@@ -62,14 +62,14 @@ const solvers: List = {
     const fillsOf = (operator: unknown) =>
       model.rows("fills").filter(({ solver }) => solver === operator).length;
     return model.rows("solvers").map((row) => ({
-      ...only(row, ["solver_id", "operator", "metadata_uri", "capabilities_hash", "bond", "active"]),
+      ...pickFields(row, ["solver_id", "operator", "metadata_uri", "capabilities_hash", "bond", "active"]),
       fills: String(fillsOf(row.operator)),
       block_number: row.block_number,
     }));
   },
 };
 
-export const LISTS: readonly List[] = [
+export const COMPARED_LISTS: readonly ComparedList[] = [
   intents,
   solvers,
   plain("/attestations", "attestations", "attestation_id", [
@@ -119,12 +119,12 @@ export const LISTS: readonly List[] = [
   ),
 ];
 
-export function only(record: ListRecord, fields: readonly string[]): ListRecord {
+export function pickFields(record: ListRecord, fields: readonly string[]): ListRecord {
   return Object.fromEntries(fields.map((field) => [field, record[field]]));
 }
 
 /** The ids of a page in order; says what is wrong with them otherwise. */
-export function orderObjection(list: List, records: readonly ListRecord[]): string | null {
+export function findOrderError(list: ComparedList, records: readonly ListRecord[]): string | null {
   const ids = records.map((record) => BigInt(String(record[list.id])));
   const wrong = ids.findIndex((id, index) => {
     const before = ids[index - 1];
@@ -133,7 +133,7 @@ export function orderObjection(list: List, records: readonly ListRecord[]): stri
   return wrong === -1 ? null : `${list.path} has ${ids[wrong]} after ${ids[wrong - 1]}`;
 }
 
-export function recordsOf(list: List, text: string): readonly ListRecord[] {
+export function parseListRecords(list: ComparedList, text: string): readonly ListRecord[] {
   const records = (JSON.parse(text) as ListRecord)[list.key];
   if (!Array.isArray(records)) throw new Error(`${list.path} has no ${list.key}`);
   return records as readonly ListRecord[];

@@ -1,44 +1,44 @@
 // One connection to the API of a reader or writer, which holds every answer against what may happen.
-import type { Head } from "../chains/branches.ts";
-import type { Slot } from "../services/managed-process.ts";
-import type { River } from "../system.ts";
-import { openConnection, type Question, type Reply } from "./connection.ts";
+import type { ObservedHead } from "../chains/branches.ts";
+import type { ManagedProcess } from "../services/managed-process.ts";
+import type { E2eSystem } from "../system.ts";
+import { openServiceConnection, type ServiceRequest, type ServiceResponse } from "./connection.ts";
 
 export type ApiSession = {
   /** Null when the service was away, as planned, or answered that its database is. */
-  ask(kind: string, path: string, question?: Question): Promise<Reply | null>;
+  request(kind: string, path: string, question?: ServiceRequest): Promise<ServiceResponse | null>;
   /** The head of the last answer that told one. */
-  readonly head: Head | null;
+  readonly head: ObservedHead | null;
   /** Whether the connection is lost. */
   readonly lost: boolean;
   close(): void;
 };
 
-export type Sessions = {
-  open(slot: Slot): ApiSession;
+export type ApiSessions = {
+  open(slot: ManagedProcess): ApiSession;
   /** Every head that any answer told, by hash. */
   readonly heads: ReadonlyMap<string, number>;
 };
 
-export function createSessions(river: Pick<River, "observations" | "outages" | "branches">): Sessions {
+export function createApiSessions(river: Pick<E2eSystem, "observations" | "outages" | "branches">): ApiSessions {
   const { observations, outages, branches } = river;
   const heads = new Map<string, number>();
 
-  function judge(where: string, reply: Reply, before: Head | null): Head | null {
+  function judge(where: string, reply: ServiceResponse, before: ObservedHead | null): ObservedHead | null {
     const hash = reply.headers["x-indexed-block-hash"];
     if (hash === undefined) return before;
     const head = { number: Number(reply.headers["x-indexed-block"]), hash };
     heads.set(hash, head.number);
-    const objection = before && branches.objection(before, head);
-    if (objection) observations.wrong(`${where}: ${objection}`);
+    const objection = before && branches.findStepError(before, head);
+    if (objection) observations.recordViolation(`${where}: ${objection}`);
     return head;
   }
 
   return {
     heads,
     open(slot) {
-      const connection = openConnection(slot.url);
-      let head: Head | null = null;
+      const connection = openServiceConnection(slot.url);
+      let head: ObservedHead | null = null;
       let lost = false;
       return {
         get head() {
@@ -48,23 +48,23 @@ export function createSessions(river: Pick<River, "observations" | "outages" | "
           return lost;
         },
         close: connection.close,
-        async ask(kind, path, question = {}) {
+        async request(kind, path, question = {}) {
           const where = `${slot.name} ${question.method ?? "GET"} ${path}`;
           const fromMs = Date.now();
-          let reply: Reply;
+          let reply: ServiceResponse;
           try {
-            reply = await connection.ask(path, question);
+            reply = await connection.request(path, question);
           } catch (error) {
             lost = true;
-            if (outages.touched(slot.name, fromMs, Date.now())) observations.count("connections lost");
-            else observations.wrong(`${where} failed: ${String(error)}`);
+            if (outages.overlaps(slot.name, fromMs, Date.now())) observations.count("connections lost");
+            else observations.recordViolation(`${where} failed: ${String(error)}`);
             return null;
           }
           observations.count(kind);
           if (reply.status >= 500) {
-            const excused = reply.status === 503 && outages.touched("database", fromMs, Date.now());
+            const excused = reply.status === 503 && outages.overlaps("database", fromMs, Date.now());
             if (excused) observations.count("answers 503 in an outage");
-            else observations.wrong(`${where} answered ${reply.status}: ${reply.text}`);
+            else observations.recordViolation(`${where} answered ${reply.status}: ${reply.text}`);
             return null;
           }
           head = judge(where, reply, head);

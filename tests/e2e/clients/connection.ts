@@ -1,33 +1,33 @@
 // One connection to a service, kept open and asked one question after the other.
 import { Agent, request } from "node:http";
 
-export type Reply = {
+export type ServiceResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
 };
 
-export type Question = {
+export type ServiceRequest = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 };
 
-export type Connection = {
+export type ServiceConnection = {
   readonly url: string;
   /** Rejects when the connection is lost; it is of no use then. */
-  ask(path: string, question?: Question): Promise<Reply>;
+  request(path: string, question?: ServiceRequest): Promise<ServiceResponse>;
   close(): void;
 };
 
 // Longer than any request may take (SEXTANT_REQUEST_MS_MAX), so that a late answer is told from none.
 const ANSWER_MS_MAX = 45_000;
 
-export function openConnection(url: string): Connection {
+export function openServiceConnection(url: string): ServiceConnection {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     url,
-    ask: (path, { method = "GET", headers = {}, body } = {}) =>
+    request: (path, { method = "GET", headers = {}, body } = {}) =>
       new Promise((resolve, reject) => {
         const content = body === undefined ? {} : { "content-type": "application/json" };
         const asked = request(
@@ -40,7 +40,7 @@ export function openConnection(url: string): Connection {
             answer.on("end", () =>
               resolve({
                 status: answer.statusCode ?? 0,
-                headers: answer.headers as Reply["headers"],
+                headers: answer.headers as ServiceResponse["headers"],
                 text: Buffer.concat(chunks).toString("utf8"),
               }),
             );

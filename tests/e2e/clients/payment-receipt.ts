@@ -1,14 +1,14 @@
 // Whether the transaction that a paid response names really carried out its payment.
 
-import type { River } from "../system.ts";
-import type { Reply } from "./connection.ts";
-import type { Purchase } from "./purchase.ts";
+import type { E2eSystem } from "../system.ts";
+import type { ServiceResponse } from "./connection.ts";
+import type { E2ePurchase } from "./purchase.ts";
 
 /** What is wrong with the receipt of a paid response at the moment it arrives; null when nothing is. */
-export async function receiptObjection(
-  { protocol, nodes, branches }: River,
-  purchase: Purchase,
-  { headers }: Reply,
+export async function findReceiptError(
+  { protocol, nodes, branches }: E2eSystem,
+  purchase: E2ePurchase,
+  { headers }: ServiceResponse,
 ): Promise<string | null> {
   const receipt = Buffer.from(headers["payment-response"] ?? "", "base64").toString("utf8");
   const { transaction } = JSON.parse(receipt) as { transaction: string };

@@ -7,11 +7,11 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { x402Client } from "@x402/fetch";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Slot } from "../services/managed-process.ts";
-import type { River } from "../system.ts";
-import { openConnection, type Reply } from "./connection.ts";
+import type { ManagedProcess } from "../services/managed-process.ts";
+import type { E2eSystem } from "../system.ts";
+import { openServiceConnection, type ServiceResponse } from "./connection.ts";
 
-export type Purchase = {
+export type E2ePurchase = {
   readonly payer: Hex;
   readonly nonce: Hex;
   readonly wallet: Hex;
@@ -21,20 +21,20 @@ export type Purchase = {
   /** How many reorgs there had been by then. */
   readonly reorgsBefore: number;
   /** The last answer that decided something, which a paid one does for good; null while nothing is decided. */
-  decided: Reply | null;
+  finalResponse: ServiceResponse | null;
 };
 
 const PRICE_MAX = "1000000";
 
 /** Asks for the terms and signs them; null when the service does not answer. */
 export async function signPurchase(
-  { protocol, branches }: River,
-  slot: Slot,
+  { protocol, branches }: E2eSystem,
+  slot: ManagedProcess,
   account: LocalAccount,
   wallet: Hex,
-): Promise<Purchase | null> {
+): Promise<E2ePurchase | null> {
   const path = `/portfolio?address=${wallet}&chains=base`;
-  const reply = await askOnce(slot, path);
+  const reply = await requestPaidSnapshot(slot, path);
   if (reply === null || reply.status !== 402) return null;
   const required = JSON.parse(
     Buffer.from(reply.headers["payment-required"] ?? "", "base64").toString("utf8"),
@@ -51,19 +51,19 @@ export async function signPurchase(
   const payer = account.address.toLowerCase() as Hex;
   const header = encodePaymentSignatureHeader(payload);
   const signed = { signedMs: Date.now(), reorgsBefore: branches.reorgs };
-  return { payer, nonce, wallet, path, header, ...signed, decided: null };
+  return { payer, nonce, wallet, path, header, ...signed, finalResponse: null };
 }
 
 /** Null when the connection failed. */
-export async function askOnce(
-  slot: Slot,
+export async function requestPaidSnapshot(
+  slot: ManagedProcess,
   path: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Reply | null> {
+): Promise<ServiceResponse | null> {
   if (!slot.running) return null;
-  const connection = openConnection(slot.url);
+  const connection = openServiceConnection(slot.url);
   try {
-    return await connection.ask(path, { headers });
+    return await connection.request(path, { headers });
   } catch {
     return null;
   } finally {
@@ -72,14 +72,14 @@ export async function askOnce(
 }
 
 /** Sends the signature; remembers an answer that decides. */
-export async function present(slot: Slot, purchase: Purchase): Promise<Reply | null> {
-  const reply = await askOnce(slot, purchase.path, { "payment-signature": purchase.header });
-  if (reply !== null && !isPassing(reply) && purchase.decided?.status !== 200) purchase.decided = reply;
+export async function presentPayment(slot: ManagedProcess, purchase: E2ePurchase): Promise<ServiceResponse | null> {
+  const reply = await requestPaidSnapshot(slot, purchase.path, { "payment-signature": purchase.header });
+  if (reply !== null && !isTransientFailure(reply) && purchase.finalResponse?.status !== 200) purchase.finalResponse = reply;
   return reply;
 }
 
 /** Nothing was charged, and the same signature may do better: also where the chain to be read was in trouble. */
-export function isPassing({ status, headers }: Reply): boolean {
+export function isTransientFailure({ status, headers }: ServiceResponse): boolean {
   return (
     status === 503 || status === 429 || (status === 500 && headers["x-error-code"] === "PROVIDER_FAILED")
   );

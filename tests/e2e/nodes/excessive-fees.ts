@@ -1,13 +1,13 @@
 // A node that names fees which no transfer is worth.
 import type { NodeFault } from "./node-fault.ts";
 
-export type AbsurdFees = { readonly fault: NodeFault; name(absurd: boolean): void };
+export type ExcessiveFees = { readonly fault: NodeFault; name(absurd: boolean): void };
 
 // A transfer by signature takes some 90,000 gas: at this price about 90 ETH.
 const ABSURD = 10n ** 15n;
 const ABSURD_TEXT = `0x${ABSURD.toString(16)}`;
 
-export function createAbsurdFees(options: { readonly onFault: () => void }): AbsurdFees {
+export function createExcessiveFees(options: { readonly onFault: () => void }): ExcessiveFees {
   let on = false;
   return {
     async fault(method, params, next) {

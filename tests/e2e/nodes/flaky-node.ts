@@ -1,19 +1,19 @@
 // A node in front of a chain that is in trouble from time to time: it fails, lies or falls behind, as told.
 import { startFaultyNode } from "../../support/nodes/faulty-node.ts";
-import { FLAKY_FAULTS, type Injection, LIAR_FAULTS } from "../../support/nodes/node-faults.ts";
+import { FLAKY_FAULTS, type NodeFaultInjection, LIAR_FAULTS } from "../../support/nodes/node-faults.ts";
 
-export type TroubledNode = {
+export type FlakyNode = {
   readonly url: string;
   /** Which share of the questions is answered badly from now on. */
   trouble(share: number): void;
   stop(): Promise<void>;
 };
 
-export type NodeCharacter = "flaky" | "liar";
+export type FlakyNodeFaults = "flaky" | "liar";
 
-export type TroubledNodeOptions = {
+export type FlakyNodeOptions = {
   readonly upstream: string;
-  readonly character: NodeCharacter;
+  readonly character: FlakyNodeFaults;
   readonly random: () => number;
   /** Whether it may also say nothing at all. */
   readonly silent: boolean;
@@ -24,9 +24,9 @@ export type TroubledNodeOptions = {
 const SILENT_SHARE = 0.01;
 
 // Only for a node beside an honest one: alone, it could not be found out.
-const LIAR_BESIDE_OTHERS: readonly Injection[] = [...LIAR_FAULTS, { kind: "omit-middle" }];
+const LIAR_BESIDE_OTHERS: readonly NodeFaultInjection[] = [...LIAR_FAULTS, { kind: "omit-middle" }];
 
-export async function startTroubledNode(options: TroubledNodeOptions): Promise<TroubledNode> {
+export async function startFlakyNode(options: FlakyNodeOptions): Promise<FlakyNode> {
   const { upstream, character, random, silent, onInjection } = options;
   const faults = character === "liar" ? LIAR_BESIDE_OTHERS : FLAKY_FAULTS;
   let share = 0;

@@ -1,8 +1,8 @@
 // A stranger who sees transactions before they are mined and carries out the payments in them first, from an account of his own.
 import { type Hex, parseTransaction } from "viem";
-import type { Carried } from "../chains/submitted-payments.ts";
-import { nonceOf } from "../chains/submitted-payments.ts";
-import type { Ask, NodeFault } from "./node-fault.ts";
+import type { SubmittedPayments } from "../chains/submitted-payments.ts";
+import { authorizationNonceOf } from "../chains/submitted-payments.ts";
+import type { NodeRequest, NodeFault } from "./node-fault.ts";
 
 export type FrontRunner = {
   readonly fault: NodeFault;
@@ -11,11 +11,11 @@ export type FrontRunner = {
 };
 
 export type FrontRunnerOptions = {
-  readonly chain: Ask;
+  readonly chain: NodeRequest;
   readonly account: Hex;
   readonly asset: Hex;
   readonly random: () => number;
-  readonly carried: Carried;
+  readonly carried: SubmittedPayments;
   readonly onFault: () => void;
 };
 
@@ -28,7 +28,7 @@ export function createFrontRunner(options: FrontRunnerOptions): FrontRunner {
 
   async function carryOut(data: Hex, nonce: Hex): Promise<void> {
     const hash = (await chain("eth_sendTransaction", [{ from: account, to: asset, data, gas: GAS }])) as Hex;
-    carried.note(hash, nonce);
+    carried.record(hash, nonce);
     const receipt = (await chain("eth_getTransactionReceipt", [hash])) as { status: string } | null;
     if (receipt?.status === "0x1") onFault();
   }
@@ -37,7 +37,7 @@ export function createFrontRunner(options: FrontRunnerOptions): FrontRunner {
     async fault(method, params, next) {
       if (method !== "eth_sendRawTransaction") return next(method, params);
       const { to, data } = parseTransaction(params[0] as Hex);
-      const nonce = to?.toLowerCase() === asset && data ? nonceOf(data) : null;
+      const nonce = to?.toLowerCase() === asset && data ? authorizationNonceOf(data) : null;
       if (data && nonce !== null && random() < share) await carryOut(data, nonce);
       return next(method, params);
     },

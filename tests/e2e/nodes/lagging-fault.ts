@@ -1,8 +1,8 @@
 // A node that is behind: head, state, receipts and logs are all those of some blocks ago.
-import { RPC_CODES, RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
-import type { Ask, NodeFault } from "./node-fault.ts";
+import { JSON_RPC_CODES, JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
+import type { NodeRequest, NodeFault } from "./node-fault.ts";
 
-export type Lagging = {
+export type LaggingFault = {
   readonly fault: NodeFault;
   /** How far behind it is from now on; 0 is level with the chain. */
   behind(blocks: number): void;
@@ -22,16 +22,16 @@ const BLOCK_PARAMETER: Readonly<Record<string, number>> = {
 };
 
 const toQuantity = (value: number) => `0x${value.toString(16)}`;
-const unknownBlock = () => new RpcFault(RPC_CODES.server, "header not found");
+const unknownBlock = () => new JsonRpcError(JSON_RPC_CODES.server, "header not found");
 
-export function createLagging(options: {
+export function createLaggingFault(options: {
   readonly finalityDepth: number;
   readonly onFault: () => void;
-}): Lagging {
+}): LaggingFault {
   let lag = 0;
 
   /** The block that a parameter means for a node whose head is `head`; null for one it does not have. */
-  async function seen(block: unknown, head: number, next: Ask): Promise<unknown> {
+  async function seen(block: unknown, head: number, next: NodeRequest): Promise<unknown> {
     if (block === undefined || block === "latest" || block === "pending") return toQuantity(head);
     if (block === "finalized" || block === "safe")
       return toQuantity(Math.max(0, head - options.finalityDepth));
@@ -42,7 +42,7 @@ export function createLagging(options: {
     return typeof block === "string" && block.startsWith("0x") && Number(block) > head ? null : block;
   }
 
-  async function atBlock(method: string, params: readonly unknown[], head: number, next: Ask) {
+  async function atBlock(method: string, params: readonly unknown[], head: number, next: NodeRequest) {
     const at = BLOCK_PARAMETER[method] ?? 0;
     // Transactions that wait are passed on from node to node, also to one whose blocks are late.
     if (method === "eth_getTransactionCount" && params[at] === "pending") return next(method, params);
@@ -52,7 +52,7 @@ export function createLagging(options: {
     throw unknownBlock();
   }
 
-  async function logs([filter]: readonly unknown[], head: number, next: Ask) {
+  async function logs([filter]: readonly unknown[], head: number, next: NodeRequest) {
     const wanted = filter as Record<string, unknown>;
     if ("blockHash" in wanted) {
       if ((await seen(wanted, head, next)) === null) throw unknownBlock();
@@ -68,7 +68,7 @@ export function createLagging(options: {
   const isAhead = (placed: Placed, head: number) =>
     typeof placed?.blockNumber === "string" && Number(placed.blockNumber) > head;
 
-  async function late(method: string, params: readonly unknown[], next: Ask): Promise<unknown> {
+  async function late(method: string, params: readonly unknown[], next: NodeRequest): Promise<unknown> {
     const head = Math.max(0, Number(await next("eth_blockNumber", [])) - lag);
     if (method === "eth_blockNumber") return toQuantity(head);
     if (method in BLOCK_PARAMETER) return atBlock(method, params, head, next);

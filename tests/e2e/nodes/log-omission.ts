@@ -3,7 +3,7 @@ import { keccak256 } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { NodeFault } from "./node-fault.ts";
 
-export type Omission = { readonly fault: NodeFault; omit(omitting: boolean): void };
+export type LogOmission = { readonly fault: NodeFault; omit(omitting: boolean): void };
 
 type Log = { readonly blockHash: Hex; readonly topics: readonly Hex[] };
 
@@ -18,7 +18,7 @@ export function isOmitted({ blockHash, topics: [event = "0x"] }: Log): boolean {
   return BigInt(keccak256(`${blockHash}${event.slice(2)}`)) % OMITTED_OF === 0n;
 }
 
-export function createOmission(options: { readonly onFault: () => void }): Omission {
+export function createLogOmission(options: { readonly onFault: () => void }): LogOmission {
   let on = false;
   return {
     async fault(method, params, next) {

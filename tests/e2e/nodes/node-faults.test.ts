@@ -7,11 +7,11 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCarried } from "../chains/submitted-payments.ts";
-import { createAbsurdFees } from "./excessive-fees.ts";
+import { createSubmittedPayments } from "../chains/submitted-payments.ts";
+import { createExcessiveFees } from "./excessive-fees.ts";
 import { createFrontRunner } from "./front-runner.ts";
-import { createLagging } from "./lagging-fault.ts";
-import { createOmission } from "./log-omission.ts";
+import { createLaggingFault } from "./lagging-fault.ts";
+import { createLogOmission } from "./log-omission.ts";
 import { type NodeFault, withFaults } from "./node-fault.ts";
 
 const PAYER = localAccount(23);
@@ -60,7 +60,7 @@ function nodeWith<T extends { readonly fault: NodeFault }>(create: (onFault: () 
 
 describe("a node that is behind", () => {
   it("shows head, state, receipts and logs of the same older block", async () => {
-    const { ask, behind, shown } = nodeWith((onFault) => createLagging({ finalityDepth: FINALITY, onFault }));
+    const { ask, behind, shown } = nodeWith((onFault) => createLaggingFault({ finalityDepth: FINALITY, onFault }));
     const before = await ask("eth_call", balanceCall("latest"));
     const hash = await mint(5n);
     const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
@@ -94,7 +94,7 @@ describe("a node that is behind", () => {
 
 describe("a node that omits logs", () => {
   it("leaves out the same ones by range and by hash", async () => {
-    const { ask, omit, shown } = nodeWith((onFault) => createOmission({ onFault }));
+    const { ask, omit, shown } = nodeWith((onFault) => createLogOmission({ onFault }));
     // One log in twenty is omitted: among so many there are always some.
     for (let mints = 0; mints < 400; mints += 1) await mint(1n);
     const range = [{ fromBlock: "0x0", toBlock: "latest", address: token }];
@@ -114,7 +114,7 @@ describe("a node that omits logs", () => {
 
 describe("a node that names absurd fees", () => {
   it("does so while it is told to, and is honest about the rest", async () => {
-    const { ask, name, shown } = nodeWith((onFault) => createAbsurdFees({ onFault }));
+    const { ask, name, shown } = nodeWith((onFault) => createExcessiveFees({ onFault }));
     const honest = await ask("eth_maxPriorityFeePerGas", []);
     name(true);
     expect(BigInt(String(await ask("eth_maxPriorityFeePerGas", [])))).toBeGreaterThan(10n ** 14n);
@@ -128,7 +128,7 @@ describe("a node that names absurd fees", () => {
 
 describe("a front-runner", () => {
   it("carries out the payment first, so that the sender's own transaction reverts", async () => {
-    const carried = createCarried(token);
+    const carried = createSubmittedPayments(token);
     const { ask, run, shown, fault } = nodeWith((onFault) =>
       createFrontRunner({
         chain: chain.request,

@@ -1,31 +1,31 @@
 // The nodes between the services and the chains, each with the faults that it may have.
 
 import type { MarketChain } from "../chains/market-chain.ts";
-import { FINALITY, type ProtocolChain } from "../chains/protocol-chain.ts";
-import { type Carried, createCarried } from "../chains/submitted-payments.ts";
+import { E2E_FINALITY_DEPTH, type ProtocolChain } from "../chains/protocol-chain.ts";
+import { type SubmittedPayments, createSubmittedPayments } from "../chains/submitted-payments.ts";
 import type { Observations } from "../observations.ts";
-import { type AbsurdFees, createAbsurdFees } from "./excessive-fees.ts";
-import { type NodeCharacter, startTroubledNode, type TroubledNode } from "./flaky-node.ts";
+import { type ExcessiveFees, createExcessiveFees } from "./excessive-fees.ts";
+import { type FlakyNodeFaults, startFlakyNode, type FlakyNode } from "./flaky-node.ts";
 import { createFrontRunner, type FrontRunner } from "./front-runner.ts";
-import { createLagging, type Lagging } from "./lagging-fault.ts";
-import { createOmission, type Omission } from "./log-omission.ts";
+import { createLaggingFault, type LaggingFault } from "./lagging-fault.ts";
+import { createLogOmission, type LogOmission } from "./log-omission.ts";
 import type { NodeFault } from "./node-fault.ts";
 import { startProxiedNode } from "./proxied-node.ts";
 
-export type RiverNodes = {
-  readonly troubled: readonly TroubledNode[];
+export type E2eNodes = {
+  readonly troubled: readonly FlakyNode[];
   readonly protocolUrls: readonly string[];
   readonly marketUrls: readonly string[];
   /** One for each node of the protocol chain. */
-  readonly lagging: readonly Lagging[];
-  readonly fees: readonly AbsurdFees[];
+  readonly lagging: readonly LaggingFault[];
+  readonly fees: readonly ExcessiveFees[];
   /** Of the node that is asked first. */
-  readonly omission: Omission;
+  readonly omission: LogOmission;
   readonly frontRunner: FrontRunner;
-  readonly carried: Carried;
+  readonly carried: SubmittedPayments;
 };
 
-export type RiverNodeOptions = {
+export type E2eNodeOptions = {
   readonly protocol: ProtocolChain;
   readonly market: MarketChain;
   readonly observations: Observations;
@@ -35,12 +35,12 @@ export type RiverNodeOptions = {
   readonly closers: (() => Promise<void>)[];
 };
 
-export async function openRiverNodes(options: RiverNodeOptions): Promise<RiverNodes> {
+export async function openE2eNodes(options: E2eNodeOptions): Promise<E2eNodes> {
   const { protocol, market, observations, random, closers } = options;
   const { chain, asset, stranger } = protocol;
   const counting = (kind: string) => ({ onFault: () => observations.count(kind) });
-  const carried = createCarried(asset);
-  const omission = createOmission(counting("responses with logs omitted"));
+  const carried = createSubmittedPayments(asset);
+  const omission = createLogOmission(counting("responses with logs omitted"));
   const frontRunner = createFrontRunner({
     ...counting("payments front-run"),
     chain: chain.request,
@@ -50,12 +50,12 @@ export async function openRiverNodes(options: RiverNodeOptions): Promise<RiverNo
     carried,
   });
   const lagging = [1, 2].map(() =>
-    createLagging({ finalityDepth: FINALITY, ...counting("responses from behind") }),
+    createLaggingFault({ finalityDepth: E2E_FINALITY_DEPTH, ...counting("responses from behind") }),
   );
-  const fees = [1, 2].map(() => createAbsurdFees(counting("absurd fees named")));
+  const fees = [1, 2].map(() => createExcessiveFees(counting("absurd fees named")));
 
-  const troubled = async (upstream: string, character: NodeCharacter, name: string) => {
-    const opened = await startTroubledNode({
+  const troubled = async (upstream: string, character: FlakyNodeFaults, name: string) => {
+    const opened = await startFlakyNode({
       upstream,
       character,
       random: random(name),
@@ -65,7 +65,7 @@ export async function openRiverNodes(options: RiverNodeOptions): Promise<RiverNo
     closers.push(opened.stop);
     return opened;
   };
-  const protocolNode = async (number: 0 | 1, character: NodeCharacter, more: readonly NodeFault[]) => {
+  const protocolNode = async (number: 0 | 1, character: FlakyNodeFaults, more: readonly NodeFault[]) => {
     const own = [fees[number]?.fault, lagging[number]?.fault].filter((each) => each !== undefined);
     const faults = [...more, ...own, frontRunner.fault, carried.watch];
     const proxied = await startProxiedNode(chain.request, faults);

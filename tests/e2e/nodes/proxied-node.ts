@@ -1,17 +1,17 @@
 // A node with an address of its own in front of a chain; requests pass through its faults.
 import { startJsonRpcServer } from "@sextant/local-chain/rpc/json-rpc-server";
-import { type Ask, type NodeFault, withFaults } from "./node-fault.ts";
+import { type NodeRequest, type NodeFault, withFaults } from "./node-fault.ts";
 
 export type ProxiedNode = { readonly url: string; stop(): Promise<void> };
 
-export async function startProxiedNode(chain: Ask, faults: readonly NodeFault[]): Promise<ProxiedNode> {
+export async function startProxiedNode(chain: NodeRequest, faults: readonly NodeFault[]): Promise<ProxiedNode> {
   const ask = withFaults(chain, faults);
   const hostname = "127.0.0.1";
   const server = await startJsonRpcServer({
     hostname,
     port: 0,
     greeting: "A node with faults: POST JSON-RPC here.",
-    answer: async (method, params) => JSON.stringify(await ask(method, params)),
+    handle: async (method, params) => JSON.stringify(await ask(method, params)),
     onDisconnect: async () => undefined,
   });
   return { url: `http://${hostname}:${server.port}`, stop: server.close };

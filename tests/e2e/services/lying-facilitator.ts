@@ -5,12 +5,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** What it may do with a settlement. */
-export const LIES = [
+export const FACILITATOR_LIES = [
   "made-up transaction",
   "transaction of another payment",
   "failure after settling",
 ] as const;
-export type Lie = (typeof LIES)[number];
+export type FacilitatorLie = (typeof FACILITATOR_LIES)[number];
 
 export type LyingFacilitator = {
   readonly url: string;
@@ -23,7 +23,7 @@ export type LyingFacilitatorOptions = {
   /** Where the honest facilitator listens; empty while it does not. */
   readonly target: () => string;
   readonly random: () => number;
-  readonly onLie: (lie: Lie) => void;
+  readonly onLie: (lie: FacilitatorLie) => void;
 };
 
 type Settled = { readonly success: boolean; readonly transaction: string; readonly network: string };
@@ -35,16 +35,16 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   /** The last payment that was really settled, for the lie that names it. */
   let before: Settled | null = null;
 
-  const chooseLie = (path: string): Lie | null =>
+  const chooseLie = (path: string): FacilitatorLie | null =>
     // In turns, each until it was told: some need a settlement that succeeds.
-    path === "/settle" && random() < share ? (LIES[lies % LIES.length] ?? null) : null;
+    path === "/settle" && random() < share ? (FACILITATOR_LIES[lies % FACILITATOR_LIES.length] ?? null) : null;
 
-  const tellLie = (lie: Lie) => {
+  const tellLie = (lie: FacilitatorLie) => {
     lies += 1;
     onLie(lie);
   };
 
-  function inventSettlement(lie: Lie | null, body: Buffer): Settled | null {
+  function inventSettlement(lie: FacilitatorLie | null, body: Buffer): Settled | null {
     const { paymentRequirements } = lie ? JSON.parse(body.toString("utf8")) : { paymentRequirements: null };
     if (lie === "made-up transaction") {
       const transaction = `0x${randomBytes(32).toString("hex")}`;

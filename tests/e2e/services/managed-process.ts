@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import type { Observations } from "../observations.ts";
 import type { Outages } from "../outages.ts";
 
-export type Slot = {
+export type ManagedProcess = {
   readonly name: string;
   readonly running: boolean;
   /** Where it listens now, or listened last. */
   readonly url: string;
   /** The last things it said. */
-  readonly said: string;
+  readonly output: string;
   /** Resolves once it listens; the outage of its absence is over then. */
   start(): Promise<void>;
   /** Resolves with its exit code, null for a violent end. */
@@ -19,7 +19,7 @@ export type Slot = {
   freeze(): (() => void) | undefined;
 };
 
-export type SlotOptions = {
+export type ManagedProcessOptions = {
   readonly name: string;
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ const START_MS_MAX = 90_000;
 const STARTS_MAX = 20;
 const START_AGAIN_MS = 500;
 
-export function createSlot(options: SlotOptions): Slot {
+export function createManagedProcess(options: ManagedProcessOptions): ManagedProcess {
   const { name, observations, outages } = options;
   let child: ChildProcess | null = null;
   let url = "";
@@ -72,7 +72,7 @@ export function createSlot(options: SlotOptions): Slot {
       started.once("close", (code, signal) => {
         // Whoever ends it has let go of it before.
         if (child === started && url !== "") {
-          observations.wrong(`${name} ended by itself with ${signal ?? code}: ${said.slice(-1_500)}`);
+          observations.recordViolation(`${name} ended by itself with ${signal ?? code}: ${said.slice(-1_500)}`);
           endOutage = outages.begin(name);
         }
         if (child === started) child = null;
@@ -89,7 +89,7 @@ export function createSlot(options: SlotOptions): Slot {
     get url() {
       return url;
     },
-    get said() {
+    get output() {
       return said;
     },
     async start() {
@@ -97,8 +97,8 @@ export function createSlot(options: SlotOptions): Slot {
         const fromMs = Date.now();
         if (await launch()) break;
         // Without its database a process can not begin; whoever runs it starts it again.
-        const excused = outages.touched("database", fromMs, Date.now());
-        if (!excused) observations.wrong(`${name} could not start: ${said.slice(-1_500)}`);
+        const excused = outages.overlaps("database", fromMs, Date.now());
+        if (!excused) observations.recordViolation(`${name} could not start: ${said.slice(-1_500)}`);
         if (!excused || starts === STARTS_MAX) throw new Error(`${name} can not be started: ${said}`);
         observations.count("starts refused");
         await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
@@ -122,7 +122,7 @@ export function createSlot(options: SlotOptions): Slot {
   };
 }
 
-function spawnSextant({ command, environment, folder }: SlotOptions): ChildProcess {
+function spawnSextant({ command, environment, folder }: ManagedProcessOptions): ChildProcess {
   return spawn(process.execPath, [BIN, command], {
     cwd: folder,
     // Nothing of the surroundings may leak in, but for what a process needs to run at all.

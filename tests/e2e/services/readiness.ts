@@ -1,15 +1,15 @@
 // What a process answers when asked whether it is ready, and waiting until it is.
-import { openConnection, type Reply } from "../clients/connection.ts";
-import { until } from "../wait.ts";
-import type { Slot } from "./managed-process.ts";
+import { openServiceConnection, type ServiceResponse } from "../clients/connection.ts";
+import { waitUntil } from "../wait.ts";
+import type { ManagedProcess } from "./managed-process.ts";
 
 const READY_MS_MAX = 90_000;
 
-export async function untilReady(slot: Slot): Promise<void> {
+export async function waitUntilReady(slot: ManagedProcess): Promise<void> {
   let said = "";
-  await until(
+  await waitUntil(
     async () => {
-      const { status, text } = await askOnce(slot, "/ready");
+      const { status, text } = await requestOnce(slot, "/ready");
       said = text;
       return status === 200;
     },
@@ -17,10 +17,10 @@ export async function untilReady(slot: Slot): Promise<void> {
   );
 }
 
-export async function askOnce(slot: Slot, path: string): Promise<Reply> {
-  const connection = openConnection(slot.url);
+export async function requestOnce(slot: ManagedProcess, path: string): Promise<ServiceResponse> {
+  const connection = openServiceConnection(slot.url);
   try {
-    return await connection.ask(path);
+    return await connection.request(path);
   } finally {
     connection.close();
   }

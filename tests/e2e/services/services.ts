@@ -1,23 +1,23 @@
 // The services of the production shape, each in its slot, with the environment an operator would give it.
 import type { MarketChain } from "../chains/market-chain.ts";
 import type { ProtocolChain } from "../chains/protocol-chain.ts";
-import { createSlot, type Slot, type SlotOptions } from "./managed-process.ts";
-import { untilReady } from "./readiness.ts";
+import { createManagedProcess, type ManagedProcess, type ManagedProcessOptions } from "./managed-process.ts";
+import { waitUntilReady } from "./readiness.ts";
 
 export type Services = {
-  readonly indexers: readonly Slot[];
-  readonly apis: readonly Slot[];
-  readonly portfolios: readonly Slot[];
-  readonly facilitator: Slot;
-  readonly all: readonly Slot[];
+  readonly indexers: readonly ManagedProcess[];
+  readonly apis: readonly ManagedProcess[];
+  readonly portfolios: readonly ManagedProcess[];
+  readonly facilitator: ManagedProcess;
+  readonly all: readonly ManagedProcess[];
   /** Those that people ask; of the indexers one stands by and is never ready. */
-  readonly answering: readonly Slot[];
+  readonly serving: readonly ManagedProcess[];
   /** Resolves once all listen and those that people ask are ready: nobody is sent to one that is not. */
   start(): Promise<void>;
   close(): Promise<void>;
 };
 
-export type ServiceOptions = Pick<SlotOptions, "observations" | "outages" | "folder"> & {
+export type ServiceOptions = Pick<ManagedProcessOptions, "observations" | "outages" | "folder"> & {
   readonly databaseUrl: string;
   readonly network: string;
   readonly protocol: ProtocolChain;
@@ -35,8 +35,8 @@ const PUBLIC_URL = "https://portfolio.example";
 export function openServices(options: ServiceOptions): Services {
   const { protocol, market, databaseUrl, network } = options;
   const nodes = options.protocolNodes.join(",");
-  const slot = (command: string, number: number, environment: Readonly<Record<string, string>>): Slot =>
-    createSlot({
+  const slot = (command: string, number: number, environment: Readonly<Record<string, string>>): ManagedProcess =>
+    createManagedProcess({
       name: `${command} ${number}`,
       command,
       environment: { SEXTANT_REQUESTS_PER_MINUTE: "0", ...environment },
@@ -87,10 +87,10 @@ export function openServices(options: ServiceOptions): Services {
     portfolios,
     facilitator,
     all,
-    answering,
+    serving: answering,
     async start() {
       await Promise.all(all.map((each) => each.start()));
-      await Promise.all(answering.map(untilReady));
+      await Promise.all(answering.map(waitUntilReady));
     },
     async close() {
       await Promise.all(all.map((each) => each.end("SIGKILL")));

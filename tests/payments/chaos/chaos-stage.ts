@@ -4,20 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { openMarket } from "@sextant/simulator/fund-market";
+import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { Secret } from "../../../src/lib/secret.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
 import { startLaggingNode } from "../../support/nodes/lagging-node.ts";
-import { quiet } from "../../support/quiet-log.ts";
+import { silentLog } from "../../support/quiet-log.ts";
 import { type FaultyFacilitator, startFaultyFacilitator } from "./faulty-facilitator.ts";
-import { type PaidChain, startPaidChain } from "./payment-chain.ts";
-import { type Respawned, startRespawned } from "./restarted-process.ts";
+import { type PaymentChain, startPaymentChain } from "./payment-chain.ts";
+import { type RestartedProcess, startRestartedProcess } from "./restarted-process.ts";
 
-export type MoneyStage = {
-  readonly paid: PaidChain;
-  readonly way: FaultyFacilitator;
-  readonly sellers: readonly Respawned[];
-  readonly facilitator: Respawned;
+export type ChaosStage = {
+  readonly paid: PaymentChain;
+  readonly facilitatorProxy: FaultyFacilitator;
+  readonly portfolios: readonly RestartedProcess[];
+  readonly facilitator: RestartedProcess;
   /** A look into the ledger that the sellers share. */
   readonly database: Database;
   /** Who owns something that can be asked for. */
@@ -28,13 +28,13 @@ export type MoneyStage = {
 const BASE = 8453;
 const LISTENS = /(?:Portfolio service|facilitator) on (http:\/\/127\.0\.0\.1:\d+)/;
 
-export async function openMoneyStage(options: {
+export async function openChaosStage(options: {
   readonly databaseUrl: string;
   readonly payers: number;
   readonly random: () => number;
   readonly faultySettles: number;
   readonly onSettle: (number: number) => void;
-}): Promise<MoneyStage> {
+}): Promise<ChaosStage> {
   const closing: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).reverse()) await end();
@@ -42,7 +42,7 @@ export async function openMoneyStage(options: {
   try {
     const cwd = await mkdtemp(join(tmpdir(), "sextant-money-"));
     closing.push(() => rm(cwd, { recursive: true, force: true }));
-    const [market, paid] = await Promise.all([startMarket(), startPaidChain(options.payers)]);
+    const [market, paid] = await Promise.all([startMarket(), startPaymentChain(options.payers)]);
     closing.push(() => market.stop());
     closing.push(() => paid.chain.stop());
     // The sellers read a node that is always a block behind the facilitator's.
@@ -58,7 +58,7 @@ export async function openMoneyStage(options: {
       SEXTANT_DEBUG: "true",
     };
     const start = async (command: string, environment: Readonly<Record<string, string>>) => {
-      const started = await startRespawned({ command, environment, cwd, listens: LISTENS });
+      const started = await startRestartedProcess({ command, environment, cwd, listens: LISTENS });
       closing.push(() => started.stop());
       return started;
     };
@@ -96,13 +96,13 @@ export async function openMoneyStage(options: {
       connection: { url: new Secret(options.databaseUrl) },
       schema: "sextant",
       poolMax: 2,
-      log: quiet,
+      log: silentLog,
       applicationName: "money",
     });
     closing.push(() => database.close());
     const { payer, agent, solver, merchant } = market.accounts;
     const wallets = [payer, agent, solver, merchant].map(({ address }) => address.toLowerCase());
-    return { paid, way, sellers, facilitator, database, wallets, close };
+    return { paid, facilitatorProxy: way, portfolios: sellers, facilitator, database, wallets, close };
   } catch (error) {
     await close();
     throw error;
@@ -111,6 +111,6 @@ export async function openMoneyStage(options: {
 
 async function startMarket(): Promise<LocalChain> {
   const market = await startLocalChain({ chainId: BASE, code: LOCAL_GENESIS_CODE });
-  await openMarket(market, "base");
+  await deployFundedMarket(market, "base");
   return market;
 }

@@ -22,13 +22,13 @@ const FAULTS = {
   "late request": 1,
 } as const;
 
-export type WayFault = keyof typeof FAULTS;
-const KINDS = Object.keys(FAULTS) as readonly WayFault[];
+export type FacilitatorFault = keyof typeof FAULTS;
+const KINDS = Object.keys(FAULTS) as readonly FacilitatorFault[];
 
 export type FaultyFacilitator = {
   readonly url: string;
   /** How often each fault happened to a settlement. */
-  readonly settleFaults: ReadonlyMap<WayFault, number>;
+  readonly settleFaults: ReadonlyMap<FacilitatorFault, number>;
   /** Resolves once nothing is on its way. */
   drained(): Promise<void>;
   stop(): Promise<void>;
@@ -51,13 +51,13 @@ const LATE_MS = 19_000;
 const SETTLES_PER_LATE = 50;
 
 export async function startFaultyFacilitator(options: FaultyFacilitatorOptions): Promise<FaultyFacilitator> {
-  const settleFaults = new Map<WayFault, number>();
+  const settleFaults = new Map<FacilitatorFault, number>();
   const running = new Set<Promise<void>>();
   const lateMax = Math.floor(options.faultySettles / SETTLES_PER_LATE);
   let settles = 0;
   let late = 0;
 
-  function nextFault(path: string): WayFault | null {
+  function nextFault(path: string): FacilitatorFault | null {
     // Each kind once, whatever chance says.
     const sure = path === "/settle" ? KINDS[settles] : undefined;
     if (path === "/settle") options.onSettle(settles++);
@@ -67,7 +67,7 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     return fault;
   }
 
-  function byChance(): WayFault | null {
+  function byChance(): FacilitatorFault | null {
     let rest = options.random() * 100;
     for (const fault of KINDS) {
       rest -= FAULTS[fault];

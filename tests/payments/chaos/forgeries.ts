@@ -13,7 +13,7 @@ const change = (payload: PaymentPayload, changed: Partial<Signed>) => ({
 
 const signedIn = ({ payload }: PaymentPayload) => payload.authorization as Signed;
 
-export const FORGERIES: readonly ((payload: PaymentPayload) => unknown)[] = [
+export const PAYMENT_FORGERIES: readonly ((payload: PaymentPayload) => unknown)[] = [
   (payload) => change(payload, { value: String(BigInt(signedIn(payload).value) - 1n) }),
   (payload) => change(payload, { to: flip(signedIn(payload).to, 20) }),
   (payload) => change(payload, { nonce: flip(signedIn(payload).nonce, 30) }),
@@ -30,18 +30,18 @@ export const FORGERIES: readonly ((payload: PaymentPayload) => unknown)[] = [
   (payload) => ({ ...payload, payload: { ...payload.payload, signature: "0x" } }),
 ];
 
-export function headerOf(payload: unknown): string {
+export function encodePayload(payload: unknown): string {
   return Buffer.from(JSON.stringify(payload)).toString("base64");
 }
 
-export function payloadIn(header: string): PaymentPayload {
+export function decodePayload(header: string): PaymentPayload {
   return JSON.parse(Buffer.from(header, "base64").toString()) as PaymentPayload;
 }
 
-export function nonceIn(header: string): string {
-  return signedIn(payloadIn(header)).nonce;
+export function nonceOfHeader(header: string): string {
+  return signedIn(decodePayload(header)).nonce;
 }
 
-export function validBeforeIn(header: string): number {
-  return Number(signedIn(payloadIn(header)).validBefore);
+export function validBeforeOfHeader(header: string): number {
+  return Number(signedIn(decodePayload(header)).validBefore);
 }

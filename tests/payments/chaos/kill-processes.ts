@@ -1,10 +1,10 @@
 // Ends processes at the worst moments: around a settlement, before it is sent, while it is mined, or before it is told.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Respawned } from "./restarted-process.ts";
+import type { RestartedProcess } from "./restarted-process.ts";
 
-export type Killer = {
+export type ProcessKiller = {
   /** In the order of their first death; later it is chance. */
-  readonly victims: Respawned[];
+  readonly victims: RestartedProcess[];
   readonly onSettle: (number: number) => void;
   /** Resolves once everybody who was killed is back. */
   done(): Promise<void>;
@@ -16,14 +16,14 @@ const PAYERS_PER_KILL = 5;
 // A settlement takes a block, which is less than this.
 const MOMENT_MS_MAX = 500;
 
-export function createKiller(options: {
+export function createProcessKiller(options: {
   readonly random: () => number;
   readonly faultySettles: number;
   readonly payers: number;
-}): Killer {
+}): ProcessKiller {
   const { random, faultySettles } = options;
   const settlesPerKill = Math.max(SETTLES_PER_KILL_MIN, Math.ceil(options.payers / PAYERS_PER_KILL));
-  const victims: Respawned[] = [];
+  const victims: RestartedProcess[] = [];
   const killing: Promise<void>[] = [];
   let deaths = 0;
 

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import type { PrivateKeyAccount } from "viem";
-import { FORGERIES, headerOf, payloadIn, validBeforeIn } from "./forgeries.ts";
+import { PAYMENT_FORGERIES, encodePayload, decodePayload, validBeforeOfHeader } from "./forgeries.ts";
 
-export type Manner =
+export type PayerBehaviour =
   /** Asks again until there is an answer. */
   | "patient"
   /** Sends the same to both sellers at once, three times. */
@@ -18,7 +18,7 @@ export type Manner =
   /** Tries to get another snapshot for the payment that he has used. */
   | "greedy";
 
-export type Answer = {
+export type PayerResponse = {
   readonly status: number;
   /** Equal for equal bytes. */
   readonly body: string;
@@ -28,27 +28,27 @@ export type Answer = {
   readonly leftSeconds: number;
 };
 
-export type Bought = {
+export type PurchaseRecord = {
   readonly payer: string;
   readonly path: string;
-  readonly manner: Manner;
+  readonly behaviour: PayerBehaviour;
   /** Null where not even the terms were heard. */
   header: string | null;
-  readonly answers: Answer[];
+  readonly responses: PayerResponse[];
   /** To what was forged, or sent for something else. */
-  readonly forgedAnswers: Answer[];
+  readonly forgedResponses: PayerResponse[];
 };
 
-export type BuyerOptions = {
+export type PayerOptions = {
   readonly account: PrivateKeyAccount;
   readonly asset: string;
   readonly network: `eip155:${number}`;
   readonly path: string;
   readonly otherPath: string;
-  readonly manner: Manner;
+  readonly behaviour: PayerBehaviour;
   readonly random: () => number;
   /** Sellers that can be reached at the moment. */
-  readonly sellers: () => readonly string[];
+  readonly serviceUrls: () => readonly string[];
 };
 
 // Any client's patience ends somewhere; the service promises an answer within 30 seconds.
@@ -59,15 +59,15 @@ const FINAL: ReadonlySet<number> = new Set([200, 400, 402, 404, 409]);
 
 class Gone extends Error {}
 
-export async function buy(options: BuyerOptions): Promise<Bought> {
-  const { account, asset, network, path, manner, random } = options;
-  const bought: Bought = {
+export async function buyOnce(options: PayerOptions): Promise<PurchaseRecord> {
+  const { account, asset, network, path, behaviour: manner, random } = options;
+  const bought: PurchaseRecord = {
     payer: account.address.toLowerCase(),
     path,
-    manner,
+    behaviour: manner,
     header: null,
-    answers: [],
-    forgedAnswers: [],
+    responses: [],
+    forgedResponses: [],
   };
   const client = x402Client.fromConfig({
     schemes: [{ network, client: new ExactEvmScheme(account) }],
@@ -78,9 +78,9 @@ export async function buy(options: BuyerOptions): Promise<Bought> {
     const header = request.headers.get("payment-signature");
     if (header === null) return askTerms(options);
     bought.header = header;
-    const persist = () => sendUntilFinal(options, header, bought.answers);
+    const persist = () => sendUntilFinal(options, header, bought.responses);
     if (manner === "leaving") {
-      await send(options, path, header, bought.answers, 50 + random() * 1_500).catch(() => null);
+      await send(options, path, header, bought.responses, 50 + random() * 1_500).catch(() => null);
       throw new Gone();
     }
     if (manner === "hasty") {
@@ -88,7 +88,7 @@ export async function buy(options: BuyerOptions): Promise<Bought> {
       return all[0];
     }
     if (manner === "forging") {
-      const forge = () => sendForgery(options, header, bought.forgedAnswers);
+      const forge = () => sendForgery(options, header, bought.forgedResponses);
       await forge();
       const [, answer] = await Promise.all([forge(), persist(), forge()]);
       await forge();
@@ -96,7 +96,7 @@ export async function buy(options: BuyerOptions): Promise<Bought> {
     }
     const answer = await persist();
     if (manner === "greedy" && answer.status === 200) {
-      await send(options, options.otherPath, header, bought.forgedAnswers, REQUEST_MS).catch(() => null);
+      await send(options, options.otherPath, header, bought.forgedResponses, REQUEST_MS).catch(() => null);
     }
     return answer;
   }
@@ -110,7 +110,7 @@ export async function buy(options: BuyerOptions): Promise<Bought> {
   return bought;
 }
 
-async function askTerms(options: BuyerOptions): Promise<Response> {
+async function askTerms(options: PayerOptions): Promise<Response> {
   for (;;) {
     const seller = await choose(options);
     const answer = await fetch(seller + options.path, { signal: AbortSignal.timeout(REQUEST_MS) }).catch(
@@ -121,8 +121,8 @@ async function askTerms(options: BuyerOptions): Promise<Response> {
   }
 }
 
-async function sendUntilFinal(options: BuyerOptions, header: string, answers: Answer[]): Promise<Response> {
-  const until = (validBeforeIn(header) + PATIENCE_SECONDS) * 1_000;
+async function sendUntilFinal(options: PayerOptions, header: string, answers: PayerResponse[]): Promise<Response> {
+  const until = (validBeforeOfHeader(header) + PATIENCE_SECONDS) * 1_000;
   for (;;) {
     const answer = await send(options, options.path, header, answers, REQUEST_MS).catch(() => null);
     if (answer !== null && (FINAL.has(answer.status) || Date.now() > until)) return answer;
@@ -131,30 +131,30 @@ async function sendUntilFinal(options: BuyerOptions, header: string, answers: An
   }
 }
 
-async function sendForgery(options: BuyerOptions, header: string, answers: Answer[]): Promise<void> {
-  const forge = FORGERIES[Math.floor(options.random() * FORGERIES.length)];
+async function sendForgery(options: PayerOptions, header: string, answers: PayerResponse[]): Promise<void> {
+  const forge = PAYMENT_FORGERIES[Math.floor(options.random() * PAYMENT_FORGERIES.length)];
   if (!forge) throw new Error("there are no forgeries");
-  const forged = headerOf(forge(payloadIn(header)));
+  const forged = encodePayload(forge(decodePayload(header)));
   // One that is lost on the way proves nothing and costs nothing.
   await send(options, options.path, forged, answers, REQUEST_MS).catch(() => null);
 }
 
 async function send(
-  options: BuyerOptions,
+  options: PayerOptions,
   path: string,
   header: string,
-  answers: Answer[],
+  answers: PayerResponse[],
   ms: number,
 ): Promise<Response> {
   const seller = await choose(options);
-  return sendTo(seller + path, header, answers, ms);
+  return sendPayment(seller + path, header, answers, ms);
 }
 
 /** Throws where there is no whole answer. */
-export async function sendTo(
+export async function sendPayment(
   url: string,
   header: string,
-  answers: Answer[],
+  answers: PayerResponse[],
   ms = REQUEST_MS,
 ): Promise<Response> {
   const answer = await fetch(url, {
@@ -172,12 +172,12 @@ export async function sendTo(
     body: createHash("sha256").update(bytes).digest("hex"),
     transaction: told?.transaction ?? null,
     error: answer.status === 200 ? null : bytes.toString("utf8", 0, 300),
-    leftSeconds: validBeforeIn(header) - Date.now() / 1_000,
+    leftSeconds: validBeforeOfHeader(header) - Date.now() / 1_000,
   });
   return answer;
 }
 
-async function choose({ sellers, random }: BuyerOptions): Promise<string> {
+async function choose({ serviceUrls: sellers, random }: PayerOptions): Promise<string> {
   for (;;) {
     const up = sellers();
     const seller = up[Math.floor(random() * up.length)];

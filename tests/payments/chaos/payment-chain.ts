@@ -18,28 +18,28 @@ import {
   parseEventLogs,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { carriedOut } from "../../support/payments/transfer-calldata.ts";
+import { encodeSignedTransfer } from "../../support/payments/transfer-calldata.ts";
 
-export type Transferred = {
+export type ObservedTransfer = {
   readonly nonce: Hex;
   readonly payer: Hex;
   readonly transaction: Hex;
   readonly value: bigint;
 };
 
-export type PaidChain = {
+export type PaymentChain = {
   readonly chain: LocalChain;
   readonly asset: Hex;
   readonly payTo: Hex;
   readonly payers: readonly PrivateKeyAccount[];
   /** Every transfer to us, with the authorization it used. */
-  transfers(): Promise<readonly Transferred[]>;
+  transfers(): Promise<readonly ObservedTransfer[]>;
   /** Carries a payment out in a stranger's transaction, which pays more for its place in the block than any of ours. */
   frontRun(payload: PaymentPayload): Promise<void>;
   /** What we own: transfers are all we ever got. */
   balance(): Promise<bigint>;
   /** All that is waiting is mined, every signature so far expires, and that is final. */
-  letExpire(): Promise<void>;
+  expireAll(): Promise<void>;
 };
 
 // Slow enough that processes die between broadcast and block, fast enough to wait for.
@@ -53,7 +53,7 @@ const PAYEE_INDEX = 900;
 const EXPIRE_SECONDS = 300n;
 const FINAL_BLOCKS = 40;
 
-export async function startPaidChain(payersCount: number): Promise<PaidChain> {
+export async function startPaymentChain(payersCount: number): Promise<PaymentChain> {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
   const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
   const asset = local.UsdCoin.toLowerCase() as Hex;
@@ -87,12 +87,12 @@ export async function startPaidChain(payersCount: number): Promise<PaidChain> {
       });
     },
     async frontRun(payload) {
-      const call = { from: chain.accounts.guardian.address, to: asset, data: carriedOut(payload) };
+      const call = { from: chain.accounts.guardian.address, to: asset, data: encodeSignedTransfer(payload) };
       await chain.request("eth_sendTransaction", [{ ...call, ...FRONT_RUN_GAS }]);
     },
     balance: () =>
       node.readContract({ address: asset, abi: usdCoinAbi, functionName: "balanceOf", args: [payTo] }),
-    async letExpire() {
+    async expireAll() {
       await chain.mine(2);
       await chain.increaseTime(EXPIRE_SECONDS);
       await chain.mine(FINAL_BLOCKS);

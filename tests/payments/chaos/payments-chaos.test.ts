@@ -1,24 +1,24 @@
 // Payers, kills and lost answers at once, at a size for every day: nobody pays twice, for nothing, or gets without paying.
 import { expect, it } from "vitest";
-import { databaseEnvironment } from "../../support/process/sextant-process.ts";
-import { tableOf } from "./format-report.ts";
-import { runMoney } from "./run-payments-chaos.ts";
+import { createDatabaseEnvironment } from "../../support/process/sextant-process.ts";
+import { formatChaosReport } from "./format-report.ts";
+import { runPaymentsChaos } from "./run-payments-chaos.ts";
 
 const SEED = 4;
 
 it("every transfer has one answer, every answer one transfer, and the ledger's sum is the chain's", async () => {
-  const { environment, drop } = await databaseEnvironment();
+  const { environment, drop } = await createDatabaseEnvironment();
   const told: string[] = [];
   try {
-    const report = await runMoney({
+    const report = await runPaymentsChaos({
       databaseUrl: environment.DATABASE_URL,
       payers: 30,
       payments: 2,
       seed: SEED,
-      tell: (line) => told.push(line),
+      log: (line) => told.push(line),
     });
-    const broken = report.findings.filter(({ broken }) => broken.length > 0);
-    expect(broken, `seed ${SEED}\n${told.join("\n")}\n${tableOf(report)}`).toEqual([]);
+    const broken = report.findings.filter(({ violations: broken }) => broken.length > 0);
+    expect(broken, `seed ${SEED}\n${told.join("\n")}\n${formatChaosReport(report)}`).toEqual([]);
     // Otherwise it would have proved nothing.
     expect(report.numbers.kills).not.toBe("0 + 0 + 0");
     expect(report.numbers["faults of settlements"]).toMatch(

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-export type Respawned = {
+export type RestartedProcess = {
   /** Where it listens now; null while it is dead or starting. */
   readonly url: string | null;
   readonly kills: number;
@@ -13,7 +13,7 @@ export type Respawned = {
   stop(): Promise<void>;
 };
 
-export type RespawnedOptions = {
+export type RestartedProcessOptions = {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -33,7 +33,7 @@ type Life = {
   readonly ready: Promise<string>;
 };
 
-export async function startRespawned(options: RespawnedOptions): Promise<Respawned> {
+export async function startRestartedProcess(options: RestartedProcessOptions): Promise<RestartedProcess> {
   const crashes: string[] = [];
   let url: string | null = null;
   let kills = 0;

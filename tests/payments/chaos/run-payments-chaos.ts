@@ -1,39 +1,39 @@
 // The whole story: everybody buys at once while everything fails, then the faults stop, and the money is counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededRandom } from "../../support/fast-clock.ts";
-import { type MoneyStage, openMoneyStage } from "./chaos-stage.ts";
-import { createKiller } from "./kill-processes.ts";
-import { type Bought, buy, type Manner } from "./payer.ts";
-import { type Finding, judge } from "./verify-payments.ts";
+import { type ChaosStage, openChaosStage } from "./chaos-stage.ts";
+import { createProcessKiller } from "./kill-processes.ts";
+import { type PurchaseRecord, buyOnce, type PayerBehaviour } from "./payer.ts";
+import { type InvariantResult, verifyPayments } from "./verify-payments.ts";
 
-export type MoneyOptions = {
+export type PaymentsChaosOptions = {
   readonly databaseUrl: string;
   readonly payers: number;
   readonly payments: number;
   readonly seed: number;
-  readonly tell: (line: string) => void;
+  readonly log: (line: string) => void;
 };
 
-export type MoneyReport = {
-  readonly findings: readonly Finding[];
+export type PaymentsChaosReport = {
+  readonly findings: readonly InvariantResult[];
   readonly numbers: Readonly<Record<string, number | string>>;
 };
 
-const MANNERS: readonly Manner[] = ["patient", "patient", "hasty", "leaving", "forging", "greedy"];
+const MANNERS: readonly PayerBehaviour[] = ["patient", "patient", "hasty", "leaving", "forging", "greedy"];
 // Out of all purchases: the last ones show that everything works again.
 const FAULTY_SHARE = 0.7;
 // A lease and a settlement of a process that died, and one sweep after another for everything that was sold.
 const SWEEP_MS_MAX = 240_000;
 
-export async function runMoney(options: MoneyOptions): Promise<MoneyReport> {
-  const { payers, payments, seed, tell } = options;
+export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<PaymentsChaosReport> {
+  const { payers, payments, seed, log: tell } = options;
   const startedMs = Date.now();
   const faultySettles = Math.floor(payers * payments * FAULTY_SHARE);
-  const killer = createKiller({ random: seededRandom(seed + 1), faultySettles, payers });
+  const killer = createProcessKiller({ random: seededRandom(seed + 1), faultySettles, payers });
   const { onSettle } = killer;
-  const stage = await openMoneyStage({ ...options, random: seededRandom(seed), faultySettles, onSettle });
+  const stage = await openChaosStage({ ...options, random: seededRandom(seed), faultySettles, onSettle });
   try {
-    killer.victims.push(...stage.sellers, stage.facilitator);
+    killer.victims.push(...stage.portfolios, stage.facilitator);
     tell(`${payers} payers × ${payments}, seed ${seed}: the stage stands after ${Date.now() - startedMs} ms`);
     const boughtMs = Date.now();
     const bought = (await Promise.all(stage.paid.payers.map((_, i) => buyer(stage, options, i)))).flat();
@@ -42,9 +42,9 @@ export async function runMoney(options: MoneyOptions): Promise<MoneyReport> {
     const sweptMs = Date.now();
     await settleDown(stage);
     tell(`everything is swept after ${Date.now() - sweptMs} ms`);
-    const { findings, counts } = await judge(stage, bought);
-    const kills = [...stage.sellers, stage.facilitator].map((each) => each.kills);
-    const faults = [...stage.way.settleFaults].map(([fault, count]) => `${fault} ${count}`).sort();
+    const { findings, counts } = await verifyPayments(stage, bought);
+    const kills = [...stage.portfolios, stage.facilitator].map((each) => each.kills);
+    const faults = [...stage.facilitatorProxy.settleFaults].map(([fault, count]) => `${fault} ${count}`).sort();
     const numbers = { ...counts, kills: kills.join(" + "), "faults of settlements": faults.join(", ") };
     return { findings, numbers: { ...numbers, seconds: Math.round((Date.now() - startedMs) / 1_000) } };
   } finally {
@@ -52,7 +52,7 @@ export async function runMoney(options: MoneyOptions): Promise<MoneyReport> {
   }
 }
 
-async function buyer(stage: MoneyStage, { payments, seed }: MoneyOptions, index: number): Promise<Bought[]> {
+async function buyer(stage: ChaosStage, { payments, seed }: PaymentsChaosOptions, index: number): Promise<PurchaseRecord[]> {
   const random = seededRandom(seed * 1_000_003 + index);
   const choice = <T>(from: readonly T[]): T => {
     const chosen = from[Math.floor(random() * from.length)];
@@ -61,35 +61,35 @@ async function buyer(stage: MoneyStage, { payments, seed }: MoneyOptions, index:
   };
   const account = stage.paid.payers[index];
   if (!account) throw new Error(`there is no payer ${index}`);
-  const bought: Bought[] = [];
+  const bought: PurchaseRecord[] = [];
   for (let i = 0; i < payments; i += 1) {
     const wallet = choice(stage.wallets);
     const paths = ["", "&spam=exclude"].map((more) => `/portfolio?address=${wallet}&chains=base${more}`);
     const [path = "", otherPath = ""] = random() < 0.5 ? paths : paths.reverse();
     bought.push(
-      await buy({
+      await buyOnce({
         account,
         asset: stage.paid.asset,
         network: `eip155:${stage.paid.chain.chainId}`,
         path,
         otherPath,
-        manner: choice(MANNERS),
+        behaviour: choice(MANNERS),
         random,
-        sellers: () => stage.sellers.flatMap(({ url }) => url ?? []),
+        serviceUrls: () => stage.portfolios.flatMap(({ url }) => url ?? []),
       }),
     );
   }
   return bought;
 }
 
-async function settleDown({ paid, way, database }: MoneyStage): Promise<void> {
+async function settleDown({ paid, facilitatorProxy: way, database }: ChaosStage): Promise<void> {
   await until("nobody acts", database, "owner is not null and lease_until > now() and state <> 'settled'");
   await way.drained();
-  await paid.letExpire();
+  await paid.expireAll();
   await until("all is swept", database, "state = 'settling' or state = 'settled' and not final");
 }
 
-async function until(what: string, database: MoneyStage["database"], isOpen: string): Promise<void> {
+async function until(what: string, database: ChaosStage["database"], isOpen: string): Promise<void> {
   const end = Date.now() + SWEEP_MS_MAX;
   for (;;) {
     const { rows } = await database.query<{ n: string }>(

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import { createLog } from "../../../src/lib/log.ts";
-import { connectionUrl } from "../../support/database/connection-url.ts";
-import { tableOf } from "./format-report.ts";
-import { runMoney } from "./run-payments-chaos.ts";
+import { formatConnectionUrl } from "../../support/database/connection-url.ts";
+import { formatChaosReport } from "./format-report.ts";
+import { runPaymentsChaos } from "./run-payments-chaos.ts";
 
 const { values } = parseArgs({
   options: {
@@ -28,15 +28,15 @@ await chmod(folder, 0o711);
 const log = createLog({ level: "error", terminal: true, name: "money-postgres" });
 const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
 try {
-  const report = await runMoney({
-    databaseUrl: connectionUrl(server.connection),
+  const report = await runPaymentsChaos({
+    databaseUrl: formatConnectionUrl(server.connection),
     payers: whole("payers"),
     payments: whole("payments"),
     seed: whole("seed"),
-    tell: (line) => process.stdout.write(`${line}\n`),
+    log: (line) => process.stdout.write(`${line}\n`),
   });
-  process.stdout.write(tableOf(report));
-  if (report.findings.some(({ broken }) => broken.length > 0)) process.exitCode = 1;
+  process.stdout.write(formatChaosReport(report));
+  if (report.findings.some(({ violations: broken }) => broken.length > 0)) process.exitCode = 1;
 } finally {
   await server.stop();
   await rm(folder, { recursive: true, force: true });

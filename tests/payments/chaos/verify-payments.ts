@@ -1,14 +1,14 @@
 // The count: what the chain, the ledger and the clients know of every payment must be the same.
 
-import type { MoneyStage } from "./chaos-stage.ts";
-import { nonceIn } from "./forgeries.ts";
-import { type Answer, type Bought, sendTo } from "./payer.ts";
+import type { ChaosStage } from "./chaos-stage.ts";
+import { nonceOfHeader } from "./forgeries.ts";
+import { type PayerResponse, type PurchaseRecord, sendPayment } from "./payer.ts";
 
 /** One rule, and where it is broken. */
-export type Finding = { readonly rule: string; readonly checked: number; readonly broken: readonly string[] };
+export type InvariantResult = { readonly rule: string; readonly checked: number; readonly violations: readonly string[] };
 
-export type Judgement = {
-  readonly findings: readonly Finding[];
+export type PaymentVerification = {
+  readonly findings: readonly InvariantResult[];
   readonly counts: Readonly<Record<string, number | string>>;
 };
 
@@ -18,7 +18,7 @@ type Row = { nonce: string; payer: string; state: string; transaction: string | 
 const SURELY_GOOD_SECONDS = 15;
 const REPLAYS_AT_ONCE = 20;
 
-export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promise<Judgement> {
+export async function verifyPayments(stage: ChaosStage, bought: readonly PurchaseRecord[]): Promise<PaymentVerification> {
   const { paid, database } = stage;
   const transfers = await paid.transfers();
   const { rows } = await database.query<Row>(
@@ -26,7 +26,7 @@ export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promi
   );
   const settled = rows.filter(({ state }) => state === "settled");
   const signed = bought.flatMap((each) => (each.header === null ? [] : [{ ...each, header: each.header }]));
-  const ofNonce = new Map(signed.map((each) => [nonceIn(each.header), each]));
+  const ofNonce = new Map(signed.map((each) => [nonceOfHeader(each.header), each]));
   const paidBy = new Map(transfers.map((transfer) => [transfer.nonce as string, transfer]));
   const replays = await replayAll(stage, signed);
   const after = await paid.transfers();
@@ -38,9 +38,9 @@ export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promi
     await paid.balance(),
   ];
 
-  const findings: Finding[] = [];
+  const findings: InvariantResult[] = [];
   const rule = <T>(name: string, all: readonly T[], objection: (each: T) => string | null) =>
-    findings.push({ rule: name, checked: all.length, broken: all.flatMap((each) => objection(each) ?? []) });
+    findings.push({ rule: name, checked: all.length, violations: all.flatMap((each) => objection(each) ?? []) });
   const is = (name: string, found: unknown, wanted: unknown) =>
     rule(name, [found], () => (found === wanted ? null : `${found} instead of ${wanted}`));
 
@@ -63,51 +63,51 @@ export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promi
     paidBy.has(nonce) ? null : nonce,
   );
   rule("nothing is left open", rows, ({ state, nonce }) => (state === "settling" ? nonce : null));
-  const sold = signed.flatMap((each) => each.answers.filter(isSold).map((answer) => ({ each, answer })));
+  const sold = signed.flatMap((each) => each.responses.filter(isSold).map((answer) => ({ each, answer })));
   rule("a 200 names the one transfer of its payment", sold, ({ each, answer }) => {
-    const transfer = paidBy.get(nonceIn(each.header));
+    const transfer = paidBy.get(nonceOfHeader(each.header));
     return transfer?.transaction === answer.transaction
       ? null
       : `${answer.transaction} instead of ${transfer?.transaction}`;
   });
   rule("every transfer's answer can be had again by its signature", transfers, ({ nonce }) => {
     const replay = replays.get(nonce);
-    const first = ofNonce.get(nonce)?.answers.find(isSold);
+    const first = ofNonce.get(nonce)?.responses.find(isSold);
     if (replay?.status !== 200) return `${nonce}: ${replay?.status} ${replay?.error}`;
     return first === undefined || first.body === replay.body ? null : `${nonce}: other bytes`;
   });
   rule("all answers to one signature are the same bytes", signed, (each) =>
-    new Set(each.answers.filter(isSold).map(({ body }) => body)).size <= 1 ? null : nonceIn(each.header),
+    new Set(each.responses.filter(isSold).map(({ body }) => body)).size <= 1 ? null : nonceOfHeader(each.header),
   );
   rule("what was not paid for is not answered", signed, ({ header }) => {
-    const nonce = nonceIn(header);
+    const nonce = nonceOfHeader(header);
     return paidBy.has(nonce) || replays.get(nonce)?.status !== 200 ? null : nonce;
   });
-  const forged = bought.flatMap(({ forgedAnswers }) => forgedAnswers);
+  const forged = bought.flatMap(({ forgedResponses: forgedAnswers }) => forgedAnswers);
   rule("a forged or misused signature gets nothing", forged, ({ status, error }) =>
     [400, 402, 409, 429, 503].includes(status) ? null : `${status} ${error}`,
   );
-  const honest = signed.flatMap((each) => each.answers.map((answer) => ({ each, answer })));
+  const honest = signed.flatMap((each) => each.responses.map((answer) => ({ each, answer })));
   rule("a good payment is not refused while it is good", honest, ({ each, answer }) =>
     [400, 404, 409].includes(answer.status) ||
     (answer.status === 402 && answer.leftSeconds > SURELY_GOOD_SECONDS)
-      ? `${each.manner} ${answer.status} ${answer.error} ${Math.round(answer.leftSeconds)} s before its end`
+      ? `${each.behaviour} ${answer.status} ${answer.error} ${Math.round(answer.leftSeconds)} s before its end`
       : null,
   );
-  const refused = signed.filter(({ answers }) => answers.at(-1)?.status === 402);
-  rule("who was refused has not paid", refused, ({ header, answers }) =>
-    paidBy.has(nonceIn(header)) ? `${nonceIn(header)}: ${answers.at(-1)?.error}` : null,
+  const refused = signed.filter(({ responses: answers }) => answers.at(-1)?.status === 402);
+  rule("who was refused has not paid", refused, ({ header, responses: answers }) =>
+    paidBy.has(nonceOfHeader(header)) ? `${nonceOfHeader(header)}: ${answers.at(-1)?.error}` : null,
   );
   is("replays move no money", after.length, transfers.length);
   is("the ledger's sum is the chain's", inLedger, onChain);
   is("and the balance", balance, onChain);
   rule(
     "no process ended by itself",
-    [...stage.sellers, stage.facilitator],
+    [...stage.portfolios, stage.facilitator],
     ({ crashes }) => crashes.join("\n") || null,
   );
-  const patient = signed.filter(({ manner }) => manner !== "leaving");
-  const had = patient.filter(({ answers }) => answers.some(isSold));
+  const patient = signed.filter(({ behaviour: manner }) => manner !== "leaving");
+  const had = patient.filter(({ responses: answers }) => answers.some(isSold));
   is("at least a quarter of those who stayed were served", had.length * 4 >= patient.length, true);
 
   const states = [...new Set(rows.map(({ state }) => state))].sort();
@@ -116,10 +116,10 @@ export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promi
     counts: {
       purchases: bought.length,
       "transfers on chain": transfers.length,
-      "signatures with a 200": signed.filter(({ answers }) => answers.some(isSold)).length,
+      "signatures with a 200": signed.filter(({ responses: answers }) => answers.some(isSold)).length,
       "200s seen": sold.length,
       "paid without a 200, retrieved": transfers.filter(
-        ({ nonce }) => !ofNonce.get(nonce)?.answers.some(isSold),
+        ({ nonce }) => !ofNonce.get(nonce)?.responses.some(isSold),
       ).length,
       "answers to forgeries": forged.length,
       "sum in units": onChain.toString(),
@@ -133,11 +133,11 @@ export async function judge(stage: MoneyStage, bought: readonly Bought[]): Promi
   };
 }
 
-function isSold({ status }: Answer): boolean {
+function isSold({ status }: PayerResponse): boolean {
   return status === 200;
 }
 
-function statusesOf(answers: readonly Answer[]): string {
+function statusesOf(answers: readonly PayerResponse[]): string {
   const statuses = [...new Set(answers.map(({ status }) => status))].sort();
   return statuses
     .map((status) => `${status} × ${answers.filter((each) => each.status === status).length}`)
@@ -145,7 +145,7 @@ function statusesOf(answers: readonly Answer[]): string {
 }
 
 /** Why there was no answer, by what was said. */
-function reasonsOf(answers: readonly Answer[]): Readonly<Record<string, number>> {
+function reasonsOf(answers: readonly PayerResponse[]): Readonly<Record<string, number>> {
   const reasons: Record<string, number> = {};
   for (const { status, error } of answers) {
     if (error === null) continue;
@@ -158,17 +158,17 @@ function reasonsOf(answers: readonly Answer[]): Readonly<Record<string, number>>
 
 /** Every signature once more, at whichever seller. */
 async function replayAll(
-  { sellers }: MoneyStage,
-  signed: readonly (Bought & { header: string })[],
-): Promise<Map<string, Answer>> {
-  const replays = new Map<string, Answer>();
+  { portfolios: sellers }: ChaosStage,
+  signed: readonly (PurchaseRecord & { header: string })[],
+): Promise<Map<string, PayerResponse>> {
+  const replays = new Map<string, PayerResponse>();
   const waiting = [...signed];
   const work = async (url: string) => {
     for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
-      const answers: Answer[] = [];
-      await sendTo(url + each.path, each.header, answers);
+      const answers: PayerResponse[] = [];
+      await sendPayment(url + each.path, each.header, answers);
       const [answer] = answers;
-      if (answer) replays.set(nonceIn(each.header), answer);
+      if (answer) replays.set(nonceOfHeader(each.header), answer);
     }
   };
   const urls = sellers.flatMap(({ url }) => url ?? []);

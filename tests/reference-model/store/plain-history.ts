@@ -1,11 +1,11 @@
 // Rows the simplest way there is: a whole copy of every table for every block. What the store must agree with.
-import { keyText, type Row } from "../../../src/schema/table.ts";
-import { type Act, SAMPLES, sampleOf } from "./sample-tables.ts";
+import { formatKey, type Row } from "../../../src/schema/table.ts";
+import { type SampleChange, SAMPLE_DECLARATIONS, sampleTableOf } from "./sample-tables.ts";
 
 /** By table name, then by key text. */
-export type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+export type PlainTables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-export type Place = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
+export type PlainPosition = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
 
 export class PlainHistory {
   readonly #states = new Map<number, Map<string, Map<string, Row>>>();
@@ -13,14 +13,14 @@ export class PlainHistory {
 
   constructor(firstBlock: number) {
     this.#head = firstBlock;
-    this.#states.set(firstBlock, new Map(SAMPLES.map(({ table }) => [table.name, new Map()])));
+    this.#states.set(firstBlock, new Map(SAMPLE_DECLARATIONS.map(({ table }) => [table.name, new Map()])));
   }
 
   get head(): number {
     return this.#head;
   }
 
-  at(block: number): Rows {
+  at(block: number): PlainTables {
     const state = this.#states.get(block);
     if (!state) throw new Error(`block ${block} was never made`);
     return state;
@@ -33,28 +33,28 @@ export class PlainHistory {
     this.#states.set(this.#head, copy);
   }
 
-  find(act: Pick<Act, "table" | "key">): Row | null {
-    const { table, key } = sampleOf(act);
+  find(act: Pick<SampleChange, "table" | "key">): Row | null {
+    const { table, key } = sampleTableOf(act);
     return (
       this.at(this.#head)
         .get(table.name)
-        ?.get(keyText(table.key, key(act.key))) ?? null
+        ?.get(formatKey(table.key, key(act.key))) ?? null
     );
   }
 
   /** Makes the change in the newest block. */
-  change(act: Act, { tx_hash, log_index }: Omit<Place, "block">): void {
-    const { table, key, values, fields, counts } = sampleOf(act);
+  change(act: SampleChange, { tx_hash, log_index }: Omit<PlainPosition, "block">): void {
+    const { table, key, values, fields, counts } = sampleTableOf(act);
     const before = this.find(act);
     const origin = { block_number: BigInt(this.#head), tx_hash, log_index };
-    const made = { ...key(act.key), ...values(act.value), ...(table.provenance ? origin : {}) };
+    const made = { ...key(act.key), ...values(act.value), ...(table.hasProvenance ? origin : {}) };
     const after =
       act.verb === "update"
         ? { ...before, ...fields(act.value) }
         : act.verb === "add" && counts && before
           ? { ...before, ...sums(before, values(act.value)) }
           : made;
-    this.#states.get(this.#head)?.get(table.name)?.set(keyText(table.key, after), after);
+    this.#states.get(this.#head)?.get(table.name)?.set(formatKey(table.key, after), after);
   }
 
   rollback(block: number): void {
@@ -70,7 +70,7 @@ function sums(before: Row, amounts: Row): Row {
 }
 
 /** A row as the database's driver gives it: text for what JavaScript has no exact type for. */
-export function asStored(row: Row): Row {
+export function toStoredRow(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]),
   );

@@ -1,7 +1,7 @@
 // An index of sample tables in a real database, beside the plain history it must agree with.
 import { randomBytes } from "node:crypto";
 import type { Hex } from "../../../src/lib/hex.ts";
-import { keyText, type Row, type Table } from "../../../src/schema/table.ts";
+import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 import type { Checkpoint, StoredBlock } from "../../../src/store/index/checkpoint.ts";
 import { rebuildRows } from "../../../src/store/index/rebuild.ts";
 import { createRowIndexes, createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
@@ -15,11 +15,11 @@ import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { digestTables } from "../../support/digest-tables.ts";
 import { openTestDatabase } from "../../support/index/test-index.ts";
-import { asStored, PlainHistory, type Rows } from "./plain-history.ts";
-import { type Act, logOf, SAMPLE_TABLES, sampleFold, sampleOf } from "./sample-tables.ts";
+import { toStoredRow, PlainHistory, type PlainTables } from "./plain-history.ts";
+import { type SampleChange, encodeSampleLog, SAMPLE_TABLES, createSampleFold, sampleTableOf } from "./sample-tables.ts";
 
-export type Block = readonly Act[];
-export type Version = { readonly row: Row; readonly from: number; readonly to: number | null };
+export type SampleBlock = readonly SampleChange[];
+export type RowVersion = { readonly row: Row; readonly from: number; readonly to: number | null };
 
 export type SampleIndex = {
   readonly database: Database;
@@ -28,11 +28,11 @@ export type SampleIndex = {
   readonly history: PlainHistory;
   readonly finalized: number;
   /** Writes blocks on top of the head, of which all but the last `unsettled` are final; changes are made possible first. */
-  write(blocks: readonly Block[], unsettled: number): Promise<void>;
+  write(blocks: readonly SampleBlock[], unsettled: number): Promise<void>;
   /** The same without the plain history: what must fail. */
-  attempt(blocks: readonly Block[], unsettled: number): Promise<void>;
+  attempt(blocks: readonly SampleBlock[], unsettled: number): Promise<void>;
   rollback(block: number): Promise<void>;
-  versions(table: Table): Promise<Version[]>;
+  versions(table: Table): Promise<RowVersion[]>;
   digest(): Promise<Readonly<Record<string, string>>>;
   /** Makes the rows again from the stored logs. */
   rebuild(): Promise<void>;
@@ -72,17 +72,17 @@ export async function openSampleIndex(): Promise<SampleIndex> {
 
   const send = async (
     first: number,
-    blocks: readonly Block[],
+    blocks: readonly SampleBlock[],
     unsettled: number,
     saw: (row: Row | null) => void,
-    write: typeof writeNow,
+    write: typeof writeBatch,
   ): Promise<void> => {
     const refs = blocks.map((_, index) => blockRef(first + index));
     const tip = blockRef(first + blocks.length - 1);
     const logs = blocks.flatMap((acts, at) =>
       acts.map((act, index) => {
         const block = first + at;
-        return { log: logOf(act, { block, blockHash: blockRef(block).hash, index }), details: null };
+        return { log: encodeSampleLog(act, { block, blockHash: blockRef(block).hash, index }), details: null };
       }),
     );
     // Final history comes as it does from a backfill: empty blocks are not mentioned, except the last one.
@@ -95,14 +95,14 @@ export async function openSampleIndex(): Promise<SampleIndex> {
       logs,
       finalized: tip.number - unsettled,
     };
-    await write(store, batch, sampleFold(saw));
+    await write(store, batch, createSampleFold(saw));
     finalized = Math.max(finalized, Math.min(tip.number, tip.number - unsettled));
   };
 
   const begin = async () => {
     const tip = blockRef(FIRST_BLOCK);
     const batch = { tip, blocks: [storedBlock(tip, 0)], logs: [], finalized: FIRST_BLOCK };
-    await writeNow(store, batch, sampleFold());
+    await writeBatch(store, batch, createSampleFold());
   };
   await begin();
 
@@ -124,7 +124,7 @@ export async function openSampleIndex(): Promise<SampleIndex> {
           const before = history.find(wanted);
           const act = possible(wanted, before);
           if (act.looks) expected.push(before);
-          const { transactionHash } = logOf(act, { block: history.head, blockHash: "0x", index });
+          const { transactionHash } = encodeSampleLog(act, { block: history.head, blockHash: "0x", index });
           history.change(act, { tx_hash: transactionHash, log_index: index });
           return act;
         });
@@ -133,7 +133,7 @@ export async function openSampleIndex(): Promise<SampleIndex> {
       await send(first, made, unsettled, (row) => seen.push(row), writeInParts);
       sameLooks(seen, expected);
     },
-    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined, writeNow),
+    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined, writeBatch),
     async rollback(block) {
       await store.rollback(blockRef(block));
       history.rollback(block);
@@ -154,9 +154,9 @@ export async function openSampleIndex(): Promise<SampleIndex> {
       await rebuildRows(lock, {
         schema: database.schema,
         declaration: DECLARATION,
-        fold: sampleFold(),
+        fold: createSampleFold(),
         signal: new AbortController().signal,
-        report: () => undefined,
+        onProgress: () => undefined,
       });
     },
     async reset() {
@@ -185,23 +185,23 @@ function sameLooks(seen: readonly (Row | null)[], expected: readonly (Row | null
 }
 
 function sorted(row: Row): Row {
-  return Object.fromEntries(Object.entries(asStored(row)).sort(([a], [b]) => a.localeCompare(b)));
+  return Object.fromEntries(Object.entries(toStoredRow(row)).sort(([a], [b]) => a.localeCompare(b)));
 }
 
 /** The rows that hold at a block, by key: how everybody reads versions. */
-export function rowsAt(table: Table, versions: readonly Version[], block: number): Map<string, Row> {
+export function rowsAt(table: Table, versions: readonly RowVersion[], block: number): Map<string, Row> {
   const valid = versions.filter(({ from, to }) => from <= block && (to === null || block < to));
-  return new Map(valid.map(({ row }) => [keyText(table.key, row), row]));
+  return new Map(valid.map(({ row }) => [formatKey(table.key, row), row]));
 }
 
 /** The plain rows of one table in the form the database gives them. */
-export function plainRows(table: Table, rows: Rows): Map<string, Row> {
-  return new Map([...(rows.get(table.name) ?? [])].map(([key, row]) => [key, asStored(row)]));
+export function toPlainRows(table: Table, rows: PlainTables): Map<string, Row> {
+  return new Map([...(rows.get(table.name) ?? [])].map(([key, row]) => [key, toStoredRow(row)]));
 }
 
 /** The change as it is possible where the history stands: an insert of what is there becomes a replacement, and so on. */
-function possible(act: Act, before: Row | null): Act {
-  if (sampleOf(act).counts) {
+function possible(act: SampleChange, before: Row | null): SampleChange {
+  if (sampleTableOf(act).counts) {
     // Counters count things: they never go below zero, on any branch.
     const left = ((before?.times ?? 0n) as bigint) + BigInt(act.value % 4);
     return { ...act, verb: "add", value: left < 0n ? -act.value : act.value };
@@ -213,7 +213,7 @@ function possible(act: Act, before: Row | null): Act {
 }
 
 /** Folds a batch and writes it. */
-export async function writeNow(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
+export async function writeBatch(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
   const folded = await store.fold(batch, fold, null);
   await folded.write();
 }
@@ -222,7 +222,7 @@ export async function writeNow(store: IndexStore, batch: IndexBatch, fold: Fold)
 async function writeInParts(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
   const cut = batch.blocks[(batch.blocks.length - 1) >> 1];
   if (!cut || cut.number === batch.tip.number || batch.finalized < batch.tip.number) {
-    return writeNow(store, batch, fold);
+    return writeBatch(store, batch, fold);
   }
   const isEarly = (block: number) => block <= cut.number;
   const first = {

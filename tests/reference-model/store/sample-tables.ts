@@ -1,35 +1,35 @@
 // Tables of every kind with changes that travel in logs: what the store is tested with instead of a protocol.
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
-import { add, type Change, insert, put, update } from "../../../src/schema/change.ts";
+import { addAmounts, type Change, insert, upsert, update } from "../../../src/schema/change.ts";
 import {
   address,
   bool,
   bytes32,
   int257,
   orNull,
-  text,
+  unboundedText,
   uint16,
   uint63,
   uint256,
 } from "../../../src/schema/column.ts";
-import { need } from "../../../src/schema/domain.ts";
-import { keyText, type Row, rollup, type Table, table } from "../../../src/schema/table.ts";
+import { requireRow } from "../../../src/schema/domain.ts";
+import { formatKey, type Row, defineRollup, type Table, defineTable } from "../../../src/schema/table.ts";
 import type { Fold } from "../../../src/store/index/store.ts";
 
-export type Verb = "insert" | "put" | "update" | "add";
+export type SampleVerb = "insert" | "put" | "update" | "add";
 
 /** One change of one row: which table, which of its few keys, and a number its values are made from. */
-export type Act = {
+export type SampleChange = {
   readonly table: number;
-  readonly verb: Verb;
+  readonly verb: SampleVerb;
   readonly key: number;
   readonly value: number;
   /** Whether the fold looks at the row first. */
   readonly looks: boolean;
 };
 
-export type Sample = {
+export type SampleTable = {
   readonly table: Table;
   readonly counts: boolean;
   readonly key: (key: number) => Row;
@@ -62,7 +62,7 @@ const accountValues = (value: number): Row => ({
   open: value % 2 === 0,
 });
 
-const accountColumns = { id: uint256, name: text, balance: uint256, note: orNull(text), open: bool };
+const accountColumns = { id: uint256, name: unboundedText, balance: uint256, note: orNull(unboundedText), open: bool };
 const grantColumns = {
   owner: address,
   kind: uint16,
@@ -70,21 +70,21 @@ const grantColumns = {
   since: uint63,
   proof: orNull(bytes32),
 };
-const tallyColumns = { who: text, day: uint63, times: uint63, volume: int257 };
+const tallyColumns = { who: unboundedText, day: uint63, times: uint63, volume: int257 };
 
 const accountKey = (key: number): Row => ({ id: key === 0 ? UINT256_MAX : BigInt(key) });
 
 /** Full and recent history, keys of one and of several columns, columns that may be null, counters. */
-export const SAMPLES: readonly Sample[] = [
+export const SAMPLE_DECLARATIONS: readonly SampleTable[] = [
   {
-    table: table("accounts", accountColumns, { key: ["id"], index: [["open", "id"]] }),
+    table: defineTable("accounts", accountColumns, { key: ["id"], index: [["open", "id"]] }),
     counts: false,
     key: accountKey,
     values: accountValues,
     fields: (value) => (value % 2 === 0 ? { note: null } : { name: nameOf(value), open: value % 3 === 0 }),
   },
   {
-    table: table("grants", grantColumns, { key: ["owner", "kind"] }),
+    table: defineTable("grants", grantColumns, { key: ["owner", "kind"] }),
     counts: false,
     key: (key) => ({ owner: addressOf(key % 2), kind: key >> 1 }),
     values: (value) => ({
@@ -95,21 +95,21 @@ export const SAMPLES: readonly Sample[] = [
     fields: (value) => ({ amount: value % 2 === 0 ? null : UINT256_MAX - BigInt(value) }),
   },
   {
-    table: { ...table("sightings", accountColumns, { key: ["id"] }), history: "recent" },
+    table: { ...defineTable("sightings", accountColumns, { key: ["id"] }), history: "recent" },
     counts: false,
     key: accountKey,
     values: accountValues,
     fields: (value) => ({ balance: BigInt(value), note: value % 2 === 0 ? null : nameOf(value) }),
   },
   {
-    table: rollup("tallies", tallyColumns, { key: ["who", "day"], history: "full" }),
+    table: defineRollup("tallies", tallyColumns, { key: ["who", "day"], history: "full" }),
     counts: true,
     key: (key) => ({ who: nameOf(key), day: BigInt(key) }),
     values: (value) => ({ times: BigInt(value % 4), volume: BigInt(value % 4) * 1000n }),
     fields: () => ({}),
   },
   {
-    table: rollup("recent_tallies", tallyColumns, { key: ["who", "day"] }),
+    table: defineRollup("recent_tallies", tallyColumns, { key: ["who", "day"] }),
     counts: true,
     key: (key) => ({ who: nameOf(key), day: BigInt(key) }),
     values: (value) => ({ times: BigInt(value % 4), volume: BigInt(value % 4) * 1000n }),
@@ -117,31 +117,31 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-export const SAMPLE_TABLES: readonly Table[] = SAMPLES.map((sample) => sample.table);
+export const SAMPLE_TABLES: readonly Table[] = SAMPLE_DECLARATIONS.map((sample) => sample.table);
 
-export function sampleOf(act: Pick<Act, "table">): Sample {
-  const sample = SAMPLES[act.table];
+export function sampleTableOf(act: Pick<SampleChange, "table">): SampleTable {
+  const sample = SAMPLE_DECLARATIONS[act.table];
   if (!sample) throw new Error(`there is no sample table ${act.table}`);
   return sample;
 }
 
-function changeOf(act: Act): Change {
-  const sample = sampleOf(act);
+function changeOf(act: SampleChange): Change {
+  const sample = sampleTableOf(act);
   const target = sample.table as Table<never, never>;
   const key = sample.key(act.key);
   const row = { ...key, ...sample.values(act.value) };
-  const making: Readonly<Record<Verb, () => Change>> = {
+  const making: Readonly<Record<SampleVerb, () => Change>> = {
     insert: () => insert(target, row as never),
-    put: () => put(target, row as never),
+    put: () => upsert(target, row as never),
     update: () => update(target, key as never, sample.fields(act.value) as never),
-    add: () => add(target, key as never, sample.values(act.value) as never),
+    add: () => addAmounts(target, key as never, sample.values(act.value) as never),
   };
   return making[act.verb]();
 }
 
 /** A log that says what is to be done, so that the rows can be made again from the stored logs. */
-export function logOf(
-  act: Act,
+export function encodeSampleLog(
+  act: SampleChange,
   place: { readonly block: number; readonly blockHash: Hex; readonly index: number },
 ): ChainLog {
   return {
@@ -157,19 +157,19 @@ export function logOf(
   };
 }
 
-function actOf(log: ChainLog): Act {
-  return JSON.parse(Buffer.from(log.data.slice(2), "hex").toString("utf8")) as Act;
+function actOf(log: ChainLog): SampleChange {
+  return JSON.parse(Buffer.from(log.data.slice(2), "hex").toString("utf8")) as SampleChange;
 }
 
 /** Makes the changes that the logs carry; `saw` is told of every row looked at, before it changes. */
-export function sampleFold(saw: (row: Row | null) => void = () => undefined): Fold {
+export function createSampleFold(saw: (row: Row | null) => void = () => undefined): Fold {
   return async (logs, rows) => {
     const acts = logs.map(({ log }) => ({ log, act: actOf(log) }));
     const looking = acts.filter(({ act }) => act.looks);
-    await rows.load(looking.map(({ act }) => need(sampleOf(act).table, sampleOf(act).key(act.key))));
+    await rows.load(looking.map(({ act }) => requireRow(sampleTableOf(act).table, sampleTableOf(act).key(act.key))));
     for (const { log, act } of acts) {
-      const { table: target, key } = sampleOf(act);
-      if (act.looks) saw(rows.find(target, keyText(target.key, key(act.key))));
+      const { table: target, key } = sampleTableOf(act);
+      if (act.looks) saw(rows.find(target, formatKey(target.key, key(act.key))));
       rows.change(changeOf(act), {
         block_number: BigInt(log.blockNumber),
         tx_hash: log.transactionHash,

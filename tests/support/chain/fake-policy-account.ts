@@ -2,10 +2,10 @@
 
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { concat, type Hex, numberToHex, padHex, size } from "viem";
-import { eventDecoder } from "../../../src/protocol/decode/event.ts";
+import { createEventDecoder } from "../../../src/protocol/decode/event.ts";
 
 /** What a pretender does with every call. */
-export const PRETENDERS = {
+export const FAKE_ACCOUNT_BEHAVIOURS = {
   /** revert(0, 0) */
   reverts: "0x60006000fd",
   /** return(0, 0) */
@@ -20,11 +20,11 @@ export const PRETENDERS = {
 
 const updated = policyAccountAbi.find((item) => item.type === "event" && item.name === "SessionKeyUpdated");
 if (updated?.type !== "event") throw new Error("the account has no such event");
-const { topic0 } = eventDecoder(updated);
+const { topic0 } = createEventDecoder(updated);
 
 /** Creation code that logs SessionKeyUpdated(key, expiresAt, active) and leaves the given code behind. */
-export function pretenderCode(behaviour: keyof typeof PRETENDERS, key: Hex, expiresAt: number): Hex {
-  const runtime = PRETENDERS[behaviour].replaceAll(" ", "") as Hex;
+export function fakeAccountCode(behaviour: keyof typeof FAKE_ACCOUNT_BEHAVIOURS, key: Hex, expiresAt: number): Hex {
+  const runtime = FAKE_ACCOUNT_BEHAVIOURS[behaviour].replaceAll(" ", "") as Hex;
   const push32 = (value: Hex): Hex => concat(["0x7f", padHex(value, { size: 32 })]);
   const push1 = (value: number): Hex => concat(["0x60", numberToHex(value, { size: 1 })]);
   const store = (value: Hex, at: number): Hex => concat([push32(value), push1(at), "0x52"]);

@@ -7,7 +7,7 @@ const COMPARE_BYTES = 11;
 const RETURN_BYTES = 16;
 
 /** Functions are named as in `decimals()`. */
-export function answeringContract(returns: Readonly<Record<string, Hex>>): Hex {
+export function fixedReturnCode(returns: Readonly<Record<string, Hex>>): Hex {
   const entries = Object.entries(returns);
   const bodies = size(HEAD) + entries.length * COMPARE_BYTES + size(REVERT);
   let offset = bodies + entries.length * RETURN_BYTES;

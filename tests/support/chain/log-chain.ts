@@ -1,7 +1,7 @@
 // A local chain with a known, uneven history of logs: what readers of logs are tested on.
 
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { EMITTER_CODE, topicOf } from "@sextant/local-chain/testing/log-emitter";
+import { EMITTER_CODE, encodeTopic } from "@sextant/local-chain/testing/log-emitter";
 import type { Hex } from "viem";
 import { seededRandom } from "../fast-clock.ts";
 
@@ -11,9 +11,9 @@ export const EMITTERS: readonly Hex[] = [
   "0x00000000000000000000000000000000000e0003",
 ];
 /** Emits like the others, but nobody asks for its logs. */
-export const STRANGER: Hex = "0x00000000000000000000000000000000000e0004";
-export const TOPICS: readonly Hex[] = [topicOf(1), topicOf(2), topicOf(3)];
-export const OTHER_TOPIC: Hex = topicOf(9);
+export const UNLISTED_EMITTER: Hex = "0x00000000000000000000000000000000000e0004";
+export const TOPICS: readonly Hex[] = [encodeTopic(1), encodeTopic(2), encodeTopic(3)];
+export const UNLISTED_TOPIC: Hex = encodeTopic(9);
 
 export type LogChain = { readonly chain: LocalChain; readonly head: number };
 
@@ -24,7 +24,7 @@ export async function startLogChain(options: {
   logsPerBlockMax?: number;
   chainId?: number;
 }): Promise<LogChain> {
-  const code = Object.fromEntries([...EMITTERS, STRANGER].map((address) => [address, EMITTER_CODE]));
+  const code = Object.fromEntries([...EMITTERS, UNLISTED_EMITTER].map((address) => [address, EMITTER_CODE]));
   const chain = await startLocalChain({
     chainId: options.chainId ?? 31337,
     blockTimeMs: 0,
@@ -36,8 +36,8 @@ export async function startLogChain(options: {
   for (let block = 0; block < options.blocks; block += 1) {
     const logs = random() < 0.35 ? 0 : 1 + Math.floor(random() * (options.logsPerBlockMax ?? 4));
     for (let i = 0; i < logs; i += 1) {
-      const to = random() < 0.2 ? STRANGER : pick(EMITTERS);
-      const data = random() < 0.15 ? OTHER_TOPIC : pick(TOPICS);
+      const to = random() < 0.2 ? UNLISTED_EMITTER : pick(EMITTERS);
+      const data = random() < 0.15 ? UNLISTED_TOPIC : pick(TOPICS);
       await chain.request("eth_sendTransaction", [
         { from: chain.accounts.agent.address, to, data, gas: "0xc350" },
       ]);

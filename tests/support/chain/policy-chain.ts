@@ -2,14 +2,14 @@
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { RpcFault } from "@sextant/local-chain/rpc/json-rpc-error";
+import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import type { Address, Hex } from "viem";
 import { expect } from "vitest";
 import { openApiClient } from "../http/api-client.ts";
 import { startTestApi } from "../http/test-api.ts";
-import { deploymentOf, startTestIndex } from "../index/test-index.ts";
+import { toDeployment, startTestIndex } from "../index/test-index.ts";
 
-export type Preflight = {
+export type PreflightRequest = {
   readonly allowed: boolean;
   readonly action: string;
   readonly reasons: readonly string[];
@@ -23,7 +23,7 @@ export type Preflight = {
   }[];
 };
 
-export type Planned = {
+export type PlannedCall = {
   readonly account: Address;
   readonly target: Address;
   readonly value: bigint;
@@ -43,7 +43,7 @@ export async function startPolicyChain() {
   const deployment = await deploy({ request: chain.request, owner: chain.accounts.owner });
   const index = await startTestIndex({
     urls: [chain.rpcUrl, chain.wsUrl],
-    deployment: deploymentOf(deployment),
+    deployment: toDeployment(deployment),
   });
   const api = await startTestApi(index.database);
   const client = await openApiClient(api.url);
@@ -80,21 +80,21 @@ export async function startPolicyChain() {
         await chain.request("eth_call", [{ from, to, data, gasPrice: "0x0" }, "latest"]);
         return null;
       } catch (error) {
-        if (!(error instanceof RpcFault) || error.data === undefined) throw error;
+        if (!(error instanceof JsonRpcError) || error.data === undefined) throw error;
         return error.data;
       }
     },
     /** Waits until the head is indexed; returns its number. */
     async synced(): Promise<bigint> {
       const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as HeadBlock;
-      await index.reach({ number: Number(head.number), hash: head.hash });
+      await index.waitUntilIndexed({ number: Number(head.number), hash: head.hash });
       return BigInt(head.number);
     },
-    async preflight(planned: Planned, query = ""): Promise<Preflight> {
+    async preflight(planned: PlannedCall, query = ""): Promise<PreflightRequest> {
       const body = { ...planned, value: planned.value.toString() };
       const response = await client.call(`/preflight${query}`, { method: "POST", body });
       expect(response.status, response.text).toBe(200);
-      return response.body as Preflight;
+      return response.body as PreflightRequest;
     },
     async close(): Promise<void> {
       await api.close();

@@ -5,8 +5,8 @@ import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult,
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { MULTICALL3 } from "../../../src/portfolio/multicall-encoding.ts";
-import type { ChainAt, ChainBook, ContractRead, PinnedBlock } from "../../../src/portfolio/types.ts";
-import { bookOf } from "../portfolio/portfolio-parts.ts";
+import type { PinnedChain, ChainConfig, ContractRead, PinnedBlock } from "../../../src/portfolio/types.ts";
+import { makeChainConfig } from "../portfolio/portfolio-parts.ts";
 
 /** In JSON whole numbers are written as text, because a float would round them. */
 export type RecordedCall = {
@@ -17,7 +17,7 @@ export type RecordedCall = {
 };
 
 export type ChainRecord = {
-  readonly chain: ChainBook;
+  readonly chain: ChainConfig;
   readonly block?: PinnedBlock;
   readonly calls: readonly RecordedCall[];
   /** For calls that were not recorded; null, a revert, where it is missing. */
@@ -27,7 +27,7 @@ export type ChainRecord = {
   readonly insteadOfMulticall?: Hex | null;
 };
 
-export type RecordedChain = ChainAt & {
+export type RecordedChain = PinnedChain & {
   /** What was asked, one list per round trip; bundles are opened. */
   readonly rounds: readonly (readonly ContractRead[])[];
   /** The same with bundles as they were sent. */
@@ -37,12 +37,12 @@ export type RecordedChain = ChainAt & {
 const BLOCK: PinnedBlock = { number: 20_000_000, hash: `0x${"ab".repeat(32)}`, timestamp: 1_717_281_407 };
 
 /** Reads a record from a JSON file. */
-export function readRecord(file: URL): ChainRecord & { readonly block: PinnedBlock } {
+export function readChainRecord(file: URL): ChainRecord & { readonly block: PinnedBlock } {
   const { name, chainId, block, calls } = JSON.parse(readFileSync(file, "utf8"));
-  return { chain: bookOf(name.toLowerCase(), chainId, [], { name }), block, calls };
+  return { chain: makeChainConfig(name.toLowerCase(), chainId, [], { name }), block, calls };
 }
 
-export function recordedChain(record: ChainRecord): RecordedChain {
+export function openRecordedChain(record: ChainRecord): RecordedChain {
   const { otherwise, spoil, insteadOfMulticall } = record;
   const recorded = new Map(record.calls.map(encode));
   const rounds: (readonly ContractRead[])[] = [];
@@ -57,7 +57,7 @@ export function recordedChain(record: ChainRecord): RecordedChain {
     isBundle(call) && insteadOfMulticall === undefined ? bundled(call.data) : [call];
 
   return {
-    ...failingChain(record),
+    ...openFailingChain(record),
     rounds,
     requests,
     read: async (calls, signal) => {
@@ -73,11 +73,11 @@ export function recordedChain(record: ChainRecord): RecordedChain {
 }
 
 /** The same chain behind a node that does not answer. */
-export function failingChain({ chain, block = BLOCK }: ChainRecord): ChainAt {
+export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedChain {
   const fail = async (): Promise<never> => {
     throw new Fault("NODE_UNAVAILABLE", "No configured node gave a usable answer.");
   };
-  return { chain, block, read: fail, readLent: fail, nativeBalance: fail, transfers: fail, timestamps: fail };
+  return { chain, block, read: fail, callWithOverride: fail, nativeBalance: fail, transfers: fail, timestamps: fail };
 }
 
 function encode(call: RecordedCall): [string, Hex] {

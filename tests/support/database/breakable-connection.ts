@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Secret } from "../../../src/lib/secret.ts";
 import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
 
-export type CutWire = {
+export type BreakableConnection = {
   readonly connection: DatabaseConnection;
   /** Ends every connection and refuses new ones. */
   cut(): void;
@@ -14,7 +14,7 @@ export type CutWire = {
   close(): Promise<void>;
 };
 
-export async function openCutWire(target: DatabaseConnection): Promise<CutWire> {
+export async function openBreakableConnection(target: DatabaseConnection): Promise<BreakableConnection> {
   let state: "whole" | "cut" | "silent" = "whole";
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((near) => {

@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import { createLog } from "../../../src/lib/log.ts";
 import { Secret } from "../../../src/lib/secret.ts";
-import { copyMessages } from "../../../src/store/fast/copy-encoder.ts";
+import { encodeCopyLines } from "../../../src/store/fast/copy-encoder.ts";
 import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
 import { openDatabase } from "../../../src/store/postgres/database.ts";
 
@@ -22,7 +22,7 @@ const lock = await acquireLock(database, "writer", {
   waitMs: Number.POSITIVE_INFINITY,
   heartbeatMs,
   takeOver: process.argv[4] === "take over",
-  writesMuch: true,
+  bulkWrites: true,
   onLost: ({ code }) => say({ state: "lost", code }),
 });
 say({ state: "held" });
@@ -30,7 +30,7 @@ say({ state: "held" });
 // More than a socket and its buffers hold, so that a frozen process leaves the server in the middle of it.
 const LINES = 40;
 const LINE = `${"child".padEnd(1_000_000, "d")}\n`;
-const copy = { copy: "COPY written FROM STDIN", messages: copyMessages(Array<string>(LINES).fill(LINE)) };
+const copy = { copy: "COPY written FROM STDIN", messages: encodeCopyLines(Array<string>(LINES).fill(LINE)) };
 const insert = { text: "INSERT INTO written VALUES ('child')" };
 
 createInterface({ input: process.stdin }).on("line", async (line) => {

@@ -2,7 +2,7 @@
 import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isAlive } from "@sextant/embedded-postgres/processes";
+import { isProcessAlive } from "@sextant/embedded-postgres/processes";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import type { TestProject } from "vitest/node";
 import { createLog } from "../../../src/lib/log.ts";
@@ -33,7 +33,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function sweep(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split("-")[0]) : Number.NaN;
-    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    if (!Number.isInteger(pid) || isProcessAlive(pid)) continue;
     const path = join(tmpdir(), name);
     if ((await lstat(path)).uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
   }

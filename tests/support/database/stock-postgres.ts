@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runTool } from "@sextant/embedded-postgres/run-program";
+import { runProgram } from "@sextant/embedded-postgres/run-program";
 import {
   chooseServerAccount,
   SERVER_ENVIRONMENT,
@@ -113,7 +113,7 @@ export async function startStockPostgres(bin: string): Promise<StockPostgres> {
 }
 
 async function run(file: string, args: readonly string[], account: ServerAccount): Promise<void> {
-  const { succeeded, output } = await runTool(file, args, { account, timeMsMax: TOOL_MS_MAX });
+  const { succeeded, output } = await runProgram(file, args, { account, timeoutMs: TOOL_MS_MAX });
   if (!succeeded) throw new Error(`${file} failed: ${output}`);
 }
 

@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { expect, inject, it } from "vitest";
 import { openDatabase } from "../../../src/store/postgres/database.ts";
-import { quiet } from "../quiet-log.ts";
+import { silentLog } from "../quiet-log.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 async function open({ connection }: TestDatabase) {
@@ -10,7 +10,7 @@ async function open({ connection }: TestDatabase) {
     connection,
     schema: "sextant",
     poolMax: 1,
-    log: quiet,
+    log: silentLog,
     applicationName: "test",
   });
 }

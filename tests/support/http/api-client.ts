@@ -7,7 +7,7 @@ import type {
   OpenApiResponse,
 } from "../../../src/http/openapi/document.ts";
 
-export type ApiAnswer = {
+export type ApiResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -25,12 +25,12 @@ export type ApiRequest = {
 export type ApiClient = {
   readonly document: OpenApiDocument;
   /** Asks, and fails unless the answer is one that the description allows. */
-  call(target: string, request?: ApiRequest): Promise<ApiAnswer>;
+  call(target: string, request?: ApiRequest): Promise<ApiResponse>;
 };
 
 export async function openApiClient(url: string): Promise<ApiClient> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
-  const check = answerChecker(document);
+  const check = createResponseChecker(document);
   return {
     document,
     async call(target, { method = "GET", headers = {}, body } = {}) {
@@ -55,9 +55,9 @@ export async function openApiClient(url: string): Promise<ApiClient> {
 }
 
 /** Fails unless an answer is one that the description allows for that method and path. */
-export function answerChecker(
+export function createResponseChecker(
   document: OpenApiDocument,
-): (method: string, target: string, answer: ApiAnswer) => void {
+): (method: string, target: string, answer: ApiResponse) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(document, "api");
   const validators = new Map<string, ValidateFunction>();
@@ -69,7 +69,7 @@ export function answerChecker(
   return (method, target, answer) => {
     const where = `${method} ${target} → ${answer.status}`;
     expect(answer.headers.get("x-content-type-options"), where).toBe("nosniff");
-    const found = operationOf(document, method, target);
+    const found = findOperation(document, method, target);
     if (!found) {
       expect([404, 405, 204, 429], where).toContain(answer.status);
       return;
@@ -101,7 +101,7 @@ export function answerChecker(
 type Found = { readonly path: string; readonly method: string; readonly operation: OpenApiOperation };
 
 /** The described operation that a request reaches; literal segments go before parameters, as in the router. */
-export function operationOf(document: OpenApiDocument, method: string, target: string): Found | undefined {
+export function findOperation(document: OpenApiDocument, method: string, target: string): Found | undefined {
   const [path = ""] = target.split("?", 1);
   const wanted = method === "HEAD" ? "get" : method.toLowerCase();
   return Object.entries(document.paths)

@@ -1,13 +1,13 @@
 // Sends exactly what it is given, without the niceties of fetch, and reads the answer whole.
 import { type Agent, request as httpRequest } from "node:http";
-import type { ApiAnswer } from "./api-client.ts";
+import type { ApiResponse } from "./api-client.ts";
 import type { HostileRequest } from "./hostile-requests.ts";
 
 export function sendRaw(
   url: string,
   { method, target, headers, body }: HostileRequest,
   { agent, timeoutMs }: { readonly agent: Agent; readonly timeoutMs: number },
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(

@@ -3,11 +3,11 @@ import { Registry } from "prom-client";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
 import { writeSettings } from "../../../src/config/settings.ts";
-import { createServer, type ServerOptions } from "../../../src/http/server.ts";
+import { createHttpServer, type HttpServerOptions } from "../../../src/http/server.ts";
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
 import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deployment.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
-import { quiet } from "../quiet-log.ts";
+import { silentLog } from "../quiet-log.ts";
 
 export type TestApi = {
   readonly url: string;
@@ -24,14 +24,14 @@ const NOWHERE = Object.fromEntries(
 /** Everybody may write; signatures have tests of their own. */
 export async function startTestApi(
   database: Database,
-  options: Partial<ServerOptions> = {},
+  options: Partial<HttpServerOptions> = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
-  const server = createServer({
-    log: quiet,
+  const server = createHttpServer({
+    log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 10_000,
-    ready: async () => ({ ready: true }),
+    checkReadiness: async () => ({ ready: true }),
     ...options,
   });
   // The server has made this one itself.
@@ -46,9 +46,9 @@ export async function startTestApi(
     urls: [],
     listensAt: () => url,
   };
-  const api = serveApi(server, { database, log: quiet, writing });
+  const api = serveApi(server, { database, log: silentLog, writes: writing });
   addStatusRoutes(server.app, new Registry());
-  url = await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" });
+  url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {
     url,
     routes,

@@ -1,20 +1,20 @@
 // The portfolio service's outside over a gate and a snapshot that tests decide, listening on a port the system chose.
 import { Registry } from "prom-client";
-import { createServer } from "../../../src/http/server.ts";
+import { createHttpServer } from "../../../src/http/server.ts";
 import type { Gate } from "../../../src/payments/paywall/gate.ts";
-import { challenge, encodeHeader, type Offer } from "../../../src/payments/paywall/offer.ts";
-import type { Resource } from "../../../src/payments/paywall/resource.ts";
-import { portfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
-import { portfolioOffering } from "../../../src/portfolio/http/offering.ts";
-import { addPortfolioFaces } from "../../../src/portfolio/http/routes.ts";
-import { portfolioQuery } from "../../../src/portfolio/query.ts";
-import type { SnapshotTaker } from "../../../src/portfolio/snapshot.ts";
-import type { EndpointAnswer } from "../../../src/schema/endpoint.ts";
+import { paymentRequiredResponse, encodeX402Header, type PaymentOffer } from "../../../src/payments/paywall/offer.ts";
+import type { PaidResource } from "../../../src/payments/paywall/resource.ts";
+import { createPortfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
+import { createPortfolioOffering } from "../../../src/portfolio/http/offering.ts";
+import { addPortfolioRoutes } from "../../../src/portfolio/http/routes.ts";
+import { createPortfolioParameters } from "../../../src/portfolio/query.ts";
+import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
+import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
 import { exampleSnapshot } from "../../../src/web/example-snapshot.ts";
-import { payPage, type ShownChain } from "../../../src/web/pay-page.ts";
-import { quiet } from "../quiet-log.ts";
+import { renderPayPage, type PayPageChain } from "../../../src/web/pay-page.ts";
+import { silentLog } from "../quiet-log.ts";
 
-export const testOffer: Offer = {
+export const TEST_OFFER: PaymentOffer = {
   network: "eip155:31337",
   asset: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
   assetName: "USD Coin",
@@ -28,80 +28,80 @@ export const testOffer: Offer = {
   resourceOrigin: "https://sextant.example",
 };
 
-export const TRANSACTION = `0x${"c0".repeat(32)}`;
+export const TEST_TRANSACTION = `0x${"c0".repeat(32)}`;
 const SLUGS = ["base", "ethereum", "arbitrum", "optimism", "polygon"];
 
-const shownChains: readonly ShownChain[] = SLUGS.map((slug) => ({
+const shownChains: readonly PayPageChain[] = SLUGS.map((slug) => ({
   slug,
   name: slug.replace(/^./, (letter) => letter.toUpperCase()),
   explorerTxUrl: `https://${slug}.explorer.example/tx/{hash}`,
 }));
 
-export type Paid = { readonly resource: Resource; readonly signature: string };
+export type ReceivedPayment = { readonly resource: PaidResource; readonly signature: string };
 
-export type TestFaces = {
+export type TestPortfolioWeb = {
   readonly url: string;
   /** Every request that came with a payment, in order. */
-  readonly paid: readonly Paid[];
+  readonly paid: readonly ReceivedPayment[];
   close(): Promise<void>;
 };
 
-export type FacesOptions = {
-  readonly offer?: Offer;
-  readonly snapshots?: SnapshotTaker;
+export type TestPortfolioWebOptions = {
+  readonly offer?: PaymentOffer;
+  readonly snapshots?: SnapshotReader;
   /** A real one, in the place of the one that believes everybody. */
   readonly gate?: Pick<Gate, "challenge" | "serve">;
   readonly devBypass?: boolean;
   /** What a payment gets, given which one of them it is; null is the answer with its receipt. */
-  readonly onPayment?: (paid: Paid, count: number) => EndpointAnswer | null;
+  readonly onPayment?: (paid: ReceivedPayment, count: number) => EndpointResponse | null;
 };
 
 /** Believes every payment: whether payments are good is the gate's business and tested there. */
-export async function startTestFaces(options: FacesOptions = {}): Promise<TestFaces> {
-  const { offer = testOffer, devBypass = false, onPayment = () => null } = options;
-  const snapshots = options.snapshots ?? ({ take: async () => exampleSnapshot } as unknown as SnapshotTaker);
-  const server = createServer({
-    log: quiet,
+export async function startTestPortfolioWeb(options: TestPortfolioWebOptions = {}): Promise<TestPortfolioWeb> {
+  const { offer = TEST_OFFER, devBypass = false, onPayment = () => null } = options;
+  const snapshots = options.snapshots ?? ({ take: async () => exampleSnapshot } as unknown as SnapshotReader);
+  const server = createHttpServer({
+    log: silentLog,
     bodyBytesMax: 1_024,
     requestMsMax: 10_000,
-    ready: async () => ({ ready: true }),
+    checkReadiness: async () => ({ ready: true }),
   });
-  const offering = portfolioOffering(offer, Date.UTC(2026, 0, 1));
+  const offering = createPortfolioOffering(offer, Date.UTC(2026, 0, 1));
   const [route] = offering.routes;
   if (!route) throw new Error("There is nothing on offer.");
-  const paid: Paid[] = [];
+  const paid: ReceivedPayment[] = [];
   const paidOn = { slug: "local", name: "Local chain", explorerTxUrl: null };
   const defaultChains = ["base", "ethereum"];
   const shown = { offering, route, chains: shownChains, defaultChains, paidOn };
-  const endpoint = portfolioEndpoint({
+  const endpoint = createPortfolioEndpoint({
     route,
-    query: portfolioQuery(SLUGS),
+    query: createPortfolioParameters(SLUGS),
     snapshots,
     free: devBypass,
-    page: () => payPage(shown),
+    page: () => renderPayPage(shown),
     gate: options.gate ?? {
-      challenge: (resource, reason = "Payment required.") => challenge(offer, resource, reason),
+      challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
       async serve({ resource, signature }, work) {
         if (devBypass) return work(new AbortController().signal);
-        if (signature === undefined) return challenge(offer, resource, "Payment is required.");
+        if (signature === undefined) return paymentRequiredResponse(offer, resource, "Payment is required.");
         paid.push({ resource, signature });
         const answer = onPayment({ resource, signature }, paid.length);
         if (answer !== null) return answer;
         const receipt = {
           success: true,
-          transaction: TRANSACTION,
+          transaction: TEST_TRANSACTION,
           network: offer.network,
           payer: offer.payTo,
           amount: offer.amount.toString(),
         };
         return {
           ...(await work(new AbortController().signal)),
-          headers: { "payment-response": encodeHeader(receipt) },
+          headers: { "payment-response": encodeX402Header(receipt) },
         };
       },
     },
   });
-  addPortfolioFaces(server.app, { offering, endpoint, devBypass, registry: new Registry() });
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "PORTFOLIO_PORT" });
+  addPortfolioRoutes(server.app, { offering, endpoint, devBypass, registry: new Registry() });
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
   return { url, paid, close: server.close };
 }

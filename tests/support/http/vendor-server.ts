@@ -9,7 +9,7 @@ export type VendorRequest = {
   readonly body: string;
 };
 
-export type VendorAnswer = {
+export type VendorResponse = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text: string;
@@ -24,7 +24,7 @@ export type VendorServer = {
 };
 
 export async function startVendorServer(
-  answer: (request: VendorRequest) => VendorAnswer,
+  answer: (request: VendorRequest) => VendorResponse,
 ): Promise<VendorServer> {
   const requests: VendorRequest[] = [];
   const server = createServer((incoming, response) => {

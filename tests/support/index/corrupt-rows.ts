@@ -1,34 +1,34 @@
 // Damage to indexed rows, made by SQL behind the indexer's back and undone afterwards.
 import { tables } from "../../../src/protocol/domains.ts";
 import type { Column } from "../../../src/schema/column.ts";
-import { keyText, PROVENANCE, type Row, type Table } from "../../../src/schema/table.ts";
-import { fromStored } from "../../../src/store/index/versioned-rows.ts";
+import { formatKey, PROVENANCE_COLUMNS, type Row, type Table } from "../../../src/schema/table.ts";
+import { decodeStoredRow } from "../../../src/store/index/versioned-rows.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 
-export function tableOf(name: string): Table {
+export function findTable(name: string): Table {
   const found = tables.find((table) => table.name === name);
   if (!found) throw new Error(`there is no table ${name}`);
   return found;
 }
 
 /** Columns that can be changed without making it another row. */
-export function plainColumns(table: Table): string[] {
+export function corruptibleColumns(table: Table): string[] {
   const key: readonly string[] = table.key;
-  return Object.keys(table.columns).filter((name) => !key.includes(name) && !(name in PROVENANCE));
+  return Object.keys(table.columns).filter((name) => !key.includes(name) && !(name in PROVENANCE_COLUMNS));
 }
 
 /** The current row in the middle of a table, by the order of its keys. */
-export async function someRow(database: Database, table: Table, where = "true"): Promise<Row> {
+export async function pickRow(database: Database, table: Table, where = "true"): Promise<Row> {
   const { rows } = await database.query<Record<string, NonNullable<unknown> | null>>(
     `select * from ${table.name} where valid_to is null and ${where} order by ${table.key.join(", ")}`,
   );
   const row = rows[Math.floor(rows.length / 2)];
   if (!row) throw new Error(`${table.name} has no row where ${where}`);
-  return fromStored(table, row);
+  return decodeStoredRow(table, row);
 }
 
 /** Gives columns of a current row other values while `work` runs. */
-export async function whileCorrupt<T>(
+export async function withCorruptRow<T>(
   database: Database,
   table: Table,
   row: Row,
@@ -46,7 +46,7 @@ export async function whileCorrupt<T>(
   );
   await write({ ...row, ...Object.fromEntries(damaged) });
   try {
-    return await work(keyText(table.key, row));
+    return await work(formatKey(table.key, row));
   } finally {
     await write(row);
   }

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from "../../../src/store/postgres/databas
 import { migrate } from "../../../src/store/postgres/migrate.ts";
 import { migrations } from "../../../src/store/postgres/migrations.ts";
 import { createTestDatabase } from "../database/test-database.ts";
-import { quiet } from "../quiet-log.ts";
+import { silentLog } from "../quiet-log.ts";
 
 export type EmptyIndex = {
   readonly database: Database;
@@ -17,13 +17,13 @@ export type EmptyIndex = {
 };
 
 export function openTestConnection(connection: DatabaseConnection): Promise<Database> {
-  return openDatabase({ connection, schema: "sextant", poolMax: 4, log: quiet, applicationName: "test" });
+  return openDatabase({ connection, schema: "sextant", poolMax: 4, log: silentLog, applicationName: "test" });
 }
 
 export async function openEmptyIndex(): Promise<EmptyIndex> {
   const { connection, drop } = await createTestDatabase();
   const database = await openTestConnection(connection);
-  await migrate(database, migrations, quiet);
+  await migrate(database, migrations, silentLog);
   await database.transaction(async (session) => {
     await createRowTables(session, tables);
     const contracts = JSON.stringify({ PolicyModule: `0x${"11".repeat(20)}` });

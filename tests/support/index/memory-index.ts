@@ -6,36 +6,36 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import type { Deployment } from "../../../src/protocol/deployment.ts";
 import type { DetailReads } from "../../../src/protocol/details/chain-reads.ts";
 import { tables } from "../../../src/protocol/domains.ts";
-import { createProtocol, type Rows } from "../../../src/protocol/fold.ts";
+import { createProtocol, type FoldRows } from "../../../src/protocol/fold.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
-import { keyText, type Row, type Table } from "../../../src/schema/table.ts";
+import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 
 /** The byte repeated to an address, and to a word. */
-export const addressOf = (byte: string): Hex => `0x${byte.repeat(20)}`;
-export const hashOf = (byte: string): Hex => `0x${byte.repeat(32)}`;
-export const ZERO_ADDRESS = addressOf("00");
-export const ZERO_HASH = hashOf("00");
+export const repeatAddressByte = (byte: string): Hex => `0x${byte.repeat(20)}`;
+export const repeatHashByte = (byte: string): Hex => `0x${byte.repeat(32)}`;
+export const MEMORY_ZERO_ADDRESS = repeatAddressByte("00");
+export const MEMORY_ZERO_HASH = repeatHashByte("00");
 
-export const DEPLOYMENT: Deployment = {
+export const MEMORY_DEPLOYMENT: Deployment = {
   network: "memory",
   chainId: 1,
   startBlock: 1,
   contracts: {
-    AgentRegistry: addressOf("c1"),
-    IntentBook: addressOf("c2"),
-    PolicyModule: addressOf("c3"),
-    AttestationRegistry: addressOf("c4"),
-    SolverRegistry: addressOf("c5"),
-    AttestorRegistry: addressOf("c6"),
-    CommerceRegistry: addressOf("c7"),
-    SettlementAdapter: addressOf("c8"),
+    AgentRegistry: repeatAddressByte("c1"),
+    IntentBook: repeatAddressByte("c2"),
+    PolicyModule: repeatAddressByte("c3"),
+    AttestationRegistry: repeatAddressByte("c4"),
+    SolverRegistry: repeatAddressByte("c5"),
+    AttestorRegistry: repeatAddressByte("c6"),
+    CommerceRegistry: repeatAddressByte("c7"),
+    SettlementAdapter: repeatAddressByte("c8"),
   },
 };
 
 /** An account that somebody deployed; the deployment does not know it. */
-export const ACCOUNT = addressOf("ac");
+export const MEMORY_ACCOUNT = repeatAddressByte("ac");
 
-export type Place = {
+export type MemoryLogPosition = {
   readonly block?: number;
   readonly timestamp?: number;
   readonly tx?: Hex;
@@ -54,11 +54,11 @@ function eventOf(contract: EventSource, name: string): AbiEvent {
 }
 
 /** A log as the contract would emit it. Without a place, it stands alone in block 1. */
-export function logOf(
+export function encodeProtocolLog(
   contract: EventSource,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  place: Place = {},
+  place: MemoryLogPosition = {},
 ): ChainLog {
   const event = eventOf(contract, name);
   const plain = event.inputs.filter(({ indexed }) => !indexed);
@@ -68,7 +68,7 @@ export function logOf(
     plain.map((input) => args[input.name ?? ""]),
   );
   const { block = 1, index = 0 } = place;
-  const address = contract === "PolicyAccount" ? ACCOUNT : DEPLOYMENT.contracts[contract];
+  const address = contract === "PolicyAccount" ? MEMORY_ACCOUNT : MEMORY_DEPLOYMENT.contracts[contract];
   return {
     address: place.emitter ?? address,
     topics: topics.map((topic) => topic.toLowerCase() as Hex),
@@ -83,14 +83,14 @@ export function logOf(
 }
 
 /** Events one after another, each in the next block unless it is placed. */
-export class Story {
+export class LogSequence {
   readonly logs: ChainLog[] = [];
 
-  say(contract: EventSource, name: string, args: Readonly<Record<string, unknown>>, place: Place = {}): this {
+  append(contract: EventSource, name: string, args: Readonly<Record<string, unknown>>, place: MemoryLogPosition = {}): this {
     const last = this.logs.at(-1);
     const block = place.block ?? (last?.blockNumber ?? 0) + 1;
     const index = last?.blockNumber === block ? last.logIndex + 1 : 0;
-    this.logs.push(logOf(contract, name, args, { index, ...place, block }));
+    this.logs.push(encodeProtocolLog(contract, name, args, { index, ...place, block }));
     return this;
   }
 
@@ -110,11 +110,11 @@ export type MemoryChain = {
   readonly traces?: Readonly<Record<Hex, readonly { to: Hex; input: Hex }[]>>;
 };
 
-export type Asked = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
+export type RequestedReads = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
 
 /** The reads of a chain that is written down, and what was asked of it. */
-export function readsOf(chain: MemoryChain): DetailReads & { asked: Asked } {
-  const asked: Asked = { transactions: [], calls: [], laterCalls: [], traces: [] };
+export function createMemoryReads(chain: MemoryChain): DetailReads & { asked: RequestedReads } {
+  const asked: RequestedReads = { transactions: [], calls: [], laterCalls: [], traces: [] };
   const known = <T>(from: Readonly<Record<Hex, T>> | undefined, hashes: readonly Hex[]) =>
     new Map(
       hashes.flatMap((hash) => {
@@ -124,23 +124,23 @@ export function readsOf(chain: MemoryChain): DetailReads & { asked: Asked } {
     );
   return {
     asked,
-    async transactions(hashes) {
+    async readTransactions(hashes) {
       asked.transactions.push(...hashes);
       return known(chain.transactions, hashes);
     },
-    async callsAt(calls) {
+    async callAtBlocks(calls) {
       asked.calls.push(...calls.map(({ data }) => data));
       return calls.map(({ data }) => chain.state?.[data] ?? null);
     },
-    async callsLater(calls) {
+    async callAtLaterBlock(calls) {
       asked.laterCalls.push(...calls.map(({ data }) => data));
       const results = calls.map(({ data }) => (chain.laterState ?? chain.state)?.[data] ?? null);
-      return { at: { number: 1_000_000, hash: hashOf("1a") }, results };
+      return { at: { number: 1_000_000, hash: repeatHashByte("1a") }, results };
     },
-    async changes(queries) {
+    async haveChanged(queries) {
       return queries.map(() => chain.changed ?? null);
     },
-    async traces(hashes) {
+    async traceCalls(hashes) {
       asked.traces.push(...hashes);
       return known(chain.traces, hashes);
     },
@@ -151,8 +151,8 @@ export function readsOf(chain: MemoryChain): DetailReads & { asked: Asked } {
 async function rowsAfter(logs: readonly ChainLog[], chain: MemoryChain = {}): Promise<MemoryRows> {
   const together = new MemoryRows();
   const oneByOne = new MemoryRows();
-  const protocol = createProtocol(DEPLOYMENT, readsOf(chain));
-  const detailed = await protocol.detail(logs, new AbortController().signal);
+  const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads(chain));
+  const detailed = await protocol.addDetails(logs, new AbortController().signal);
   await protocol.fold(detailed, together.batch());
   for (const each of detailed) await protocol.fold([each], oneByOne.batch());
   const [left, right] = [together.toString(), oneByOne.toString()];
@@ -176,7 +176,7 @@ export class MemoryRows {
   }
 
   /** As a batch of the store: only rows that were asked for can be looked at. */
-  batch(): Rows {
+  batch(): FoldRows {
     const loaded = new Set<string>();
     return {
       load: async (needs) => {
@@ -189,7 +189,7 @@ export class MemoryRows {
       change: (change, origin) => {
         const rows = this.#rows(change.table);
         const after = change.apply(rows.get(change.keyText) ?? null, origin);
-        if (keyText(change.table.key, after) !== change.keyText) throw new Error("a change moved a row");
+        if (formatKey(change.table.key, after) !== change.keyText) throw new Error("a change moved a row");
         refuseUnfit(change.table, after);
         rows.set(change.keyText, after);
       },

@@ -15,18 +15,18 @@ export type StatementCost = {
 // Rows of these are few by their nature.
 const SMALL = ["commerce_totals", "rail_volumes", "signal_counts"];
 
-export const around = (text: string) =>
+export const wrapReadStatement = (text: string) =>
   `select r.* from checkpoint h cross join deployment d left join lateral (select s.* from (${text}) s) r on true`;
 
 let prepared = 0;
 
 /** As the API runs it: prepared, and used often enough to have a plan for any value. */
-export async function cost(database: Database, { text, values }: SqlText): Promise<StatementCost> {
+export async function measureStatementCost(database: Database, { text, values }: SqlText): Promise<StatementCost> {
   const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`);
   const { rows } = await database.transaction(async (session) => {
     prepared += 1;
     const execute = `execute read_${prepared}${literals.length > 0 ? `(${literals.join(", ")})` : ""}`;
-    await session.query(`prepare read_${prepared} as ${around(text)}`);
+    await session.query(`prepare read_${prepared} as ${wrapReadStatement(text)}`);
     for (let times = 0; times < 6; times += 1) await session.query(execute);
     return session.query<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
       `explain (analyze, buffers, timing off, format json) ${execute}`,

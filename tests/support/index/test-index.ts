@@ -14,13 +14,13 @@ import { migrate } from "../../../src/store/postgres/migrate.ts";
 import { migrations } from "../../../src/store/postgres/migrations.ts";
 import { createTestDatabase } from "../database/test-database.ts";
 import { digestTables } from "../digest-tables.ts";
-import { quiet } from "../quiet-log.ts";
+import { silentLog } from "../quiet-log.ts";
 
 export type TestIndex = {
   readonly database: Database;
   readonly status: IndexerStatus;
   /** Waits until the index has the chain's head, by number and hash. */
-  reach(head: { readonly number: number; readonly hash: string }): Promise<void>;
+  waitUntilIndexed(head: { readonly number: number; readonly hash: string }): Promise<void>;
   digest(finalized?: number): Promise<Readonly<Record<string, string>>>;
   /** What ended the indexer, if something did. */
   failure(): unknown;
@@ -33,7 +33,7 @@ export type TestIndex = {
 const REACH_MS_MAX = 150_000;
 const LOOK_MS = 20;
 
-export function deploymentOf({ network, chainId, startBlock, contracts }: LocalDeployment): Deployment {
+export function toDeployment({ network, chainId, startBlock, contracts }: LocalDeployment): Deployment {
   return parseDeployment({ network, chainId, startBlock, contracts }, "test");
 }
 
@@ -45,10 +45,10 @@ export async function openTestDatabase(
     connection: place.connection,
     schema,
     poolMax: 4,
-    log: quiet,
+    log: silentLog,
     applicationName: "test",
   });
-  await migrate(database, migrations, quiet);
+  await migrate(database, migrations, silentLog);
   return {
     database,
     async drop() {
@@ -68,7 +68,7 @@ export async function startTestIndex(options: {
   readonly auditMs?: number;
 }): Promise<TestIndex> {
   const { database, drop } = await openTestDatabase();
-  const status = createIndexerStatus(quiet, systemClock);
+  const status = createIndexerStatus(silentLog, systemClock);
   const stop = new AbortController();
   let failure: unknown = null;
   const running = runIndexer({
@@ -78,7 +78,7 @@ export async function startTestIndex(options: {
     logRangeMax: options.logRangeMax ?? 10_000,
     comparedPercent: 5,
     auditMs: options.auditMs ?? 0,
-    log: quiet,
+    log: silentLog,
     stop: stop.signal,
     report: status,
     onCall: status.onCall,
@@ -93,7 +93,7 @@ export async function startTestIndex(options: {
   return {
     database,
     status,
-    async reach(head) {
+    async waitUntilIndexed(head) {
       const until = Date.now() + REACH_MS_MAX;
       for (;;) {
         if (failure) throw failure;

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
-  type Call,
-  type CallAnswer,
-  changeEnvelopes,
-  changeResult,
-  forwarded,
-  type Injection,
-  LIES,
-  PAGE,
-  refusesHash,
+  type NodeRpcCall,
+  type NodeRpcResponse,
+  tamperEnvelopes,
+  tamperResult,
+  rewriteCall,
+  type NodeFaultInjection,
+  LYING_FAULTS,
+  ERROR_PAGE_HTML,
+  rejectsBlockHash,
 } from "./node-faults.ts";
 
 export type FaultyNode = {
@@ -19,7 +19,7 @@ export type FaultyNode = {
   readonly url: string;
   readonly host: string;
   /** Every HTTP request so far, as the calls it carried. */
-  readonly requests: readonly (readonly Call[])[];
+  readonly requests: readonly (readonly NodeRpcCall[])[];
   /** The most requests that were under way at once. */
   readonly runningMost: number;
   stop(): Promise<void>;
@@ -28,19 +28,19 @@ export type FaultyNode = {
 export type FaultyNodeOptions = {
   readonly upstream: string;
   /** The fault of the request with this number, counted from 0; null for an honest answer. */
-  readonly plan: (number: number, calls: readonly Call[]) => Injection | null;
+  readonly plan: (number: number, calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
   /** How often a lie is told about one and the same question. */
   readonly liesPerQuestion?: number;
   readonly path?: string;
 };
 
 /** Faults for the first requests, in order, and honesty afterwards. */
-export function planOf(injections: readonly (Injection | null)[]): (number: number) => Injection | null {
+export function planFaults(injections: readonly (NodeFaultInjection | null)[]): (number: number) => NodeFaultInjection | null {
   return (number) => injections[number] ?? null;
 }
 
 export async function startFaultyNode(options: FaultyNodeOptions): Promise<FaultyNode> {
-  const requests: (readonly Call[])[] = [];
+  const requests: (readonly NodeRpcCall[])[] = [];
   const lies = new Map<string, number>();
   let running = 0;
   let runningMost = 0;
@@ -59,7 +59,7 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readText(request);
-    const parsed = JSON.parse(body) as Call | Call[];
+    const parsed = JSON.parse(body) as NodeRpcCall | NodeRpcCall[];
     const calls = Array.isArray(parsed) ? parsed : [parsed];
     const injection = options.plan(requests.push(calls) - 1, calls);
     if (injection && replaceAnswer(injection, request, response, parsed)) return;
@@ -68,7 +68,7 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
       body: injection?.kind === "final-at" ? JSON.stringify(forwardedBody(injection, parsed)) : body,
       headers: { "content-type": "application/json" },
     });
-    const payload = (await honest.json()) as CallAnswer | CallAnswer[];
+    const payload = (await honest.json()) as NodeRpcResponse | NodeRpcResponse[];
     const text = JSON.stringify(injection ? change(injection, calls, payload) : payload);
     response.setHeader("content-type", "application/json");
     if (injection?.kind === "truncated")
@@ -81,13 +81,13 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     response.end(text);
   }
 
-  function change(injection: Injection, calls: readonly Call[], payload: CallAnswer | CallAnswer[]): unknown {
+  function change(injection: NodeFaultInjection, calls: readonly NodeRpcCall[], payload: NodeRpcResponse | NodeRpcResponse[]): unknown {
     const answers = (Array.isArray(payload) ? payload : [payload]).map((answer) => {
       const call = calls.find(({ id }) => id === answer.id);
       if (!call || answer.error !== undefined || !mayLie(injection, call)) return answer;
-      if (refusesHash(injection, call))
+      if (rejectsBlockHash(injection, call))
         return { id: answer.id, error: { code: -32000, message: "unknown block" } };
-      return { ...answer, result: changeResult(injection, call, answer.result) };
+      return { ...answer, result: tamperResult(injection, call, answer.result) };
     });
     if (injection.kind === "member-error") {
       const { code, message, data } = injection;
@@ -103,12 +103,12 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
         error: { code, message, ...(data === undefined ? {} : { data }) },
       };
     }
-    const changed = changeEnvelopes(injection.kind, answers);
+    const changed = tamperEnvelopes(injection.kind, answers);
     return Array.isArray(payload) ? changed : changed[0];
   }
 
-  function mayLie(injection: Injection, call: Call): boolean {
-    if (!LIES.has(injection.kind)) return false;
+  function mayLie(injection: NodeFaultInjection, call: NodeRpcCall): boolean {
+    if (!LYING_FAULTS.has(injection.kind)) return false;
     const question = JSON.stringify([call.method, call.params]);
     const told = lies.get(question) ?? 0;
     if (told >= (options.liesPerQuestion ?? 1)) return false;
@@ -133,16 +133,16 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
   };
 }
 
-function forwardedBody(injection: Injection, body: Call | Call[]): unknown {
-  return Array.isArray(body) ? body.map((call) => forwarded(injection, call)) : forwarded(injection, body);
+function forwardedBody(injection: NodeFaultInjection, body: NodeRpcCall | NodeRpcCall[]): unknown {
+  return Array.isArray(body) ? body.map((call) => rewriteCall(injection, call)) : rewriteCall(injection, body);
 }
 
 /** True when the fault leaves nothing of the honest answer. */
 function replaceAnswer(
-  injection: Injection,
+  injection: NodeFaultInjection,
   request: IncomingMessage,
   response: ServerResponse,
-  parsed: Call | Call[],
+  parsed: NodeRpcCall | NodeRpcCall[],
 ): boolean {
   if (injection.kind === "hang") return true;
   if (injection.kind === "reset") {
@@ -151,7 +151,7 @@ function replaceAnswer(
   }
   if (injection.kind === "page") {
     response.setHeader("content-type", "text/html");
-    response.end(PAGE);
+    response.end(ERROR_PAGE_HTML);
     return true;
   }
   if (injection.kind === "status") {

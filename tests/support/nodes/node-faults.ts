@@ -1,9 +1,9 @@
 // The faults that a faulty node knows: each changes an honest answer, or replaces it.
 
-export type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
-export type CallAnswer = Record<string, unknown>;
+export type NodeRpcCall = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+export type NodeRpcResponse = Record<string, unknown>;
 
-export type Injection =
+export type NodeFaultInjection =
   /** An HTTP status with a text, before any node is asked. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly body?: string }
   /** A gateway's web page where JSON is expected. */
@@ -41,7 +41,7 @@ export type Injection =
     };
 
 /** Trouble on the way: whoever asks can tell that something went wrong. */
-export const FLAKY_FAULTS: readonly Injection[] = [
+export const FLAKY_FAULTS: readonly NodeFaultInjection[] = [
   { kind: "status", status: 429, retryAfter: "0" },
   { kind: "status", status: 500 },
   { kind: "page" },
@@ -53,7 +53,7 @@ export const FLAKY_FAULTS: readonly Injection[] = [
 ];
 
 /** The same, and answers that are not true or not whole. */
-export const LIAR_FAULTS: readonly Injection[] = [
+export const LIAR_FAULTS: readonly NodeFaultInjection[] = [
   ...FLAKY_FAULTS,
   { kind: "reversed" },
   { kind: "null-result" },
@@ -67,7 +67,7 @@ export const LIAR_FAULTS: readonly Injection[] = [
 ];
 
 /** Lies about content: the node sounds healthy. Told only so often per question, as one bad machine among good ones would. */
-export const LIES: ReadonlySet<string> = new Set([
+export const LYING_FAULTS: ReadonlySet<string> = new Set([
   "null-result",
   "garbage",
   "empty-logs",
@@ -78,19 +78,19 @@ export const LIES: ReadonlySet<string> = new Set([
   "omit-middle",
 ]);
 
-export const PAGE = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
+export const ERROR_PAGE_HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
 
 /** Changes the list of answers, in the order of the calls. */
-export function changeEnvelopes(kind: Injection["kind"], answers: CallAnswer[]): CallAnswer[] {
+export function tamperEnvelopes(kind: NodeFaultInjection["kind"], answers: NodeRpcResponse[]): NodeRpcResponse[] {
   if (kind === "reversed") return [...answers].reverse();
   if (kind === "left-out") return answers.length > 1 ? answers.slice(1) : answers;
-  if (kind === "doubled") return answers.length > 1 ? [...answers, answers[0] as CallAnswer] : answers;
+  if (kind === "doubled") return answers.length > 1 ? [...answers, answers[0] as NodeRpcResponse] : answers;
   if (kind === "wrong-id") return answers.map((answer) => ({ ...answer, id: 999_999_999 }));
   return answers;
 }
 
 /** Changes what one answer says. */
-export function changeResult(injection: Injection, call: Call, result: unknown): unknown {
+export function tamperResult(injection: NodeFaultInjection, call: NodeRpcCall, result: unknown): unknown {
   const { kind } = injection;
   if (kind === "lagging") {
     if (call.method !== "eth_getLogs" || !Array.isArray(result)) return result;
@@ -107,7 +107,7 @@ export function changeResult(injection: Injection, call: Call, result: unknown):
 }
 
 /** The call as it is forwarded. */
-export function forwarded(injection: Injection | null, call: Call): Call {
+export function rewriteCall(injection: NodeFaultInjection | null, call: NodeRpcCall): NodeRpcCall {
   if (injection?.kind !== "final-at" || call.params[0] !== "finalized") return call;
   return { ...call, params: [injection.block, ...call.params.slice(1)] };
 }
@@ -115,14 +115,14 @@ export function forwarded(injection: Injection | null, call: Call): Call {
 // Shorter lists are what payments and balances are read from, by one node at a time.
 const MIDDLE_OF_MIN = 3;
 
-function withoutMiddle(call: Call, result: unknown): unknown {
+function withoutMiddle(call: NodeRpcCall, result: unknown): unknown {
   if (call.method !== "eth_getLogs" || !Array.isArray(result) || result.length < MIDDLE_OF_MIN) return result;
   return result.toSpliced(result.length >> 1, 1);
 }
 
 function withoutLog(
-  { block, logIndex, receipts }: Extract<Injection, { kind: "omit-log" }>,
-  call: Call,
+  { block, logIndex, receipts }: Extract<NodeFaultInjection, { kind: "omit-log" }>,
+  call: NodeRpcCall,
   result: unknown,
 ): unknown {
   const keep = (log: { blockNumber: string; logIndex: string }) =>
@@ -134,14 +134,14 @@ function withoutLog(
 }
 
 /** What a machine that lags says when it is asked by hash. */
-export function refusesHash(injection: Injection, call: Call): boolean {
+export function rejectsBlockHash(injection: NodeFaultInjection, call: NodeRpcCall): boolean {
   const [filter] = call.params;
   return injection.kind === "lagging" && call.method === "eth_getLogs" && "blockHash" in (filter as object);
 }
 
 const WRONG_HASH = `0x${"ab".repeat(32)}`;
 
-function withWrongHash(call: Call, result: unknown): unknown {
+function withWrongHash(call: NodeRpcCall, result: unknown): unknown {
   if (call.method === "eth_getLogs" && Array.isArray(result)) {
     return result.map((log: object) => ({ ...log, blockHash: WRONG_HASH }));
   }
@@ -150,7 +150,7 @@ function withWrongHash(call: Call, result: unknown): unknown {
   return result;
 }
 
-function withOtherNumber(call: Call, result: unknown): unknown {
+function withOtherNumber(call: NodeRpcCall, result: unknown): unknown {
   if (call.method === "eth_getLogs" && Array.isArray(result)) {
     return result.map((log: object) => ({ ...log, blockNumber: "0xfffff" }));
   }

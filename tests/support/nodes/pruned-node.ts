@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { RpcRequest } from "@sextant/contracts/deploy/rpc-request";
-import { RpcFault, toErrorBody } from "@sextant/local-chain/rpc/json-rpc-error";
-import type { Call } from "./node-faults.ts";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
+import { JsonRpcError, toJsonRpcErrorBody } from "@sextant/local-chain/rpc/json-rpc-error";
+import type { NodeRpcCall } from "./node-faults.ts";
 
 export type PrunedNode = {
   readonly url: string;
@@ -14,7 +14,7 @@ export type PrunedNode = {
 };
 
 export type PrunedNodeOptions = {
-  readonly request: RpcRequest;
+  readonly request: RpcRequestFunction;
   /** Whether the node offers debug_traceTransaction, for every block. */
   readonly traces: boolean;
   /** What the node says about a state that it dropped; geth's own words by default. */
@@ -26,24 +26,24 @@ const BLOCKS_WITH_STATE = 128;
 export async function startPrunedNode(options: PrunedNodeOptions): Promise<PrunedNode> {
   const counts = new Map<string, number>();
   const server = createServer(async (request, response) => {
-    const parsed = JSON.parse(await readText(request)) as Call | Call[];
+    const parsed = JSON.parse(await readText(request)) as NodeRpcCall | NodeRpcCall[];
     const results = await Promise.all((Array.isArray(parsed) ? parsed : [parsed]).map(respond));
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(Array.isArray(parsed) ? results : results[0]));
   });
 
-  async function respond({ id, method, params }: Call): Promise<object> {
+  async function respond({ id, method, params }: NodeRpcCall): Promise<object> {
     counts.set(method, (counts.get(method) ?? 0) + 1);
     try {
       return { jsonrpc: "2.0", id, result: await resultOf(method, params) };
     } catch (error) {
-      return { jsonrpc: "2.0", id, error: toErrorBody(error) };
+      return { jsonrpc: "2.0", id, error: toJsonRpcErrorBody(error) };
     }
   }
 
   async function resultOf(method: string, params: readonly unknown[]): Promise<unknown> {
     if (method === "debug_traceTransaction" && !options.traces) {
-      throw new RpcFault(-32_601, `the method ${method} does not exist/is not available`);
+      throw new JsonRpcError(-32_601, `the method ${method} does not exist/is not available`);
     }
     if (method === "eth_call" && !(await hasState(params[1]))) return (options.onDroppedState ?? dropped)();
     return options.request(method, params);
@@ -71,7 +71,7 @@ export async function startPrunedNode(options: PrunedNodeOptions): Promise<Prune
 
 function dropped(): never {
   const root = "1f".repeat(32);
-  throw new RpcFault(
+  throw new JsonRpcError(
     -32_000,
     `missing trie node ${root} (path ) state 0x${root} is not available, not found`,
   );

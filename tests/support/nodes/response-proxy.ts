@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type WireFaults = {
+export type ResponseFaults = {
   /** Methods whose request never reaches the node. */
   readonly before?: readonly string[];
   /** Methods whose response is lost on its way back. */
@@ -13,14 +13,14 @@ export type WireFaults = {
   >;
 };
 
-export type NodeWire = {
+export type ResponseProxy = {
   readonly url: string;
   /** Methods requested so far. */
   readonly methods: readonly string[];
   close(): Promise<void>;
 };
 
-export async function openNodeWire(upstream: string, faults: WireFaults): Promise<NodeWire> {
+export async function openResponseProxy(upstream: string, faults: ResponseFaults): Promise<ResponseProxy> {
   const methods: string[] = [];
   const headers = { "content-type": "application/json" };
   const server = createServer(async (request, response) => {

@@ -5,43 +5,43 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import type { Hex, PrivateKeyAccount } from "viem";
 
-export const NETWORK = "eip155:31337";
+export const TEST_NETWORK = "eip155:31337";
 
-export function clientOf(account: PrivateKeyAccount, asset: Hex): x402Client {
+export function createX402Client(account: PrivateKeyAccount, asset: Hex): x402Client {
   return x402Client.fromConfig({
-    schemes: [{ network: NETWORK, client: new ExactEvmScheme(account) }],
-    spendControls: { allowedAssets: [{ network: NETWORK, asset, maxAmountPerPayment: "1000000" }] },
+    schemes: [{ network: TEST_NETWORK, client: new ExactEvmScheme(account) }],
+    spendControls: { allowedAssets: [{ network: TEST_NETWORK, asset, maxAmountPerPayment: "1000000" }] },
   });
 }
 
-export function payingFetch(account: PrivateKeyAccount, asset: Hex): typeof fetch {
-  return wrapFetchWithPayment(fetch, clientOf(account, asset)) as typeof fetch;
+export function createPayingFetch(account: PrivateKeyAccount, asset: Hex): typeof fetch {
+  return wrapFetchWithPayment(fetch, createX402Client(account, asset)) as typeof fetch;
 }
 
-export function decodeHeader<T>(response: Response, name: string): T {
+export function decodeBase64Header<T>(response: Response, name: string): T {
   const text = response.headers.get(name);
   if (text === null) throw new Error(`there is no header ${name}`);
   return JSON.parse(Buffer.from(text, "base64").toString()) as T;
 }
 
 /** What the client would send for a URL, to be sent by hand: twice, late, or elsewhere. */
-export async function signedFor(
+export async function signPaymentFor(
   url: string,
   account: PrivateKeyAccount,
   asset: Hex,
   change: (required: PaymentRequired) => PaymentRequired = (required) => required,
 ): Promise<{ header: string; payload: PaymentPayload }> {
   const response = await fetch(url);
-  const required = change(decodeHeader<PaymentRequired>(response, "payment-required"));
-  const payload = await clientOf(account, asset).createPaymentPayload(required);
+  const required = change(decodeBase64Header<PaymentRequired>(response, "payment-required"));
+  const payload = await createX402Client(account, asset).createPaymentPayload(required);
   return { header: encodePaymentSignatureHeader(payload), payload };
 }
 
-export function ask(url: string, header: string, init: RequestInit = {}): Promise<Response> {
+export function fetchWithPayment(url: string, header: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, headers: { "payment-signature": header } });
 }
 
-export async function until(isTrue: () => Promise<boolean> | boolean, msMax = 20_000): Promise<void> {
+export async function waitFor(isTrue: () => Promise<boolean> | boolean, msMax = 20_000): Promise<void> {
   const end = Date.now() + msMax;
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error("it did not happen in time");

@@ -15,41 +15,41 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createRpc } from "../../../src/chain/rpc/client.ts";
-import { addEndpoints } from "../../../src/http/routes/endpoints.ts";
-import { createServer } from "../../../src/http/server.ts";
+import { addEndpointRoutes } from "../../../src/http/routes/endpoints.ts";
+import { createHttpServer } from "../../../src/http/server.ts";
 import type { Clock } from "../../../src/lib/clock.ts";
 import { Secret } from "../../../src/lib/secret.ts";
-import { facilitatorEndpoints } from "../../../src/payments/facilitator/endpoints.ts";
-import type { Facilitator } from "../../../src/payments/facilitator/facilitator.ts";
+import { createFacilitatorEndpoints } from "../../../src/payments/facilitator/endpoints.ts";
+import type { PaymentFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
 import { createLocalFacilitator } from "../../../src/payments/facilitator/local.ts";
 import { createRemoteFacilitator } from "../../../src/payments/facilitator/remote.ts";
 import { createGate, type Gate } from "../../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../../src/payments/paywall/limits.ts";
-import type { Offer } from "../../../src/payments/paywall/offer.ts";
-import type { PaidWork } from "../../../src/payments/paywall/paid-request.ts";
-import type { SettlementChain } from "../../../src/payments/settlement/lookup.ts";
-import { settlementChain } from "../../../src/payments/settlement/onchain.ts";
+import type { PaymentOffer } from "../../../src/payments/paywall/offer.ts";
+import type { PaidHandler } from "../../../src/payments/paywall/paid-request.ts";
+import type { SettlementLookup } from "../../../src/payments/settlement/lookup.ts";
+import { createSettlementLookup } from "../../../src/payments/settlement/onchain.ts";
 import type { Endpoint } from "../../../src/schema/endpoint.ts";
-import type { Rows } from "../../../src/schema/record-store.ts";
+import type { StatementRunner } from "../../../src/schema/record-store.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
 import { openTestDatabase } from "../index/test-index.ts";
-import { quiet } from "../quiet-log.ts";
-import { NETWORK } from "./paid-client.ts";
+import { silentLog } from "../quiet-log.ts";
+import { TEST_NETWORK } from "./paid-client.ts";
 
-export const PRICE = 10_000n;
-export const ORIGIN = "https://sold.example";
+export const TEST_PRICE = 10_000n;
+export const TEST_ORIGIN = "https://sold.example";
 /** The first account that plays no other part. */
 const PAYER_INDEX = 8;
 
 /** Faults that a test injects; each is asked before the real facilitator and may answer in its place. */
-export type Injected = {
-  verify?: (real: Facilitator["verify"]) => Facilitator["verify"];
-  settle?: (real: Facilitator["settle"]) => Facilitator["settle"];
+export type InjectedFacilitatorCalls = {
+  verify?: (real: PaymentFacilitator["verify"]) => PaymentFacilitator["verify"];
+  settle?: (real: PaymentFacilitator["settle"]) => PaymentFacilitator["settle"];
 };
 
 export type PaidStage = Awaited<ReturnType<typeof openPaidStage>>;
-export type PaidService = Awaited<ReturnType<PaidStage["serve"]>>;
+export type StagedPaidService = Awaited<ReturnType<PaidStage["serve"]>>;
 
 export async function openPaidStage(kind: "in process" | "over HTTP") {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
@@ -60,25 +60,25 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
   const { database, drop } = await openTestDatabase();
   const rpc = createRpc({
     urls: [new Secret(chain.rpcUrl)],
-    log: quiet,
+    log: silentLog,
     limits: { requestTimeoutMs: 5_000 },
   });
-  const settlements = settlementChain(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
+  const settlements = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const closing: (() => Promise<unknown>)[] = [];
 
   const inProcess = createLocalFacilitator({
-    network: NETWORK,
+    network: TEST_NETWORK,
     urls: [new Secret(chain.rpcUrl)],
     privateKey: new Secret(chain.accounts.facilitator.privateKey),
     store: openRecordStore(database),
     gas: LOCAL_GAS,
-    log: quiet,
+    log: silentLog,
     confirmationMs: 3_000,
     pollMs: 20,
-    holeMs: 300,
+    nonceGapMs: 300,
   });
   const rules = {
-    network: NETWORK,
+    network: TEST_NETWORK,
     asset,
     assetName: "USD Coin",
     assetVersion: "2",
@@ -86,9 +86,9 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
   } as const;
   const settling = kind === "in process" ? inProcess : await overHttp();
 
-  async function overHttp(): Promise<Facilitator> {
+  async function overHttp(): Promise<PaymentFacilitator> {
     const { url, close } = await listen(
-      facilitatorEndpoints({ facilitator: inProcess, rules: { ...rules, payees: [payTo] }, log: quiet }),
+      createFacilitatorEndpoints({ facilitator: inProcess, rules: { ...rules, payees: [payTo] }, log: silentLog }),
     );
     closing.push(close);
     return createRemoteFacilitator({ url, timeoutMs: 8_000 });
@@ -98,46 +98,46 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
   async function serve(
     given: {
       limits?: Partial<GateLimits>;
-      offer?: Partial<Offer>;
-      chain?: SettlementChain;
+      offer?: Partial<PaymentOffer>;
+      chain?: SettlementLookup;
       clock?: Clock;
-      facilitator?: Facilitator;
+      facilitator?: PaymentFacilitator;
     } = {},
   ) {
     const facilitator = given.facilitator ?? settling;
-    const injected: Injected = {};
+    const injected: InjectedFacilitatorCalls = {};
     const runs: string[] = [];
     const outcomes: string[] = [];
-    const sold: { work: PaidWork } = { work: async () => ({ status: 200, body: { run: runs.length } }) };
-    const offer: Offer = {
+    const sold: { work: PaidHandler } = { work: async () => ({ status: 200, body: { run: runs.length } }) };
+    const offer: PaymentOffer = {
       ...{
-        network: NETWORK,
+        network: TEST_NETWORK,
         asset,
         assetName: "USD Coin",
         assetVersion: "2",
         decimals: 6,
         payTo,
-        amount: PRICE,
+        amount: TEST_PRICE,
       },
       ...{
         maxTimeoutSeconds: 60,
         description: "A snapshot.",
         mimeType: "application/json",
-        resourceOrigin: ORIGIN,
+        resourceOrigin: TEST_ORIGIN,
       },
       ...given.offer,
     };
-    const verify: Facilitator["verify"] = (...args) =>
+    const verify: PaymentFacilitator["verify"] = (...args) =>
       (injected.verify?.((...real) => facilitator.verify(...real)) ?? facilitator.verify.bind(facilitator))(
         ...args,
       );
-    const settle: Facilitator["settle"] = (...args) =>
+    const settle: PaymentFacilitator["settle"] = (...args) =>
       (injected.settle?.((...real) => facilitator.settle(...real)) ?? facilitator.settle.bind(facilitator))(
         ...args,
       );
     const records = openRecordStore(database);
     let statements = 0;
-    const store: Rows = {
+    const store: StatementRunner = {
       run: (statement) => {
         statements += 1;
         return records.run(statement);
@@ -147,8 +147,8 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
       offer,
       store,
       facilitator: { verify, settle, getSupported: () => facilitator.getSupported() },
-      chain: given.chain ?? settlements,
-      log: quiet,
+      lookup: given.chain ?? settlements,
+      log: silentLog,
       ...(given.clock ? { clock: given.clock } : {}),
       limits: { settleMs: 5_000, leaseMs: 3_000, waitMs: 8_000, ...given.limits },
       count: (outcome) => outcomes.push(outcome),
@@ -228,14 +228,14 @@ function balanceOf(node: PublicClient, asset: Hex, of: Hex): Promise<bigint> {
 }
 
 async function listen(endpoints: readonly Endpoint[]) {
-  const server = createServer({
-    log: quiet,
+  const server = createHttpServer({
+    log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 30_000,
-    ready: async () => ({ ready: true }),
+    checkReadiness: async () => ({ ready: true }),
   });
-  addEndpoints(server.app, endpoints);
-  const url = await server.listen({ host: "127.0.0.1", port: 0, variable: "TEST_PORT" });
+  addEndpointRoutes(server.app, endpoints);
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
   return { url, close: () => server.close() };
 }
 
@@ -243,17 +243,17 @@ const TEXT = { json: { type: "string" }, parse: (text: string) => text };
 
 function paidEndpoint(
   gate: Pick<Gate, "serve">,
-  work: (q: string, signal: AbortSignal) => ReturnType<PaidWork>,
+  work: (q: string, signal: AbortSignal) => ReturnType<PaidHandler>,
 ): Endpoint {
   return {
     method: "GET",
     path: "/paid",
-    operation: "getPaid",
+    operationId: "getPaid",
     summary: "What is sold",
     tag: "Paid",
-    parameters: [{ name: "q", place: "query", required: true, kind: TEXT, meaning: "What is asked." }],
+    parameters: [{ name: "q", in: "query", required: true, kind: TEXT, description: "What is asked." }],
     body: null,
-    answers: { 200: { type: "object" } },
+    responses: { 200: { type: "object" } },
     handle({ values, headers }) {
       const q = String(values.q);
       const resource = { method: "GET", path: "/paid", query: { q } };

@@ -5,22 +5,22 @@ import type { Clock } from "../../../src/lib/clock.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import {
   createLocalFacilitator,
-  type GasLimits,
+  type FacilitatorGasLimits,
   type LocalFacilitator,
 } from "../../../src/payments/facilitator/local.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
-import { quiet } from "../quiet-log.ts";
-import { NETWORK, signedFor } from "./paid-client.ts";
-import { type PaidStage, PRICE } from "./paid-stage.ts";
+import { silentLog } from "../quiet-log.ts";
+import { TEST_NETWORK, signPaymentFor } from "./paid-client.ts";
+import { type PaidStage, TEST_PRICE } from "./paid-stage.ts";
 
 export function openTestFacilitator(
   stage: Pick<PaidStage, "database" | "chain">,
   options: {
     readonly privateKey: Hex;
     readonly urls?: readonly string[];
-    readonly gas?: Partial<GasLimits>;
+    readonly gas?: Partial<FacilitatorGasLimits>;
     readonly clock?: Clock;
     readonly database?: Database;
     readonly confirmationMs?: number;
@@ -29,25 +29,25 @@ export function openTestFacilitator(
 ): LocalFacilitator {
   const { urls = [stage.chain.rpcUrl], database = stage.database, clock } = options;
   return createLocalFacilitator({
-    network: NETWORK,
+    network: TEST_NETWORK,
     urls: urls.map((url) => new Secret(url)),
     privateKey: new Secret(options.privateKey),
     store: openRecordStore(database),
     gas: { ...LOCAL_GAS, ...options.gas },
-    log: quiet,
+    log: silentLog,
     confirmationMs: options.confirmationMs ?? 1_000,
     pollMs: 20,
-    holeMs: options.holeMs ?? 300,
+    nonceGapMs: options.holeMs ?? 300,
     ...(clock ? { clock } : {}),
   });
 }
 
-export function termsOf(stage: Pick<PaidStage, "asset" | "payTo">): PaymentRequirements {
+export function paymentTermsOf(stage: Pick<PaidStage, "asset" | "payTo">): PaymentRequirements {
   return {
     ...{
       scheme: "exact",
-      network: NETWORK,
-      amount: PRICE.toString(),
+      network: TEST_NETWORK,
+      amount: TEST_PRICE.toString(),
       asset: stage.asset,
       payTo: stage.payTo,
     },
@@ -57,11 +57,11 @@ export function termsOf(stage: Pick<PaidStage, "asset" | "payTo">): PaymentRequi
 
 // isValidSignature returns its own selector, whatever was signed.
 const AGREES = "631626ba7e60e01b60005260206000f3";
-export const AGREEING_ACCOUNT: Hex = `0x${AGREES}`;
+export const ACCEPTING_ACCOUNT_CODE: Hex = `0x${AGREES}`;
 // The same up to 1.25 gwei for gas; above it reverts. The local node simulates at one gwei, others at zero, so that it
 // agrees whenever it is asked and reverts in the block of whoever pays more.
-export const TWO_FACED_ACCOUNT: Hex = `0x634a817c803a1115600e575f5ffd5b${AGREES}`;
-export const TWO_FACED_TIP = 1_500_000_000n;
+export const INCONSISTENT_ACCOUNT_CODE: Hex = `0x634a817c803a1115600e575f5ffd5b${AGREES}`;
+export const INCONSISTENT_ACCOUNT_TIP = 1_500_000_000n;
 
 let accounts = 0;
 
@@ -75,7 +75,7 @@ export async function openContractPayer(stage: PaidStage, paid: string, code: He
   return {
     address,
     async payload(signature: Hex = `0x${"ab".repeat(400)}`): Promise<PaymentPayload> {
-      const { payload } = await signedFor(paid, signer, stage.asset);
+      const { payload } = await signPaymentFor(paid, signer, stage.asset);
       const authorization = { ...Object(payload.payload.authorization), from: address };
       return { ...payload, payload: { authorization, signature } } as PaymentPayload;
     },

@@ -6,7 +6,7 @@ import { encodeFunctionData, type Hex } from "viem";
 
 type Signed = { from: Hex; to: Hex; value: string; validAfter: string; validBefore: string; nonce: Hex };
 
-export function carriedOut({ payload }: PaymentPayload): Hex {
+export function encodeSignedTransfer({ payload }: PaymentPayload): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = payload.authorization as Signed;
   return encodeFunctionData({
     abi: usdCoinAbi,

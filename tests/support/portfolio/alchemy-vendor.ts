@@ -5,11 +5,11 @@ import type { Clock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import type { AlchemyOptions } from "../../../src/portfolio/providers/alchemy/client.ts";
-import { createAlchemy } from "../../../src/portfolio/providers/alchemy/provider.ts";
-import type { ChainAt } from "../../../src/portfolio/types.ts";
-import { failingChain } from "../chain/recorded-chain.ts";
-import { startVendorServer, type VendorAnswer, type VendorRequest } from "../http/vendor-server.ts";
-import { bookOf } from "./portfolio-parts.ts";
+import { createAlchemyProvider } from "../../../src/portfolio/providers/alchemy/provider.ts";
+import type { PinnedChain } from "../../../src/portfolio/types.ts";
+import { openFailingChain } from "../chain/recorded-chain.ts";
+import { startVendorServer, type VendorResponse, type VendorRequest } from "../http/vendor-server.ts";
+import { makeChainConfig } from "./portfolio-parts.ts";
 
 export const ALCHEMY_KEY = "k3y/with+odd=chars";
 export const ALCHEMY_WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
@@ -18,17 +18,17 @@ export const NO_TRANSFERS = '{"jsonrpc":"2.0","id":1,"result":{"transfers":[]}}'
 const FIXTURES = new URL("../../../src/portfolio/providers/alchemy/fixtures/", import.meta.url);
 const fixture = (name: string) => readFileSync(new URL(`${name}.json`, FIXTURES), "utf8");
 
-export type AlchemyVendor = {
-  readonly tokens?: (body: Record<string, unknown>, count: number) => VendorAnswer;
-  readonly transfers?: (filter: Record<string, unknown>) => VendorAnswer;
+export type AlchemyResponses = {
+  readonly tokens?: (body: Record<string, unknown>, count: number) => VendorResponse;
+  readonly transfers?: (filter: Record<string, unknown>) => VendorResponse;
 };
 
 /** The server stops with the test. */
-export async function openAlchemy(vendor: AlchemyVendor = {}, options: Partial<AlchemyOptions> = {}) {
+export async function openAlchemyVendor(vendor: AlchemyResponses = {}, options: Partial<AlchemyOptions> = {}) {
   let asked = 0;
   const slept: number[] = [];
   const clock: Clock = { nowMs: () => 0, sleep: async (ms) => void slept.push(ms) };
-  const server = await startVendorServer(({ path, body }: VendorRequest): VendorAnswer => {
+  const server = await startVendorServer(({ path, body }: VendorRequest): VendorResponse => {
     const parsed = JSON.parse(body) as Record<string, unknown>;
     if (path.startsWith("/data/")) {
       asked += 1;
@@ -39,22 +39,22 @@ export async function openAlchemy(vendor: AlchemyVendor = {}, options: Partial<A
   });
   onTestFinished(() => server.stop());
   const urls = { dataUrl: server.url, rpcUrl: `${server.url}/{network}` };
-  const provider = createAlchemy({ key: new Secret(ALCHEMY_KEY), fetch, ...urls, clock, ...options });
+  const provider = createAlchemyProvider({ key: new Secret(ALCHEMY_KEY), fetch, ...urls, clock, ...options });
   const read = (at = alchemyChain()) =>
     provider.read({ at, wallet: ALCHEMY_WALLET }, new AbortController().signal);
   return { server, slept, read, provider };
 }
 
-export function recordedTokens({ pageKey }: Record<string, unknown>): VendorAnswer {
+export function recordedTokens({ pageKey }: Record<string, unknown>): VendorResponse {
   return { text: fixture(pageKey === undefined ? "tokens-page-1" : "tokens-page-2") };
 }
 
-function recordedTransfers(filter: Record<string, unknown>): VendorAnswer {
+function recordedTransfers(filter: Record<string, unknown>): VendorResponse {
   return { text: fixture("fromAddress" in filter ? "transfers-from" : "transfers-to") };
 }
 
 /** The node itself is never asked: it may as well be gone. */
-export function alchemyChain(chainId = 8453): ChainAt {
+export function alchemyChain(chainId = 8453): PinnedChain {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp: 1_763_164_801 };
-  return failingChain({ chain: bookOf("base", chainId), block, calls: [] });
+  return openFailingChain({ chain: makeChainConfig("base", chainId), block, calls: [] });
 }

@@ -1,14 +1,14 @@
 // Wallets of any balances, decimals, prices and positions, for properties of what is made of them.
 import fc from "fast-check";
 import type { Decimal } from "../../../src/lib/decimal.ts";
-import { type AssetKey, assetKey, type FoundPosition, type Holding } from "../../../src/portfolio/types.ts";
-import type { AssetPrice, ChainParts } from "../../../src/portfolio/valuation/snapshot-data.ts";
-import { bookOf, contractOf, listed, partsOf, positionOf } from "./portfolio-parts.ts";
+import { type AssetKey, getAssetKey, type ProtocolPosition, type Holding } from "../../../src/portfolio/types.ts";
+import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
+import { makeChainConfig, numberedContract, makeListedToken, makeChainParts, makePosition } from "./portfolio-parts.ts";
 
 const TOKENS = 8;
-const tokens = Array.from({ length: TOKENS }, (_, index) => listed(index + 1, `T${index}`));
+const tokens = Array.from({ length: TOKENS }, (_, index) => makeListedToken(index + 1, `T${index}`));
 const book = (slug: string, chainId: number) =>
-  bookOf(slug, chainId, tokens.slice(2), { stablecoins: new Set([contractOf(3), contractOf(4)]) });
+  makeChainConfig(slug, chainId, tokens.slice(2), { stablecoins: new Set([numberedContract(3), numberedContract(4)]) });
 const books = [book("one", 1), book("two", 2), book("three", 3)];
 
 const rawBalance = fc.oneof(fc.bigInt(0n, 10n), fc.bigInt(0n, 10n ** 20n), fc.bigInt(0n, 2n ** 256n - 1n));
@@ -20,22 +20,22 @@ const price: fc.Arbitrary<Decimal> = fc.record({
 
 function holdings(max: number): fc.Arbitrary<Holding[]> {
   const holding = fc.record({
-    contract: fc.option(fc.integer({ min: 1, max: TOKENS }).map(contractOf)),
+    contract: fc.option(fc.integer({ min: 1, max: TOKENS }).map(numberedContract)),
     symbol: fc.constantFrom("A", "B", null),
     ...{ name: fc.constant(null), decimals, logo: fc.constant(null), rawBalance },
   });
-  return fc.uniqueArray(holding, { selector: assetKey, maxLength: max });
+  return fc.uniqueArray(holding, { selector: getAssetKey, maxLength: max });
 }
 
-const positions: fc.Arbitrary<FoundPosition[]> = fc.uniqueArray(
+const positions: fc.Arbitrary<ProtocolPosition[]> = fc.uniqueArray(
   fc
     .record({
       kind: fc.constantFrom("supplied" as const, "borrowed" as const, "liquidity" as const),
       name: fc.string({ maxLength: 3 }),
       assets: holdings(2),
-      replaces: fc.array(fc.integer({ min: 1, max: TOKENS }).map(contractOf), { maxLength: 2 }),
+      replaces: fc.array(fc.integer({ min: 1, max: TOKENS }).map(numberedContract), { maxLength: 2 }),
     })
-    .map(positionOf),
+    .map(makePosition),
   { selector: ({ name }) => name, maxLength: 4 },
 );
 
@@ -46,14 +46,14 @@ const prices: fc.Arbitrary<ReadonlyMap<AssetKey, AssetPrice>> = fc
   );
 
 function keyOf(token: number): AssetKey {
-  return token === 0 ? "native" : contractOf(token);
+  return token === 0 ? "native" : numberedContract(token);
 }
 
 /** Some of three chains with the same eight tokens, two of them unlisted and two of them stablecoins. */
-export const anyWallet: fc.Arbitrary<ChainParts[]> = fc
+export const walletArbitrary: fc.Arbitrary<ChainData[]> = fc
   .tuple(
     ...books.map((chain) =>
-      fc.record({ holdings: holdings(TOKENS), positions, prices }).map((parts) => partsOf(chain, parts)),
+      fc.record({ holdings: holdings(TOKENS), positions, prices }).map((parts) => makeChainParts(chain, parts)),
     ),
   )
   .chain((chains) => fc.shuffledSubarray(chains, { minLength: 1 }));

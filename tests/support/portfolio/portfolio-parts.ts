@@ -4,31 +4,31 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type {
   AssetKey,
-  ChainAt,
-  ChainBook,
-  ChainPort,
-  FoundPosition,
+  PinnedChain,
+  ChainConfig,
+  PortfolioChain,
+  ProtocolPosition,
   Holding,
   ListedToken,
 } from "../../../src/portfolio/types.ts";
-import type { AssetPrice, ChainParts } from "../../../src/portfolio/valuation/snapshot-data.ts";
+import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import { valueSnapshot } from "../../../src/portfolio/valuation/value-snapshot.ts";
 
-export const WALLET: Hex = "0x00000000000000000000000000000000000000aa";
+export const TEST_WALLET: Hex = "0x00000000000000000000000000000000000000aa";
 
-export function contractOf(number: number): Hex {
+export function numberedContract(number: number): Hex {
   return `0x${number.toString(16).padStart(40, "0")}`;
 }
 
-export function listed(number: number, symbol: string, decimals = 18): ListedToken {
-  return { contract: contractOf(number), symbol, name: `${symbol} token`, decimals, logo: null };
+export function makeListedToken(number: number, symbol: string, decimals = 18): ListedToken {
+  return { contract: numberedContract(number), symbol, name: `${symbol} token`, decimals, logo: null };
 }
 
-export function held(asset: Omit<Holding, "rawBalance">, rawBalance: bigint): Holding {
+export function makeHolding(asset: Omit<Holding, "rawBalance">, rawBalance: bigint): Holding {
   return { ...asset, rawBalance };
 }
 
-export const ether: Omit<Holding, "rawBalance"> = {
+export const ETHER_ASSET: Omit<Holding, "rawBalance"> = {
   contract: null,
   symbol: "ETH",
   name: "Ether",
@@ -36,12 +36,12 @@ export const ether: Omit<Holding, "rawBalance"> = {
   logo: null,
 };
 
-export function bookOf(
+export function makeChainConfig(
   slug: string,
   chainId: number,
   tokens: readonly ListedToken[] = [],
-  more: Partial<ChainBook> = {},
-): ChainBook {
+  more: Partial<ChainConfig> = {},
+): ChainConfig {
   return {
     slug,
     chainId,
@@ -56,7 +56,7 @@ export function bookOf(
 
 const block = { number: 7, hash: `0x${"ab".repeat(32)}`, timestamp: 1_700_000_000 } as const;
 
-export function partsOf(chain: ChainBook, more: Partial<ChainParts> = {}): ChainParts {
+export function makeChainParts(chain: ChainConfig, more: Partial<ChainData> = {}): ChainData {
   return {
     chain,
     block,
@@ -70,24 +70,24 @@ export function partsOf(chain: ChainBook, more: Partial<ChainParts> = {}): Chain
   };
 }
 
-export function priced(prices: Partial<Record<AssetKey, string>>): ReadonlyMap<AssetKey, AssetPrice> {
+export function makePrices(prices: Partial<Record<AssetKey, string>>): ReadonlyMap<AssetKey, AssetPrice> {
   const entries = Object.entries(prices) as [AssetKey, string][];
   return new Map(entries.map(([key, text]) => [key, { price: parseDecimal(text, "price"), source: "feed" }]));
 }
 
-export function snapshotOf(...chains: readonly ChainParts[]): PortfolioSnapshot {
-  return valueSnapshot({ wallet: WALLET, takenAtMs: 1_700_000_000_123, provider: "rpc", chains });
+export function makeSnapshot(...chains: readonly ChainData[]): PortfolioSnapshot {
+  return valueSnapshot({ wallet: TEST_WALLET, takenAtMs: 1_700_000_000_123, provider: "rpc", chains });
 }
 
-export function positionOf(more: Partial<FoundPosition>): FoundPosition {
-  return { protocol: "Test", kind: "vault", name: "Test", contract: null, assets: [], replaces: [], ...more };
+export function makePosition(more: Partial<ProtocolPosition>): ProtocolPosition {
+  return { protocol: "Test", kind: "vault", name: "Test", contract: null, assets: [], receiptTokens: [], ...more };
 }
 
 /** A chain that can be pinned and nothing else: whoever reads it in these tests is a double as well. */
-export function portOf(chain: ChainBook, pinned: (signal: AbortSignal) => void = () => {}): ChainPort {
+export function makeChainAccess(chain: ChainConfig, pinned: (signal: AbortSignal) => void = () => {}): PortfolioChain {
   const unread = () => Promise.reject(new Error("nothing is read from this chain"));
-  const at: ChainAt = {
-    ...{ chain, block, read: unread, readLent: unread, nativeBalance: unread },
+  const at: PinnedChain = {
+    ...{ chain, block, read: unread, callWithOverride: unread, nativeBalance: unread },
     ...{ transfers: unread, timestamps: unread },
   };
   return {
@@ -99,8 +99,8 @@ export function portOf(chain: ChainBook, pinned: (signal: AbortSignal) => void =
   };
 }
 
-export function portsOf(...chains: readonly ChainBook[]): ReadonlyMap<string, ChainPort> {
-  return new Map(chains.map((chain) => [chain.slug, portOf(chain)]));
+export function makeChainAccesses(...chains: readonly ChainConfig[]): ReadonlyMap<string, PortfolioChain> {
+  return new Map(chains.map((chain) => [chain.slug, makeChainAccess(chain)]));
 }
 
 export type Deferred<T> = {
@@ -110,7 +110,7 @@ export type Deferred<T> = {
 };
 
 /** A promise that ends when the test says so. */
-export function deferred<T>(): Deferred<T> {
+export function createDeferred<T>(): Deferred<T> {
   let settle: Omit<Deferred<T>, "promise"> = { resolve: () => {}, reject: () => {} };
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };

@@ -3,25 +3,25 @@
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll } from "vitest";
-import { local } from "../../../src/chain/chains/local.ts";
+import { localChain } from "../../../src/chain/chains/local.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
-import { portfolioChain } from "../../../src/portfolio/chain-access.ts";
-import type { ChainBook, ChainPort, ListedToken } from "../../../src/portfolio/types.ts";
+import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
+import type { ChainConfig, PortfolioChain, ListedToken } from "../../../src/portfolio/types.ts";
 import { type FaultyNode, startFaultyNode } from "../nodes/faulty-node.ts";
-import type { Call, Injection } from "../nodes/node-faults.ts";
+import type { NodeRpcCall, NodeFaultInjection } from "../nodes/node-faults.ts";
 import { createTestRpc } from "../nodes/test-rpc.ts";
 
 export type PortfolioStage = {
   readonly chain: LocalChain;
   readonly wallet: Hex;
   /** A node of its own in front of the chain, by default an honest one. */
-  node(plan?: (calls: readonly Call[]) => Injection | null): Promise<FaultyNode>;
-  port(node: FaultyNode, tokens?: readonly Hex[]): ChainPort;
+  node(plan?: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null): Promise<FaultyNode>;
+  port(node: FaultyNode, tokens?: readonly Hex[]): PortfolioChain;
 };
 
 /** Starts a chain for the calling test file, and stops everything when the file is done. */
 export async function startPortfolioStage(code: Readonly<Record<Hex, Hex>> = {}): Promise<PortfolioStage> {
-  const chain = await startLocalChain({ chainId: local.chainId, code: { ...LOCAL_GENESIS_CODE, ...code } });
+  const chain = await startLocalChain({ chainId: localChain.chainId, code: { ...LOCAL_GENESIS_CODE, ...code } });
   const nodes: FaultyNode[] = [];
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
@@ -36,20 +36,20 @@ export async function startPortfolioStage(code: Readonly<Record<Hex, Hex>> = {})
       return node;
     },
     port: (node, tokens = []) =>
-      portfolioChain(
+      createChainAccess(
         createTestRpc([node.url], { limits: { requestTimeoutMs: 60_000 } }).rpc,
-        localBook(tokens),
+        localChainConfig(tokens),
       ),
   };
 }
 
-export function localBook(tokens: readonly Hex[]): ChainBook {
+export function localChainConfig(tokens: readonly Hex[]): ChainConfig {
   return {
-    slug: local.slug,
-    chainId: local.chainId,
-    name: local.name,
-    native: local.native,
-    blockTimeMs: local.blockTimeMs,
+    slug: localChain.slug,
+    chainId: localChain.chainId,
+    name: localChain.name,
+    native: localChain.native,
+    blockTimeMs: localChain.blockTimeMs,
     tokens: new Map(tokens.map((contract, i) => [contract, listedToken(contract, i)])),
     stablecoins: new Set(),
   };
@@ -60,7 +60,7 @@ function listedToken(contract: Hex, index: number): ListedToken {
 }
 
 /** How nodes without state overrides answer a call that has one. */
-export function refuseOverrides(calls: readonly Call[]): Injection | null {
+export function rejectStateOverrides(calls: readonly NodeRpcCall[]): NodeFaultInjection | null {
   const lends = calls.some(({ method, params }) => method === "eth_call" && params.length > 2);
   return lends ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" } : null;
 }

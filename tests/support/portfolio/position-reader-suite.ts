@@ -3,23 +3,23 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type {
-  ChainBook,
-  FoundPosition,
+  ChainConfig,
+  ProtocolPosition,
   Holding,
-  PositionAnswer,
+  PositionResult,
   PositionReader,
 } from "../../../src/portfolio/types.ts";
-import { type ChainRecord, type RecordedCall, recordedChain } from "../chain/recorded-chain.ts";
+import { type ChainRecord, type RecordedCall, openRecordedChain } from "../chain/recorded-chain.ts";
 
 export type ReaderCase = {
   readonly reader: PositionReader;
-  readonly chain: ChainBook;
+  readonly chain: ChainConfig;
   readonly wallet: Hex;
   readonly holdings: readonly Holding[];
   /** What the contracts answered for this wallet, and for calls that are not among them. */
   readonly calls: readonly RecordedCall[];
   readonly otherwise?: Hex;
-  readonly expected: readonly FoundPosition[];
+  readonly expected: readonly ProtocolPosition[];
   /** What they answer for a wallet that never touched the protocol, where that is not a revert. */
   readonly emptyCalls?: readonly RecordedCall[];
   /** "absence" for a reader that tells by a missing answer that a contract is none of its kind. */
@@ -47,7 +47,7 @@ export function describePositionReader(given: ReaderCase): void {
     calls: given.calls,
     ...(given.otherwise ? { otherwise: given.otherwise } : {}),
   };
-  const ask = (at = recordedChain(record), of = wallet, held = holdings): Promise<PositionAnswer> =>
+  const ask = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>
     reader.read({ at, wallet: of, holdings: held }, signal);
 
   describe("as every position reader", () => {
@@ -58,7 +58,7 @@ export function describePositionReader(given: ReaderCase): void {
     it.each([null, "0x"] as const)(
       "finds the same where Multicall3 answers %s",
       async (insteadOfMulticall) => {
-        const at = recordedChain({ ...record, insteadOfMulticall });
+        const at = openRecordedChain({ ...record, insteadOfMulticall });
         expect(await ask(at)).toEqual({ positions: given.expected, warnings: [] });
       },
     );
@@ -74,7 +74,7 @@ export function describePositionReader(given: ReaderCase): void {
     });
 
     it("needs few round trips and few requests", async () => {
-      const at = recordedChain(record);
+      const at = openRecordedChain(record);
       await ask(at);
       expect(at.rounds.length).toBeLessThanOrEqual(given.roundsMax);
       expect(at.requests.flat().length).toBeLessThanOrEqual(given.requestsMax);
@@ -82,23 +82,23 @@ export function describePositionReader(given: ReaderCase): void {
     });
 
     it("finds nothing for an empty wallet, in one round trip at most", async () => {
-      const at = recordedChain({ ...record, calls: given.emptyCalls ?? [] });
+      const at = openRecordedChain({ ...record, calls: given.emptyCalls ?? [] });
       expect(await ask(at, STRANGER, [])).toEqual({ positions: [], warnings: [] });
       expect(at.rounds.length).toBeLessThanOrEqual(1);
     });
 
     it("finds nothing on an unknown chain, and asks nothing there", async () => {
       const unknown = { ...chain, chainId: UNKNOWN_CHAIN_ID, tokens: new Map() };
-      const at = recordedChain({ ...record, chain: unknown });
+      const at = openRecordedChain({ ...record, chain: unknown });
       expect(await ask(at)).toEqual({ positions: [], warnings: [] });
       expect(at.rounds).toEqual([]);
     });
 
     it("rejects when the node fails, in whichever round trip", async () => {
-      const full = recordedChain(record);
+      const full = openRecordedChain(record);
       await ask(full);
       for (const failing of full.rounds.keys()) {
-        const at = recordedChain(record);
+        const at = openRecordedChain(record);
         const broken = {
           ...at,
           read: (...args: Parameters<typeof at.read>) =>
@@ -113,14 +113,14 @@ export function describePositionReader(given: ReaderCase): void {
     });
 
     it("stops when it is told to", async () => {
-      const at = recordedChain(record);
+      const at = openRecordedChain(record);
       await expect(reader.read({ at, wallet, holdings }, AbortSignal.abort())).rejects.toThrow();
     });
 
     it.each(Object.entries(GARBAGE))(
       "finds nothing and says so when all answers are %s",
       async (_, garbage) => {
-        const { positions, warnings } = await ask(recordedChain({ ...record, spoil: () => garbage }));
+        const { positions, warnings } = await ask(openRecordedChain({ ...record, spoil: () => garbage }));
         expect(positions).toEqual([]);
         expect(warnings.length).toBeGreaterThan(0);
       },
@@ -132,12 +132,12 @@ export function describePositionReader(given: ReaderCase): void {
         const truth = amountsOf(given.expected);
         const silent = garbage === null || garbage === "0x";
         const excused = silent && given.silence === "absence";
-        const asked = recordedChain(record);
+        const asked = openRecordedChain(record);
         await ask(asked);
         for (const one of asked.rounds.flat()) {
           const spoil: ChainRecord["spoil"] = (call, answer) =>
             call.to === one.to && call.data === one.data ? garbage : answer;
-          const { positions, warnings } = await ask(recordedChain({ ...record, spoil }));
+          const { positions, warnings } = await ask(openRecordedChain({ ...record, spoil }));
           const found = amountsOf(positions);
           expect(truth).toEqual(expect.arrayContaining(found));
           if (found.length < truth.length && !excused) expect(warnings.length).toBeGreaterThan(0);
@@ -148,8 +148,8 @@ export function describePositionReader(given: ReaderCase): void {
 }
 
 /** Names may get lost with a broken answer; what is owned must not change. */
-function amountsOf(positions: readonly FoundPosition[]): string[] {
-  return positions.map(({ kind, contract, replaces, assets }) =>
+function amountsOf(positions: readonly ProtocolPosition[]): string[] {
+  return positions.map(({ kind, contract, receiptTokens: replaces, assets }) =>
     [kind, contract, ...replaces, ...assets.map((asset) => `${asset.contract} ${asset.rawBalance}`)].join(
       " ",
     ),

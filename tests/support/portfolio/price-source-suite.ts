@@ -4,24 +4,24 @@ import { formatDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import {
   type Asset,
-  assetKey,
-  type ChainAt,
-  type PriceAnswer,
+  getAssetKey,
+  type PinnedChain,
+  type PriceResult,
   type PriceSource,
 } from "../../../src/portfolio/types.ts";
 
 /** recorded: all is well. stale: the same prices, too old to be believed. failing: whoever is asked does not answer. */
-export type PriceWorld = "recorded" | "stale" | "failing";
+export type PriceScenario = "recorded" | "stale" | "failing";
 
 export type OpenedSource = {
   readonly source: PriceSource;
-  readonly at: ChainAt;
+  readonly at: PinnedChain;
   /** How often anybody outside was asked. */
   roundTrips(): number;
 };
 
 export type PriceSourceCase = {
-  open(world: PriceWorld): Promise<OpenedSource>;
+  open(world: PriceScenario): Promise<OpenedSource>;
   /** A priced token, and its price in plain text. */
   readonly known: { readonly asset: Asset & { readonly contract: Hex }; readonly price: string };
   /** A price with more digits than a float keeps. */
@@ -36,19 +36,19 @@ const MANY = 600;
 
 export function describePriceSource(name: string, source: PriceSourceCase): void {
   const { known, exact, zero } = source;
-  const ask = async (world: PriceWorld, assets: readonly Asset[]): Promise<PriceAnswer> => {
+  const ask = async (world: PriceScenario, assets: readonly Asset[]): Promise<PriceResult> => {
     const opened = await source.open(world);
     return opened.source.read({ at: opened.at, assets }, new AbortController().signal);
   };
 
   describe(`${name}, as a price source`, () => {
     it("answers with its own price", async () => {
-      expect(texts(await ask("recorded", [known.asset]))).toEqual({ [known.asset.contract]: known.price });
+      expect(priceTexts(await ask("recorded", [known.asset]))).toEqual({ [known.asset.contract]: known.price });
     });
 
     it("keeps every digit", async () => {
       expect(Number(exact.price).toString()).not.toBe(exact.price);
-      expect(texts(await ask("recorded", [exact.asset]))).toEqual({ [assetKey(exact.asset)]: exact.price });
+      expect(priceTexts(await ask("recorded", [exact.asset]))).toEqual({ [getAssetKey(exact.asset)]: exact.price });
     });
 
     it("leaves out what it does not know, and answers nothing that was not asked", async () => {
@@ -58,14 +58,14 @@ export function describePriceSource(name: string, source: PriceSourceCase): void
     });
 
     it("tells a known zero from an unknown price", async () => {
-      const price = texts(await ask("recorded", [zero.asset]))[assetKey(zero.asset)] ?? null;
+      const price = priceTexts(await ask("recorded", [zero.asset]))[getAssetKey(zero.asset)] ?? null;
       expect(price).toBe(zero.price);
     });
 
     it("takes an address in any case and answers under the same", async () => {
       const contract = `0x${known.asset.contract.slice(2).toUpperCase()}` as Hex;
       const answer = await ask("recorded", [{ ...known.asset, contract }]);
-      expect(texts(answer)).toEqual({ [contract]: known.price });
+      expect(priceTexts(answer)).toEqual({ [contract]: known.price });
     });
 
     it("does not believe what is too old", async () => {
@@ -75,7 +75,7 @@ export function describePriceSource(name: string, source: PriceSourceCase): void
     it("rejects or warns when nobody answers, and makes no price up", async () => {
       const outcome = await ask("failing", [known.asset]).catch((error: unknown) => error);
       if (outcome instanceof Error) return;
-      const { prices, warnings } = outcome as PriceAnswer;
+      const { prices, warnings } = outcome as PriceResult;
       expect({ prices: prices.size, warnings: warnings.length }).toEqual({ prices: 0, warnings: 1 });
     });
 
@@ -117,6 +117,6 @@ function unknownAsset(index: number): Asset {
 }
 
 /** Prices as plain text under their keys. */
-export function texts(answer: PriceAnswer): Record<string, string> {
+export function priceTexts(answer: PriceResult): Record<string, string> {
   return Object.fromEntries([...answer.prices].map(([key, price]) => [key, formatDecimal(price)]));
 }

@@ -2,13 +2,13 @@
 import { EventEmitter } from "node:events";
 import { main } from "../../../src/cli/main.ts";
 
-export type Ended = { readonly code: number; readonly out: string; readonly err: string };
+export type CommandResult = { readonly code: number; readonly out: string; readonly err: string };
 
 /** For commands that end by themselves. It reads the environment it is given and no .env file but that of this folder. */
-export async function sextantHere(
+export async function runSextantInProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+): Promise<CommandResult> {
   const written = { out: "", err: "" };
   const stream = (name: keyof typeof written) => ({
     isTTY: false,

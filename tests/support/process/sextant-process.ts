@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { connectionUrl } from "../database/connection-url.ts";
+import { formatConnectionUrl } from "../database/connection-url.ts";
 import { createTestDatabase, type TestDatabase } from "../database/test-database.ts";
 
 export type SextantProcess = {
   readonly child: ChildProcess;
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
   /** Resolves with everything said so far once it matches; rejects when the process ends before. */
-  saw(pattern: RegExp): Promise<string>;
+  waitForOutput(pattern: RegExp): Promise<string>;
 };
 
 export type ProcessOptions = {
@@ -61,7 +61,7 @@ export function startSextant(args: readonly string[], options: ProcessOptions = 
   return {
     child,
     ended,
-    saw: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
           if (pattern.test(out + err)) resolve(out + err);
@@ -74,11 +74,11 @@ export function startSextant(args: readonly string[], options: ProcessOptions = 
 }
 
 /** A fresh database, named as the environment of a process names it. */
-export async function databaseEnvironment(): Promise<{
+export async function createDatabaseEnvironment(): Promise<{
   readonly environment: { readonly DATABASE_URL: string };
   readonly connection: TestDatabase["connection"];
   drop(): Promise<void>;
 }> {
   const { connection, drop } = await createTestDatabase();
-  return { environment: { DATABASE_URL: connectionUrl(connection) }, connection, drop };
+  return { environment: { DATABASE_URL: formatConnectionUrl(connection) }, connection, drop };
 }

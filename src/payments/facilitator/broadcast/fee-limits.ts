@@ -16,7 +16,7 @@ export type FeeLimits = {
   readonly priorityFeePerGasMax: bigint;
 };
 
-export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+export type TransactionFees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
 
 // The base fee grows by an eighth per block at most, so that a transaction stays valid for six full blocks. Only the base
 // fee of its block is paid.
@@ -25,7 +25,7 @@ const GWEI_DECIMALS = 9;
 const WEI_PER_COIN = 10n ** 18n;
 
 /** Fees are above what this facilitator pays: nothing was sent, and a later attempt may succeed. */
-export class FeesTooHigh extends Error {
+export class FeesTooHighError extends Error {
   constructor(baseFeePerGas: bigint, feePerGasMax: bigint) {
     const gwei = (wei: bigint) => `${formatAmount(wei, GWEI_DECIMALS)} gwei`;
     super(`The base fee is ${gwei(baseFeePerGas)}; the limit for this transfer is ${gwei(feePerGasMax)}`);
@@ -34,7 +34,7 @@ export class FeesTooHigh extends Error {
 }
 
 /** `raisePercent` is above 100 where a transaction replaces another one; the cap holds all the same. */
-export function feesWithin(quote: FeeQuote, limits: FeeLimits, raisePercent: bigint): Fees {
+export function computeFees(quote: FeeQuote, limits: FeeLimits, raisePercent: bigint): TransactionFees {
   const { feePerGasMax, priorityFeePerGasMax } = limits;
   const baseFeePerGas = plausibleBaseFee(quote.baseFeesPerGas, feePerGasMax);
   const raised = (fee: bigint) => lower((fee * raisePercent) / 100n, feePerGasMax);
@@ -52,12 +52,12 @@ function plausibleBaseFee(baseFees: readonly bigint[], feePerGasMax: bigint): bi
   const [lowest] = ascending;
   if (lowest === undefined) throw new Error("no node named a base fee");
   const within = ascending.filter((fee) => fee <= feePerGasMax).at(-1);
-  if (within === undefined) throw new FeesTooHigh(lowest, feePerGasMax);
+  if (within === undefined) throw new FeesTooHighError(lowest, feePerGasMax);
   return within;
 }
 
 /** The limits for one transfer: its gas may cost at most `percentMax` of what it moves. */
-export function limitsForPayment(
+export function feeLimitsForTransfer(
   limits: FeeLimits,
   transfer: {
     readonly amount: bigint;

@@ -1,12 +1,12 @@
 // Fees from two nodes: one that gives no response does not hold up payments, and payments at once share one read.
 import { type PublicClient, toHex } from "viem";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { openNodeWire, type WireFaults } from "../../../../tests/support/nodes/response-proxy.ts";
+import { openResponseProxy, type ResponseFaults } from "../../../../tests/support/nodes/response-proxy.ts";
 import { openPaidStage, type PaidStage } from "../../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { Secret } from "../../../lib/secret.ts";
-import { createFeeQuotes } from "./fee-quotes.ts";
-import { openNodeClient } from "./node-client.ts";
+import { createFeeQuoteReader } from "./fee-quotes.ts";
+import { createViemClient } from "./node-client.ts";
 
 let stage: PaidStage;
 beforeAll(async () => {
@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-async function clientOf(faults: WireFaults) {
-  const wire = await openNodeWire(stage.chain.rpcUrl, faults);
+async function clientOf(faults: ResponseFaults) {
+  const wire = await openResponseProxy(stage.chain.rpcUrl, faults);
   onTestFinished(() => wire.close());
-  const client: PublicClient = openNodeClient(31_337, [new Secret(wire.url)], { pollMs: 20 });
+  const client: PublicClient = createViemClient(31_337, [new Secret(wire.url)], { pollMs: 20 });
   return { client, reads: () => wire.methods.filter((method) => method === "eth_getBlockByNumber").length };
 }
 
@@ -32,14 +32,14 @@ it.each([
   const silent = await clientOf({ instead: { eth_getBlockByNumber: silence } });
   const clients = [heard.client, heard.client].with(which, silent.client);
   const ended = silent.client.getBlock().catch(() => "the silent request ended");
-  const quoted = createFeeQuotes(clients, systemClock)();
+  const quoted = createFeeQuoteReader(clients, systemClock)();
   expect(await Promise.race([quoted, ended])).toMatchObject({ priorityFeePerGas: 7n });
 });
 
 it("take in the other node where it responds a little later", async () => {
   const lower = { ...tip(3n), eth_getBlockByNumber: () => systemClock.sleep(50).then(() => null) };
   const clients = [await clientOf({ instead: tip(7n) }), await clientOf({ instead: lower })];
-  const quote = await createFeeQuotes(
+  const quote = await createFeeQuoteReader(
     clients.map(({ client }) => client),
     systemClock,
   )();
@@ -54,7 +54,7 @@ it("are read once however long the read takes, and are as old as their arrival",
     arrive = () => resolve(null);
   });
   const { client, reads } = await clientOf({ instead: { eth_getBlockByNumber: () => arrival } });
-  const quotes = createFeeQuotes([client], { ...systemClock, nowMs: () => nowMs });
+  const quotes = createFeeQuoteReader([client], { ...systemClock, nowMs: () => nowMs });
   const first = quotes();
   nowMs += 5_000;
   const second = quotes();
@@ -71,7 +71,7 @@ it("are read once however long the read takes, and are as old as their arrival",
 it("are not to be had where no node responds, and are asked for again", async () => {
   const faults = { before: ["eth_getBlockByNumber"] };
   const clients = [(await clientOf(faults)).client, (await clientOf(faults)).client];
-  const quotes = createFeeQuotes(clients, systemClock);
+  const quotes = createFeeQuoteReader(clients, systemClock);
   await expect(quotes()).rejects.toThrow("eth_getBlockByNumber");
   faults.before.pop();
   expect((await quotes()).baseFeesPerGas).toHaveLength(2);

@@ -4,12 +4,12 @@ import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { LOCAL_GAS } from "../../../../tests/support/chain/local-gas.ts";
-import { openNodeWire, type WireFaults } from "../../../../tests/support/nodes/response-proxy.ts";
-import { signedFor } from "../../../../tests/support/payments/paid-client.ts";
+import { openResponseProxy, type ResponseFaults } from "../../../../tests/support/nodes/response-proxy.ts";
+import { signPaymentFor } from "../../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../../../tests/support/payments/paid-stage.ts";
-import { openTestFacilitator, termsOf } from "../../../../tests/support/payments/test-facilitator.ts";
-import { settlePayment, verifyPayment } from "../facilitator.ts";
-import type { GasLimits } from "../local.ts";
+import { openTestFacilitator, paymentTermsOf } from "../../../../tests/support/payments/test-facilitator.ts";
+import { requestSettle, requestVerify } from "../facilitator.ts";
+import type { FacilitatorGasLimits } from "../local.ts";
 
 let stage: PaidStage;
 let paid: string;
@@ -25,8 +25,8 @@ const ABSURD = { result: `0x${(10n ** 15n).toString(16)}` };
 // A transfer takes about 90,000; the rest is room for a first transfer to a new account.
 const TRANSFER_GAS = 150_000n;
 
-async function settleBehind(faults: WireFaults | readonly WireFaults[], gas: Partial<GasLimits> = {}) {
-  const wires = await Promise.all([faults].flat().map((each) => openNodeWire(stage.chain.rpcUrl, each)));
+async function settleBehind(faults: ResponseFaults | readonly ResponseFaults[], gas: Partial<FacilitatorGasLimits> = {}) {
+  const wires = await Promise.all([faults].flat().map((each) => openResponseProxy(stage.chain.rpcUrl, each)));
   onTestFinished(async () => void (await Promise.all(wires.map((wire) => wire.close()))));
   const facilitator = openTestFacilitator(stage, {
     privateKey: stage.chain.accounts.attestor.privateKey,
@@ -34,11 +34,11 @@ async function settleBehind(faults: WireFaults | readonly WireFaults[], gas: Par
     gas,
   });
   const payer = await stage.payer();
-  const { payload } = await signedFor(paid, payer, stage.asset);
-  const before = await facilitator.gasBalance();
-  const verdict = await verifyPayment(facilitator, payload, termsOf(stage));
-  const outcome = await settlePayment(facilitator, payload, termsOf(stage));
-  const spent = before - (await facilitator.gasBalance());
+  const { payload } = await signPaymentFor(paid, payer, stage.asset);
+  const before = await facilitator.readGasBalance();
+  const verdict = await requestVerify(facilitator, payload, paymentTermsOf(stage));
+  const outcome = await requestSettle(facilitator, payload, paymentTermsOf(stage));
+  const spent = before - (await facilitator.readGasBalance());
   return { verdict, outcome, spent, transfers: await stage.transfersFrom(payer.address) };
 }
 
@@ -95,7 +95,7 @@ describe("a base fee above the cap", () => {
 });
 
 describe("gas in proportion to the payment", () => {
-  async function ofPayment(usd: bigint, percentMax: bigint): Promise<GasLimits["ofPayment"]> {
+  async function ofPayment(usd: bigint, percentMax: bigint): Promise<FacilitatorGasLimits["paymentPercent"]> {
     const wallet = createWalletClient({
       account: privateKeyToAccount(stage.chain.accounts.owner.privateKey),
       transport: http(stage.chain.rpcUrl),
@@ -132,7 +132,7 @@ describe("gas in proportion to the payment", () => {
   it("falls back to the cap where the price is not to be had", async () => {
     const nowhere: Hex = `0x${"0f".repeat(20)}`;
     const ofNothing = { percentMax: 100n, decimals: 6, feed: { feed: nowhere, heartbeatSeconds: 3_600 } };
-    const { outcome, spent } = await settleBehind({}, { ofPayment: ofNothing });
+    const { outcome, spent } = await settleBehind({}, { paymentPercent: ofNothing });
     expect(outcome).toMatchObject({ kind: "settled" });
     expect(spent).toBeLessThanOrEqual(TRANSFER_GAS * 100n * GWEI);
   });

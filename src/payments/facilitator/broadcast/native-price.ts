@@ -4,7 +4,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { Log } from "../../../lib/log.ts";
 
-export type PriceFeed = {
+export type NativePriceFeed = {
   readonly feed: Hex;
   /** The feed publishes at least this often. */
   readonly heartbeatSeconds: number;
@@ -24,9 +24,9 @@ const CACHE_MS = 60_000;
 const LATE_SECONDS_MAX = 300;
 
 /** Returns null where no price can be read or the feed is late. */
-export function createNativePrice(options: {
+export function createNativePriceReader(options: {
   readonly client: PublicClient;
-  readonly feed: PriceFeed;
+  readonly feed: NativePriceFeed;
   readonly clock: Clock;
   readonly log: Log;
 }): () => Promise<NativePrice | null> {

@@ -1,11 +1,11 @@
 // The library's client over our own connection to the nodes.
 import { createPublicClient, defineChain, type PublicClient } from "viem";
 import type { Secret } from "../../../lib/secret.ts";
-import { nodeTransport } from "./viem-client.ts";
+import { createViemTransport } from "./viem-client.ts";
 
 const REQUEST_MS = 8_000;
 
-export function openNodeClient(
+export function createViemClient(
   chainId: number,
   urls: readonly Secret<string>[],
   options: { readonly pollMs: number; readonly onUnheard?: (error: unknown) => void },
@@ -18,7 +18,7 @@ export function openNodeClient(
       nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
       rpcUrls: { default: { http: [] } },
     }),
-    transport: nodeTransport(urls, { timeoutMs: REQUEST_MS, ...(onUnheard ? { onUnheard } : {}) }),
+    transport: createViemTransport(urls, { timeoutMs: REQUEST_MS, ...(onUnheard ? { onNoResponse: onUnheard } : {}) }),
     pollingInterval: pollMs,
     cacheTime: 0,
   });

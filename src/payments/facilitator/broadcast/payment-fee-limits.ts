@@ -2,21 +2,21 @@
 import type { PublicClient } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import { type FeeLimits, limitsForPayment } from "./fee-limits.ts";
-import { createNativePrice, type PriceFeed } from "./native-price.ts";
+import { type FeeLimits, feeLimitsForTransfer } from "./fee-limits.ts";
+import { createNativePriceReader, type NativePriceFeed } from "./native-price.ts";
 
-export type PaymentShare = {
+export type GasPercentOfPayment = {
   /** Most that the gas of a transfer may cost, in percent of what the transfer moves. */
   readonly percentMax: bigint;
   /** Of the token, which is worth a dollar. */
   readonly decimals: number;
   /** Dollars per native coin. */
-  readonly feed: PriceFeed;
+  readonly feed: NativePriceFeed;
 };
 
-export function createPaymentLimits(options: {
+export function createFeeLimitReader(options: {
   readonly limits: FeeLimits;
-  readonly share: PaymentShare | null;
+  readonly share: GasPercentOfPayment | null;
   readonly client: PublicClient;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,9 +24,9 @@ export function createPaymentLimits(options: {
   const { limits, share, ...rest } = options;
   if (share === null) return async () => limits;
   const { percentMax, decimals, feed } = share;
-  const nativePrice = createNativePrice({ ...rest, feed });
+  const nativePrice = createNativePriceReader({ ...rest, feed });
   return async (amount, gas) => {
     const price = await nativePrice();
-    return price === null ? limits : limitsForPayment(limits, { amount, decimals, gas, percentMax }, price);
+    return price === null ? limits : feeLimitsForTransfer(limits, { amount, decimals, gas, percentMax }, price);
   };
 }

@@ -2,15 +2,15 @@
 import { type Hex, parseTransaction } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { quiet } from "../../../../tests/support/quiet-log.ts";
-import { type BroadcastNode, createBroadcastQueue } from "./queue.ts";
-import { NodeUnheard } from "./viem-client.ts";
+import { silentLog } from "../../../../tests/support/quiet-log.ts";
+import { type BroadcastRpc, createBroadcastQueue } from "./queue.ts";
+import { NoResponseError } from "./viem-client.ts";
 
 const account = privateKeyToAccount(`0x${"01".repeat(32)}`);
 const FEE_MAX = 1_600n;
 const TO = `0x${"02".repeat(20)}` as const;
 
-function stageOf(node: Partial<BroadcastNode> = {}) {
+function stageOf(node: Partial<BroadcastRpc> = {}) {
   let nowMs = 0;
   const sent: { nonce: number; fee: bigint }[] = [];
   const clock = { nowMs: () => nowMs, sleep: async () => undefined };
@@ -19,12 +19,12 @@ function stageOf(node: Partial<BroadcastNode> = {}) {
     account,
     chainId: 1,
     clock,
-    log: quiet,
-    holeMs: 1_000,
-    node: {
-      pendingNonce: async () => known.nonce,
+    log: silentLog,
+    nonceGapMs: 1_000,
+    rpc: {
+      readPendingNonce: async () => known.nonce,
       hasTransaction: async () => false,
-      fees: async () => ({ baseFeesPerGas: [450n], priorityFeePerGas: 100n }),
+      readFees: async () => ({ baseFeesPerGas: [450n], priorityFeePerGas: 100n }),
       ...node,
       send: async (raw) => {
         const { nonce = 0, maxFeePerGas = 0n } = parseTransaction(raw);
@@ -128,7 +128,7 @@ describe("a node that refuses", () => {
 
   it.each([
     ["has", async () => true],
-    ["does not say whether it has", () => Promise.reject(new NodeUnheard("it is gone"))],
+    ["does not say whether it has", () => Promise.reject(new NoResponseError("it is gone"))],
   ])("the nonce of a transaction that it %s: it is not sent a second time", async (_, hasTransaction) => {
     const { sent, forgotten, send } = stageOf({
       hasTransaction,
@@ -147,7 +147,7 @@ describe("a node that refuses", () => {
   });
 
   it("silently: the hash is known all the same, for it may have been sent", async () => {
-    const { sent, send } = failing(new NodeUnheard("it is gone"), null);
+    const { sent, send } = failing(new NoResponseError("it is gone"), null);
     expect(await send()).toMatch(/^0x[0-9a-f]{64}$/);
     await send();
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 5]);

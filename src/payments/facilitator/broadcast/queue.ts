@@ -1,22 +1,22 @@
 // One queue for everything a key sends: each transaction gets the next account nonce, and a hole is filled, not waited for.
 import { type Hex, keccak256, type LocalAccount, type TransactionSerializableEIP1559 } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
-import { createLimit } from "../../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
 import type { Log } from "../../../lib/log.ts";
-import { type FeeLimits, type FeeQuote, feesWithin } from "./fee-limits.ts";
-import { classifySendFailure, type SendFailure } from "./send-error.ts";
+import { type FeeLimits, type FeeQuote, computeFees } from "./fee-limits.ts";
+import { classifySendError, type SendErrorKind } from "./send-error.ts";
 
 /** What the queue needs of a node. */
-export type BroadcastNode = {
+export type BroadcastRpc = {
   /** Transactions of the account that the node knows of, mined or waiting. */
-  pendingNonce(): Promise<number>;
-  fees(): Promise<FeeQuote>;
+  readPendingNonce(): Promise<number>;
+  readFees(): Promise<FeeQuote>;
   send(raw: Hex): Promise<unknown>;
   /** Whether the node knows a transaction, mined or waiting. */
   hasTransaction(hash: Hex): Promise<boolean>;
 };
 
-export type Transfer = {
+export type TransferTransaction = {
   readonly to: Hex;
   readonly data: Hex;
   readonly gas: bigint;
@@ -24,22 +24,22 @@ export type Transfer = {
   /** Called with the hash before the transaction leaves; where it rejects, nothing is sent. */
   readonly beforeSend: (hash: Hex) => Promise<void>;
   /** Called with a hash that the node refused. */
-  readonly notSent: (hash: Hex) => Promise<void>;
+  readonly onRejected: (hash: Hex) => Promise<void>;
 };
 
 export type BroadcastQueue = {
   /** The hash of what was sent, or may have been; throws where it certainly was not. */
-  send(transfer: Transfer): Promise<Hex>;
+  send(transfer: TransferTransaction): Promise<Hex>;
 };
 
-export type QueueOptions = {
+export type BroadcastQueueOptions = {
   readonly account: LocalAccount;
   readonly chainId: number;
-  readonly node: BroadcastNode;
+  readonly rpc: BroadcastRpc;
   readonly clock: Clock;
   readonly log: Log;
   /** After how long a node that does not know of a transaction has dropped it, or never had it. */
-  readonly holeMs: number;
+  readonly nonceGapMs: number;
 };
 
 // A burst is answered within seconds; a longer queue would outlive the signatures in it.
@@ -51,19 +51,19 @@ const RAISE_PERCENT = 125n;
 export function createBroadcastQueue({
   account,
   chainId,
-  node,
+  rpc: node,
   clock,
   log,
-  holeMs,
-}: QueueOptions): BroadcastQueue {
-  const turn = createLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  nonceGapMs: holeMs,
+}: BroadcastQueueOptions): BroadcastQueue {
+  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
   let next: number | null = null;
   let lastKnown: number | null = null;
   /** When the node last knew of everything we sent, or of something else than before. */
   let movedMs = 0;
 
   async function nextNonce(): Promise<number> {
-    const known = await node.pendingNonce();
+    const known = await node.readPendingNonce();
     const nowMs = clock.nowMs();
     const stands = known === lastKnown && next !== null && known < next;
     // Not counted from the last send: while payments keep coming, there would always have been one just now.
@@ -81,8 +81,8 @@ export function createBroadcastQueue({
   }
 
   /** A used nonce may have been used by this very transaction: sent before, or taken without a response. */
-  async function failureOf(error: unknown, hash: Hex): Promise<SendFailure> {
-    const failure = classifySendFailure(error);
+  async function failureOf(error: unknown, hash: Hex): Promise<SendErrorKind> {
+    const failure = classifySendError(error);
     if (failure !== "nonce") return failure;
     try {
       return (await node.hasTransaction(hash)) ? "known" : "nonce";
@@ -92,8 +92,8 @@ export function createBroadcastQueue({
     }
   }
 
-  async function sendOnce(transfer: Transfer, raise: bigint): Promise<Hex | "again"> {
-    const fees = feesWithin(await node.fees(), transfer.limits, raise);
+  async function sendOnce(transfer: TransferTransaction, raise: bigint): Promise<Hex | "again"> {
+    const fees = computeFees(await node.readFees(), transfer.limits, raise);
     const nonce = await nextNonce();
     const request: TransactionSerializableEIP1559 = {
       type: "eip1559",
@@ -113,7 +113,7 @@ export function createBroadcastQueue({
       const failure = await failureOf(error, hash);
       if (failure !== "known") next = null;
       if (failure === "nonce" || failure === "underpriced" || failure === "rejected") {
-        await transfer.notSent(hash);
+        await transfer.onRejected(hash);
       }
       if (failure === "nonce" || failure === "underpriced") return "again";
       // Nobody answered, so it may be on its way: whoever waits for its receipt will see.

@@ -1,25 +1,25 @@
 // The way to the nodes for the library's client: one try at each, and no address of theirs in any error.
 import { custom, isHex, RpcRequestError, type Transport } from "viem";
-import { isObject, type JsonObject } from "../../../lib/json-object.ts";
-import { createEndpoint, type Endpoint } from "../../../lib/remote-endpoint.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/json-object.ts";
+import { createRemoteEndpoint, type RemoteEndpoint } from "../../../lib/remote-endpoint.ts";
 import type { Secret } from "../../../lib/secret.ts";
-import { exchange } from "../http-exchange.ts";
+import { exchangeJson } from "../http-exchange.ts";
 
 // What JSON-RPC says where somebody has said nothing in particular.
 const INTERNAL_ERROR = -32_603;
 
 /** No node answered: nothing can be concluded from it, not even that the request did not arrive. */
-export class NodeUnheard extends Error {
+export class NoResponseError extends Error {
   constructor(what: string, options: { cause?: unknown } = {}) {
     super(`No node was heard: ${what}`, options);
     this.name = "NodeUnheard";
   }
 }
 
-export type NodeTransportOptions = {
+export type ViemTransportOptions = {
   readonly timeoutMs: number;
   /** Told when nobody was heard, also where the client makes something else of it. */
-  readonly onUnheard?: (error: NodeUnheard) => void;
+  readonly onNoResponse?: (error: NoResponseError) => void;
 };
 
 const SEND = "eth_sendRawTransaction";
@@ -28,41 +28,41 @@ const SEND = "eth_sendRawTransaction";
  * In order of preference. What a node says is final; where one says nothing, the next is asked. A transaction is the
  * exception: a node that gave no response may have taken it, and no other node can refuse it on its behalf.
  */
-export function nodeTransport(urls: readonly Secret<string>[], options: NodeTransportOptions): Transport {
-  const endpoints = urls.map((url) => createEndpoint(url));
+export function createViemTransport(urls: readonly Secret<string>[], options: ViemTransportOptions): Transport {
+  const endpoints = urls.map((url) => createRemoteEndpoint(url));
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
-    let unheard: NodeUnheard | null = null;
+    let unheard: NoResponseError | null = null;
     for (const endpoint of endpoints) {
       try {
         return await ask(endpoint, method, params, options.timeoutMs);
       } catch (error) {
-        if (error instanceof NodeUnheard) unheard = error;
+        if (error instanceof NoResponseError) unheard = error;
         else if (unheard === null || method !== SEND) throw error;
-        else unheard = new NodeUnheard("one gave no response, another refused", { cause: error });
+        else unheard = new NoResponseError("one gave no response, another refused", { cause: error });
       }
     }
-    const silence = unheard ?? new NodeUnheard("none is configured");
-    options.onUnheard?.(silence);
+    const silence = unheard ?? new NoResponseError("none is configured");
+    options.onNoResponse?.(silence);
     throw silence;
   };
   // No second try behind our back: a refusal is heard at once, and whoever asked decides what to do about silence.
   return custom({ request }, { retryCount: 0 });
 }
 
-async function ask(endpoint: Endpoint, method: string, params: unknown, timeoutMs: number): Promise<unknown> {
+async function ask(endpoint: RemoteEndpoint, method: string, params: unknown, timeoutMs: number): Promise<unknown> {
   const { host } = endpoint;
   const body = { jsonrpc: "2.0", id: 1, method, params: params ?? [] };
-  const { status, payload } = await exchange({ endpoint, body, timeoutMs }).catch((cause: unknown) => {
-    throw new NodeUnheard(`${host} did not answer ${method}`, { cause });
+  const { status, payload } = await exchangeJson({ endpoint, body, timeoutMs }).catch((cause: unknown) => {
+    throw new NoResponseError(`${host} did not answer ${method}`, { cause });
   });
   // Also refusals come as JSON from some nodes, with any status; only who sends too much is not heard at all.
-  if (status !== 429 && isObject(payload)) {
-    if (isObject(payload.error)) {
+  if (status !== 429 && isJsonObject(payload)) {
+    if (isJsonObject(payload.error)) {
       throw new RpcRequestError({ body: { method }, error: refusalIn(payload.error, endpoint), url: host });
     }
     if ("result" in payload && isPlausible(method, payload.result)) return payload.result;
   }
-  throw new NodeUnheard(`${host} answered ${method} with status ${status} and something else`);
+  throw new NoResponseError(`${host} answered ${method} with status ${status} and something else`);
 }
 
 const HEX_METHODS: ReadonlySet<string> = new Set([
@@ -92,13 +92,13 @@ function isPlausible(method: string, result: unknown): boolean {
   if (HEX_METHODS.has(method)) return isHex(result);
   // Null is one that the node does not have.
   if (!OBJECT_METHODS.has(method) || result === null) return true;
-  if (!isObject(result)) return false;
+  if (!isJsonObject(result)) return false;
   return method !== "eth_getTransactionReceipt" || STATUSES.includes(result.status);
 }
 
 // Its words go into errors and with them into the log; what a contract reverted with is no words.
-function refusalIn({ code, message, data }: JsonObject, { scrub }: Endpoint) {
-  const reverted = isObject(data) ? data.data : data;
+function refusalIn({ code, message, data }: JsonObject, { redact: scrub }: RemoteEndpoint) {
+  const reverted = isJsonObject(data) ? data.data : data;
   return {
     code: typeof code === "number" ? code : INTERNAL_ERROR,
     message: scrub(String(message)),

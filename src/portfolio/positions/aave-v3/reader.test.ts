@@ -1,16 +1,16 @@
 // Aave v3: the shared suite, and reserves newer than the data files.
 import { describe, expect, it } from "vitest";
-import { recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import * as fixture from "./fixture.ts";
 import { AAVE_MARKETS } from "./markets.ts";
 import { aaveV3Reader } from "./reader.ts";
 
-const { A_USDC, A_WETH, BASE_USDC, BASE_WETH, DEBT_USDC, NEW_A_TOKEN, NEW_UNDERLYING, WALLET } = fixture;
+const { A_USDC, A_WETH, BASE_USDC, BASE_WETH, DEBT_USDC, NEW_A_TOKEN, NEW_UNDERLYING, AAVE_WALLET: WALLET } = fixture;
 const ZERO = `0x${"00".repeat(32)}` as const;
 const signal = new AbortController().signal;
 const reader = aaveV3Reader(AAVE_MARKETS);
-const chain = fixture.aaveBook;
+const chain = fixture.aaveChainConfig;
 const common = { protocol: "aave-v3" } as const;
 const known = [
   {
@@ -72,7 +72,7 @@ describe("Aave v3", () => {
 
   it("needs one round trip where the pool has no new reserve", async () => {
     const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
-    const at = recordedChain({ chain, calls, otherwise: ZERO });
+    const at = openRecordedChain({ chain, calls, otherwise: ZERO });
     expect(await reader.read({ at, wallet: WALLET, holdings: [] }, signal)).toEqual({
       positions: known,
       warnings: [],
@@ -82,7 +82,7 @@ describe("Aave v3", () => {
 
   it("prefers what a held token said of itself to the lists", async () => {
     const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
-    const at = recordedChain({ chain, calls, otherwise: ZERO });
+    const at = openRecordedChain({ chain, calls, otherwise: ZERO });
     const holdings = [{ ...BASE_WETH, name: "Wrapped Ether of the chain", rawBalance: 1n }];
     const { positions } = await reader.read({ at, wallet: WALLET, holdings }, signal);
     expect(positions[0]?.assets[0]?.name).toBe("Wrapped Ether of the chain");
@@ -92,7 +92,7 @@ describe("Aave v3", () => {
     const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
     const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
       call.to === A_WETH ? null : answer;
-    const at = recordedChain({ chain, calls, otherwise: ZERO, spoil });
+    const at = openRecordedChain({ chain, calls, otherwise: ZERO, spoil });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions).toEqual(known.slice(1));
     expect(warnings).toEqual(["Aave v3 balances on Base that could not be read and are missing: 1."]);

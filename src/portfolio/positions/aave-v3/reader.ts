@@ -1,11 +1,11 @@
 // Aave v3: what a wallet supplied and borrowed, from the balances of the receipt and debt tokens of every reserve.
 
-import { addressesOf, amountOf, wordAddress, wordsOf } from "../../../lib/abi/return-data.ts";
+import { decodeAddressArray, decodeTokenAmount, wordToAddress, decodeWords } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { callEncoder } from "../../contract-reads.ts";
-import { readTogether } from "../../multicall.ts";
-import type { Asset, ContractRead, FoundPosition, PositionReader } from "../../types.ts";
-import { describeAssets, undescribed } from "../asset-metadata.ts";
+import { createCallEncoder } from "../../contract-reads.ts";
+import { readByMulticall } from "../../multicall.ts";
+import type { Asset, ContractRead, ProtocolPosition, PositionReader } from "../../types.ts";
+import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
 import type { AaveMarket, AaveReserve } from "./market.ts";
 
 /** A pool keeps a user's reserves in one word, two bits each: there are never more. */
@@ -15,9 +15,9 @@ const RESERVE_WORDS = 15;
 const A_TOKEN_WORD = 8;
 const DEBT_TOKEN_WORD = 10;
 
-const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
-const getReservesList = callEncoder("function getReservesList() view returns (address[])");
-const getReserveData = callEncoder("function getReserveData(address)");
+const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
+const getReservesList = createCallEncoder("function getReservesList() view returns (address[])");
+const getReserveData = createCallEncoder("function getReserveData(address)");
 
 type Reserve = AaveReserve & { readonly market: AaveMarket };
 type Balance = { readonly reserve: Reserve; readonly kind: "supplied" | "borrowed"; readonly amount: bigint };
@@ -37,7 +37,7 @@ export function aaveV3Reader(marketsOf: ReadonlyMap<number, readonly AaveMarket[
 
       const warnings: string[] = [];
       const known = markets.flatMap((market) => market.reserves.map((reserve) => ({ ...reserve, market })));
-      const first = await readTogether(
+      const first = await readByMulticall(
         at,
         [...balanceCalls(known, wallet), ...markets.map(({ pool }) => getReservesList(pool))],
         signal,
@@ -47,8 +47,8 @@ export function aaveV3Reader(marketsOf: ReadonlyMap<number, readonly AaveMarket[
         warnings.push(`${market.name} did not list its reserves; positions in new ones may be missing.`),
       );
 
-      let inquiry = describeAssets(question, underlyings(balances.found));
-      const second = await readTogether(
+      let inquiry = prepareAssetLookup(question, underlyings(balances.found));
+      const second = await readByMulticall(
         at,
         [
           ...added.map(({ market, underlying }) => getReserveData(market.pool, [underlying])),
@@ -56,11 +56,11 @@ export function aaveV3Reader(marketsOf: ReadonlyMap<number, readonly AaveMarket[
         ],
         signal,
       );
-      let assets = inquiry.assets(second.slice(added.length));
+      let assets = inquiry.decode(second.slice(added.length));
       const fresh = added.flatMap(({ market, underlying }, index): Reserve[] => {
-        const words = wordsOf(second[index], RESERVE_WORDS);
-        const aToken = wordAddress(words?.[A_TOKEN_WORD]);
-        const debtToken = wordAddress(words?.[DEBT_TOKEN_WORD]);
+        const words = decodeWords(second[index], RESERVE_WORDS);
+        const aToken = wordToAddress(words?.[A_TOKEN_WORD]);
+        const debtToken = wordToAddress(words?.[DEBT_TOKEN_WORD]);
         if (aToken !== null && debtToken !== null) return [{ market, underlying, aToken, debtToken }];
         warnings.push(
           `${market.name} did not describe its reserve ${underlying}; positions in it are missing.`,
@@ -69,15 +69,15 @@ export function aaveV3Reader(marketsOf: ReadonlyMap<number, readonly AaveMarket[
       });
 
       if (fresh.length > 0) {
-        inquiry = describeAssets(
+        inquiry = prepareAssetLookup(
           question,
           fresh.map(({ underlying }) => underlying),
         );
-        const third = await readTogether(at, [...balanceCalls(fresh, wallet), ...inquiry.calls], signal);
+        const third = await readByMulticall(at, [...balanceCalls(fresh, wallet), ...inquiry.calls], signal);
         const more = balancesOf(fresh, third);
         balances.found.push(...more.found);
         balances.unreadable += more.unreadable;
-        assets = new Map([...inquiry.assets(third.slice(fresh.length * 2)), ...assets]);
+        assets = new Map([...inquiry.decode(third.slice(fresh.length * 2)), ...assets]);
       }
       if (balances.unreadable > 0) {
         const chain = at.chain.name;
@@ -105,7 +105,7 @@ function balancesOf(
   let unreadable = 0;
   for (const [index, reserve] of reserves.entries()) {
     for (const [offset, kind] of (["supplied", "borrowed"] as const).entries()) {
-      const amount = amountOf(answers[index * 2 + offset]);
+      const amount = decodeTokenAmount(answers[index * 2 + offset]);
       if (amount === null) unreadable += 1;
       else if (amount > 0n) found.push({ reserve, kind, amount });
     }
@@ -121,7 +121,7 @@ function addedReserves(
   onUnlisted: (market: AaveMarket) => void,
 ): readonly Added[] {
   return markets.flatMap((market, index) => {
-    const listed = addressesOf(answers[index], RESERVES_MAX);
+    const listed = decodeAddressArray(answers[index], RESERVES_MAX);
     if (listed === null) onUnlisted(market);
     const known = new Set(market.reserves.map(({ underlying }) => underlying));
     return (listed ?? [])
@@ -134,8 +134,8 @@ function underlyings(balances: readonly Balance[]): readonly Hex[] {
   return balances.map(({ reserve }) => reserve.underlying);
 }
 
-function positionOf({ reserve, kind, amount }: Balance, assets: ReadonlyMap<Hex, Asset>): FoundPosition {
-  const asset = assets.get(reserve.underlying) ?? undescribed(reserve.underlying);
+function positionOf({ reserve, kind, amount }: Balance, assets: ReadonlyMap<Hex, Asset>): ProtocolPosition {
+  const asset = assets.get(reserve.underlying) ?? createUnknownAsset(reserve.underlying);
   const token = kind === "supplied" ? reserve.aToken : reserve.debtToken;
   return {
     protocol: "aave-v3",
@@ -143,6 +143,6 @@ function positionOf({ reserve, kind, amount }: Balance, assets: ReadonlyMap<Hex,
     name: asset.symbol === null ? reserve.market.name : `${reserve.market.name}: ${asset.symbol}`,
     contract: token,
     assets: [{ ...asset, rawBalance: amount }],
-    replaces: [token],
+    receiptTokens: [token],
   };
 }

@@ -1,16 +1,16 @@
 // A wallet in two Compound v3 markets of Base: base asset supplied in one, a loan against two collaterals in another.
 import type { Hex } from "../../../lib/hex.ts";
-import { chainBook, listed } from "../fixture-chain.ts";
+import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { COMET_MARKETS } from "./markets.ts";
 
-export const WALLET: Hex = "0x1111111111111111111111111111111111111111";
-export const USDC = listed("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
-export const WETH = listed("0x4200000000000000000000000000000000000006", "WETH", 18, "Wrapped Ether");
+export const COMET_WALLET: Hex = "0x1111111111111111111111111111111111111111";
+export const COMET_USDC = fixtureToken("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
+export const COMET_WETH = fixtureToken("0x4200000000000000000000000000000000000006", "WETH", 18, "Wrapped Ether");
 export const CB_ETH: Hex = "0x2ae3f1ec7f1f5012cfeab0185bfc7aa3cf0dec22";
 export const USDC_COMET: Hex = "0xb125e6687d4313864e53df431d5425969c15eb2f";
 export const WETH_COMET: Hex = "0x46e6b214b524310239732d51387075e0e70970bf";
 
-export const cometBook = chainBook(8453, "Base", [USDC, WETH]);
+export const cometChainConfig = fixtureChainConfig(8453, "Base", [COMET_USDC, COMET_WETH]);
 
 const BALANCE = "balanceOf(address) view returns (uint256)";
 const BORROW = "borrowBalanceOf(address) view returns (uint256)";
@@ -22,7 +22,7 @@ const COLLATERAL = "userCollateral(address, address) view returns (uint128, uint
 const FEED: Hex = "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70";
 
 /** The account of somebody who never used a market. */
-export function untouched(comet: Hex, wallet: Hex) {
+export function emptyAccountCalls(comet: Hex, wallet: Hex) {
   return account(comet, wallet, { supplied: 0n, borrowed: 0n, principal: 0n, assetsIn: 0, more: 0 });
 }
 
@@ -42,7 +42,7 @@ function collateral(index: number, asset: Hex, balance: bigint) {
   const factors = [scale, (scale * 8n) / 10n, (scale * 85n) / 100n, (scale * 95n) / 100n, 10n ** 24n];
   return [
     { to: USDC_COMET, function: ASSET_INFO, args: [index], result: [index, asset, FEED, ...factors] },
-    { to: USDC_COMET, function: COLLATERAL, args: [WALLET, asset], result: [balance, 0n] },
+    { to: USDC_COMET, function: COLLATERAL, args: [COMET_WALLET, asset], result: [balance, 0n] },
   ];
 }
 
@@ -51,8 +51,8 @@ export const otherComets = (COMET_MARKETS.get(8453) ?? [])
   .filter((comet) => comet !== USDC_COMET && comet !== WETH_COMET);
 
 export const cometCalls = [
-  ...otherComets.flatMap((comet) => untouched(comet, WALLET)),
-  ...account(WETH_COMET, WALLET, {
+  ...otherComets.flatMap((comet) => emptyAccountCalls(comet, COMET_WALLET)),
+  ...account(WETH_COMET, COMET_WALLET, {
     supplied: 4_000000000000000007n,
     borrowed: 0n,
     principal: 3_900000000000000000n,
@@ -60,16 +60,16 @@ export const cometCalls = [
     more: 0,
   }),
   // Collateral 0 stands in the first bits, collateral 17 in the byte that markets with many collaterals use.
-  ...account(USDC_COMET, WALLET, {
+  ...account(USDC_COMET, COMET_WALLET, {
     supplied: 0n,
     borrowed: 2_000_123456n,
     principal: -1_950_000000n,
     assetsIn: 0b1,
     more: 0b10,
   }),
-  { to: WETH_COMET, function: BASE_TOKEN, args: [], result: WETH.contract },
-  { to: USDC_COMET, function: BASE_TOKEN, args: [], result: USDC.contract },
-  ...collateral(0, WETH.contract, 1_500000000000000000n),
+  { to: WETH_COMET, function: BASE_TOKEN, args: [], result: COMET_WETH.contract },
+  { to: USDC_COMET, function: BASE_TOKEN, args: [], result: COMET_USDC.contract },
+  ...collateral(0, COMET_WETH.contract, 1_500000000000000000n),
   ...collateral(17, CB_ETH, 250000000000000001n),
   { to: CB_ETH, function: "symbol() view returns (string)", args: [], result: "cbETH" },
   { to: CB_ETH, function: "name() view returns (string)", args: [], result: "Coinbase Wrapped Staked ETH" },

@@ -1,12 +1,12 @@
 // Compound v3: the shared suite, and markets in use beside markets that are not.
 import { describe, expect, it } from "vitest";
-import { recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import * as fixture from "./fixture.ts";
 import { COMET_MARKETS } from "./markets.ts";
 import { compoundV3Reader } from "./reader.ts";
 
-const { CB_ETH, USDC, USDC_COMET, WALLET, WETH, WETH_COMET } = fixture;
+const { CB_ETH, COMET_USDC: USDC, USDC_COMET, COMET_WALLET: WALLET, COMET_WETH: WETH, WETH_COMET } = fixture;
 const reader = compoundV3Reader(COMET_MARKETS);
 const signal = new AbortController().signal;
 const STRANGER = `0x${"5e".repeat(20)}` as const;
@@ -16,7 +16,7 @@ const common = { protocol: "compound-v3", replaces: [] } as const;
 describe("Compound v3", () => {
   describePositionReader({
     reader,
-    chain: fixture.cometBook,
+    chain: fixture.cometChainConfig,
     wallet: WALLET,
     holdings: [],
     calls: fixture.cometCalls,
@@ -34,7 +34,7 @@ describe("Compound v3", () => {
         name: "Compound v3 WETH: WETH",
         contract: WETH_COMET,
         assets: [{ ...WETH, rawBalance: 4_000000000000000007n }],
-        replaces: [WETH_COMET],
+        receiptTokens: [WETH_COMET],
       },
       {
         ...common,
@@ -60,7 +60,7 @@ describe("Compound v3", () => {
         ],
       },
     ],
-    emptyCalls: markets.flatMap((comet) => fixture.untouched(comet, STRANGER)),
+    emptyCalls: markets.flatMap((comet) => fixture.emptyAccountCalls(comet, STRANGER)),
     roundsMax: 3,
     requestsMax: 6,
   });
@@ -68,7 +68,7 @@ describe("Compound v3", () => {
   it("says which market could not be read and shows the others", async () => {
     const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
       call.to === USDC_COMET ? null : answer;
-    const at = recordedChain({ chain: fixture.cometBook, calls: fixture.cometCalls, spoil });
+    const at = openRecordedChain({ chain: fixture.cometChainConfig, calls: fixture.cometCalls, spoil });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions.map(({ contract }) => contract)).toEqual([WETH_COMET]);
     expect(warnings).toEqual(["Balances in the Compound v3 market USDC on Base could not be read."]);

@@ -1,11 +1,11 @@
 // Compound v3: the base asset a wallet supplied or borrowed in each market, and the collateral behind it.
 
-import { AMOUNT_MAX, addressOf, amountOf, wordAddress, wordsOf } from "../../../lib/abi/return-data.ts";
+import { TOKEN_AMOUNT_MAX, decodeAddress, decodeTokenAmount, wordToAddress, decodeWords } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { callEncoder } from "../../contract-reads.ts";
-import { readTogether } from "../../multicall.ts";
-import type { FoundPosition, Holding, PositionKind, PositionReader } from "../../types.ts";
-import { describeAssets, undescribed } from "../asset-metadata.ts";
+import { createCallEncoder } from "../../contract-reads.ts";
+import { readByMulticall } from "../../multicall.ts";
+import type { ProtocolPosition, Holding, PositionKind, PositionReader } from "../../types.ts";
+import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
 import type { CometMarket } from "./markets.ts";
 
 const CALLS_PER_MARKET = 3;
@@ -19,12 +19,12 @@ const ASSET_INFO_WORDS = 8;
 const ASSET_INFO_ADDRESS_WORD = 1;
 const USER_COLLATERAL_WORDS = 2;
 
-const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
-const borrowBalanceOf = callEncoder("function borrowBalanceOf(address) view returns (uint256)");
-const userBasic = callEncoder("function userBasic(address)");
-const baseToken = callEncoder("function baseToken() view returns (address)");
-const getAssetInfo = callEncoder("function getAssetInfo(uint8)");
-const userCollateral = callEncoder("function userCollateral(address, address)");
+const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
+const borrowBalanceOf = createCallEncoder("function borrowBalanceOf(address) view returns (uint256)");
+const userBasic = createCallEncoder("function userBasic(address)");
+const baseToken = createCallEncoder("function baseToken() view returns (address)");
+const getAssetInfo = createCallEncoder("function getAssetInfo(uint8)");
+const userCollateral = createCallEncoder("function userCollateral(address, address)");
 
 type Account = CometMarket & {
   readonly supplied: bigint;
@@ -46,7 +46,7 @@ export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMa
       const incomplete = ({ name }: CometMarket, what: string) =>
         warnings.push(`${what} in the Compound v3 market ${name} on ${at.chain.name} could not be read.`);
 
-      const first = await readTogether(
+      const first = await readByMulticall(
         at,
         markets.flatMap(({ comet }) =>
           [balanceOf, borrowBalanceOf, userBasic].map((encode) => encode(comet, [wallet])),
@@ -55,9 +55,9 @@ export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMa
       );
       const accounts = markets.flatMap((market, index): Account[] => {
         const [forSupply, forDebt, forBasic] = first.slice(index * CALLS_PER_MARKET);
-        const supplied = amountOf(forSupply);
-        const borrowed = amountOf(forDebt);
-        const collaterals = collateralsIn(wordsOf(forBasic, USER_BASIC_WORDS));
+        const supplied = decodeTokenAmount(forSupply);
+        const borrowed = decodeTokenAmount(forDebt);
+        const collaterals = collateralsIn(decodeWords(forBasic, USER_BASIC_WORDS));
         if (supplied === null || borrowed === null || collaterals === null) {
           incomplete(market, "Balances");
           return [];
@@ -68,7 +68,7 @@ export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMa
       if (accounts.length === 0) return { positions: [], warnings };
 
       const wanted = accounts.flatMap((account) => account.collaterals.map((index) => ({ account, index })));
-      const second = await readTogether(
+      const second = await readByMulticall(
         at,
         [
           ...accounts.map(({ comet }) => baseToken(comet)),
@@ -77,32 +77,32 @@ export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMa
         signal,
       );
       const collaterals = wanted.flatMap(({ account }, index): Collateral[] => {
-        const words = wordsOf(second[accounts.length + index], ASSET_INFO_WORDS);
-        const asset = wordAddress(words?.[ASSET_INFO_ADDRESS_WORD]);
+        const words = decodeWords(second[accounts.length + index], ASSET_INFO_WORDS);
+        const asset = wordToAddress(words?.[ASSET_INFO_ADDRESS_WORD]);
         if (asset === null) incomplete(account, "A collateral");
         return asset === null ? [] : [{ account, asset }];
       });
       const bases = new Map<Account, Hex>();
       for (const [index, account] of accounts.entries()) {
-        const base = addressOf(second[index]);
+        const base = decodeAddress(second[index]);
         if (base !== null) bases.set(account, base);
         else if (account.supplied + account.borrowed > 0n) incomplete(account, "The base asset");
       }
 
-      const inquiry = describeAssets(question, [...bases.values(), ...collaterals.map(({ asset }) => asset)]);
+      const inquiry = prepareAssetLookup(question, [...bases.values(), ...collaterals.map(({ asset }) => asset)]);
       const calls = [
         ...collaterals.map(({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
         ...inquiry.calls,
       ];
-      const third = await readTogether(at, calls, signal);
-      const assets = inquiry.assets(third.slice(collaterals.length));
+      const third = await readByMulticall(at, calls, signal);
+      const assets = inquiry.decode(third.slice(collaterals.length));
 
       const held = (contract: Hex, rawBalance: bigint): Holding => ({
-        ...(assets.get(contract) ?? undescribed(contract)),
+        ...(assets.get(contract) ?? createUnknownAsset(contract)),
         rawBalance,
       });
 
-      const positions: FoundPosition[] = [];
+      const positions: ProtocolPosition[] = [];
       for (const [account, base] of bases) {
         const { comet, supplied, borrowed } = account;
         // The market is its own receipt token, for the supplied base asset only.
@@ -111,8 +111,8 @@ export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMa
       }
       for (const [index, { account, asset }] of collaterals.entries()) {
         // The second word is reserved and may hold anything.
-        const balance = wordsOf(third[index], USER_COLLATERAL_WORDS)?.[0];
-        if (balance === undefined || balance > AMOUNT_MAX) incomplete(account, "A collateral balance");
+        const balance = decodeWords(third[index], USER_COLLATERAL_WORDS)?.[0];
+        if (balance === undefined || balance > TOKEN_AMOUNT_MAX) incomplete(account, "A collateral balance");
         else if (balance > 0n) positions.push(positionOf(account, "supplied", held(asset, balance), []));
       }
       return { positions, warnings };
@@ -133,13 +133,13 @@ function positionOf(
   kind: PositionKind,
   asset: Holding,
   replaces: readonly Hex[],
-): FoundPosition {
+): ProtocolPosition {
   return {
     protocol: "compound-v3",
     kind,
     name: `Compound v3 ${name}${asset.symbol === null ? "" : `: ${asset.symbol}`}`,
     contract: comet,
     assets: [asset],
-    replaces,
+    receiptTokens: replaces,
   };
 }

@@ -3,15 +3,15 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { startEvm } from "@sextant/contracts/test/evm";
 import { describe, expect, it } from "vitest";
-import { type RecordedCall, recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { type RecordedCall, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { ChainAt, ContractRead, Holding } from "../../types.ts";
-import { chainBook, listed } from "../fixture-chain.ts";
+import type { PinnedChain, ContractRead, Holding } from "../../types.ts";
+import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
-import { erc4626 } from "./reader.ts";
+import { erc4626Reader } from "./reader.ts";
 
-const { DAI, SAVINGS_DAI, WETH, UNLISTED, SHARES, ASSETS, ASSET, CONVERT, vaultBook } = fixture;
+const { DAI, SAVINGS_DAI, VAULT_WETH: WETH, UNLISTED_VAULT: UNLISTED, VAULT_SHARES: SHARES, VAULT_ASSETS: ASSETS, ASSET_FUNCTION: ASSET, CONVERT_TO_ASSETS_FUNCTION: CONVERT, vaultChainConfig: vaultBook } = fixture;
 const wallet: Hex = "0x1111111111111111111111111111111111111111";
 const signal = new AbortController().signal;
 const shares: Holding = { ...SAVINGS_DAI, rawBalance: SHARES };
@@ -24,11 +24,11 @@ const holdings: readonly Holding[] = [
 
 describe("ERC-4626", () => {
   describePositionReader({
-    reader: erc4626,
+    reader: erc4626Reader,
     chain: vaultBook,
     wallet,
     holdings,
-    calls: fixture.vaultCalls,
+    calls: fixture.erc4626Calls,
     expected: [
       {
         protocol: "erc-4626",
@@ -36,7 +36,7 @@ describe("ERC-4626", () => {
         name: "Savings Dai",
         contract: SAVINGS_DAI.contract,
         assets: [{ ...DAI, rawBalance: ASSETS }],
-        replaces: [SAVINGS_DAI.contract],
+        receiptTokens: [SAVINGS_DAI.contract],
       },
     ],
     silence: "absence",
@@ -45,11 +45,11 @@ describe("ERC-4626", () => {
   });
 
   const read = (calls: readonly RecordedCall[], held: readonly Holding[] = [shares]) => {
-    const at = recordedChain({ chain: vaultBook, calls });
-    return { at, answer: erc4626.read({ at, wallet, holdings: held }, signal) };
+    const at = openRecordedChain({ chain: vaultBook, calls });
+    return { at, answer: erc4626Reader.read({ at, wallet, holdings: held }, signal) };
   };
   const having = (call: string, result: unknown) =>
-    fixture.vaultCalls.map((recorded) => (recorded.function === call ? { ...recorded, result } : recorded));
+    fixture.erc4626Calls.map((recorded) => (recorded.function === call ? { ...recorded, result } : recorded));
 
   it("asks only half of it where no held token is a vault", async () => {
     const { at, answer } = read([], holdings);
@@ -78,7 +78,7 @@ describe("ERC-4626", () => {
   });
 
   it("does not believe a vault that owes more than the asset's supply", async () => {
-    const { positions, warnings } = await read(having(fixture.SUPPLY, ASSETS - 1n)).answer;
+    const { positions, warnings } = await read(having(fixture.TOTAL_SUPPLY_FUNCTION, ASSETS - 1n)).answer;
     expect(positions).toEqual([]);
     expect(warnings).toEqual([
       `The vault ${SAVINGS_DAI.contract} on Ethereum gave no believable answer; its shares are shown as a token.`,
@@ -91,17 +91,17 @@ describe("ERC-4626", () => {
 
   it("bounds its questions and says what was left out", async () => {
     const many = Array.from({ length: 1_001 }, (_, index) =>
-      listed(`0x${(index + 1).toString(16).padStart(40, "0")}`, `T${index}`, 18),
+      fixtureToken(`0x${(index + 1).toString(16).padStart(40, "0")}`, `T${index}`, 18),
     );
-    const at = recordedChain({ chain: chainBook(1, "Ethereum", many), calls: [] });
+    const at = openRecordedChain({ chain: fixtureChainConfig(1, "Ethereum", many), calls: [] });
     const held = many.map((token) => ({ ...token, rawBalance: 1n }));
-    const { warnings } = await erc4626.read({ at, wallet, holdings: held }, signal);
+    const { warnings } = await erc4626Reader.read({ at, wallet, holdings: held }, signal);
     expect(at.rounds.map(({ length }) => length)).toEqual([1_000]);
     expect(warnings).toEqual(["Only 1000 of 1001 listed tokens on Ethereum were checked for being vaults."]);
   });
 
   it("puts a limit of gas on everything it asks", async () => {
-    const { at, answer } = read(fixture.vaultCalls, holdings);
+    const { at, answer } = read(fixture.erc4626Calls, holdings);
     await answer;
     expect(at.rounds.flat().every(({ gasMax }) => gasMax !== undefined && gasMax <= 3_000_000)).toBe(true);
   });
@@ -119,18 +119,18 @@ describe("ERC-4626 on a real EVM", async () => {
     await vault.send(owner.address, "deposit", [1_000_000_000n, owner.address]);
     await token.send(owner.address, "transfer", [vault.address, 234_567_891n]);
 
-    const coin = listed(token.address.toLowerCase() as Hex, "COIN", 6, "Coin");
-    const share = listed(vault.address.toLowerCase() as Hex, "vCOIN", 6, "Coin Vault");
+    const coin = fixtureToken(token.address.toLowerCase() as Hex, "COIN", 6, "Coin");
+    const share = fixtureToken(vault.address.toLowerCase() as Hex, "vCOIN", 6, "Coin Vault");
     const rawBalance = await vault.read("balanceOf", [owner.address]);
-    const chain = chainBook(evm.chain.chainId, "Local", [coin, share]);
+    const chain = fixtureChainConfig(evm.chain.chainId, "Local", [coin, share]);
     const held = [
       { ...coin, rawBalance: 5n },
       { ...share, rawBalance },
     ];
-    const recorded = recordedChain({ chain, calls: [] });
-    const at: ChainAt = { ...recorded, read: (calls) => Promise.all(calls.map(ask)) };
+    const recorded = openRecordedChain({ chain, calls: [] });
+    const at: PinnedChain = { ...recorded, read: (calls) => Promise.all(calls.map(ask)) };
 
-    const { positions, warnings } = await erc4626.read({ at, wallet: owner.address, holdings: held }, signal);
+    const { positions, warnings } = await erc4626Reader.read({ at, wallet: owner.address, holdings: held }, signal);
     expect(warnings).toEqual([]);
     expect(positions.length).toBe(1);
     expect(positions[0]).toMatchObject({ kind: "vault", name: "Coin Vault", replaces: [share.contract] });

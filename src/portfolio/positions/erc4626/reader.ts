@@ -1,9 +1,9 @@
 // ERC-4626 vaults: shares shown as the assets they stand for, believed only where both are listed tokens.
 
-import { addressOf, amountOf } from "../../../lib/abi/return-data.ts";
+import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { callEncoder } from "../../contract-reads.ts";
-import type { FoundPosition, Holding, ListedToken, PositionReader } from "../../types.ts";
+import { createCallEncoder } from "../../contract-reads.ts";
+import type { ProtocolPosition, Holding, ListedToken, PositionReader } from "../../types.ts";
 
 /** A storage read behind a proxy or two. */
 const ASSET_GAS_MAX = 100_000;
@@ -12,11 +12,11 @@ const CONVERT_GAS_MAX = 3_000_000;
 /** More listed tokens than any list pair has vaults; whoever holds more is told what was left out. */
 const PROBES_MAX = 1_000;
 
-const asset = callEncoder("function asset() view returns (address)");
+const asset = createCallEncoder("function asset() view returns (address)");
 // Not previewRedeem: it takes off fees of one moment and may revert while a vault is paused; a share of the assets is
 // what is held.
-const convertToAssets = callEncoder("function convertToAssets(uint256) view returns (uint256)");
-const totalSupply = callEncoder("function totalSupply() view returns (uint256)");
+const convertToAssets = createCallEncoder("function convertToAssets(uint256) view returns (uint256)");
+const totalSupply = createCallEncoder("function totalSupply() view returns (uint256)");
 
 type Shares = Holding & { readonly contract: Hex };
 type Vault = { readonly shares: Shares; readonly asset: ListedToken };
@@ -26,7 +26,7 @@ type Vault = { readonly shares: Shares; readonly asset: ListedToken };
  * from a vault whose assets work elsewhere. So a vault counts only when a list vouches for it and for its asset, and
  * only up to the asset's whole supply; everything else stays a plain token. The vault of a vault is resolved one step.
  */
-export const erc4626: PositionReader = {
+export const erc4626Reader: PositionReader = {
   protocol: "erc-4626",
   async read({ at, holdings }, signal) {
     const { tokens, name: chain } = at.chain;
@@ -50,7 +50,7 @@ export const erc4626: PositionReader = {
       const answer = answers[index] ?? null;
       // A revert, or the silence of a fallback function: not a vault.
       if (answer === null || answer === "0x") return [];
-      const address = addressOf(answer);
+      const address = decodeAddress(answer);
       if (address === null) warnings.push(unbelieved(shares, chain));
       const underlying = address === null || address === shares.contract ? undefined : tokens.get(address);
       return underlying ? [{ shares, asset: underlying }] : [];
@@ -64,9 +64,9 @@ export const erc4626: PositionReader = {
       ]),
       signal,
     );
-    const positions = vaults.flatMap((vault, index): FoundPosition[] => {
-      const amount = amountOf(converted[index * 2]);
-      const supply = amountOf(converted[index * 2 + 1]);
+    const positions = vaults.flatMap((vault, index): ProtocolPosition[] => {
+      const amount = decodeTokenAmount(converted[index * 2]);
+      const supply = decodeTokenAmount(converted[index * 2 + 1]);
       if (amount === null || supply === null || amount > supply) {
         warnings.push(unbelieved(vault.shares, chain));
         return [];
@@ -77,14 +77,14 @@ export const erc4626: PositionReader = {
   },
 };
 
-function positionOf({ shares, asset }: Vault, rawBalance: bigint): FoundPosition {
+function positionOf({ shares, asset }: Vault, rawBalance: bigint): ProtocolPosition {
   return {
     protocol: "erc-4626",
     kind: "vault",
     name: shares.name ?? shares.symbol ?? "Vault",
     contract: shares.contract,
     assets: [{ ...asset, rawBalance }],
-    replaces: [shares.contract],
+    receiptTokens: [shares.contract],
   };
 }
 

@@ -7,7 +7,7 @@ export type WstEthMarket = { readonly wstEth: Hex; readonly stEth: Hex };
  * From Lido's list of deployed contracts. Ethereum only: bridged wstETH knows no rate itself, and the chains that
  * carry a rate have no stETH that price sources know, so that there the bridged token is worth more as it is.
  */
-export const WST_ETH: ReadonlyMap<number, WstEthMarket> = new Map([
+export const WST_ETH_MARKETS: ReadonlyMap<number, WstEthMarket> = new Map([
   [
     1,
     {

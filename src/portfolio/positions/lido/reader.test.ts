@@ -1,19 +1,19 @@
 // wstETH as staked ether: the shared suite, and what is left alone.
 import { describe, expect, it } from "vitest";
-import { recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Holding } from "../../types.ts";
-import { chainBook, listed } from "../fixture-chain.ts";
+import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { ST_ETH_ADDRESS, ST_ETH_AMOUNT, WST_ETH_ADDRESS, WST_ETH_BALANCE, wstEthCalls } from "./fixture.ts";
-import { WST_ETH } from "./markets.ts";
+import { WST_ETH_MARKETS } from "./markets.ts";
 import { wstEthReader } from "./reader.ts";
 
-const wstEth = listed(WST_ETH_ADDRESS, "wstETH", 18, "Wrapped liquid staked Ether 2.0");
-const chain = chainBook(1, "Ethereum", [wstEth]);
+const wstEth = fixtureToken(WST_ETH_ADDRESS, "wstETH", 18, "Wrapped liquid staked Ether 2.0");
+const chain = fixtureChainConfig(1, "Ethereum", [wstEth]);
 const wallet = "0x1111111111111111111111111111111111111111";
 const held: Holding = { ...wstEth, rawBalance: WST_ETH_BALANCE };
 const signal = new AbortController().signal;
-const reader = wstEthReader(WST_ETH);
+const reader = wstEthReader(WST_ETH_MARKETS);
 
 describe("wstETH", () => {
   describePositionReader({
@@ -38,7 +38,7 @@ describe("wstETH", () => {
             rawBalance: ST_ETH_AMOUNT,
           },
         ],
-        replaces: [WST_ETH_ADDRESS],
+        receiptTokens: [WST_ETH_ADDRESS],
       },
     ],
     roundsMax: 1,
@@ -46,7 +46,7 @@ describe("wstETH", () => {
   });
 
   it("asks nothing when none is held", async () => {
-    const at = recordedChain({ chain, calls: wstEthCalls });
+    const at = openRecordedChain({ chain, calls: wstEthCalls });
     await reader.read({ at, wallet, holdings: [] }, signal);
     expect(at.rounds).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe("wstETH", () => {
       call.function === supply ? { ...call, result: ST_ETH_AMOUNT - 1n } : call,
     );
     const answer = await reader.read(
-      { at: recordedChain({ chain, calls }), wallet, holdings: [held] },
+      { at: openRecordedChain({ chain, calls }), wallet, holdings: [held] },
       signal,
     );
     expect(answer.positions).toEqual([]);

@@ -1,14 +1,14 @@
 // wstETH shown as the staked ether it wraps, at the rate of its own contract.
 
-import { amountOf } from "../../../lib/abi/return-data.ts";
-import { callEncoder } from "../../contract-reads.ts";
-import { readTogether } from "../../multicall.ts";
+import { decodeTokenAmount } from "../../../lib/abi/return-data.ts";
+import { createCallEncoder } from "../../contract-reads.ts";
+import { readByMulticall } from "../../multicall.ts";
 import type { PositionReader } from "../../types.ts";
-import { describeAssets, undescribed } from "../asset-metadata.ts";
+import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
 import type { WstEthMarket } from "./markets.ts";
 
-const getStEthByWstEth = callEncoder("function getStETHByWstETH(uint256) view returns (uint256)");
-const totalSupply = callEncoder("function totalSupply() view returns (uint256)");
+const getStEthByWstEth = createCallEncoder("function getStETHByWstETH(uint256) view returns (uint256)");
+const totalSupply = createCallEncoder("function totalSupply() view returns (uint256)");
 
 export function wstEthReader(markets: ReadonlyMap<number, WstEthMarket>): PositionReader {
   return {
@@ -19,21 +19,21 @@ export function wstEthReader(markets: ReadonlyMap<number, WstEthMarket>): Positi
       const held = market && holdings.find(({ contract }) => contract === market.wstEth);
       if (!held) return { positions: [], warnings: [] };
 
-      const inquiry = describeAssets(question, [market.stEth]);
-      const [forAmount, forSupply, ...rest] = await readTogether(
+      const inquiry = prepareAssetLookup(question, [market.stEth]);
+      const [forAmount, forSupply, ...rest] = await readByMulticall(
         at,
         [getStEthByWstEth(market.wstEth, [held.rawBalance]), totalSupply(market.stEth), ...inquiry.calls],
         signal,
       );
-      const amount = amountOf(forAmount);
-      const supply = amountOf(forSupply);
+      const amount = decodeTokenAmount(forAmount);
+      const supply = decodeTokenAmount(forSupply);
       // More than all there is would be a broken answer, whoever gave it.
       if (amount === null || supply === null || amount > supply) {
         const warning = `The rate of wstETH on ${at.chain.name} could not be read; it is shown as a token.`;
         return { positions: [], warnings: [warning] };
       }
       if (amount === 0n) return { positions: [], warnings: [] };
-      const asset = inquiry.assets(rest).get(market.stEth) ?? undescribed(market.stEth);
+      const asset = inquiry.decode(rest).get(market.stEth) ?? createUnknownAsset(market.stEth);
       const position = {
         protocol: "lido",
         kind: "staked",

@@ -1,20 +1,20 @@
 // What the Uniswap v3 position manager and pools answer, decoded and checked for what a pool can not say.
 import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
-import { AMOUNT_MAX, wordAddress, wordSigned, wordsOf } from "../../../lib/abi/return-data.ts";
+import { TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned, decodeWords } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { callEncoder } from "../../contract-reads.ts";
+import { createCallEncoder } from "../../contract-reads.ts";
 import type { UniswapV3Deployment } from "./deployments.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
 
-export const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
-export const tokenOfOwnerByIndex = callEncoder(
+export const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
+export const tokenOfOwnerByIndex = createCallEncoder(
   "function tokenOfOwnerByIndex(address, uint256) view returns (uint256)",
 );
-export const positions = callEncoder("function positions(uint256)");
-export const slot0 = callEncoder("function slot0()");
-export const feeGrowthGlobal0 = callEncoder("function feeGrowthGlobal0X128() view returns (uint256)");
-export const feeGrowthGlobal1 = callEncoder("function feeGrowthGlobal1X128() view returns (uint256)");
-export const ticks = callEncoder("function ticks(int24)");
+export const positions = createCallEncoder("function positions(uint256)");
+export const slot0 = createCallEncoder("function slot0()");
+export const feeGrowthGlobal0 = createCallEncoder("function feeGrowthGlobal0X128() view returns (uint256)");
+export const feeGrowthGlobal1 = createCallEncoder("function feeGrowthGlobal1X128() view returns (uint256)");
+export const ticks = createCallEncoder("function ticks(int24)");
 
 const POSITION_WORDS = 12;
 const SLOT0_WORDS = 7;
@@ -36,11 +36,11 @@ export type NftPosition = {
 };
 
 /** Null for anything that the manager could not have answered. */
-export function nftPositionOf(answer: Hex | null | undefined): NftPosition | null {
-  const words = wordsOf(answer, POSITION_WORDS);
+export function decodeNftPosition(answer: Hex | null | undefined): NftPosition | null {
+  const words = decodeWords(answer, POSITION_WORDS);
   const [, , word0, word1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1] = words ?? [];
-  const token0 = wordAddress(word0);
-  const token1 = wordAddress(word1);
+  const token0 = wordToAddress(word0);
+  const token1 = wordToAddress(word1);
   const tickLower = tickOf(lower);
   const tickUpper = tickOf(upper);
   if (token0 === null || token1 === null || tickLower === null || tickUpper === null) return null;
@@ -63,20 +63,20 @@ export function nftPositionOf(answer: Hex | null | undefined): NftPosition | nul
 
 type PoolPrice = { readonly sqrtPrice: bigint; readonly tick: number };
 
-export function poolPriceOf(answer: Hex | null | undefined): PoolPrice | null {
-  const [sqrtPrice, word] = wordsOf(answer, SLOT0_WORDS) ?? [];
+export function decodePoolPrice(answer: Hex | null | undefined): PoolPrice | null {
+  const [sqrtPrice, word] = decodeWords(answer, SLOT0_WORDS) ?? [];
   const tick = tickOf(word);
   if (sqrtPrice === undefined || tick === null) return null;
   return sqrtPrice >= SQRT_PRICE_MIN && sqrtPrice < SQRT_PRICE_MAX ? { sqrtPrice, tick } : null;
 }
 
-export function tickFeesOf(answer: Hex | null | undefined): TickFees | null {
-  const [, , outside0, outside1] = wordsOf(answer, TICK_WORDS) ?? [];
+export function decodeTickFees(answer: Hex | null | undefined): TickFees | null {
+  const [, , outside0, outside1] = decodeWords(answer, TICK_WORDS) ?? [];
   return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
 }
 
 /** The address that the factory gives a pool, so that it need not be asked. */
-export function poolAddress(
+export function computePoolAddress(
   { factory, poolCodeHash }: UniswapV3Deployment,
   { token0, token1, fee }: Pick<NftPosition, "token0" | "token1" | "fee">,
 ): Hex {
@@ -93,10 +93,10 @@ export function poolAddress(
 }
 
 function tickOf(word: bigint | undefined): number | null {
-  const tick = wordSigned(word, 24);
+  const tick = wordToSigned(word, 24);
   return tick !== null && tick >= TICK_MIN && tick <= TICK_MAX ? Number(tick) : null;
 }
 
 function isAmount(value: bigint | undefined): value is bigint {
-  return value !== undefined && value <= AMOUNT_MAX;
+  return value !== undefined && value <= TOKEN_AMOUNT_MAX;
 }

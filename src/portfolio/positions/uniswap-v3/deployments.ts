@@ -18,7 +18,7 @@ const ORIGINAL: UniswapV3Deployment = {
 };
 
 /** From Uniswap's published deployments. */
-export const UNISWAP_V3: ReadonlyMap<number, UniswapV3Deployment> = new Map([
+export const UNISWAP_V3_DEPLOYMENTS: ReadonlyMap<number, UniswapV3Deployment> = new Map([
   [1, ORIGINAL],
   [10, ORIGINAL],
   [137, ORIGINAL],

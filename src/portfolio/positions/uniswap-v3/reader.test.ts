@@ -1,16 +1,16 @@
 // Uniswap v3: the shared suite, pool addresses that exist, and wallets with many NFTs.
 import { describe, expect, it } from "vitest";
-import { type RecordedCall, recordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { type RecordedCall, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { poolAddress } from "./contracts.ts";
-import { UNISWAP_V3 } from "./deployments.ts";
+import { computePoolAddress } from "./contracts.ts";
+import { UNISWAP_V3_DEPLOYMENTS } from "./deployments.ts";
 import * as fixture from "./fixture.ts";
 import { uniswapV3Reader } from "./reader.ts";
 
-const { MANAGER, NFT, NFT_COUNT, USDC, WALLET, WETH } = fixture;
-const reader = uniswapV3Reader(UNISWAP_V3);
-const chain = fixture.uniswapBook;
+const { POSITION_MANAGER: MANAGER, POSITIONS_FUNCTION: NFT, BALANCE_OF_FUNCTION: NFT_COUNT, UNISWAP_USDC: USDC, UNISWAP_WALLET: WALLET, UNISWAP_WETH: WETH } = fixture;
+const reader = uniswapV3Reader(UNISWAP_V3_DEPLOYMENTS);
+const chain = fixture.uniswapChainConfig;
 const signal = new AbortController().signal;
 const weth = { contract: WETH, symbol: "WETH", name: "Wrapped Ether", decimals: 18, logo: null };
 const common = { protocol: "uniswap-v3", kind: "liquidity", contract: MANAGER, replaces: [] } as const;
@@ -77,18 +77,18 @@ describe("Uniswap v3", () => {
   ] as const)(
     "derives the address of a pool that exists on chain %i",
     (chainId, token0, token1, fee, pool) => {
-      const deployment = UNISWAP_V3.get(chainId);
-      expect(deployment && poolAddress(deployment, { token0, token1, fee })).toBe(pool);
+      const deployment = UNISWAP_V3_DEPLOYMENTS.get(chainId);
+      expect(deployment && computePoolAddress(deployment, { token0, token1, fee })).toBe(pool);
     },
   );
 
   it("reads the newest hundred of a wallet with more, and says so", async () => {
     const total = 120;
     const ids = Array.from({ length: total }, (_, index): RecordedCall => {
-      return fixture.owned(BigInt(1_000 + index), BigInt(index));
+      return fixture.ownedNftCall(BigInt(1_000 + index), BigInt(index));
     });
     const calls = [{ to: MANAGER, function: NFT_COUNT, args: [WALLET], result: BigInt(total) }, ...ids];
-    const at = recordedChain({ chain, calls });
+    const at = openRecordedChain({ chain, calls });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions).toEqual([]);
     expect(warnings).toEqual([
@@ -105,11 +105,11 @@ describe("Uniswap v3", () => {
     ["no token", { 2: `0x${"00".repeat(20)}` as Hex }],
   ])("does not believe an NFT with %s", async (_, change) => {
     const calls = fixture.uniswapCalls.map((recorded) =>
-      recorded.function === NFT && recorded.args?.[0] === fixture.IN_RANGE.id
+      recorded.function === NFT && recorded.args?.[0] === fixture.IN_RANGE_POSITION.id
         ? { ...recorded, result: Object.assign([...(recorded.result as unknown[])], change) }
         : recorded,
     );
-    const at = recordedChain({ chain, calls });
+    const at = openRecordedChain({ chain, calls });
     const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
     expect(positions.map(({ name }) => name)).toEqual(["Uniswap v3 #598001, fee 0.05 %"]);
     expect(warnings).toEqual(["Uniswap v3 positions on Ethereum that could not be read and are missing: 1."]);

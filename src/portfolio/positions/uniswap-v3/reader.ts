@@ -1,13 +1,13 @@
 // Uniswap v3: liquidity NFTs as the two amounts they would pay out now, uncollected fees included.
 
-import { AMOUNT_MAX, amountOf, wordOf } from "../../../lib/abi/return-data.ts";
+import { TOKEN_AMOUNT_MAX, decodeTokenAmount, decodeWord } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readTogether } from "../../multicall.ts";
-import type { FoundPosition, PositionQuestion, PositionReader } from "../../types.ts";
-import { describeAssets, undescribed } from "../asset-metadata.ts";
+import { readByMulticall } from "../../multicall.ts";
+import type { ProtocolPosition, PositionQuery, PositionReader } from "../../types.ts";
+import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
 import * as uniswap from "./contracts.ts";
 import type { UniswapV3Deployment } from "./deployments.ts";
-import { amountsOfLiquidity, feeGrowthInside, feesSince, type PairAmounts } from "./tick-math.ts";
+import { getAmountsForLiquidity, getFeeGrowthInside, computeFeesSince, type PairAmounts } from "./tick-math.ts";
 
 /** Asked for before the number of NFTs is known: it spares nearly every wallet a round trip. */
 const FIRST_COUNT = 16;
@@ -34,33 +34,33 @@ export function uniswapV3Reader(deployments: ReadonlyMap<number, UniswapV3Deploy
       const warnings: string[] = [];
       const { ids, unreadable } = await ownedIds(question, deployment.manager, warnings, signal);
       let missing = unreadable;
-      const described = await readTogether(
+      const described = await readByMulticall(
         at,
         ids.map((id) => uniswap.positions(deployment.manager, [id])),
         signal,
       );
       const nfts = ids.flatMap((id, index): Nft[] => {
-        const position = uniswap.nftPositionOf(described[index]);
+        const position = uniswap.decodeNftPosition(described[index]);
         if (position === null) missing += 1;
         if (position === null || isEmpty(position)) return [];
-        return [{ ...position, id, pool: uniswap.poolAddress(deployment, position) }];
+        return [{ ...position, id, pool: uniswap.computePoolAddress(deployment, position) }];
       });
 
-      const inquiry = describeAssets(
+      const inquiry = prepareAssetLookup(
         question,
         nfts.flatMap(({ token0, token1 }) => [token0, token1]),
       );
-      const answers = await readTogether(at, [...nfts.flatMap(poolCalls), ...inquiry.calls], signal);
-      const assets = inquiry.assets(answers.slice(nfts.length * CALLS_PER_POOL));
-      const positions = nfts.flatMap((nft, index): FoundPosition[] => {
+      const answers = await readByMulticall(at, [...nfts.flatMap(poolCalls), ...inquiry.calls], signal);
+      const assets = inquiry.decode(answers.slice(nfts.length * CALLS_PER_POOL));
+      const positions = nfts.flatMap((nft, index): ProtocolPosition[] => {
         const amounts = amountsOf(nft, answers.slice(index * CALLS_PER_POOL));
         if (amounts === null) {
           missing += 1;
           return [];
         }
         const held = [
-          { ...(assets.get(nft.token0) ?? undescribed(nft.token0)), rawBalance: amounts.amount0 },
-          { ...(assets.get(nft.token1) ?? undescribed(nft.token1)), rawBalance: amounts.amount1 },
+          { ...(assets.get(nft.token0) ?? createUnknownAsset(nft.token0)), rawBalance: amounts.amount0 },
+          { ...(assets.get(nft.token1) ?? createUnknownAsset(nft.token1)), rawBalance: amounts.amount1 },
         ].filter(({ rawBalance }) => rawBalance > 0n);
         return held.length > 0 ? [positionOf(nft, deployment.manager, held)] : [];
       });
@@ -76,13 +76,13 @@ export function uniswapV3Reader(deployments: ReadonlyMap<number, UniswapV3Deploy
 
 /** The newest first, as far as the order of ownership tells. */
 async function ownedIds(
-  { at, wallet }: PositionQuestion,
+  { at, wallet }: PositionQuery,
   manager: Hex,
   warnings: string[],
   signal: AbortSignal,
 ): Promise<{ ids: readonly bigint[]; unreadable: number }> {
   const idCall = (index: number) => uniswap.tokenOfOwnerByIndex(manager, [wallet, BigInt(index)]);
-  const first = await readTogether(
+  const first = await readByMulticall(
     at,
     [
       uniswap.balanceOf(manager, [wallet]),
@@ -90,7 +90,7 @@ async function ownedIds(
     ],
     signal,
   );
-  const count = amountOf(first[0]);
+  const count = decodeTokenAmount(first[0]);
   if (count === null || count > BigInt(Number.MAX_SAFE_INTEGER)) {
     warnings.push(
       `The number of Uniswap v3 positions on ${at.chain.name} could not be read; they are missing.`,
@@ -106,12 +106,12 @@ async function ownedIds(
   const answers =
     total <= FIRST_COUNT
       ? first.slice(1, 1 + total).reverse()
-      : await readTogether(
+      : await readByMulticall(
           at,
           Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => idCall(total - 1 - index)),
           signal,
         );
-  const ids = answers.map(wordOf).filter((id) => id !== null);
+  const ids = answers.map(decodeWord).filter((id) => id !== null);
   return { ids, unreadable: answers.length - ids.length };
 }
 
@@ -131,23 +131,23 @@ function poolCalls({ pool, tickLower, tickUpper }: Nft) {
 
 /** The principal, what the manager noted as owed, and the fees since: what collecting everything would pay. */
 function amountsOf(nft: Nft, answers: Answers): PairAmounts | null {
-  const price = uniswap.poolPriceOf(answers[0]);
-  const global0 = wordOf(answers[1]);
-  const global1 = wordOf(answers[2]);
-  const lower = uniswap.tickFeesOf(answers[3]);
-  const upper = uniswap.tickFeesOf(answers[4]);
+  const price = uniswap.decodePoolPrice(answers[0]);
+  const global0 = decodeWord(answers[1]);
+  const global1 = decodeWord(answers[2]);
+  const lower = uniswap.decodeTickFees(answers[3]);
+  const upper = uniswap.decodeTickFees(answers[4]);
   if (!price || global0 === null || global1 === null || !lower || !upper) return null;
 
-  const principal = amountsOfLiquidity(nft.liquidity, price.sqrtPrice, nft);
-  const [inside0, inside1] = feeGrowthInside(nft, { tick: price.tick, global0, global1, lower, upper });
+  const principal = getAmountsForLiquidity(nft.liquidity, price.sqrtPrice, nft);
+  const [inside0, inside1] = getFeeGrowthInside(nft, { tick: price.tick, global0, global1, lower, upper });
   const amount0 =
-    principal.amount0 + nft.tokensOwed0 + feesSince(nft.feeGrowthInside0Last, inside0, nft.liquidity);
+    principal.amount0 + nft.tokensOwed0 + computeFeesSince(nft.feeGrowthInside0Last, inside0, nft.liquidity);
   const amount1 =
-    principal.amount1 + nft.tokensOwed1 + feesSince(nft.feeGrowthInside1Last, inside1, nft.liquidity);
-  return amount0 > AMOUNT_MAX || amount1 > AMOUNT_MAX ? null : { amount0, amount1 };
+    principal.amount1 + nft.tokensOwed1 + computeFeesSince(nft.feeGrowthInside1Last, inside1, nft.liquidity);
+  return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
 }
 
-function positionOf({ id, fee }: Nft, manager: Hex, assets: FoundPosition["assets"]): FoundPosition {
+function positionOf({ id, fee }: Nft, manager: Hex, assets: ProtocolPosition["assets"]): ProtocolPosition {
   return {
     protocol: "uniswap-v3",
     kind: "liquidity",
@@ -156,7 +156,7 @@ function positionOf({ id, fee }: Nft, manager: Hex, assets: FoundPosition["asset
     contract: manager,
     assets,
     // An NFT is no token with a balance; there is nothing else it could be counted as.
-    replaces: [],
+    receiptTokens: [],
   };
 }
 

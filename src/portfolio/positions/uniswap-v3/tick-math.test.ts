@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  amountsOfLiquidity,
-  feeGrowthInside,
-  feesSince,
+  getAmountsForLiquidity,
+  getFeeGrowthInside,
+  computeFeesSince,
   SQRT_PRICE_MAX,
   SQRT_PRICE_MIN,
-  sqrtPriceAtTick,
+  getSqrtPriceAtTick,
   TICK_BIT_FACTORS,
   TICK_MAX,
   TICK_MIN,
@@ -24,7 +24,7 @@ const range = fc
   .map(([a, b]) => ({ tickLower: Math.min(a, b), tickUpper: Math.max(a, b) }));
 const liquidity = fc.bigInt({ min: 0n, max: Q128 - 1n });
 const sqrtPrice = fc.oneof(
-  tick.map(sqrtPriceAtTick),
+  tick.map(getSqrtPriceAtTick),
   fc.bigInt({ min: SQRT_PRICE_MIN, max: SQRT_PRICE_MAX - 1n }),
 );
 
@@ -45,11 +45,11 @@ describe("sqrtPriceAtTick", () => {
     [TICK_MAX - 1, 1461373636630004318706518188784493106690254656249n],
     [TICK_MAX, SQRT_PRICE_MAX],
   ])("is what the pools compute at tick %i", (at, expected) => {
-    expect(sqrtPriceAtTick(at)).toBe(expected);
+    expect(getSqrtPriceAtTick(at)).toBe(expected);
   });
 
   it.each([TICK_MIN - 1, TICK_MAX + 1, 0.5, Number.NaN])("refuses %d", (at) => {
-    expect(() => sqrtPriceAtTick(at)).toThrow(RangeError);
+    expect(() => getSqrtPriceAtTick(at)).toThrow(RangeError);
   });
 
   it("has factors that are the powers they stand for", () => {
@@ -67,7 +67,7 @@ describe("sqrtPriceAtTick", () => {
   it("rises with the tick", () => {
     fc.assert(
       fc.property(fc.integer({ min: TICK_MIN, max: TICK_MAX - 1 }), (at) => {
-        expect(sqrtPriceAtTick(at) < sqrtPriceAtTick(at + 1)).toBe(true);
+        expect(getSqrtPriceAtTick(at) < getSqrtPriceAtTick(at + 1)).toBe(true);
       }),
     );
   });
@@ -77,10 +77,10 @@ describe("amountsOfLiquidity", () => {
   it("is never more than the exact amounts, and less than two units below them", () => {
     fc.assert(
       fc.property(liquidity, sqrtPrice, range, (amount, price, between) => {
-        const lower = sqrtPriceAtTick(between.tickLower);
-        const upper = sqrtPriceAtTick(between.tickUpper);
+        const lower = getSqrtPriceAtTick(between.tickLower);
+        const upper = getSqrtPriceAtTick(between.tickUpper);
         const inside = price < lower ? lower : price > upper ? upper : price;
-        const { amount0, amount1 } = amountsOfLiquidity(amount, price, between);
+        const { amount0, amount1 } = getAmountsForLiquidity(amount, price, between);
         // amount0 = L × 2^96 × (upper - p) / (upper × p), as a fraction; two roundings take up to two units.
         const numerator = amount * Q96 * (upper - inside);
         expect(amount0 >= 0n && amount0 * upper * inside <= numerator).toBe(true);
@@ -95,8 +95,8 @@ describe("amountsOfLiquidity", () => {
     fc.assert(
       fc.property(liquidity, sqrtPrice, sqrtPrice, range, (amount, a, b, between) => {
         const [low, high] = a < b ? [a, b] : [b, a];
-        const before = amountsOfLiquidity(amount, low, between);
-        const after = amountsOfLiquidity(amount, high, between);
+        const before = getAmountsForLiquidity(amount, low, between);
+        const after = getAmountsForLiquidity(amount, high, between);
         expect(after.amount0 <= before.amount0 && after.amount1 >= before.amount1).toBe(true);
       }),
     );
@@ -104,8 +104,8 @@ describe("amountsOfLiquidity", () => {
 
   it("holds one token only outside its range", () => {
     const between = { tickLower: -100, tickUpper: 100 };
-    expect(amountsOfLiquidity(10n ** 18n, sqrtPriceAtTick(-200), between).amount1).toBe(0n);
-    expect(amountsOfLiquidity(10n ** 18n, sqrtPriceAtTick(200), between).amount0).toBe(0n);
+    expect(getAmountsForLiquidity(10n ** 18n, getSqrtPriceAtTick(-200), between).amount1).toBe(0n);
+    expect(getAmountsForLiquidity(10n ** 18n, getSqrtPriceAtTick(200), between).amount0).toBe(0n);
   });
 });
 
@@ -125,7 +125,7 @@ describe("fees", () => {
           at >= boundary ? BigInt.asUintN(256, under) : BigInt.asUintN(256, global - under);
         const lower = outside(between.tickLower, below);
         const upper = outside(between.tickUpper, below + inside);
-        const found = feeGrowthInside(between, {
+        const found = getFeeGrowthInside(between, {
           tick: at,
           global0: global,
           global1: global,
@@ -138,10 +138,10 @@ describe("fees", () => {
   });
 
   it("are the growth since times the liquidity, rounded down", () => {
-    expect(feesSince(5n, 5n, 10n ** 18n)).toBe(0n);
-    expect(feesSince(0n, Q128, 7n)).toBe(7n);
-    expect(feesSince(0n, Q128 - 1n, 7n)).toBe(6n);
-    expect(feesSince(WRAP - Q128, Q128, 3n)).toBe(6n);
+    expect(computeFeesSince(5n, 5n, 10n ** 18n)).toBe(0n);
+    expect(computeFeesSince(0n, Q128, 7n)).toBe(7n);
+    expect(computeFeesSince(0n, Q128 - 1n, 7n)).toBe(6n);
+    expect(computeFeesSince(WRAP - Q128, Q128, 3n)).toBe(6n);
   });
 });
 

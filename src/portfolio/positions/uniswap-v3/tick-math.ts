@@ -38,7 +38,7 @@ export const TICK_BIT_FACTORS: readonly bigint[] = [
 ];
 
 /** sqrt(1.0001^tick) × 2^96, rounded up as the pools do. */
-export function sqrtPriceAtTick(tick: number): bigint {
+export function getSqrtPriceAtTick(tick: number): bigint {
   if (!Number.isInteger(tick) || tick < TICK_MIN || tick > TICK_MAX) {
     throw new RangeError(`A tick is a whole number from ${TICK_MIN} to ${TICK_MAX}, not ${tick}`);
   }
@@ -56,9 +56,9 @@ type LiquidityRange = { readonly tickLower: number; readonly tickUpper: number }
 export type PairAmounts = { readonly amount0: bigint; readonly amount1: bigint };
 
 /** What burning the liquidity would pay out at this price, rounded down as the pools do. */
-export function amountsOfLiquidity(liquidity: bigint, sqrtPrice: bigint, range: LiquidityRange): PairAmounts {
-  const lower = sqrtPriceAtTick(range.tickLower);
-  const upper = sqrtPriceAtTick(range.tickUpper);
+export function getAmountsForLiquidity(liquidity: bigint, sqrtPrice: bigint, range: LiquidityRange): PairAmounts {
+  const lower = getSqrtPriceAtTick(range.tickLower);
+  const upper = getSqrtPriceAtTick(range.tickUpper);
   const price = sqrtPrice < lower ? lower : sqrtPrice > upper ? upper : sqrtPrice;
   return {
     amount0: (liquidity * Q96 * (upper - price)) / upper / price,
@@ -76,7 +76,7 @@ type PoolFees = {
 };
 
 /** Fees per unit of liquidity (× 2^128) ever earned inside the range; the counters wrap around by design. */
-export function feeGrowthInside(range: LiquidityRange, fees: PoolFees): readonly [bigint, bigint] {
+export function getFeeGrowthInside(range: LiquidityRange, fees: PoolFees): readonly [bigint, bigint] {
   const inside = (global: bigint, lower: bigint, upper: bigint): bigint => {
     const below = fees.tick >= range.tickLower ? lower : global - lower;
     const above = fees.tick < range.tickUpper ? upper : global - upper;
@@ -89,6 +89,6 @@ export function feeGrowthInside(range: LiquidityRange, fees: PoolFees): readonly
 }
 
 /** Fees earned since the position last noted `last`. */
-export function feesSince(last: bigint, now: bigint, liquidity: bigint): bigint {
+export function computeFeesSince(last: bigint, now: bigint, liquidity: bigint): bigint {
   return (BigInt.asUintN(256, now - last) * liquidity) / Q128;
 }

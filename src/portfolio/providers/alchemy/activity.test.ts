@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   NO_TRANSFERS,
-  openAlchemy,
+  openAlchemyVendor,
   ALCHEMY_WALLET as WALLET,
 } from "../../../../tests/support/portfolio/alchemy-vendor.ts";
 import type { Hex } from "../../../lib/hex.ts";
@@ -11,7 +11,7 @@ const address = (four: string): Hex => `0x${four.repeat(10)}`;
 
 describe("alchemy's activity", () => {
   it("is merged from both directions, newest first, one entry per transaction", async () => {
-    const { read, server } = await openAlchemy();
+    const { read, server } = await openAlchemyVendor();
     const { activity } = await read();
     expect(activity.map(({ hash, blockNumber }) => [Number(hash), blockNumber])).toEqual([
       [9, 38_143_700],
@@ -62,7 +62,7 @@ describe("alchemy's activity", () => {
       blockNum: `0x${n.toString(16)}`,
       category: "external",
     });
-    const { read, server } = await openAlchemy({
+    const { read, server } = await openAlchemyVendor({
       transfers: (filter) => {
         if ("toAddress" in filter) return { text: NO_TRANSFERS };
         page += 1;
@@ -81,7 +81,7 @@ describe("alchemy's activity", () => {
     ["no transfers", '{"jsonrpc":"2.0","id":1,"result":null}'],
     ["a transfer without a hash", '{"jsonrpc":"2.0","id":1,"result":{"transfers":[{"blockNum":"0x1"}]}}'],
   ])("degrades to a warning on %s", async (_, text) => {
-    const { read } = await openAlchemy({ transfers: () => ({ text }) });
+    const { read } = await openAlchemyVendor({ transfers: () => ({ text }) });
     const { holdings, activity, warnings } = await read();
     expect(holdings).toHaveLength(7);
     expect(activity).toEqual([]);

@@ -1,7 +1,7 @@
 // The newest transactions of a wallet: its transfers as sender and as receiver, merged, one entry per transaction.
 import type { Hex } from "../../../lib/hex.ts";
-import { isObject, type JsonObject } from "../../../lib/json-object.ts";
-import { ACTIVITY_MAX, type Activity } from "../../types.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/json-object.ts";
+import { ACTIVITY_MAX, type WalletActivity } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";
 
@@ -17,13 +17,13 @@ const PAGES_MAX = 3;
 // Internal transfers are left out: only some chains have them, and asking elsewhere is an error.
 const CATEGORIES = ["external", "erc20", "erc721", "erc1155"];
 
-type Transfer = Activity & { readonly blockNumber: number; readonly external: boolean };
+type Transfer = WalletActivity & { readonly blockNumber: number; readonly external: boolean };
 
-export async function readActivity(
+export async function readAlchemyActivity(
   client: AlchemyClient,
   question: ActivityQuestion,
   signal: AbortSignal,
-): Promise<readonly Activity[]> {
+): Promise<readonly WalletActivity[]> {
   const sides = await Promise.all([
     readSide(client, question, "fromAddress", signal),
     readSide(client, question, "toAddress", signal),
@@ -60,7 +60,7 @@ async function readSide(
       maxCount: `0x${TRANSFERS_PER_PAGE.toString(16)}`,
       ...(pageKey === null ? {} : { pageKey }),
     };
-    const page: TransferPage = await client.rpc(
+    const page: TransferPage = await client.callRpc(
       network,
       "alchemy_getAssetTransfers",
       [filter],
@@ -78,7 +78,7 @@ async function readSide(
 type TransferPage = { readonly transfers: readonly Transfer[]; readonly next: string | null };
 
 function readTransferPage(result: unknown): TransferPage {
-  if (!isObject(result) || !Array.isArray(result.transfers)) {
+  if (!isJsonObject(result) || !Array.isArray(result.transfers)) {
     throw new VendorError("unreliable", "The answer has no list of transfers.");
   }
   // The last page is marked by leaving the key out, or by an empty one.
@@ -87,7 +87,7 @@ function readTransferPage(result: unknown): TransferPage {
 }
 
 function readTransfer(transfer: unknown): Transfer {
-  const { hash, blockNum, from, to, category, metadata } = isObject(transfer) ? transfer : ({} as JsonObject);
+  const { hash, blockNum, from, to, category, metadata } = isJsonObject(transfer) ? transfer : ({} as JsonObject);
   if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw unreadable();
   if (typeof blockNum !== "string" || !/^0x[0-9a-fA-F]{1,12}$/.test(blockNum)) throw unreadable();
   return {
@@ -95,7 +95,7 @@ function readTransfer(transfer: unknown): Transfer {
     from: readAddress(from),
     to: readAddress(to),
     blockNumber: Number(blockNum),
-    timestamp: isObject(metadata) ? readTime(metadata.blockTimestamp) : null,
+    timestamp: isJsonObject(metadata) ? readTime(metadata.blockTimestamp) : null,
     external: category === "external",
   };
 }

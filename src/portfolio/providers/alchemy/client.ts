@@ -1,13 +1,13 @@
 // Questions to Alchemy: the key goes into the address and nowhere else, and what may work again is asked again.
 import type { Clock } from "../../../lib/clock.ts";
-import { isObject } from "../../../lib/json-object.ts";
+import { isJsonObject } from "../../../lib/json-object.ts";
 import { retry } from "../../../lib/retry.ts";
 import type { Secret } from "../../../lib/secret.ts";
-import { exchange, type Fetch, scrub, VendorError } from "../../vendor-request.ts";
+import { sendVendorRequest, type FetchFunction, redactSecrets, VendorError } from "../../vendor-request.ts";
 
 export type AlchemyOptions = {
   readonly key: Secret<string>;
-  readonly fetch: Fetch;
+  readonly fetch: FetchFunction;
   /** Where the data interface is; `/data/v1/` and the key follow. */
   readonly dataUrl?: string;
   /** Where the JSON-RPC nodes are; `{network}` stands for the chain, `/v2/` and the key follow. */
@@ -20,8 +20,8 @@ export type AlchemyOptions = {
 type ReadAnswer<T> = (answer: unknown) => T;
 
 export type AlchemyClient = {
-  data<T>(path: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T>;
-  rpc<T>(
+  callDataApi<T>(path: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T>;
+  callRpc<T>(
     network: string,
     method: string,
     params: unknown,
@@ -48,24 +48,24 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
 
   function ask<T>(url: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T> {
     const question = { fetch, url, body, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX, secrets };
-    return retry(async () => read(refuseError(await exchange(question, signal), secrets)), {
+    return retry(async () => read(refuseError(await sendVendorRequest(question, signal), secrets)), {
       attemptsMax: ATTEMPTS_MAX,
       delayMsBase: DELAY_MS_BASE,
       delayMsMax: DELAY_MS_MAX,
       isRetryable,
-      delayMsAsked: (error) => (error instanceof VendorError ? error.retryAfterMs : null),
+      delayMsRequested: (error) => (error instanceof VendorError ? error.retryAfterMs : null),
       ...(options.clock && { clock: options.clock }),
       signal,
     });
   }
 
   return {
-    data: (path, body, read, signal) =>
+    callDataApi: (path, body, read, signal) =>
       ask(`${options.dataUrl ?? DATA_URL}/data/v1/${keyPath}/${path}`, body, read, signal),
-    rpc: (network, method, params, read, signal) => {
+    callRpc: (network, method, params, read, signal) => {
       const url = `${(options.rpcUrl ?? RPC_URL).replaceAll("{network}", network)}/v2/${keyPath}`;
       const body = { jsonrpc: "2.0", id: 1, method, params };
-      return ask(url, body, (answer) => read(isObject(answer) ? answer.result : undefined), signal);
+      return ask(url, body, (answer) => read(isJsonObject(answer) ? answer.result : undefined), signal);
     },
   };
 }
@@ -73,21 +73,21 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
 // Coming back earlier than asked would only be refused again.
 function isRetryable(error: unknown): boolean {
   return (
-    error instanceof VendorError && error.failure !== "refused" && (error.retryAfterMs ?? 0) <= DELAY_MS_MAX
+    error instanceof VendorError && error.kind !== "refused" && (error.retryAfterMs ?? 0) <= DELAY_MS_MAX
   );
 }
 
 // Both interfaces put errors into answers with status 200; what only concerns a part has no message of its own.
 function refuseError(answer: unknown, secrets: readonly string[]): unknown {
-  const error = isObject(answer) ? answer.error : undefined;
+  const error = isJsonObject(answer) ? answer.error : undefined;
   if (error === undefined || error === null) return answer;
-  if (isObject(error) && Array.isArray(error.partialErrors)) return answer;
-  const { code, message } = isObject(error) ? error : { code: undefined, message: error };
-  const said = typeof message === "string" ? scrub(message, secrets) : "no reason";
+  if (isJsonObject(error) && Array.isArray(error.partialErrors)) return answer;
+  const { code, message } = isJsonObject(error) ? error : { code: undefined, message: error };
+  const said = typeof message === "string" ? redactSecrets(message, secrets) : "no reason";
   throw new VendorError(failureOf(code), `The answer is an error: ${said}.`);
 }
 
-function failureOf(code: unknown): VendorError["failure"] {
+function failureOf(code: unknown): VendorError["kind"] {
   if (code === "429" || code === "-32005") return "limited";
   // What JSON-RPC reserves for a question that is wrong in itself.
   return code === "-32600" || code === "-32601" || code === "-32602" ? "refused" : "unreliable";

@@ -1,13 +1,13 @@
 // One token as Alchemy describes it: a balance to the last unit, what it is called, and what it costs.
 import type { Decimal } from "../../../lib/decimal.ts";
-import { decimalOf, integerOf } from "../../../lib/exact-json.ts";
+import { parseExactDecimal, parseExactInteger } from "../../../lib/exact-json.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { isObject, type JsonObject } from "../../../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/json-object.ts";
 import { isPseudoNative } from "../../tokens/pseudo-native.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyNetwork } from "./networks.ts";
 
-export type TokenEntry = {
+export type AlchemyToken = {
   /** Null is the native coin, however it was written. */
   readonly contract: Hex | null;
   /** Null when the vendor sent none. */
@@ -20,7 +20,7 @@ export type TokenEntry = {
   readonly failed: boolean;
 };
 
-export type EntryQuestion = {
+export type AlchemyTokenQuery = {
   readonly wallet: Hex;
   readonly network: AlchemyNetwork;
   readonly blockTimestamp: number;
@@ -34,14 +34,14 @@ const DECIMALS_MAX = 255;
 const PRICE_AGE_SECONDS_MAX = 3_600;
 
 /** Null for another chain's entry; throws a VendorError for what can not be understood, because nothing may be lost. */
-export function readTokenEntry(entry: unknown, question: EntryQuestion): TokenEntry | null {
-  if (!isObject(entry)) throw garbled("a token that is no object");
+export function parseAlchemyToken(entry: unknown, question: AlchemyTokenQuery): AlchemyToken | null {
+  if (!isJsonObject(entry)) throw garbled("a token that is no object");
   if (entry.network !== undefined && entry.network !== question.network.name) return null;
   if (typeof entry.address === "string" && entry.address.toLowerCase() !== question.wallet.toLowerCase()) {
     throw garbled("a token of another wallet");
   }
-  const metadata = isObject(entry.tokenMetadata) ? entry.tokenMetadata : {};
-  const decimals = integerOf(metadata.decimals);
+  const metadata = isJsonObject(entry.tokenMetadata) ? entry.tokenMetadata : {};
+  const decimals = parseExactInteger(metadata.decimals);
   return {
     contract: readContract(entry.tokenAddress, question.network),
     rawBalance: readBalance(entry.tokenBalance),
@@ -81,8 +81,8 @@ function readLogo(value: unknown): string | null {
 function readPrice({ tokenPrices }: JsonObject, blockTimestamp: number): Decimal | null {
   if (!Array.isArray(tokenPrices)) return null;
   for (const quote of tokenPrices) {
-    if (!isObject(quote) || String(quote.currency).toLowerCase() !== "usd") continue;
-    const price = decimalOf(quote.value);
+    if (!isJsonObject(quote) || String(quote.currency).toLowerCase() !== "usd") continue;
+    const price = parseExactDecimal(quote.value);
     const updatedMs = typeof quote.lastUpdatedAt === "string" ? Date.parse(quote.lastUpdatedAt) : Number.NaN;
     const ageSeconds = blockTimestamp - updatedMs / 1_000;
     // Written so that an unreadable time, which is not a number, fails too.

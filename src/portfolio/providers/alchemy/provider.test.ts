@@ -1,13 +1,13 @@
 // The provider `alchemy` against a local server: every page or none, every digit, and never a word of the key.
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { VendorAnswer } from "../../../../tests/support/http/vendor-server.ts";
+import type { VendorResponse } from "../../../../tests/support/http/vendor-server.ts";
 import {
-  type AlchemyVendor,
+  type AlchemyResponses,
   alchemyChain,
   ALCHEMY_KEY as KEY,
   NO_TRANSFERS,
-  openAlchemy,
+  openAlchemyVendor,
   recordedTokens,
   ALCHEMY_WALLET as WALLET,
 } from "../../../../tests/support/portfolio/alchemy-vendor.ts";
@@ -26,7 +26,7 @@ async function faultOf(reading: Promise<unknown>): Promise<Fault> {
 
 describe("alchemy's balances", () => {
   it("are read from every page, to the last unit, each asset once", async () => {
-    const { read, server } = await openAlchemy();
+    const { read, server } = await openAlchemyVendor();
     const { holdings } = await read();
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([
       [null, 1_234_567_890_123_456_789n],
@@ -53,7 +53,7 @@ describe("alchemy's balances", () => {
   });
 
   it("are described as far as the description makes sense", async () => {
-    const { holdings } = await (await openAlchemy()).read();
+    const { holdings } = await (await openAlchemyVendor()).read();
     const of = (contract: Hex | null) => holdings.find((holding) => holding.contract === contract);
     expect(of(null)).toMatchObject({ symbol: "ETH", name: "Ether", decimals: 18 });
     expect(of("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913")).toMatchObject({
@@ -67,7 +67,7 @@ describe("alchemy's balances", () => {
   });
 
   it("come with dollar prices in their exact digits, and with none that is old or unreadable", async () => {
-    const { prices = new Map() } = await (await openAlchemy()).read();
+    const { prices = new Map() } = await (await openAlchemyVendor()).read();
     expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price)]))).toEqual({
       native: "3182.4571304219997",
       "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913": "0.99985213",
@@ -77,7 +77,7 @@ describe("alchemy's balances", () => {
   });
 
   it("say which token could not be read, and that they are not of the pinned block", async () => {
-    const { warnings } = await (await openAlchemy()).read();
+    const { warnings } = await (await openAlchemyVendor()).read();
     expect(warnings).toEqual([
       "Balances on Base are the newest Alchemy has, not those of block 38143727.",
       `Alchemy could not read everything about these tokens on Base: ${address("1005")}.`,
@@ -90,7 +90,7 @@ describe("alchemy's balances", () => {
       { ...entry, tokenAddress: "0x0000000000000000000000000000000000001010" },
       { ...entry, tokenAddress: null },
     ];
-    const { read } = await openAlchemy({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
+    const { read } = await openAlchemyVendor({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
     const { holdings } = await read(alchemyChain(137));
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([[null, 7n]]);
   });
@@ -101,19 +101,19 @@ describe("alchemy's balances", () => {
       { ...entry, tokenAddress: null, tokenBalance: "0x" },
       { ...entry, tokenAddress: "native", tokenBalance: "0x9" },
     ];
-    const { read } = await openAlchemy({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
+    const { read } = await openAlchemyVendor({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
     expect((await read()).holdings).toMatchObject([{ contract: null, rawBalance: 9n }]);
   });
 
   it("may miss another chain, but not ours", async () => {
-    const partial = (network: string) => (): VendorAnswer => ({
+    const partial = (network: string) => (): VendorResponse => ({
       text: JSON.stringify({
         data: { tokens: [] },
         error: { partialErrors: [{ network, message: "down" }] },
       }),
     });
-    expect((await (await openAlchemy({ tokens: partial("eth-mainnet") })).read()).holdings).toEqual([]);
-    const { read, server } = await openAlchemy({
+    expect((await (await openAlchemyVendor({ tokens: partial("eth-mainnet") })).read()).holdings).toEqual([]);
+    const { read, server } = await openAlchemyVendor({
       tokens: partial("base-mainnet"),
       transfers: () => ({ text: NO_TRANSFERS }),
     });
@@ -126,7 +126,7 @@ const NOTHING = { address: WALLET, network: "base-mainnet", tokenAddress: null }
 const tokensAnswer = (...tokens: unknown[]) => JSON.stringify({ data: { tokens } });
 
 describe("alchemy's balances are refused", () => {
-  it.each<[string, VendorAnswer, number]>([
+  it.each<[string, VendorResponse, number]>([
     ["is a server error", { status: 503, text: "<html>" }, 3],
     ["is not JSON", { text: "<html>" }, 3],
     ["has no tokens", { text: '{"data":{}}' }, 3],
@@ -144,7 +144,7 @@ describe("alchemy's balances are refused", () => {
     ["has a token of another wallet", { text: tokensAnswer({ ...NOTHING, address: address("9999") }) }, 3],
     ["can not read the native coin", { text: tokensAnswer({ ...NOTHING, error: "timeout" }) }, 1],
   ])("when the answer %s", async (_, answer, tries) => {
-    const { read, server } = await openAlchemy({
+    const { read, server } = await openAlchemyVendor({
       tokens: () => answer,
       transfers: () => ({ text: NO_TRANSFERS }),
     });
@@ -155,28 +155,28 @@ describe("alchemy's balances are refused", () => {
   });
 
   it("when a page comes round again, and when the pages do not end", async () => {
-    const page = (pageKey: string): VendorAnswer => ({
+    const page = (pageKey: string): VendorResponse => ({
       text: JSON.stringify({ data: { tokens: [], pageKey } }),
     });
-    const circle = await openAlchemy({ tokens: () => page("same") });
+    const circle = await openAlchemyVendor({ tokens: () => page("same") });
     expect(inspect(await faultOf(circle.read()))).toContain("A page names one that was read before.");
-    const endless = await openAlchemy({ tokens: (_, count) => page(`page ${count}`) });
+    const endless = await openAlchemyVendor({ tokens: (_, count) => page(`page ${count}`) });
     expect(inspect(await faultOf(endless.read()))).toContain("There are more than 100 pages.");
   });
 
   it("when no answer comes in time", async () => {
-    const { read } = await openAlchemy({ tokens: () => ({ text: "", silent: true }) }, { timeoutMs: 50 });
+    const { read } = await openAlchemyVendor({ tokens: () => ({ text: "", silent: true }) }, { timeoutMs: 50 });
     expect(inspect(await faultOf(read()))).toContain("no answer within 50 ms");
   });
 
   it("on a chain that Alchemy does not serve", async () => {
-    expect((await faultOf((await openAlchemy()).read(alchemyChain(31_337)))).code).toBe("PROVIDER_FAILED");
+    expect((await faultOf((await openAlchemyVendor()).read(alchemyChain(31_337)))).code).toBe("PROVIDER_FAILED");
   });
 });
 
 describe("alchemy's patience", () => {
   it("waits as long as it is asked to, and then succeeds", async () => {
-    const { read, slept } = await openAlchemy({
+    const { read, slept } = await openAlchemyVendor({
       tokens: (body, count) =>
         count === 1 ? { status: 429, headers: { "retry-after": "3" }, text: "{}" } : recordedTokens(body),
     });
@@ -185,7 +185,7 @@ describe("alchemy's patience", () => {
   });
 
   it("does not come back early to a vendor that wants a minute", async () => {
-    const { read, slept } = await openAlchemy({
+    const { read, slept } = await openAlchemyVendor({
       tokens: () => ({ status: 429, headers: { "retry-after": "60" }, text: "{}" }),
     });
     expect((await faultOf(read())).code).toBe("PROVIDER_FAILED");
@@ -193,7 +193,7 @@ describe("alchemy's patience", () => {
   });
 
   it("ends with the caller's own reason when the caller gives up", async () => {
-    const { provider } = await openAlchemy();
+    const { provider } = await openAlchemyVendor();
     const reason = new Error("enough");
     const question = { at: alchemyChain(), wallet: WALLET } as const;
     await expect(provider.read(question, AbortSignal.abort(reason))).rejects.toBe(reason);
@@ -203,7 +203,7 @@ describe("alchemy's patience", () => {
 describe("alchemy's key", () => {
   const spoken = `You sent ${KEY}, that is ${encodeURIComponent(KEY)}.`;
 
-  it.each<[string, AlchemyVendor, Partial<AlchemyOptions>]>([
+  it.each<[string, AlchemyResponses, Partial<AlchemyOptions>]>([
     [
       "an error that repeats it",
       { tokens: () => ({ text: JSON.stringify({ error: { message: spoken } }) }) },
@@ -222,7 +222,7 @@ describe("alchemy's key", () => {
       },
     ],
   ])("is nowhere in what is thrown after %s", async (_, vendor, options) => {
-    const { read } = await openAlchemy(vendor, options);
+    const { read } = await openAlchemyVendor(vendor, options);
     const fault = await faultOf(read());
     const shown = inspect(fault, { depth: 20, showHidden: true, getters: true });
     expect(fault.cause).toBeInstanceOf(Error);

@@ -2,24 +2,24 @@
 import type { Decimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import {
-  type Activity,
+  type WalletActivity,
   type AssetKey,
-  assetKey,
-  type ChainBook,
+  getAssetKey,
+  type ChainConfig,
   type Holding,
   type HoldingsProvider,
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
-import { readActivity } from "./activity.ts";
+import { readAlchemyActivity } from "./activity.ts";
 import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { ALCHEMY_NETWORKS } from "./networks.ts";
-import type { EntryQuestion, TokenEntry } from "./parse-token.ts";
-import { readTokens } from "./tokens.ts";
+import type { AlchemyTokenQuery, AlchemyToken } from "./parse-token.ts";
+import { readAlchemyTokens } from "./tokens.ts";
 
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.
 const NAMED_MAX = 5;
 
-export function createAlchemy(options: AlchemyOptions): HoldingsProvider {
+export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider {
   const client = createAlchemyClient(options);
   return {
     name: "alchemy",
@@ -27,7 +27,7 @@ export function createAlchemy(options: AlchemyOptions): HoldingsProvider {
       const { chain, block } = at;
       const network = ALCHEMY_NETWORKS.get(chain.chainId);
       if (network === undefined) throw new Fault("PROVIDER_FAILED", `Alchemy does not serve ${chain.name}.`);
-      const question: EntryQuestion = { wallet, network, blockTimestamp: block.timestamp };
+      const question: AlchemyTokenQuery = { wallet, network, blockTimestamp: block.timestamp };
       // Without balances there is no answer, and nobody waits for the activity any more.
       const given = new AbortController();
       const activitySignal = AbortSignal.any([signal, given.signal]);
@@ -52,12 +52,12 @@ export function createAlchemy(options: AlchemyOptions): HoldingsProvider {
 
 async function readComplete(
   client: AlchemyClient,
-  question: EntryQuestion,
-  chain: ChainBook,
+  question: AlchemyTokenQuery,
+  chain: ChainConfig,
   signal: AbortSignal,
-): Promise<readonly TokenEntry[]> {
+): Promise<readonly AlchemyToken[]> {
   try {
-    const tokens = await readTokens(client, question, signal);
+    const tokens = await readAlchemyTokens(client, question, signal);
     // A stranger's token may be beyond reading; the coin of the chain never is.
     if (
       tokens.some(({ contract, failed, rawBalance }) => contract === null && failed && rawBalance === null)
@@ -74,12 +74,12 @@ async function readComplete(
 
 async function readOrWarn(
   client: AlchemyClient,
-  question: Parameters<typeof readActivity>[1],
-  chain: ChainBook,
+  question: Parameters<typeof readAlchemyActivity>[1],
+  chain: ChainConfig,
   signal: AbortSignal,
-): Promise<{ activity: readonly Activity[]; warnings: readonly string[] }> {
+): Promise<{ activity: readonly WalletActivity[]; warnings: readonly string[] }> {
   try {
-    return { activity: await readActivity(client, question, signal), warnings: [] };
+    return { activity: await readAlchemyActivity(client, question, signal), warnings: [] };
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
     return { activity: [], warnings: [`Recent activity on ${chain.name} could not be read.`] };
@@ -87,10 +87,10 @@ async function readOrWarn(
 }
 
 /** Each asset once: the vendor writes the native coin in several ways, and pages overlap while a wallet moves. */
-function holdingsOf(tokens: readonly TokenEntry[], chain: ChainBook): readonly Holding[] {
+function holdingsOf(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly Holding[] {
   const holdings = new Map<AssetKey, Holding>();
   for (const { contract, rawBalance, symbol, name, decimals, logo } of tokens) {
-    const key = assetKey({ contract });
+    const key = getAssetKey({ contract });
     // The first counts and is not added to: the second is the same balance told again.
     if (!rawBalance || holdings.has(key)) continue;
     const described = contract === null ? chain.native : { symbol, name, decimals };
@@ -106,17 +106,17 @@ function holdingsOf(tokens: readonly TokenEntry[], chain: ChainBook): readonly H
   return [...holdings.values()];
 }
 
-function pricesOf(tokens: readonly TokenEntry[]): ReadonlyMap<AssetKey, Decimal> {
+function pricesOf(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, Decimal> {
   const prices = new Map<AssetKey, Decimal>();
   for (const { contract, priceUsd } of tokens) {
-    const key = assetKey({ contract });
+    const key = getAssetKey({ contract });
     if (priceUsd !== null && !prices.has(key)) prices.set(key, priceUsd);
   }
   return prices;
 }
 
-function failureWarning(tokens: readonly TokenEntry[], chain: ChainBook): readonly string[] {
-  const failed = tokens.flatMap((token) => (token.failed ? [assetKey(token)] : []));
+function failureWarning(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly string[] {
+  const failed = tokens.flatMap((token) => (token.failed ? [getAssetKey(token)] : []));
   if (failed.length === 0) return [];
   const named = failed.slice(0, NAMED_MAX).join(", ");
   const more = failed.length > NAMED_MAX ? ` and ${failed.length - NAMED_MAX} more` : "";

@@ -1,15 +1,15 @@
 // Balances through Multicall3, for nodes that do not lend: a batch that a hostile token ruins is asked in parts.
 
-import { wordOf } from "../../../lib/abi/return-data.ts";
-import { chunks } from "../../../lib/chunks.ts";
+import { decodeWord } from "../../../lib/abi/return-data.ts";
+import { splitIntoChunks } from "../../../lib/chunks.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { callEncoder } from "../../contract-reads.ts";
-import { decodeBundle, encodeBundle, MULTICALL3 } from "../../multicall-encoding.ts";
-import type { ChainAt, ContractRead } from "../../types.ts";
-import type { BalanceQuestion, Balances } from "./scan-balances.ts";
+import { createCallEncoder } from "../../contract-reads.ts";
+import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../multicall-encoding.ts";
+import type { PinnedChain, ContractRead } from "../../types.ts";
+import type { BalanceQuery, TokenBalances } from "./scan-balances.ts";
 
-const balanceOf = callEncoder("function balanceOf(address) view returns (uint256)");
+const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
 
 // About 6 million gas with ordinary tokens, a fifth of what any node gives a call.
 const TOKENS_PER_CALL_MAX = 500;
@@ -22,23 +22,23 @@ const ALONE_BELOW = 8;
 // What a call costs before the token sees any gas: 21,000 and its calldata.
 const INTRINSIC_GAS = 25_000;
 
-export async function multicallBalances(
-  at: ChainAt,
-  { wallet, tokens, gasPerToken }: BalanceQuestion,
+export async function readBalancesByMulticall(
+  at: PinnedChain,
+  { wallet, tokens, gasPerToken }: BalanceQuery,
   signal: AbortSignal,
-): Promise<Balances> {
+): Promise<TokenBalances> {
   const balances = new Map<Hex, bigint>();
   const alone: ContractRead[] = [];
   // Everyone is asked the same, so it is encoded once.
   const { data } = balanceOf(MULTICALL3, [wallet]);
-  let groups = chunks(
+  let groups = splitIntoChunks(
     tokens.map((to): ContractRead => ({ to, data })),
     TOKENS_PER_CALL_MAX,
   );
   while (groups.length > 0) {
     const calls = groups.map((group) => ({
       to: MULTICALL3,
-      data: encodeBundle(group),
+      data: encodeAggregate3(group),
       // No more than its tokens may use together, so that burning it all costs the node less in every round.
       gasMax: Math.min(CALL_GAS_MAX, INTRINSIC_GAS + group.length * gasPerToken),
     }));
@@ -49,7 +49,7 @@ export async function multicallBalances(
       // Beside a token that burns all gas an honest one may be left with too little, so whoever fails is asked once more.
       if (answer !== null) alone.push(...note(opened(at, answer, group.length), group, balances));
       else if (group.length <= ALONE_BELOW) alone.push(...group);
-      else ruined.push(...chunks(group, Math.ceil(group.length / PARTS)));
+      else ruined.push(...splitIntoChunks(group, Math.ceil(group.length / PARTS)));
     }
     groups = ruined;
   }
@@ -68,19 +68,19 @@ function note(
   balances: Map<Hex, bigint>,
 ): readonly ContractRead[] {
   return calls.filter((call, i) => {
-    const balance = wordOf(answers[i]);
+    const balance = decodeWord(answers[i]);
     if (balance !== null) balances.set(call.to, balance);
     return balance === null;
   });
 }
 
-function opened(at: ChainAt, answer: Hex, count: number): readonly (Hex | null)[] {
+function opened(at: PinnedChain, answer: Hex, count: number): readonly (Hex | null)[] {
   // A call to an account without code succeeds with nothing.
   if (answer === "0x") {
     const message = `The node of ${at.chain.name} lends no code to a call, and Multicall3 is not there either.`;
     throw new Fault("NODE_REFUSED", message);
   }
-  const results = decodeBundle(answer, count);
+  const results = decodeAggregate3(answer, count);
   if (results !== null) return results;
   throw new Fault("NODE_UNAVAILABLE", "A node answered for Multicall3 with something that can not be true.");
 }

@@ -6,7 +6,7 @@ import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, num
 import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import { TRANSFER_TOPIC } from "../../../chain/logs/transfers.ts";
-import { rpcProvider } from "./provider.ts";
+import { rpcHoldingsProvider } from "./provider.ts";
 
 /**
  * Asked for a balance they run the end of their code; anything else emits a Transfer from the zero address to the
@@ -49,7 +49,7 @@ const transfer = (token: Hex, to: Hex, amount: bigint) =>
   );
 
 async function read(tokens: readonly Hex[] = []) {
-  return rpcProvider.read({ at: await stage.port(node, tokens).pin(signal), wallet }, signal);
+  return rpcHoldingsProvider.read({ at: await stage.port(node, tokens).pin(signal), wallet }, signal);
 }
 
 const contractsOf = ({ holdings }: Awaited<ReturnType<typeof read>>) =>
@@ -143,7 +143,7 @@ describe("recent activity", () => {
       calls.some(({ method }) => method === "eth_getLogs") ? { kind: "status", status: 500 } : null,
     );
     const at = await stage.port(deaf, [token]).pin(signal);
-    const { holdings, activity, warnings } = await rpcProvider.read({ at, wallet }, signal);
+    const { holdings, activity, warnings } = await rpcHoldingsProvider.read({ at, wallet }, signal);
     expect(holdings.at(-1)).toMatchObject({ contract: token, rawBalance: 5n });
     expect(activity).toEqual([]);
     expect(warnings).toHaveLength(2);

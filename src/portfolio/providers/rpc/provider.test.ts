@@ -1,8 +1,8 @@
 // Balances on a real chain, hostile tokens among the good ones, by the lent scanner and through Multicall3.
 
 import {
-  answering,
-  HOSTILE,
+  returningCode,
+  HOSTILE_TOKENS,
   HOSTILE_CODE,
   numberedAddress,
 } from "@sextant/contracts/test/hostile-token-code";
@@ -10,14 +10,14 @@ import fc from "fast-check";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import type { FaultyNode } from "../../../../tests/support/nodes/faulty-node.ts";
-import { refuseOverrides, startPortfolioStage } from "../../../../tests/support/portfolio/portfolio-stage.ts";
-import { rpcProvider } from "./provider.ts";
+import { rejectStateOverrides, startPortfolioStage } from "../../../../tests/support/portfolio/portfolio-stage.ts";
+import { rpcHoldingsProvider } from "./provider.ts";
 
 // Sixteen of each hostile kind, and tokens of many balances, zero and the largest among them.
 const POOL_FIRST = 0xbeef00;
 const balances = [0n, 1n, 7n, 10n ** 18n, 2n ** 128n, 2n ** 256n - 1n];
 const pool = Array.from({ length: 96 }, (_, i) => {
-  const kind = HOSTILE[i % 32];
+  const kind = HOSTILE_TOKENS[i % 32];
   const balance = kind === undefined ? (balances[i % balances.length] ?? 0n) : null;
   return { address: numberedAddress(POOL_FIRST + i), kind: kind ?? null, balance };
 });
@@ -28,19 +28,19 @@ const many = Array.from({ length: 5_000 }, (_, i) => ({
 }));
 const genesis: Record<Hex, Hex> = {};
 for (const { address, kind, balance } of pool) {
-  const code = kind === null ? answering(balance ?? 0n) : HOSTILE_CODE[kind];
+  const code = kind === null ? returningCode(balance ?? 0n) : HOSTILE_CODE[kind];
   if (code !== null) genesis[address] = code;
 }
-for (const { address, balance } of many) genesis[address] = answering(balance);
+for (const { address, balance } of many) genesis[address] = returningCode(balance);
 
 const stage = await startPortfolioStage(genesis);
 const { wallet } = stage;
-const ways = { lent: await stage.node(), multicall: await stage.node(refuseOverrides) };
+const ways = { lent: await stage.node(), multicall: await stage.node(rejectStateOverrides) };
 const signal = AbortSignal.timeout(300_000);
 
 async function read(node: FaultyNode, tokens: readonly Hex[]) {
   const at = await stage.port(node, tokens).pin(signal);
-  return rpcProvider.read({ at, wallet }, signal);
+  return rpcHoldingsProvider.read({ at, wallet }, signal);
 }
 
 function tokensOf({ holdings }: Awaited<ReturnType<typeof read>>) {
@@ -79,7 +79,7 @@ describe.each(["lent", "multicall"] as const)("balances (%s)", (way) => {
       .map(({ address, balance }) => ({ contract: address, rawBalance: balance }));
     const askedFor = async (tokens: readonly Hex[]) => {
       // Fresh, so that neither list profits from what was learnt with the other.
-      const node = await stage.node(way === "lent" ? undefined : refuseOverrides);
+      const node = await stage.node(way === "lent" ? undefined : rejectStateOverrides);
       const answer = await read(node, tokens);
       return { answer, requests: node.requests.length };
     };
@@ -107,7 +107,7 @@ describe("the provider", () => {
     expect(holdings[0]?.rawBalance).toBe(
       BigInt((await stage.chain.request("eth_getBalance", [wallet, "latest"])) as Hex),
     );
-    const empty = await rpcProvider.read(
+    const empty = await rpcHoldingsProvider.read(
       { at: await stage.port(ways.lent).pin(signal), wallet: numberedAddress(0xabc) },
       signal,
     );
@@ -115,21 +115,21 @@ describe("the provider", () => {
   });
 
   it("learns that a node does not lend, and asks it only once", async () => {
-    const node = await stage.node(refuseOverrides);
+    const node = await stage.node(rejectStateOverrides);
     const port = stage.port(node, [many[499]?.address as Hex]);
     const lends = () => node.requests.flat().filter(({ params }) => params.length > 2).length;
-    await rpcProvider.read({ at: await port.pin(signal), wallet }, signal);
+    await rpcHoldingsProvider.read({ at: await port.pin(signal), wallet }, signal);
     expect(lends()).toBe(2);
-    await rpcProvider.read({ at: await port.pin(signal), wallet }, signal);
+    await rpcHoldingsProvider.read({ at: await port.pin(signal), wallet }, signal);
     expect(lends()).toBe(2);
   });
 
   it("rejects when a node neither lends nor has Multicall3", async () => {
-    const node = await stage.node(refuseOverrides);
+    const node = await stage.node(rejectStateOverrides);
     const at = await stage.port(node, [many[499]?.address as Hex]).pin(signal);
     // As on a chain where Multicall3 was never deployed: the account is empty.
     const read = async (calls: readonly { readonly to: Hex }[]) => calls.map(() => "0x" as const);
-    await expect(rpcProvider.read({ at: { ...at, read }, wallet }, signal)).rejects.toMatchObject({
+    await expect(rpcHoldingsProvider.read({ at: { ...at, read }, wallet }, signal)).rejects.toMatchObject({
       code: "NODE_REFUSED",
     });
   });
@@ -139,12 +139,12 @@ describe("the provider", () => {
       calls.some(({ method }) => method === "eth_getBalance") ? { kind: "status", status: 500 } : null,
     );
     const at = await stage.port(node, []).pin(signal);
-    await expect(rpcProvider.read({ at, wallet }, signal)).rejects.toMatchObject({
+    await expect(rpcHoldingsProvider.read({ at, wallet }, signal)).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",
     });
     const reason = new Error("nobody waits");
     const fine = await stage.port(ways.lent, []).pin(signal);
-    await expect(rpcProvider.read({ at: fine, wallet }, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(rpcHoldingsProvider.read({ at: fine, wallet }, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
   it("refuses a scan that can not be true", async () => {
@@ -155,7 +155,7 @@ describe("the provider", () => {
     const lies = [lie([96n, 192n, 1n, 1n, 5n, 9n, 0n]), lie([96n, 128n, 2n, 0n, 0n]), "0x1234" as const];
     for (const answer of lies) {
       const readLent = async () => answer;
-      await expect(rpcProvider.read({ at: { ...at, readLent }, wallet }, signal)).rejects.toMatchObject({
+      await expect(rpcHoldingsProvider.read({ at: { ...at, callWithOverride: readLent }, wallet }, signal)).rejects.toMatchObject({
         code: "NODE_UNAVAILABLE",
       });
     }

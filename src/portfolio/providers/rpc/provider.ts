@@ -2,17 +2,17 @@
 import type { Hex } from "../../../lib/hex.ts";
 import { isPseudoNative } from "../../tokens/pseudo-native.ts";
 import type {
-  ChainAt,
-  ChainBook,
+  PinnedChain,
+  ChainConfig,
   ChainHoldings,
   Holding,
   HoldingsProvider,
-  WalletQuestion,
+  WalletQuery,
 } from "../../types.ts";
-import { recentTransfers, type TransferHistory } from "./recent-transfers.ts";
-import { readBalances } from "./token-balances.ts";
-import { newestFirst, readActivity } from "./transfer-activity.ts";
-import { failedTokens, historyGaps, tooManyUnlisted } from "./warnings.ts";
+import { readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
+import { readTokenBalances } from "./token-balances.ts";
+import { compareNewestFirst, readTransferActivity } from "./transfer-activity.ts";
+import { describeFailedTokens, describeHistoryGaps, describeSkippedTokens } from "./warnings.ts";
 
 // Rebasing tokens behind two proxies need about 60,000; somebody chose these tokens, so they may take their time.
 const LISTED_GAS = 300_000;
@@ -21,7 +21,7 @@ const LISTED_GAS = 300_000;
 const UNLISTED_GAS = 100_000;
 const UNLISTED_MAX = 300;
 
-export const rpcProvider: HoldingsProvider = {
+export const rpcHoldingsProvider: HoldingsProvider = {
   name: "rpc",
   async read(question, signal) {
     // What still runs when one part has failed would only keep the node busy.
@@ -34,12 +34,12 @@ export const rpcProvider: HoldingsProvider = {
   },
 };
 
-async function readHoldings({ at, wallet }: WalletQuestion, signal: AbortSignal): Promise<ChainHoldings> {
+async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<ChainHoldings> {
   const { chain } = at;
   const listed = { wallet, tokens: [...chain.tokens.keys()], gasPerToken: LISTED_GAS };
   const [native, balances, sent, received] = await Promise.all([
     at.nativeBalance(wallet, signal),
-    readBalances(at, listed, signal),
+    readTokenBalances(at, listed, signal),
     historyOrNull(at, wallet, "from", signal),
     historyOrNull(at, wallet, "to", signal),
   ]);
@@ -47,8 +47,8 @@ async function readHoldings({ at, wallet }: WalletQuestion, signal: AbortSignal)
   const asked = unlisted.slice(0, UNLISTED_MAX);
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
   const [found, recent] = await Promise.all([
-    readBalances(at, { wallet, tokens: asked, gasPerToken: UNLISTED_GAS }, signal),
-    readActivity(at, logs, signal),
+    readTokenBalances(at, { wallet, tokens: asked, gasPerToken: UNLISTED_GAS }, signal),
+    readTransferActivity(at, logs, signal),
   ]);
   return {
     holdings: [
@@ -57,23 +57,23 @@ async function readHoldings({ at, wallet }: WalletQuestion, signal: AbortSignal)
     ],
     activity: recent.activity,
     warnings: [
-      ...failedTokens(chain, balances.failed),
-      ...failedTokens(chain, found.failed),
-      ...tooManyUnlisted(chain, unlisted.length, asked.length),
-      ...historyGaps(chain, sent, received),
+      ...describeFailedTokens(chain, balances.failed),
+      ...describeFailedTokens(chain, found.failed),
+      ...describeSkippedTokens(chain, unlisted.length, asked.length),
+      ...describeHistoryGaps(chain, sent, received),
       ...recent.warnings,
     ],
   };
 }
 
 async function historyOrNull(
-  at: ChainAt,
+  at: PinnedChain,
   wallet: Hex,
   side: "from" | "to",
   signal: AbortSignal,
 ): Promise<TransferHistory | null> {
   try {
-    return await recentTransfers(at, wallet, side, signal);
+    return await readRecentTransfers(at, wallet, side, signal);
   } catch (error) {
     // Whoever gave up wants no answer; any other failure is told in the warnings.
     if (signal.aborted) throw error;
@@ -82,22 +82,22 @@ async function historyOrNull(
 }
 
 /** Contracts that sent the wallet something lately and are on no list, newest first. */
-function unlistedTokens({ chain }: ChainAt, received: TransferHistory | null): readonly Hex[] {
+function unlistedTokens({ chain }: PinnedChain, received: TransferHistory | null): readonly Hex[] {
   const contracts = (received?.logs ?? [])
-    .filter(({ unique }) => unique !== true)
-    .sort(newestFirst)
+    .filter(({ isErc721: unique }) => unique !== true)
+    .sort(compareNewestFirst)
     .map(({ contract }) => contract)
     .filter((contract) => !chain.tokens.has(contract) && !isPseudoNative(chain.chainId, contract));
   return [...new Set(contracts)];
 }
 
 /** As the lists know it; the contracts themselves are asked later, and only those of held tokens. */
-function tokenHolding(chain: ChainBook, contract: Hex, rawBalance: bigint): Holding {
+function tokenHolding(chain: ChainConfig, contract: Hex, rawBalance: bigint): Holding {
   const unknown = { symbol: null, name: null, decimals: null, logo: null };
   return { ...unknown, ...chain.tokens.get(contract), contract, rawBalance };
 }
 
-function nativeHolding({ native }: ChainBook, rawBalance: bigint): Holding {
+function nativeHolding({ native }: ChainConfig, rawBalance: bigint): Holding {
   const { symbol, name, decimals } = native;
   return { contract: null, symbol, name, decimals, logo: null, rawBalance };
 }

@@ -1,11 +1,11 @@
 // How far back transfers are looked for: windows shrink for narrow nodes and widen for quiet wallets, within bounds.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { localBook } from "../../../../tests/support/portfolio/portfolio-stage.ts";
+import { localChainConfig } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { ChainAt, TransferLog, TransferQuestion } from "../../types.ts";
-import { recentTransfers } from "./recent-transfers.ts";
+import type { PinnedChain, TransferLog, WalletTransferQuery } from "../../types.ts";
+import { readRecentTransfers } from "./recent-transfers.ts";
 
 const WALLET: Hex = `0x${"11".repeat(20)}`;
 const { signal } = new AbortController();
@@ -28,9 +28,9 @@ function chainOf(
   head: number,
   options: { readonly blocksMax?: number; readonly transfers?: readonly number[] } = {},
 ) {
-  const asked: TransferQuestion[] = [];
-  const at: ChainAt = {
-    chain: { ...localBook([]), blockTimeMs: 2_000 },
+  const asked: WalletTransferQuery[] = [];
+  const at: PinnedChain = {
+    chain: { ...localChainConfig([]), blockTimeMs: 2_000 },
     block: { number: head, hash: `0x${"22".repeat(32)}`, timestamp: 1 },
     transfers: async (question) => {
       asked.push(question);
@@ -42,7 +42,7 @@ function chainOf(
         .map(transferIn);
     },
     read: async () => [],
-    readLent: async () => null,
+    callWithOverride: async () => null,
     nativeBalance: async () => 0n,
     timestamps: async () => [],
   };
@@ -52,7 +52,7 @@ function chainOf(
 describe("the window", () => {
   it("ends at the pinned block and widens twice for a quiet wallet", async () => {
     const { at, asked } = chainOf(1_000_000);
-    expect(await recentTransfers(at, WALLET, "to", signal)).toEqual({ logs: [], fromBlock: 790_001 });
+    expect(await readRecentTransfers(at, WALLET, "to", signal)).toEqual({ logs: [], fromBlock: 790_001 });
     expect(asked.map(({ fromBlock, toBlock }) => [fromBlock, toBlock])).toEqual([
       [990_001, 1_000_000],
       [950_001, 990_000],
@@ -63,26 +63,26 @@ describe("the window", () => {
   it("does not widen once there is enough to show, nor below block 0", async () => {
     const busy = Array.from({ length: 25 }, (_, i) => 1_000_000 - i);
     const { at, asked } = chainOf(1_000_000, { transfers: busy });
-    expect((await recentTransfers(at, WALLET, "to", signal)).logs).toHaveLength(25);
+    expect((await readRecentTransfers(at, WALLET, "to", signal)).logs).toHaveLength(25);
     expect(asked).toHaveLength(1);
     const young = chainOf(300);
-    expect((await recentTransfers(young.at, WALLET, "to", signal)).fromBlock).toBe(0);
+    expect((await readRecentTransfers(young.at, WALLET, "to", signal)).fromBlock).toBe(0);
     expect(young.asked).toHaveLength(1);
   });
 
   it("keeps what it has when older blocks are refused", async () => {
     const { at, asked } = chainOf(1_000_000, { blocksMax: 10_000, transfers: [999_999, 1_000] });
-    const found = await recentTransfers(at, WALLET, "to", signal);
+    const found = await readRecentTransfers(at, WALLET, "to", signal);
     expect(found).toEqual({ logs: [transferIn(999_999)], fromBlock: 990_001 });
     expect(asked).toHaveLength(2);
   });
 
   it("shrinks for a narrow node and gives up after four times", async () => {
     const narrow = chainOf(1_000_000, { blocksMax: 50, transfers: [1_000_000] });
-    const found = await recentTransfers(narrow.at, WALLET, "to", signal);
+    const found = await readRecentTransfers(narrow.at, WALLET, "to", signal);
     expect(found).toEqual({ logs: [transferIn(1_000_000)], fromBlock: 999_982 });
     const closed = chainOf(1_000_000, { blocksMax: 0 });
-    await expect(recentTransfers(closed.at, WALLET, "to", signal)).rejects.toMatchObject({
+    await expect(readRecentTransfers(closed.at, WALLET, "to", signal)).rejects.toMatchObject({
       code: "LOGS_TOO_LARGE",
     });
     expect(closed.asked).toHaveLength(5);
@@ -97,7 +97,7 @@ describe("the window", () => {
     await fc.assert(
       fc.asyncProperty(fc.record(arbitrary), async ({ head, blocksMax, transfers }) => {
         const { at, asked } = chainOf(head, { blocksMax, transfers });
-        const found = await recentTransfers(at, WALLET, "from", signal).catch(() => null);
+        const found = await readRecentTransfers(at, WALLET, "from", signal).catch(() => null);
         expect(asked.length).toBeLessThanOrEqual(7);
         for (const { fromBlock, toBlock } of asked) {
           expect(fromBlock).toBeGreaterThanOrEqual(0);
@@ -113,16 +113,16 @@ describe("the window", () => {
 
   it("holds nothing up: what was found in time is kept, and nothing found is a failure", async () => {
     const { at } = chainOf(1_000_000, { transfers: [999_999] });
-    const hang = (_: TransferQuestion, abort: AbortSignal) =>
+    const hang = (_: WalletTransferQuery, abort: AbortSignal) =>
       new Promise<never>((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
-    await expect(recentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, 20)).rejects.toMatchObject(
+    await expect(readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, 20)).rejects.toMatchObject(
       {
         name: "TimeoutError",
       },
     );
-    const first: ChainAt["transfers"] = (question, abort) =>
+    const first: PinnedChain["transfers"] = (question, abort) =>
       question.toBlock === 1_000_000 ? at.transfers(question, abort) : hang(question, abort);
-    expect(await recentTransfers({ ...at, transfers: first }, WALLET, "to", signal, 20)).toEqual({
+    expect(await readRecentTransfers({ ...at, transfers: first }, WALLET, "to", signal, 20)).toEqual({
       logs: [transferIn(999_999)],
       fromBlock: 990_001,
     });
@@ -132,6 +132,6 @@ describe("the window", () => {
     const { at } = chainOf(1_000);
     const reason = new Error("nobody waits");
     const gone = { ...at, transfers: async () => Promise.reject(reason) };
-    await expect(recentTransfers(gone, WALLET, "to", AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(readRecentTransfers(gone, WALLET, "to", AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });

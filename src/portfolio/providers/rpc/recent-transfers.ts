@@ -1,7 +1,7 @@
 // A wallet's newest token transfers on one side, from as many blocks as the node is willing to search.
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { ACTIVITY_MAX, type ChainAt, type TransferLog } from "../../types.ts";
+import { ACTIVITY_MAX, type PinnedChain, type TransferLog } from "../../types.ts";
 
 export type TransferHistory = {
   readonly logs: readonly TransferLog[];
@@ -26,8 +26,8 @@ const WIDENINGS_MAX = 2;
 const TIME_MS_MAX = 10_000;
 
 /** Rejects when not even the smallest window could be read. */
-export async function recentTransfers(
-  at: ChainAt,
+export async function readRecentTransfers(
+  at: PinnedChain,
   wallet: Hex,
   side: "from" | "to",
   signal: AbortSignal,

@@ -3,9 +3,9 @@ import { balanceScannerAbi as abi } from "@sextant/contracts/generated/balance-s
 import fc from "fast-check";
 import { decodeFunctionData, encodeFunctionData, encodeFunctionResult, type Hex } from "viem";
 import { describe, expect, it } from "vitest";
-import { localBook } from "../../../../tests/support/portfolio/portfolio-stage.ts";
-import type { ChainAt } from "../../types.ts";
-import { scanBalances } from "./scan-balances.ts";
+import { localChainConfig } from "../../../../tests/support/portfolio/portfolio-stage.ts";
+import type { PinnedChain } from "../../types.ts";
+import { readBalancesByScan } from "./scan-balances.ts";
 
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toAddress);
 const signal = new AbortController().signal;
@@ -15,16 +15,16 @@ function toAddress(bytes: Uint8Array): Hex {
 }
 
 /** A chain that lends, and answers a scan with nothing held. */
-function lendingChain(lend: (data: Hex) => Promise<void> | void): ChainAt {
+function lendingChain(lend: (data: Hex) => Promise<void> | void): PinnedChain {
   const refuse = () => Promise.reject(new Error("a scan asks for nothing else"));
   return {
-    chain: localBook([]),
+    chain: localChainConfig([]),
     block: { number: 1, hash: "0x01", timestamp: 1 },
     read: refuse,
     nativeBalance: refuse,
     transfers: refuse,
     timestamps: refuse,
-    async readLent({ data }) {
+    async callWithOverride({ data }) {
       await lend(data);
       const next = BigInt(listIn(data).length);
       return encodeFunctionResult({ abi, functionName: "scan", result: [[], [], next] });
@@ -44,7 +44,7 @@ describe("a scan", () => {
     await fc.assert(
       fc.asyncProperty(address, tokens, gas, async (wallet, listed, gasPerToken) => {
         const asked: Hex[] = [];
-        await scanBalances(
+        await readBalancesByScan(
           lendingChain((data) => void asked.push(data)),
           { wallet, tokens: listed, gasPerToken },
           signal,
@@ -73,7 +73,7 @@ describe("a scan", () => {
       if (asked.push(data) === calls) answerAll();
       return allBegun;
     });
-    const found = await scanBalances(
+    const found = await readBalancesByScan(
       chain,
       { wallet: toAddress(Buffer.alloc(20)), tokens, gasPerToken: 1 },
       signal,

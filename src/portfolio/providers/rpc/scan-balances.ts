@@ -6,9 +6,9 @@ import {
 import { decodeFunctionResult, toFunctionSelector } from "viem";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { ChainAt } from "../../types.ts";
+import type { PinnedChain } from "../../types.ts";
 
-export type BalanceQuestion = {
+export type BalanceQuery = {
   readonly wallet: Hex;
   /** Distinct. */
   readonly tokens: readonly Hex[];
@@ -17,7 +17,7 @@ export type BalanceQuestion = {
 };
 
 /** Every token is held, failed, or not held. */
-export type Balances = { readonly held: ReadonlyMap<Hex, bigint>; readonly failed: readonly Hex[] };
+export type TokenBalances = { readonly held: ReadonlyMap<Hex, bigint>; readonly failed: readonly Hex[] };
 
 // Twelve thousand gas for each, twice what most tokens need, within what every node gives one call. A longer list is
 // asked for in several calls at the same time, so that it takes no longer.
@@ -29,14 +29,14 @@ const CALLS_MAX = 200;
 const SELECTOR = toFunctionSelector("scan(address,address[],uint256)");
 
 /** Null where the node does not lend. */
-export async function scanBalances(
-  at: ChainAt,
-  question: BalanceQuestion,
+export async function readBalancesByScan(
+  at: PinnedChain,
+  question: BalanceQuery,
   signal: AbortSignal,
-): Promise<Balances | null> {
+): Promise<TokenBalances | null> {
   const { tokens } = question;
   const size = Math.ceil(tokens.length / Math.ceil(tokens.length / TOKENS_PER_CALL_MAX));
-  const parts: Promise<Balances | null>[] = [];
+  const parts: Promise<TokenBalances | null>[] = [];
   for (let from = 0; from < tokens.length; from += size) {
     parts.push(scanPart(at, { ...question, tokens: tokens.slice(from, from + size) }, signal));
   }
@@ -50,16 +50,16 @@ export async function scanBalances(
 }
 
 async function scanPart(
-  at: ChainAt,
-  question: BalanceQuestion,
+  at: PinnedChain,
+  question: BalanceQuery,
   signal: AbortSignal,
-): Promise<Balances | null> {
+): Promise<TokenBalances | null> {
   const held = new Map<Hex, bigint>();
   const failed: Hex[] = [];
   let rest = question.tokens;
   for (let calls = 0; rest.length > 0; calls += 1) {
     const data = encode({ ...question, tokens: rest });
-    const answer = await at.readLent({ code, data }, signal);
+    const answer = await at.callWithOverride({ code, data }, signal);
     if (answer === null) return null;
     const found = decode(answer, rest);
     // Not one token fits into the gas that this node gives a call.
@@ -72,7 +72,7 @@ async function scanPart(
 }
 
 // By hand: an encoder that looks at every address again takes longer than the node takes to answer.
-function encode({ wallet, tokens, gasPerToken }: BalanceQuestion): Hex {
+function encode({ wallet, tokens, gasPerToken }: BalanceQuery): Hex {
   const head = [wallet.slice(2), TOKENS_OFFSET, gasPerToken.toString(16), tokens.length.toString(16)];
   // No digit is an x: every 0x is the beginning of an address.
   return `${SELECTOR}${head.map(word).join("")}${tokens.join("").replaceAll("0x", ADDRESS_PADDING)}`;
@@ -86,7 +86,7 @@ function word(digits: string): string {
   return digits.padStart(64, "0");
 }
 
-function decode(answer: Hex, asked: readonly Hex[]): Balances & { readonly next: number } {
+function decode(answer: Hex, asked: readonly Hex[]): TokenBalances & { readonly next: number } {
   let decoded: ReturnType<typeof decodeScan>;
   try {
     decoded = decodeScan(answer);

@@ -1,14 +1,14 @@
 // Token balances of one wallet, by the best way that the node allows.
-import type { ChainAt } from "../../types.ts";
-import { multicallBalances } from "./multicall-balances.ts";
-import { type BalanceQuestion, type Balances, scanBalances } from "./scan-balances.ts";
+import type { PinnedChain } from "../../types.ts";
+import { readBalancesByMulticall } from "./multicall-balances.ts";
+import { type BalanceQuery, type TokenBalances, readBalancesByScan } from "./scan-balances.ts";
 
 /** Complete, or it rejects. */
-export async function readBalances(
-  at: ChainAt,
-  question: BalanceQuestion,
+export async function readTokenBalances(
+  at: PinnedChain,
+  question: BalanceQuery,
   signal: AbortSignal,
-): Promise<Balances> {
+): Promise<TokenBalances> {
   if (question.tokens.length === 0) return { held: new Map(), failed: [] };
-  return (await scanBalances(at, question, signal)) ?? (await multicallBalances(at, question, signal));
+  return (await readBalancesByScan(at, question, signal)) ?? (await readBalancesByMulticall(at, question, signal));
 }

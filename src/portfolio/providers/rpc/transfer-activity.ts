@@ -1,13 +1,13 @@
 // Recent activity from transfer logs: one entry per transaction, newest first, each with the time of its block.
-import { ACTIVITY_MAX, type Activity, type ChainAt, type TransferLog } from "../../types.ts";
+import { ACTIVITY_MAX, type WalletActivity, type PinnedChain, type TransferLog } from "../../types.ts";
 
-export type RecentActivity = { readonly activity: readonly Activity[]; readonly warnings: readonly string[] };
+export type TransferActivity = { readonly activity: readonly WalletActivity[]; readonly warnings: readonly string[] };
 
-export async function readActivity(
-  at: ChainAt,
+export async function readTransferActivity(
+  at: PinnedChain,
   logs: readonly TransferLog[],
   signal: AbortSignal,
-): Promise<RecentActivity> {
+): Promise<TransferActivity> {
   const newest = newestTransactions(logs);
   const untimed = [...new Set(newest.filter(lacksTime).map(({ blockNumber }) => blockNumber))];
   const times = new Map<number, number>();
@@ -36,12 +36,12 @@ function newestTransactions(logs: readonly TransferLog[]): readonly TransferLog[
   const first = new Map<string, TransferLog>();
   for (const log of logs) {
     const known = first.get(log.transactionHash);
-    if (!known || newestFirst(log, known) > 0) first.set(log.transactionHash, log);
+    if (!known || compareNewestFirst(log, known) > 0) first.set(log.transactionHash, log);
   }
-  return [...first.values()].sort(newestFirst).slice(0, ACTIVITY_MAX);
+  return [...first.values()].sort(compareNewestFirst).slice(0, ACTIVITY_MAX);
 }
 
-export function newestFirst(a: TransferLog, b: TransferLog): number {
+export function compareNewestFirst(a: TransferLog, b: TransferLog): number {
   return b.blockNumber - a.blockNumber || b.logIndex - a.logIndex;
 }
 

@@ -1,12 +1,12 @@
 // The sentences in which the provider says what it could not see.
 import type { Hex } from "../../../lib/hex.ts";
-import type { ChainBook } from "../../types.ts";
+import type { ChainConfig } from "../../types.ts";
 import type { TransferHistory } from "./recent-transfers.ts";
 
 // Enough to look into it; a hundred names would bury every other warning.
 const NAMED_MAX = 3;
 
-export function failedTokens(chain: ChainBook, failed: readonly Hex[]): readonly string[] {
+export function describeFailedTokens(chain: ChainConfig, failed: readonly Hex[]): readonly string[] {
   if (failed.length === 0) return [];
   const names = failed.slice(0, NAMED_MAX).map((contract) => {
     const symbol = chain.tokens.get(contract)?.symbol;
@@ -22,7 +22,7 @@ export function failedTokens(chain: ChainBook, failed: readonly Hex[]): readonly
   ];
 }
 
-export function tooManyUnlisted(chain: ChainBook, found: number, asked: number): readonly string[] {
+export function describeSkippedTokens(chain: ChainConfig, found: number, asked: number): readonly string[] {
   if (found <= asked) return [];
   return [
     `${chain.name}: ${found} tokens that are on no list arrived recently; only the newest ${asked} were looked at.`,
@@ -30,8 +30,8 @@ export function tooManyUnlisted(chain: ChainBook, found: number, asked: number):
 }
 
 /** Says how far back the transfers go, and what can not be seen in them at all. */
-export function historyGaps(
-  chain: ChainBook,
+export function describeHistoryGaps(
+  chain: ChainConfig,
   sent: TransferHistory | null,
   received: TransferHistory | null,
 ): readonly string[] {
