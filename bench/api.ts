@@ -1,7 +1,7 @@
 // How fast the indexing API answers, hot and cold, held against bare HTTP and the bare driver at the same moment.
 
-import { summarizeApi, requestRate } from "./api/api-headlines.ts";
-import { type PageDepth, deepPageTitle, FIRST_PAGE, routesOf } from "./api/api-routes.ts";
+import { requestRate, summarizeApi } from "./api/api-headlines.ts";
+import { deepPageTitle, FIRST_PAGE, type PageDepth, routesOf } from "./api/api-routes.ts";
 import type { RawTask } from "./api/http-ceiling-child.ts";
 import type { Cell, LoadReport, LoadTask, RouteReport } from "./api/load-child.ts";
 import { type TableSizes, tableSizes } from "./api/row-generators.ts";
@@ -13,9 +13,9 @@ import {
   type BenchOptions,
   type BenchReport,
   formatGrouped,
-  type Measurement,
   formatMicroseconds,
   formatPercent,
+  type Measurement,
 } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
@@ -95,7 +95,8 @@ function summary(routes: readonly RouteReport[], sizes: TableSizes, depth: PageD
 }
 
 function toMeasurement({ title, hot, rawHot, cold, driver, pipelined }: RouteReport): Measurement {
-  const ratio = (ceiling: Cell | null) => (cold && ceiling ? formatPercent(requestRate(cold), requestRate(ceiling)) : "-");
+  const ratio = (ceiling: Cell | null) =>
+    cold && ceiling ? formatPercent(requestRate(cold), requestRate(ceiling)) : "-";
   const colder = [
     (cold ? formatGrouped(requestRate(cold)) : "-").padStart(10),
     ratio(driver).padStart(27),

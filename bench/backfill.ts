@@ -13,18 +13,18 @@ import { runBackfill, startReplayNodeChild } from "./backfill/run-backfill.ts";
 import { type BenchServer, openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
 import {
   aimAtLeast,
+  aimBelowMemoryMax,
   type Bench,
   type BenchOptions,
   type BenchReport,
-  aimBelowMemoryMax,
   formatGrouped,
-  type Headline,
-  MEMORY_BYTES_MAX,
-  type Measurement,
   formatMegabytes,
   formatMicroseconds,
   formatPercent,
   formatPerSecond,
+  type Headline,
+  MEMORY_BYTES_MAX,
+  type Measurement,
 } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";

@@ -5,10 +5,10 @@ import {
   type BenchOptions,
   type BenchReport,
   formatGrouped,
-  type Headline,
-  type Measurement,
   formatPercent,
   formatPerSecond,
+  type Headline,
+  type Measurement,
 } from "./harness/measurement.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
@@ -42,7 +42,10 @@ export const portfolioBench: Bench = {
     }),
 };
 
-async function measureSnapshots({ full, profileFolder }: BenchOptions, start: StartChild): Promise<BenchReport> {
+async function measureSnapshots(
+  { full, profileFolder }: BenchOptions,
+  start: StartChild,
+): Promise<BenchReport> {
   const nodesTask: NodesTask = { chainIds: CHAIN_IDS, listed: Math.max(...TOKENS), delayMs: DELAY_MS };
   const remembering = start("nodes", "portfolio/nodes-child.ts", nodesTask);
   const { nodes } = await remembering.next<NodesReady>();

@@ -8,10 +8,10 @@ import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } fro
 import { formatOverview } from "./harness/overview.ts";
 import { logProgress } from "./harness/progress.ts";
 import {
-  readRunEnvironment,
-  RESULT_FILES,
   type NamedBenchReport,
+  RESULT_FILES,
   readResults,
+  readRunEnvironment,
   replaceRuns,
   writeResults,
 } from "./harness/results.ts";

@@ -7,7 +7,7 @@ import { createHttpServer } from "../src/http/server.ts";
 import { tables } from "../src/protocol/domains.ts";
 import { createRowIndexes, createRowTables } from "../src/store/index/row-tables.ts";
 import type { Database } from "../src/store/postgres/database.ts";
-import { openBenchDatabase, benchLog, startBenchServer } from "./harness/bench-database.ts";
+import { benchLog, openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
 import { formatColumns } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
 

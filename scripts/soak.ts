@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { runSoak } from "../tests/e2e/run-soak.ts";
 import { FACILITATOR_LIES } from "../tests/e2e/services/lying-facilitator.ts";
 import { longProfile } from "../tests/e2e/soak-profile.ts";
-import { noColor, type Colorize, formatSoakSummary } from "../tests/e2e/summary.ts";
+import { type Colorize, formatSoakSummary, noColor } from "../tests/e2e/summary.ts";
 import type { E2eSystem } from "../tests/e2e/system.ts";
 
 const USAGE = `Usage: npm run soak -- [--minutes 5] [--seed 1]
@@ -25,7 +25,9 @@ const LINE_MS_FILE = 15_000;
 const COLOURS = { green: 32, red: 31 } as const;
 
 const { stdout } = process;
-const paint: Colorize = stdout.isTTY ? (colour, text) => `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : noColor;
+const paint: Colorize = stdout.isTTY
+  ? (colour, text) => `\u001b[${COLOURS[colour]}m${text}\u001b[0m`
+  : noColor;
 
 function number(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,10}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;

@@ -1,5 +1,11 @@
 // What is said first about the API: the route in the middle and the last one, hot and cold, and what must not cost more.
-import { aimAtLeast, formatGrouped, type Headline, formatPercent, formatPerSecond } from "../harness/measurement.ts";
+import {
+  aimAtLeast,
+  formatGrouped,
+  formatPercent,
+  formatPerSecond,
+  type Headline,
+} from "../harness/measurement.ts";
 import { FIRST_PAGE } from "./api-routes.ts";
 import type { Cell, RouteReport } from "./load-child.ts";
 
@@ -12,7 +18,11 @@ export const requestRate = ({ requests, ms }: Cell): number => formatPerSecond(r
 type Against = { readonly title: string; readonly rate: number; readonly ceiling: number };
 
 export function summarizeApi(routes: readonly RouteReport[], deepPage: string): Headline[] {
-  const hot = routes.map(({ title, hot, rawHot }) => ({ title, rate: requestRate(hot), ceiling: requestRate(rawHot) }));
+  const hot = routes.map(({ title, hot, rawHot }) => ({
+    title,
+    rate: requestRate(hot),
+    ceiling: requestRate(rawHot),
+  }));
   const colder = (ceilingOf: (route: RouteReport) => Cell | null) =>
     routes.flatMap((route): Against[] => {
       const ceiling = ceilingOf(route);

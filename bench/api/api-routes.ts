@@ -38,7 +38,12 @@ type Parts = {
   readonly query?: Readonly<Record<string, string>>;
 };
 
-function route(title: string, path: string, parts: (number: number) => Parts, conditional = false): BenchRoute {
+function route(
+  title: string,
+  path: string,
+  parts: (number: number) => Parts,
+  conditional = false,
+): BenchRoute {
   const read = indexReads.find((each) => each.path === path);
   if (!read) throw new Error(`there is no read at ${path}`);
   return {

@@ -9,7 +9,15 @@ import { createRowIndexes, createRowTables } from "../../src/store/index/row-tab
 import type { Database } from "../../src/store/postgres/database.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
 import { logProgress } from "../harness/progress.ts";
-import { BLOCK_SECONDS, digestSql, BENCH_GENESIS, hashSql, type RowGenerator, rowGenerators, type TableSizes } from "./row-generators.ts";
+import {
+  BENCH_GENESIS,
+  BLOCK_SECONDS,
+  digestSql,
+  hashSql,
+  type RowGenerator,
+  rowGenerators,
+  type TableSizes,
+} from "./row-generators.ts";
 
 /** Makes tables, rows, logs of all bids, counters, and the checkpoint that says the rows are true. */
 export async function generateRows(database: Database, sizes: TableSizes): Promise<void> {
@@ -35,7 +43,12 @@ export async function generateRows(database: Database, sizes: TableSizes): Promi
   await client.end();
 }
 
-async function makeTable(session: Session, table: Table, { count, where, values }: RowGenerator, blocks: number) {
+async function makeTable(
+  session: Session,
+  table: Table,
+  { count, where, values }: RowGenerator,
+  blocks: number,
+) {
   const block = `(1 + (i::bigint - 1) * ${blocks} / ${count})`;
   const every: Readonly<Record<string, string>> = {
     ...values,

@@ -19,7 +19,10 @@ const STATEMENTS = 10_000;
 
 export type Driver = {
   /** `inFlight` askers, each asking again as soon as it was answered, as connections do over HTTP. */
-  run(statements: readonly PreparedStatement[], options: { inFlight: number; ms: number }): Promise<LoadResult>;
+  run(
+    statements: readonly PreparedStatement[],
+    options: { inFlight: number; ms: number },
+  ): Promise<LoadResult>;
   close(): Promise<void>;
 };
 

@@ -1,7 +1,7 @@
 // The load as a process of its own: every route hot and cold against the API and its ceilings, in turns.
 import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
-import { type PageDepth, type BenchRoute, routesOf } from "./api-routes.ts";
+import { type BenchRoute, type PageDepth, routesOf } from "./api-routes.ts";
 import { readCpuMs } from "./cpu-time.ts";
 import { type Driver, openPipelinedDriver, openPooledDriver, statementsOf } from "./driver.ts";
 import { type LoadResult, runHttpLoad } from "./http-load.ts";

@@ -81,7 +81,10 @@ export function rowGenerators({
     protocol_fee_amount: "(1000 + i) / 100",
     resource_hash: hashSql("resource"),
   };
-  const document = { metadata_uri: "'https://example.com/documents/' || i", metadata_hash: hashSql("document") };
+  const document = {
+    metadata_uri: "'https://example.com/documents/' || i",
+    metadata_hash: hashSql("document"),
+  };
   const filled = "i % 20 > 1";
   const intent = "((i + 1) / 2)";
   return {

@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { serveApi } from "../../src/api/serve.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { addStatusRoutes } from "../../src/http/status-routes.ts";
-import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
 import { startCpuTimeServer } from "./cpu-time.ts";
 

@@ -1,7 +1,7 @@
 // The API as it is measured: rows of a size in a schema of their own, and the server over them.
 import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
 import type { StartChild } from "../harness/with-children.ts";
-import { type PageDepth, deepPage, OFFSET_MAX, BENCH_PAGE_SIZE } from "./api-routes.ts";
+import { BENCH_PAGE_SIZE, deepPage, OFFSET_MAX, type PageDepth } from "./api-routes.ts";
 import { generateRows } from "./api-rows.ts";
 import type { TableSizes } from "./row-generators.ts";
 import type { ApiReady } from "./server-child.ts";

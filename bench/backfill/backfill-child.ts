@@ -1,7 +1,7 @@
 // The indexer as a process of its own, so that its memory and time are its own: backfills a history and leaves.
 import { runIndexer } from "../../src/indexer/run.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { historyChain } from "../history/history.ts";
 

@@ -30,7 +30,12 @@ const chain = createChainSource(rpc, {
 });
 const unused = () => Promise.reject(new Error("nothing is stored here"));
 const folded = { latest: () => undefined, write: async () => undefined };
-const store = { position: unused, blocksDown: unused, rollback: unused, fold: async () => folded };
+const store = {
+  readCheckpoint: unused,
+  readBlocksDescending: unused,
+  rollback: unused,
+  fold: async () => folded,
+};
 const protocol = createProtocol(deployment, createDetailReads(rpc));
 const progress = createProgressReporter();
 const startedMs = performance.now();

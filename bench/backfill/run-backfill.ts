@@ -7,10 +7,15 @@ import type { BackfillReport, BackfillTask } from "./backfill-child.ts";
 
 export type RunningReplayNode = { readonly node: ReplayNodeReady; stop(): Promise<void> };
 
-export async function startReplayNodeChild(start: StartChild, task: ReplayNodeTask): Promise<RunningReplayNode> {
+export async function startReplayNodeChild(
+  start: StartChild,
+  task: ReplayNodeTask,
+): Promise<RunningReplayNode> {
   const child = start("node", "history/replay-node-child.ts", task);
   const node = await child.next<ReplayNodeReady>();
-  logProgress(`the node serves ${formatGrouped(node.events)} events, ${formatGrouped(node.bytes / 2 ** 20)} MiB`);
+  logProgress(
+    `the node serves ${formatGrouped(node.events)} events, ${formatGrouped(node.bytes / 2 ** 20)} MiB`,
+  );
   return { node, stop: () => child.stop() };
 }
 

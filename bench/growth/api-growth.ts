@@ -7,15 +7,15 @@ import {
   aimAtMost,
   type BenchReport,
   formatGrouped,
-  type Headline,
-  type Measurement,
   formatMicroseconds,
   formatPercent,
+  type Headline,
+  type Measurement,
 } from "../harness/measurement.ts";
 import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import { decadeBounds } from "./decades.ts";
-import { type FindCell, cpuCell, loadCells, waitCell } from "./load-cells.ts";
+import { cpuCell, type FindCell, loadCells, waitCell } from "./load-cells.ts";
 import type { CellTask, LoadedCell } from "./load-cells-child.ts";
 
 export type LoadTimes = { readonly rounds: number; readonly msPerCell: number };

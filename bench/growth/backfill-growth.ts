@@ -4,17 +4,17 @@ import { runBackfill, startReplayNodeChild } from "../backfill/run-backfill.ts";
 import type { BenchServer } from "../harness/bench-database.ts";
 import {
   aimAtMost,
-  type BenchReport,
   aimBelowMemoryMax,
+  type BenchReport,
   formatGrouped,
-  type Headline,
-  MEMORY_BYTES_MAX,
   formatMegabytes,
   formatMicroseconds,
   formatPercent,
+  type Headline,
+  MEMORY_BYTES_MAX,
 } from "../harness/measurement.ts";
 import type { StartChild } from "../harness/with-children.ts";
-import { decadeBounds, type BackfillDecade, splitIntoDecades } from "./decades.ts";
+import { type BackfillDecade, decadeBounds, splitIntoDecades } from "./decades.ts";
 
 export type BackfillGrowthTask = { readonly seed: number; readonly events: number };
 
@@ -28,7 +28,13 @@ export async function measureBackfillGrowth(
 ): Promise<BenchReport> {
   const { node, stop } = await startReplayNodeChild(start, { seed, events });
   const place = { connection: server.connection, schema: "backfill" };
-  const filled = await runBackfill(start, { ...place, url: node.url, seed, events: node.events, head: node.head });
+  const filled = await runBackfill(start, {
+    ...place,
+    url: node.url,
+    seed,
+    events: node.events,
+    head: node.head,
+  });
   await stop();
   const decades = splitIntoDecades(filled.marks, decadeBounds(events));
   return {

@@ -9,15 +9,15 @@ import {
   aimAtLeast,
   type BenchReport,
   formatGrouped,
+  formatPercent,
   type Headline,
   type Measurement,
-  formatPercent,
 } from "../harness/measurement.ts";
 import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import { startPaidService } from "../portfolio/start-paid-service.ts";
 import type { LoadTimes } from "./api-growth.ts";
-import { type FindCell, cpuCell, loadCells, rateOfCell, waitCell } from "./load-cells.ts";
+import { cpuCell, type FindCell, loadCells, rateOfCell, waitCell } from "./load-cells.ts";
 import type { CellTask } from "./load-cells-child.ts";
 
 const CONNECTIONS = [1, 4, 16, 64];

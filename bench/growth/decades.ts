@@ -16,7 +16,10 @@ export function decadeBounds(events: number): readonly number[] {
 }
 
 /** Cut where a batch ends, at a bound or after it; a decade that the batch before it has swallowed is left out. */
-export function splitIntoDecades(marks: readonly BackfillMark[], bounds: readonly number[]): BackfillDecade[] {
+export function splitIntoDecades(
+  marks: readonly BackfillMark[],
+  bounds: readonly number[],
+): BackfillDecade[] {
   const decades: BackfillDecade[] = [];
   let begun = 0;
   for (const bound of bounds) {

@@ -64,7 +64,13 @@ for (let round = 1; round <= task.rounds; round += 1) {
   for (const { cell, path, total, tookMs } of running) {
     const { url, control } = cell.server;
     const beforeMs = await readCpuMs(control);
-    const answered = await runHttpLoad({ ...cell, url, ms: task.msPerCell, path, onResponseMs: (ms) => tookMs.push(ms) });
+    const answered = await runHttpLoad({
+      ...cell,
+      url,
+      ms: task.msPerCell,
+      path,
+      onResponseMs: (ms) => tookMs.push(ms),
+    });
     total.cpuMs += (await readCpuMs(control)) - beforeMs;
     total.requests += answered.requests;
     total.ms += answered.ms;

@@ -87,7 +87,9 @@ async function startDistant(): Promise<BenchServer> {
   };
 }
 
-export function connectionOfTarget({ connection }: Pick<BenchDatabaseTarget, "connection">): DatabaseConnection {
+export function connectionOfTarget({
+  connection,
+}: Pick<BenchDatabaseTarget, "connection">): DatabaseConnection {
   return "url" in connection ? { url: new Secret(connection.url) } : connection;
 }
 

@@ -47,7 +47,9 @@ export type Bench = {
   readonly run: (options: BenchOptions) => Promise<BenchReport>;
 };
 
-export function formatMeasurements(results: readonly { bench: string; measurements: readonly Measurement[] }[]): string {
+export function formatMeasurements(
+  results: readonly { bench: string; measurements: readonly Measurement[] }[],
+): string {
   return formatColumns([
     ["bench", "measured", "value", "note"],
     ...results.flatMap(({ bench, measurements }) =>

@@ -18,7 +18,10 @@ export function formatOverview(parts: BenchRuns): string {
       `${circumstances.date} ${circumstances.commit}`,
     ]),
   );
-  return formatColumns([["bench", "headline", "value", "ceiling", "ratio", "aim", "met", "measured"], ...rows]);
+  return formatColumns([
+    ["bench", "headline", "value", "ceiling", "ratio", "aim", "met", "measured"],
+    ...rows,
+  ]);
 }
 
 /**

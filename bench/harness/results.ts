@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type BenchReport, DATABASE_KINDS, formatMeasurements } from "./measurement.ts";
-import { type RunEnvironment, formatOverview, type BenchRuns, formatDatabaseComparison } from "./overview.ts";
+import { type BenchRuns, formatDatabaseComparison, formatOverview, type RunEnvironment } from "./overview.ts";
 
 const DATA = fileURLToPath(new URL("../results.json", import.meta.url));
 const PAGE = fileURLToPath(new URL("../RESULTS.md", import.meta.url));
@@ -60,7 +60,11 @@ export function formatResultsPage(parts: BenchRuns): string {
     ...compared(formatDatabaseComparison(parts, DATABASE_KINDS), block),
     ...Object.entries(parts).map(([bench, { circumstances, measurements }]) => {
       const { date, commit, machine } = circumstances;
-      return block(bench, `${date} · commit ${commit} · ${machine}`, formatMeasurements([{ bench, measurements }]));
+      return block(
+        bench,
+        `${date} · commit ${commit} · ${machine}`,
+        formatMeasurements([{ bench, measurements }]),
+      );
     }),
   ].join("\n");
 }

@@ -23,7 +23,12 @@ export type HistoryIntent = {
   } | null;
 };
 
-export type HistorySpendWindow = { readonly account: Hex; readonly token: Hex; spent: bigint; windowStart: number };
+export type HistorySpendWindow = {
+  readonly account: Hex;
+  readonly token: Hex;
+  spent: bigint;
+  windowStart: number;
+};
 
 export type HistoryPaymentPolicy = HistorySpendWindow & { readonly merchant: Hex; readonly facilitator: Hex };
 

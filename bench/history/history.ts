@@ -3,8 +3,8 @@ import type { Hex } from "../../src/lib/hex.ts";
 import { CONTRACT_NAMES, type Deployment, parseDeployment } from "../../src/protocol/deployment.ts";
 import { HISTORY_ACTIONS } from "./actions/actions.ts";
 import { createDerivedValues, type DerivedValues } from "./derived-values.ts";
-import { createHistoryState, type HistoryStep, type HistoryState } from "./history-state.ts";
-import { ACTION_NAMES, type ActionName, type ActionMix } from "./mix.ts";
+import { createHistoryState, type HistoryState, type HistoryStep } from "./history-state.ts";
+import { ACTION_NAMES, type ActionMix, type ActionName } from "./mix.ts";
 import { createSeededDraws } from "./seeded-random.ts";
 
 export type HistoryOptions = {

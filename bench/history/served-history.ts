@@ -2,7 +2,7 @@
 import type { Hex } from "../../src/lib/hex.ts";
 import { createBloomBuilder, EMPTY_BLOOM } from "./bloom.ts";
 import { logPositionOf } from "./derived-values.ts";
-import { type HistoryChain, type HistoryOptions, generateHistory, historyChain } from "./history.ts";
+import { generateHistory, type HistoryChain, type HistoryOptions, historyChain } from "./history.ts";
 import { createSegments } from "./segments.ts";
 
 export type ServedHistory = {

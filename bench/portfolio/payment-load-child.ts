@@ -11,7 +11,7 @@ import type { ServerReady } from "../api/server-child.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import type { PaymentChainReady } from "./paid-chain-child.ts";
-import { encodeBenchPaymentHeader, type SignedPayments, signPayments, encodeTransferCall } from "./payers.ts";
+import { encodeBenchPaymentHeader, encodeTransferCall, type SignedPayments, signPayments } from "./payers.ts";
 
 export type PaymentLoadTask = {
   readonly chain: PaymentChainReady;

@@ -15,7 +15,7 @@ import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { startCpuTimeServer } from "../api/cpu-time.ts";
 import type { ServerReady } from "../api/server-child.ts";
-import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
 import { buildListedToken } from "./listed-tokens.ts";
 import type { PaymentChainReady } from "./paid-chain-child.ts";

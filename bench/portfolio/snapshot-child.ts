@@ -12,7 +12,7 @@ import { readTokenMetadata } from "../../src/portfolio/tokens/metadata.ts";
 import type { PortfolioChain } from "../../src/portfolio/types.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
-import { planExchanges, countRoundTrips, replayExchanges, recordExchanges } from "./exchange-plan.ts";
+import { countRoundTrips, planExchanges, recordExchanges, replayExchanges } from "./exchange-plan.ts";
 import { buildTokenList } from "./listed-tokens.ts";
 import type { ReadyNode } from "./nodes-child.ts";
 

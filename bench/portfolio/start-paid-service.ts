@@ -21,7 +21,11 @@ export async function startPaidService(
   payers: number,
 ): Promise<BenchPaidService> {
   const chainTask: PaymentChainTask = { payers };
-  const chain = await start("paid chain", "portfolio/paid-chain-child.ts", chainTask).next<PaymentChainReady>();
+  const chain = await start(
+    "paid chain",
+    "portfolio/paid-chain-child.ts",
+    chainTask,
+  ).next<PaymentChainReady>();
   const serviceTask: ServiceTask = { ...place, chain };
   const sold = start("service", "portfolio/service-child.ts", serviceTask);
   const service = await sold.next<ServerReady>();

@@ -45,7 +45,8 @@ export async function openTokenMarket(
     ...plain.slice(0, HELD_PLAIN).map((contract, i) => buildListedToken(contract, `T${i}`, 18)),
   ];
   const code = (await chain.request("eth_getCode", [plain[0], "latest"])) as Hex;
-  for (const { contract } of buildTokenList(held, listed).slice(held.length)) await chain.setCode(contract, code);
+  for (const { contract } of buildTokenList(held, listed).slice(held.length))
+    await chain.setCode(contract, code);
   await chain.mine();
   const feedOf = (feed: Hex) => ({ feed, heartbeatSeconds: HEARTBEAT_SECONDS });
   const ether = feedOf(at("EthUsdFeed"));

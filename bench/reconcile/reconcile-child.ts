@@ -8,7 +8,7 @@ import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts"
 import { createGate } from "../../src/payments/paywall/gate.ts";
 import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
-import { type BenchDatabaseTarget, openBenchDatabase, benchLog } from "../harness/bench-database.ts";
+import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
 import type { SettledChain } from "./settled-chain-child.ts";
 

@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { startEvm } from "./evm.ts";
-import { returningCode, HOSTILE_CODE } from "./hostile-token-code.ts";
+import { HOSTILE_CODE, returningCode } from "./hostile-token-code.ts";
 
 const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 

@@ -6,7 +6,7 @@ import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
 import { openCommerceMarket, PAYMENT_RAILS } from "./commerce-market.ts";
 import { CommerceModel } from "./commerce-model.ts";
-import { EVM_CHAIN_ID, decodeEvents, revertReasonOf, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, revertReasonOf, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const { registry, merchant, rival, facilitator, agent, stranger, terms } = await openCommerceMarket(evm);
@@ -89,7 +89,9 @@ function whoeverMay(model: CommerceModel, taken: Exclude<Step, { kind: "switch" 
     case "commit":
       return ownerOf(taken.entry.quote);
     case "receipt":
-      return taken.entry.quote.paymentRail >= PAYMENT_RAILS.facilitator ? facilitator : ownerOf(taken.entry.quote);
+      return taken.entry.quote.paymentRail >= PAYMENT_RAILS.facilitator
+        ? facilitator
+        : ownerOf(taken.entry.quote);
     case "fulfil":
     case "dispute":
       return ownerOf(model.receipts[taken.id - 1]?.quote);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
 import { openCommerceMarket, PAYMENT_RAILS } from "./commerce-market.ts";
-import { EVM_CHAIN_ID, decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
 import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
@@ -113,20 +113,22 @@ describe("commitQuote", () => {
     await expectRevert(attempt({ serviceNumericId: 2n }), abi, "ServiceNotFound");
   });
 
-  it.each(Object.entries(PAYMENT_RAILS))("asks for a facilitator as the rail needs one: %s", (_, paymentRail) =>
-    evm.undone(async () => {
-      const attempt = (by: Address) =>
-        registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
-      await attempt(facilitator);
-      if (paymentRail >= PAYMENT_RAILS.facilitator)
-        await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
-      else await attempt(zeroAddress);
-      await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
-      await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
-      await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
-      await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
-      await attempt(facilitator);
-    }),
+  it.each(Object.entries(PAYMENT_RAILS))(
+    "asks for a facilitator as the rail needs one: %s",
+    (_, paymentRail) =>
+      evm.undone(async () => {
+        const attempt = (by: Address) =>
+          registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
+        await attempt(facilitator);
+        if (paymentRail >= PAYMENT_RAILS.facilitator)
+          await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
+        else await attempt(zeroAddress);
+        await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
+        await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
+        await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
+        await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
+        await attempt(facilitator);
+      }),
   );
 
   it("knows four rails", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, decodeEvents, expectRevert, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, expectRevert, startEvm } from "./evm.ts";
 import { type IntentOptions, makeIntent, signTestIntent } from "./signed-intent.ts";
 
 const evm = await startEvm();

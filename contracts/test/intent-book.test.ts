@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, expectBareRevert, expectRevert, startEvm } from "./evm.ts";
 import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 import { type IntentOptions, makeIntent, signTestIntent } from "./signed-intent.ts";
 

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, decodeEvents, revertReasonOf, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, revertReasonOf, startEvm } from "./evm.ts";
 import { IntentModel } from "./intent-model.ts";
 import { makeIntent, signTestIntent } from "./signed-intent.ts";
 

@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { type Intent, intentDigest, intentDomain } from "../hashes/intent-hash.ts";
-import { EVM_CHAIN_ID, decodeEvents, expectRevert, GENESIS_TIMESTAMP, startEvm } from "./evm.ts";
-import { makeIntent, type TestSignedIntent, signTestIntent } from "./signed-intent.ts";
+import { decodeEvents, EVM_CHAIN_ID, expectRevert, GENESIS_TIMESTAMP, startEvm } from "./evm.ts";
+import { makeIntent, signTestIntent, type TestSignedIntent } from "./signed-intent.ts";
 
 const evm = await startEvm();
 const { owner, agent, solver, payer } = evm.chain.accounts;

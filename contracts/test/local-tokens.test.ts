@@ -7,7 +7,7 @@ import { priceFeedAbi, priceFeedBytecode } from "../generated/price-feed.ts";
 import { vault4626Abi, vault4626Bytecode } from "../generated/vault4626.ts";
 import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ether.ts";
 import { actorBytecode, puppetAbi } from "./actor-contracts.ts";
-import { EVM_CHAIN_ID, decodeEvents, expectRevert, nativeBalance, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
 const accounts = evm.chain.accounts;

@@ -6,12 +6,12 @@ import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/polic
 import { decodeEvents, expectRevert, type RevertReason, revertReasonOf, startEvm } from "./evm.ts";
 import { amountArb, jumpArb, smallArb } from "./policy-arbitraries.ts";
 import {
-  type ModelAllowance,
   addSpend,
   limitRevertReason,
+  MODEL_UINT256_MAX,
+  type ModelAllowance,
   noAllowance,
   spentInWindow,
-  MODEL_UINT256_MAX,
   WINDOW_SECONDS,
 } from "./policy-model.ts";
 

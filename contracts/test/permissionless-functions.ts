@@ -24,7 +24,9 @@ export type PermissionlessSearchOptions = {
 };
 
 /** Fails when a call by a stranger changes the world; returns the functions that accepted one, in the order of the ABI. */
-export async function findPermissionlessFunctions(options: PermissionlessSearchOptions): Promise<readonly string[]> {
+export async function findPermissionlessFunctions(
+  options: PermissionlessSearchOptions,
+): Promise<readonly string[]> {
   const { evm, contract, strangers, pool, world, numRuns } = options;
   const before = await world();
   const open = new Set<string>();

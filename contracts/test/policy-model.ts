@@ -71,7 +71,12 @@ export function tokenAmount(data: Hex): bigint {
 }
 
 /** The first rule that says no, in the documented order. */
-export function callRevertReason(account: Address, rules: PolicyRules, call: PolicyCall, now: bigint): RevertReason | null {
+export function callRevertReason(
+  account: Address,
+  rules: PolicyRules,
+  call: PolicyCall,
+  now: bigint,
+): RevertReason | null {
   const { target, value, data } = call;
   if (rules.frozen) return { errorName: "AccountFrozenError", args: [account] };
   if (!rules.targets.has(target)) return { errorName: "TargetNotAllowed", args: [target] };
@@ -89,7 +94,12 @@ export function callRevertReason(account: Address, rules: PolicyRules, call: Pol
 }
 
 /** The first rule that rejects a call of a valid session key: the module's rules, then those of the account. */
-export function sessionRevertReason(account: Address, rules: PolicyRules, call: PolicyCall, now: bigint): RevertReason | null {
+export function sessionRevertReason(
+  account: Address,
+  rules: PolicyRules,
+  call: PolicyCall,
+  now: bigint,
+): RevertReason | null {
   const refused = callRevertReason(account, rules, call, now);
   if (refused) return refused;
   const { target, data } = call;

@@ -50,8 +50,9 @@ describe("settings", () => {
 
   it("are announced with every argument and kept per account", async () => {
     const module = await deploy();
-    const event = async (receipt: Parameters<typeof decodeEvents>[0] | Promise<Parameters<typeof decodeEvents>[0]>) =>
-      decodeEvents(await receipt, abi);
+    const event = async (
+      receipt: Parameters<typeof decodeEvents>[0] | Promise<Parameters<typeof decodeEvents>[0]>,
+    ) => decodeEvents(await receipt, abi);
     expect(await event(module.send(account, "setSpendLimit", [token, 77n]))).toEqual([
       { eventName: "SpendLimitSet", args: { account, token, maxPerDay: 77n } },
     ]);

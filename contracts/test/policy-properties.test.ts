@@ -17,13 +17,13 @@ import { revertReasonOf, startEvm } from "./evm.ts";
 import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 import { amountArb, jumpArb, smallArb } from "./policy-arbitraries.ts";
 import {
-  type ModelAllowance,
   addSpend,
   callRevertReason,
   limitRevertReason,
+  MODEL_UINT256_MAX,
+  type ModelAllowance,
   noAllowance,
   spentInWindow,
-  MODEL_UINT256_MAX,
   WINDOW_SECONDS,
 } from "./policy-model.ts";
 
@@ -64,7 +64,10 @@ describe("spend limits", () => {
               await module.send(account, "setSpendLimit", [token, step.amount]);
               limit.maxPerDay = step.amount;
             } else {
-              const refused = await revertReasonOf(module.send(account, "recordSpend", [token, step.amount]), abi);
+              const refused = await revertReasonOf(
+                module.send(account, "recordSpend", [token, step.amount]),
+                abi,
+              );
               expect(refused).toEqual(limitRevertReason(token, limit, step.amount, now));
               if (!refused && limit.maxPerDay > 0n) {
                 addSpend(limit, step.amount, now);

@@ -16,14 +16,14 @@ import { puppetAbi } from "./actor-contracts.ts";
 import { nativeBalance, type RevertReason, revertReasonOf, startEvm } from "./evm.ts";
 import { smallArb } from "./policy-arbitraries.ts";
 import {
-  type ModelAllowance,
   addSpend,
-  type PolicyCall,
+  type ModelAllowance,
   noAllowance,
+  type PolicyCall,
   sessionRevertReason,
   tokenAmount,
 } from "./policy-model.ts";
-import { openVaultWorld, encodeVaultCalls } from "./vault-world.ts";
+import { encodeVaultCalls, openVaultWorld } from "./vault-world.ts";
 
 const evm = await startEvm();
 const world = await openVaultWorld(evm);
@@ -108,7 +108,9 @@ const callArb: fc.Arbitrary<PolicyCall> = fc.oneof(
 let nonce = 0n;
 
 /** What the account rejected the call with; null when the call was made, whether or not the target then failed. */
-async function byKey(call: PolicyCall): Promise<{ readonly refusal: RevertReason | null; readonly made: boolean }> {
+async function byKey(
+  call: PolicyCall,
+): Promise<{ readonly refusal: RevertReason | null; readonly made: boolean }> {
   nonce += 1n;
   const session = { ...call, deadline: FAR, nonce };
   const args = sessionArgs(session, await signSession(sessionKey, session, account.address));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FUNDS, sessionArgs, sessionKey, signSession, transferData, worldAbi } from "./account-world.ts";
 import { puppetAbi } from "./actor-contracts.ts";
 import { expectRevert, startEvm } from "./evm.ts";
-import { openVaultWorld, encodeVaultCalls } from "./vault-world.ts";
+import { encodeVaultCalls, openVaultWorld } from "./vault-world.ts";
 
 const evm = await startEvm();
 const world = await openVaultWorld(evm);

@@ -6,18 +6,25 @@ import { plainTokenAbi } from "../generated/plain-token.ts";
 import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
 import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
 import { crookedTokenBehaviours } from "./actor-contracts.ts";
-import { EVM_CHAIN_ID, decodeEvents, expectBareRevert, expectRevert, nativeBalance, startEvm } from "./evm.ts";
 import {
+  decodeEvents,
+  EVM_CHAIN_ID,
+  expectBareRevert,
+  expectRevert,
+  nativeBalance,
+  startEvm,
+} from "./evm.ts";
+import {
+  deployRevertingContract,
   instruction,
   line,
   NATIVE_TOKEN,
   openSettlementWorld,
   PAYER_TOKENS,
+  recipient,
+  type SettlementWorld,
   TEST_PLAN_HASH,
   TEST_QUOTE_HASH,
-  recipient,
-  deployRevertingContract,
-  type SettlementWorld,
 } from "./settlement-world.ts";
 
 const evm = await startEvm();
@@ -67,7 +74,10 @@ describe("executeSettlement", () => {
     const own = await world();
     const { payer, adapter } = own;
     expect(await adapter.read("NATIVE_TOKEN", [])).toBe(zeroAddress);
-    const one = instruction(payer, NATIVE_TOKEN, [line(recipient(3), NATIVE_TOKEN, 5n), line(recipient(4), NATIVE_TOKEN, 6n)]);
+    const one = instruction(payer, NATIVE_TOKEN, [
+      line(recipient(3), NATIVE_TOKEN, 5n),
+      line(recipient(4), NATIVE_TOKEN, 6n),
+    ]);
     const receipt = await settle(own, one, 11n);
     expect(decodeEvents(receipt, abi)).toMatchObject([
       { eventName: "SettlementExecuted", args: { token: NATIVE_TOKEN, grossAmount: 11n } },

@@ -5,15 +5,15 @@ import { describe, expect, it } from "vitest";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
 import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
-import { EVM_CHAIN_ID, decodeEvents, nativeBalance, RevertedError, startEvm } from "./evm.ts";
+import { decodeEvents, EVM_CHAIN_ID, nativeBalance, RevertedError, startEvm } from "./evm.ts";
 import {
+  deployRevertingContract,
   instruction,
   line,
   NATIVE_TOKEN,
   openSettlementWorld,
   PAYER_TOKENS,
   recipient,
-  deployRevertingContract,
 } from "./settlement-world.ts";
 
 const evm = await startEvm();

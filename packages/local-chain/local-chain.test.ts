@@ -19,7 +19,14 @@ import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { LOCAL_ACCOUNT_NAMES, localAccount, PREFUNDED_ACCOUNTS } from "./accounts.ts";
 import type { LocalChain } from "./local-chain.ts";
-import { EMITTER, emitLog, readEmittedValues, readHeadNumber, readRpcBlock, encodeTopic } from "./testing/log-emitter.ts";
+import {
+  EMITTER,
+  emitLog,
+  encodeTopic,
+  readEmittedValues,
+  readHeadNumber,
+  readRpcBlock,
+} from "./testing/log-emitter.ts";
 import { PATIENT_POLL, startTestChain } from "./testing/test-chain.ts";
 
 /** Runtime code that copies the data behind its twelve bytes into memory and reverts with it. */

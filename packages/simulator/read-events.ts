@@ -64,7 +64,9 @@ export async function readEvents(
 }
 
 /** One row per event of every interface, also for those that did not occur. */
-export function countEvents(events: readonly Pick<DecodedProtocolEvent, "contract" | "event">[]): EventCount[] {
+export function countEvents(
+  events: readonly Pick<DecodedProtocolEvent, "contract" | "event">[],
+): EventCount[] {
   const counts = new Map<string, number>();
   for (const { contract, event } of events) {
     const name = `${contract}.${event}`;

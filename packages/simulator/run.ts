@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { startDeployedChain } from "./deployed-chain.ts";
 import { reportProgress } from "./progress.ts";
 import { countEvents, type EventCount, missingEvents, readEvents } from "./read-events.ts";
-import { SIMULATOR_ACTIONS, runSimulator } from "./simulator.ts";
+import { runSimulator, SIMULATOR_ACTIONS } from "./simulator.ts";
 
 const USAGE = `Usage: npm run economy -- [--steps 2000] [--seed 1]
 
@@ -45,7 +45,9 @@ async function run(steps: number, seed: number): Promise<void> {
     const played = await runSimulator({ world, seed, steps, signal: stop.signal, onStep: progress.step });
     progress.end();
     const counts = countEvents(await readEvents(chain.request, deployment));
-    process.stdout.write(`${played} steps of seed ${seed}, ${world.counters.block} blocks\n\n${table(counts)}`);
+    process.stdout.write(
+      `${played} steps of seed ${seed}, ${world.counters.block} blocks\n\n${table(counts)}`,
+    );
     const missing = missingEvents(counts);
     if (missing.length > 0) throw new Error(`These events did not occur: ${missing.join(", ")}`);
   } finally {

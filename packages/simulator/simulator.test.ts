@@ -5,9 +5,9 @@ import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { RpcTransaction } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
-import { startDeployedChain, type DeployedChain } from "./deployed-chain.ts";
-import { countEvents, missingEvents, type DecodedProtocolEvent, readEvents } from "./read-events.ts";
-import { SIMULATOR_ACTIONS, runSimulator } from "./simulator.ts";
+import { type DeployedChain, startDeployedChain } from "./deployed-chain.ts";
+import { countEvents, type DecodedProtocolEvent, missingEvents, readEvents } from "./read-events.ts";
+import { runSimulator, SIMULATOR_ACTIONS } from "./simulator.ts";
 import { registerAgent } from "./transactions/agents.ts";
 import { openWorld } from "./world.ts";
 

@@ -11,7 +11,7 @@ import { sessionKeyActions } from "./actions/session-keys.ts";
 import { settlementActions } from "./actions/settlements.ts";
 import { timeActions } from "./actions/time.ts";
 import { Random } from "./random.ts";
-import { fundAccounts, FIRST_ACCOUNT_INDEX } from "./state/accounts.ts";
+import { FIRST_ACCOUNT_INDEX, fundAccounts } from "./state/accounts.ts";
 import { createSimulatorState } from "./state/simulator-state.ts";
 import { type SimulatorAction, Turn } from "./turn.ts";
 import type { World } from "./world.ts";
@@ -85,7 +85,9 @@ function movesOfTurn(random: Random): number {
 
 function chooseMoves(turn: Turn, count: number, played: ReadonlySet<SimulatorAction>): Chosen[] {
   const chosen: Chosen[] = [];
-  const candidates = new Set(count === 1 ? SIMULATOR_ACTIONS : SIMULATOR_ACTIONS.filter(({ alone }) => alone !== true));
+  const candidates = new Set(
+    count === 1 ? SIMULATOR_ACTIONS : SIMULATOR_ACTIONS.filter(({ alone }) => alone !== true),
+  );
   while (chosen.length < count && candidates.size > 0) {
     const move = weighted(turn.random, [...candidates], played);
     const play = move.prepare(turn);
@@ -95,7 +97,11 @@ function chooseMoves(turn: Turn, count: number, played: ReadonlySet<SimulatorAct
   return chosen;
 }
 
-function weighted(random: Random, moves: readonly SimulatorAction[], played: ReadonlySet<SimulatorAction>): SimulatorAction {
+function weighted(
+  random: Random,
+  moves: readonly SimulatorAction[],
+  played: ReadonlySet<SimulatorAction>,
+): SimulatorAction {
   const weights = moves.map((move) => (played.has(move) ? move.weight : NOVELTY * move.weight));
   let left = random.below(weights.reduce((sum, weight) => sum + weight, 0));
   for (const [index, move] of moves.entries()) {

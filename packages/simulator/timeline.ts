@@ -33,7 +33,10 @@ const BLOCKS_PER_BATCH_MAX = 20;
 const SECONDS_PER_BLOCK = 2n;
 
 /** Takes over mining on a chain asked in process: every block, its transactions and its timestamp follow from what is asked, never from the wall clock. */
-export async function scriptedTimeline(request: RpcRequestFunction, options: ScriptedOptions): Promise<Timeline> {
+export async function scriptedTimeline(
+  request: RpcRequestFunction,
+  options: ScriptedOptions,
+): Promise<Timeline> {
   const { secondsPerBlock = SECONDS_PER_BLOCK } = options;
   const head = (await request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
   if (options.start <= BigInt(head.timestamp)) {
@@ -95,7 +98,10 @@ export function chainTimeline(request: RpcRequestFunction): Timeline {
 }
 
 /** In process the order of asking is the order of arrival: the next is signed while the chain looks at this one. */
-async function submitPipelined(request: RpcRequestFunction, transactions: AsyncIterable<Hex>): Promise<Hex[]> {
+async function submitPipelined(
+  request: RpcRequestFunction,
+  transactions: AsyncIterable<Hex>,
+): Promise<Hex[]> {
   const answers: Promise<Hex>[] = [];
   for await (const transaction of transactions) {
     const answer = request("eth_sendRawTransaction", [transaction]) as Promise<Hex>;

@@ -2,11 +2,11 @@
 
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import {
-  type TransactionCall,
   type CallFees,
   nextNonce,
-  type TransactionReceipt,
   signCall,
+  type TransactionCall,
+  type TransactionReceipt,
 } from "@sextant/contracts/deploy/transaction";
 import type { Address, Hex, PrivateKeyAccount } from "viem";
 import { explainRevert } from "./explain-revert.ts";
@@ -126,7 +126,10 @@ export class TransactionSender {
     return signCall(account, { gas: CALL_GAS, ...call }, { ...fees, chainId, nonce });
   }
 
-  async #reverted({ account, call }: Waiting, receipt: TransactionReceipt): Promise<TransactionRevertedError> {
+  async #reverted(
+    { account, call }: Waiting,
+    receipt: TransactionReceipt,
+  ): Promise<TransactionRevertedError> {
     const reason = await explainRevert(this.#options.request, account.address, call, receipt);
     return new TransactionRevertedError(
       `Transaction ${receipt.transactionHash} of ${account.address} to ${call.to ?? "a new contract"} reverted: ${reason}`,

@@ -4,11 +4,11 @@ import { deploy } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { parseEther, toHex } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
-import { startDeployedChain, type DeployedChain } from "./deployed-chain.ts";
+import { type DeployedChain, startDeployedChain } from "./deployed-chain.ts";
 import { scriptedTimeline } from "./timeline.ts";
 import { TransactionRevertedError } from "./transaction-sender.ts";
 import { registerAgent, revokeAgent, updateAgent } from "./transactions/agents.ts";
-import { openPolicyAccount, actThroughAccount } from "./transactions/policy-accounts.ts";
+import { actThroughAccount, openPolicyAccount } from "./transactions/policy-accounts.ts";
 import { sendEther } from "./transactions/tokens.ts";
 import { openWorld } from "./world.ts";
 
@@ -113,7 +113,9 @@ describe("a scripted world", () => {
     );
     const account = await openPolicyAccount(world, agent);
     const target = world.local.DemoTarget;
-    await expect(actThroughAccount(agent, account).send({ to: target })).rejects.toThrow(/TargetNotAllowed\(0x/);
+    await expect(actThroughAccount(agent, account).send({ to: target })).rejects.toThrow(
+      /TargetNotAllowed\(0x/,
+    );
   });
 
   it("asks for the nonce again after the node refused a transaction", async () => {

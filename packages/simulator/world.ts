@@ -2,14 +2,18 @@
 
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
-import { type TransactionCall, currentFees, type TransactionReceipt } from "@sextant/contracts/deploy/transaction";
+import {
+  currentFees,
+  type TransactionCall,
+  type TransactionReceipt,
+} from "@sextant/contracts/deploy/transaction";
 import { LOCAL_ACCOUNT_NAMES, type LocalAccountName, localAccount } from "@sextant/local-chain/accounts";
 import type { Address, PrivateKeyAccount, PublicClient } from "viem";
 import { createPublicClient, custom } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { Random } from "./random.ts";
 import { chainTimeline, type Timeline } from "./timeline.ts";
-import { TransactionSender, type TransactionCounters } from "./transaction-sender.ts";
+import { type TransactionCounters, TransactionSender } from "./transaction-sender.ts";
 
 /** Who a call comes from: a person, or a contract that a person makes act. */
 export type Actor = {

@@ -8,7 +8,11 @@ import type { ApiExample } from "./sample-requests.ts";
 const ELEMENTS_SHOWN = 2;
 const LINES_SHOWN = 6;
 
-export function exampleSections(document: OpenApiDocument, samples: readonly ApiExample[], url: string): string {
+export function exampleSections(
+  document: OpenApiDocument,
+  samples: readonly ApiExample[],
+  url: string,
+): string {
   const parts = document.tags.map(({ name }) => {
     const sections = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)

@@ -57,6 +57,8 @@ describe("reads about an account", () => {
   );
 
   it("are impossible without a node, and say so", async () => {
-    await expect(unavailableAccountReads.readCode(wallet)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+    await expect(unavailableAccountReads.readCode(wallet)).rejects.toMatchObject({
+      code: "NODE_UNAVAILABLE",
+    });
   });
 });

@@ -1,6 +1,6 @@
 // Whether the rows can be trusted, as far as a process can tell that only reads them.
 import type { Readiness } from "../http/server.ts";
-import { selfAuditDetails, describeSelfAuditDifferences } from "../indexer/self-audit/status.ts";
+import { describeSelfAuditDifferences, selfAuditDetails } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
 import { publicMessage, toFault } from "../lib/fault.ts";
 import { readIndexerStatus } from "../store/index/indexer-status.ts";

@@ -49,7 +49,9 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       return use(head, answered);
     });
   const dropMadeFrom = (tables: readonly string[]) => {
-    const affected = reads.filter(({ writableTables: written = [] }) => written.some((table) => tables.includes(table)));
+    const affected = reads.filter(({ writableTables: written = [] }) =>
+      written.some((table) => tables.includes(table)),
+    );
     cache.invalidateRoutes(affected.map(({ path }) => path));
   };
   const watching = watchChanges(database, {
@@ -58,7 +60,8 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     log,
     signal: leaving.signal,
   });
-  const writing = options.writes && openWriteService(options.writes, { database, log, changed: dropMadeFrom });
+  const writing =
+    options.writes && openWriteService(options.writes, { database, log, changed: dropMadeFrom });
   const { isIndexReady } = options;
   const expiring =
     options.writes && isIndexReady
@@ -72,7 +75,10 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
           signal: leaving.signal,
         })
       : undefined;
-  const endpoints: readonly Endpoint[] = [createPreflightEndpoint({ run: read }), ...(writing?.endpoints ?? [])];
+  const endpoints: readonly Endpoint[] = [
+    createPreflightEndpoint({ run: read }),
+    ...(writing?.endpoints ?? []),
+  ];
   addReadRoutes(server, reads, { run: read, cache });
   addEndpointRoutes(server.app, endpoints);
   const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...serviceRoutes];

@@ -13,7 +13,7 @@ import { openRecordStore } from "../store/postgres/record-store.ts";
 import { createAccountReads, unavailableAccountReads } from "./account-reads.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
 import { resolveWriteMode } from "./write-mode.ts";
-import { openWriteAuthority, createSignedWriteAuthority, type WriteAuthority } from "./writes/authority.ts";
+import { createSignedWriteAuthority, openWriteAuthority, type WriteAuthority } from "./writes/authority.ts";
 import { createWriteEndpoints } from "./writes/endpoints.ts";
 
 export type WriteService = {
@@ -45,7 +45,10 @@ export function openWriteService(
   const publicBaseUrl = () => config.publicBaseUrl ?? listensAt();
   const { authority, close } = openAuthority(options, publicBaseUrl, log);
   return {
-    endpoints: [...createDocumentEndpoints({ store, publicBaseUrl }), ...createWriteEndpoints({ store, authority })],
+    endpoints: [
+      ...createDocumentEndpoints({ store, publicBaseUrl }),
+      ...createWriteEndpoints({ store, authority }),
+    ],
     close,
   };
 }

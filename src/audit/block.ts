@@ -47,7 +47,11 @@ function nothingIndexed(): Fault {
 }
 
 /** By default the newest block that is final for the index: its state does not change while it is read. */
-export function chooseAuditBlock(wanted: number | null, { startBlock }: Deployment, position: Checkpoint): number {
+export function chooseAuditBlock(
+  wanted: number | null,
+  { startBlock }: Deployment,
+  position: Checkpoint,
+): number {
   const indexed = position.block.number;
   if (wanted === null) return position.finalized > startBlock ? position.finalized : indexed;
   if (wanted >= startBlock && wanted <= indexed) return wanted;

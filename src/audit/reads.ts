@@ -1,6 +1,6 @@
 // What an audit reads at its block: contract calls from the node, events from the stored logs.
 import { callContracts } from "../chain/contract-calls.ts";
-import { type RpcFailureKind, RpcError } from "../chain/rpc/errors.ts";
+import { RpcError, type RpcFailureKind } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";

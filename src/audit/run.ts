@@ -6,7 +6,7 @@ import type { Deployment } from "../protocol/deployment.ts";
 import { FOLD_VERSION, tables } from "../protocol/domains.ts";
 import { countLogsByEvent } from "../store/index/log-lookup.ts";
 import type { Database } from "../store/postgres/database.ts";
-import { chooseAuditBlock, readIndexedPosition, readAuditedBlock, assertAuditable } from "./block.ts";
+import { assertAuditable, chooseAuditBlock, readAuditedBlock, readIndexedPosition } from "./block.ts";
 import { createAuditReads } from "./reads.ts";
 import type { AuditReport } from "./report.ts";
 import { auditTable, type TableAuditResult } from "./table.ts";

@@ -1,7 +1,12 @@
 // Damage to an index is told exactly: which table, which row, which column.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditedIndex, openAuditedIndex } from "../../tests/support/index/audited-index.ts";
-import { corruptibleColumns, pickRow, findTable, withCorruptRow } from "../../tests/support/index/corrupt-rows.ts";
+import {
+  corruptibleColumns,
+  findTable,
+  pickRow,
+  withCorruptRow,
+} from "../../tests/support/index/corrupt-rows.ts";
 import { tables } from "../protocol/domains.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { tableAudits } from "./tables/all-tables.ts";

@@ -8,7 +8,13 @@ import { type IdRange, readIdRange, readIdRangesWithin } from "../store/index/id
 import { findInconsistentVersions } from "../store/index/inconsistent-versions.ts";
 import { countDistinctLogs, type LogCounts } from "../store/index/log-lookup.ts";
 import type { Session } from "../store/postgres/session.ts";
-import { type AuditReads, areKnownToContract, compareRows, type RowDifference, ENTIRE_ROW } from "./tables/compare-rows.ts";
+import {
+  type AuditReads,
+  areKnownToContract,
+  compareRows,
+  ENTIRE_ROW,
+  type RowDifference,
+} from "./tables/compare-rows.ts";
 import type { CreationEvent, TableAudit } from "./tables/define-audit.ts";
 
 export type AuditContext = {
@@ -105,7 +111,8 @@ async function checkCount(
   { session, block, reads, logCounts }: AuditContext,
   findings: Findings,
 ): Promise<void> {
-  const addressOf = ({ anyEmitter, contract }: CreationEvent) => (anyEmitter ? null : reads.addressOf(contract));
+  const addressOf = ({ anyEmitter, contract }: CreationEvent) =>
+    anyEmitter ? null : reads.addressOf(contract);
   let expected = 0;
   for (const birth of births) {
     const { topic0, distinctBy: apart } = birth;
@@ -175,7 +182,10 @@ async function checkRecount(
   { session, block }: AuditContext,
   findings: Findings,
 ): Promise<void> {
-  const { count, first } = await findAggregateMismatches(session, table, recount, { block, limit: FIRST_DIFFERENCES });
+  const { count, first } = await findAggregateMismatches(session, table, recount, {
+    block,
+    limit: FIRST_DIFFERENCES,
+  });
   const source = `recount of ${recount.from.map(({ name }) => name).join(", ")}`;
   tell(
     findings,

@@ -2,7 +2,7 @@
 import type { Hex } from "../lib/hex.ts";
 import { readAddress, readData, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
 import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
-import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "./rpc/types.ts";
+import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
 export type Transaction = {
   readonly from: Hex;
@@ -58,7 +58,13 @@ export type ContractCall = {
 };
 
 /** The call that asks one contract; for callers who put it into a batch of their own. */
-export function contractCall({ to, data, block, gasMax, codeOverride: lentCode }: ContractCall): RpcCall<Hex> {
+export function contractCall({
+  to,
+  data,
+  block,
+  gasMax,
+  codeOverride: lentCode,
+}: ContractCall): RpcCall<Hex> {
   return {
     method: "eth_call",
     params: [

@@ -7,7 +7,7 @@ import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/suppor
 import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { Fault } from "../lib/fault.ts";
-import type { ChainLog, BlockHeader } from "../schema/chain-log.ts";
+import type { BlockHeader, ChainLog } from "../schema/chain-log.ts";
 import { readHeaders } from "./headers.ts";
 import { readBlockLogs } from "./logs/read-block-logs.ts";
 import { streamLogs } from "./logs/stream-logs.ts";
@@ -78,7 +78,9 @@ async function withNodes(
   const nodes: FaultyNode[] = [];
   try {
     for (const list of lists) {
-      nodes.push(await startFaultyNode({ upstream: logs.chain.rpcUrl, plan: planFaults(list), liesPerQuestion }));
+      nodes.push(
+        await startFaultyNode({ upstream: logs.chain.rpcUrl, plan: planFaults(list), liesPerQuestion }),
+      );
     }
     const { rpc } = createTestRpc(
       nodes.map((node) => node.url),

@@ -3,7 +3,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
 import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
-import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "./rpc/types.ts";
+import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
 export type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 
@@ -73,7 +73,11 @@ export async function readHeader(
   return rpc.request(method, params, parse ? { ...options, parse } : options);
 }
 
-export async function readHeaderByHash(rpc: Rpc, hash: Hex, options: RpcCallOptions = {}): Promise<BlockHeader> {
+export async function readHeaderByHash(
+  rpc: Rpc,
+  hash: Hex,
+  options: RpcCallOptions = {},
+): Promise<BlockHeader> {
   const { method, params, parse } = headerByHashCall(hash);
   return rpc.request(method, params, parse ? { ...options, parse } : options);
 }

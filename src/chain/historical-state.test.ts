@@ -14,7 +14,7 @@ import {
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
 import { readHeader } from "./headers.ts";
-import { callAtLaterBlock, callAtBlocks, hasLogsSince } from "./historical-state.ts";
+import { callAtBlocks, callAtLaterBlock, hasLogsSince } from "./historical-state.ts";
 
 /** Responds with the block number: NUMBER, MSTORE, RETURN. */
 const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";

@@ -2,15 +2,15 @@
 import type { Hex } from "../lib/hex.ts";
 import { callContracts, contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall, readHeader } from "./headers.ts";
-import { RPC_FAILURES, type RpcFailureKind, RpcError } from "./rpc/errors.ts";
+import { RPC_FAILURES, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import { toQuantity } from "./rpc/hex-values.ts";
 import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
 import {
-  type RpcResult,
-  type RpcCallOptions,
   type PinnedRpc,
   type PinOptions,
   type Rpc,
+  type RpcCallOptions,
+  type RpcResult,
   unwrapResults,
 } from "./rpc/types.ts";
 
@@ -99,7 +99,10 @@ function resultOf(answer: RpcResult<Hex>): Hex | null {
 export type HistoricalBlock = { readonly number: number; readonly hash: Hex };
 
 /** `at`: the block that was read at; null where there was no call. */
-export type LaterCallResults = { readonly at: HistoricalBlock | null; readonly results: readonly (Hex | null)[] };
+export type LaterCallResults = {
+  readonly at: HistoricalBlock | null;
+  readonly results: readonly (Hex | null)[];
+};
 
 /**
  * Results at one recent block that descends from the block of every call; null for a revert. The blocks must belong to
@@ -172,7 +175,8 @@ export async function hasLogsSince(
     unwrapResults(await node.batch([canonicalHeaderCall(at.number, at.hash)], options));
     return answers.map((answer) => {
       if ("ok" in answer) return answer.ok;
-      if (RPC_FAILURES[answer.error.kind].next === "retry" && answer.error.kind !== "timeout") throw answer.error;
+      if (RPC_FAILURES[answer.error.kind].next === "retry" && answer.error.kind !== "timeout")
+        throw answer.error;
       return null;
     });
   }, options);

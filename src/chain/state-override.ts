@@ -5,7 +5,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { PinnedBlock } from "../portfolio/types.ts";
 import { contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall } from "./headers.ts";
-import { type RpcFailureKind, RpcError } from "./rpc/errors.ts";
+import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import type { Rpc, RpcCall } from "./rpc/types.ts";
 
 export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };

@@ -6,7 +6,7 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { encodeFunctionData } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type FaultyNode, startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { NodeRpcCall, NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
+import type { NodeFaultInjection, NodeRpcCall } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
 import { createCallTracer } from "./transactions.ts";
@@ -47,7 +47,9 @@ async function multicall(...calls: readonly (readonly [Hex, Hex])[]): Promise<He
   return (await chain.request("eth_sendTransaction", [{ from, to: MULTICALL3_ADDRESS, data }])) as Hex;
 }
 
-async function through(plan: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null): Promise<FaultyNode> {
+async function through(
+  plan: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null,
+): Promise<FaultyNode> {
   const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: (_, calls) => plan(calls) });
   nodes.push(node);
   return node;

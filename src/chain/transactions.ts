@@ -1,9 +1,9 @@
 // The calls that a transaction made, as a node traces them (debug_traceTransaction with geth's callTracer).
 import type { Hex } from "../lib/hex.ts";
-import { type RpcFailureKind, RpcError } from "./rpc/errors.ts";
+import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import { readAddress, readData, readObject } from "./rpc/hex-values.ts";
 import { malformedResponse } from "./rpc/invalid-response.ts";
-import type { RpcCallOptions, Rpc, RpcCall } from "./rpc/types.ts";
+import type { Rpc, RpcCall, RpcCallOptions } from "./rpc/types.ts";
 
 export type TracedCall = { readonly to: Hex; readonly input: Hex };
 
@@ -20,7 +20,11 @@ const NOT_OFFERED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "refuse
 export function createCallTracer(rpc: Rpc): CallTracer {
   const withoutTraces = new Set<number>();
 
-  async function trace(only: number, hash: Hex, options: RpcCallOptions): Promise<readonly TracedCall[] | null> {
+  async function trace(
+    only: number,
+    hash: Hex,
+    options: RpcCallOptions,
+  ): Promise<readonly TracedCall[] | null> {
     const { method, params, parse } = traceCall(hash);
     const read = parse ? { ...options, parse } : options;
     try {

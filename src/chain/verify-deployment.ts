@@ -3,7 +3,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { RpcError } from "./rpc/errors.ts";
 import { readData, readQuantity } from "./rpc/hex-values.ts";
-import { type RpcCallOptions, type PinnedRpc, type Rpc, unwrapResults } from "./rpc/types.ts";
+import { type PinnedRpc, type Rpc, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
 export type ExpectedDeployment = {
   readonly chainId: number;

@@ -20,7 +20,8 @@ export const COMMANDS: readonly Command[] = [
       data: {
         type: "string",
         valueName: "DIR",
-        description: "keep the database in DIR when it stops; the next start there begins anew, as the chains do",
+        description:
+          "keep the database in DIR when it stops; the next start there begins anew, as the chains do",
       },
     },
     load: async () => (await import("./commands/local.ts")).localCommand,

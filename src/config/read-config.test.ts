@@ -6,8 +6,8 @@ import { Secret } from "../lib/secret.ts";
 import { readConfig, rejectUnknownVariables } from "./read-config.ts";
 import {
   booleanText,
-  integer,
   commaSeparated,
+  integer,
   matchingText,
   oneOf,
   optional,

@@ -4,9 +4,9 @@ import { LOG_LEVELS } from "../lib/log.ts";
 import {
   baseUrl,
   booleanText,
+  commaSeparated,
   gweiAmount,
   integer,
-  commaSeparated,
   matchingText,
   oneOf,
   optional,
@@ -215,7 +215,12 @@ export const portfolioSettings = {
 };
 
 export const paywallSettings = {
-  portfolioPriceUsd: setting("PORTFOLIO_PRICE_USD", usdAmount, "0.01", "Price of one snapshot, in US dollars."),
+  portfolioPriceUsd: setting(
+    "PORTFOLIO_PRICE_USD",
+    usdAmount,
+    "0.01",
+    "Price of one snapshot, in US dollars.",
+  ),
   payTo: setting("PAY_TO", optional(address), null, "Address that is paid; needed to sell anything."),
   facilitatorUrl: setting(
     "FACILITATOR_URL",

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import { trackAllowedMethods } from "./allowed-methods.ts";
 import type { LogRequestError } from "./error-log.ts";
-import { sendPreflightResponse, DEFAULT_HEADERS } from "./security/headers.ts";
+import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
 
 /** Must be added before the first route, and after the hooks that every request passes. */
 export function addErrorHandlers(app: FastifyInstance, logFault: LogRequestError): void {

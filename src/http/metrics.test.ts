@@ -8,7 +8,13 @@ it("counts answers, refusals and paths that are no route", async () => {
   const registry = new Registry();
   const log = createLog({ level: "silent", terminal: false, name: "test" });
   const ready = async () => ({ ready: true }) as const;
-  const server = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, registry, checkReadiness: ready });
+  const server = createHttpServer({
+    log,
+    bodyBytesMax: 1_024,
+    requestMsMax: 5_000,
+    registry,
+    checkReadiness: ready,
+  });
   server.app.get("/things/:id", async () => ({ ok: true }));
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   for (const path of ["/things/1", "/things/2", "/nothing", "/else"]) await fetch(url + path);

@@ -34,7 +34,10 @@ export function writeResponse(
   answer: SerializedResponse,
   request: IncomingMessage,
   response: ServerResponse,
-  { requestId: id, closeConnection: leaving }: { readonly requestId: string; readonly closeConnection: boolean },
+  {
+    requestId: id,
+    closeConnection: leaving,
+  }: { readonly requestId: string; readonly closeConnection: boolean },
 ): number {
   const { body, etag } = answer;
   const headers = [...answer.headers, "x-request-id", id];

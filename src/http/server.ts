@@ -75,7 +75,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const count = options.registry ? createRequestMetrics(options.registry) : () => undefined;
   let kept: CachedResponseLookup = () => undefined;
   let leaving = false;
-  const quick = { guard, count, isLeaving: () => leaving };
+  const quick = { guard, observeRequest: count, isShuttingDown: () => leaving };
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // Whole-request lines are metrics' business; the log is for what went wrong.
@@ -151,12 +151,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-const NO_LIMITS = { requestsPerMinuteMax: 0, bodyBytesPerMinuteMax: 0, proxies: 0 };
+const NO_LIMITS = { requestsPerMinuteMax: 0, bodyBytesPerMinuteMax: 0, trustedProxies: 0 };
 
 function connectionLimits(options: HttpServerOptions, repeats: LogThrottle): ConnectionLimitOptions {
   const { log, connectionsMax = 0, connectionsPerClientMax = 0, trustedProxies: proxies = 0 } = options;
   // Behind a proxy all connections come from its address.
-  return { connectionsMax, perClientMax: proxies > 0 ? 0 : connectionsPerClientMax, log, repeatLimit: repeats };
+  return {
+    connectionsMax,
+    perClientMax: proxies > 0 ? 0 : connectionsPerClientMax,
+    log,
+    repeatLimit: repeats,
+  };
 }
 
 function listenFault(cause: unknown, { host, port, portVariable: variable }: ListenAddress): Fault {

@@ -101,7 +101,7 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<Prepared> {
   const [logs, [tip]] = await Promise.all([
-    protocol.detail(range.logs, signal),
+    protocol.addDetails(range.logs, signal),
     chain.readHeaders([range.toBlock], signal),
   ]);
   if (!tip) throw new Error(`the node has logs up to block ${range.toBlock}, but not the block itself`);

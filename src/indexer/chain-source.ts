@@ -5,7 +5,7 @@ import { readTransactions } from "../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../chain/head/finality.ts";
 import { followHeads } from "../chain/head/follow-heads.ts";
 import { readHeaderByHash, readHeaders } from "../chain/headers.ts";
-import { callAtLaterBlock, callAtBlocks, hasLogsSince } from "../chain/historical-state.ts";
+import { callAtBlocks, callAtLaterBlock, hasLogsSince } from "../chain/historical-state.ts";
 import { readCrossCheckedBlockLogs } from "../chain/logs/cross-checked-block-logs.ts";
 import type { LogFilter } from "../chain/logs/filter.ts";
 import { createSecondaryProviders } from "../chain/logs/secondary-providers.ts";

@@ -45,7 +45,7 @@ async function write(
   signal: AbortSignal,
 ): Promise<WrittenBatch> {
   const perBlock = await Promise.all(headers.map((header) => chain.readBlockLogs(header, signal)));
-  const logs = await protocol.detail(perBlock.flat(), signal);
+  const logs = await protocol.addDetails(perBlock.flat(), signal);
   const blocks = headers.map(({ number, hash, timestamp }, index) => ({
     number,
     hash,
@@ -61,7 +61,7 @@ async function write(
 }
 
 async function isOurs(store: StorePort, head: BlockHeader): Promise<boolean> {
-  const [ours] = await store.blocksDown(head.number, 1);
+  const [ours] = await store.readBlocksDescending(head.number, 1);
   // Blocks that are final and empty are forgotten; a node that far back only lags.
   return ours === undefined || ours.number !== head.number || ours.hash === head.hash;
 }
@@ -77,7 +77,7 @@ export async function rollBackToCommonAncestor(
   signal: AbortSignal,
 ): Promise<SyncStep | null> {
   for (let top = from; ; ) {
-    const ours = await store.blocksDown(top, BLOCKS_PER_STEP_MAX);
+    const ours = await store.readBlocksDescending(top, BLOCKS_PER_STEP_MAX);
     const candidates = ours.filter(({ number }) => number >= position.finalized);
     const theirs = await chain.readHeaders(
       candidates.map(({ number }) => number),
@@ -90,7 +90,8 @@ export async function rollBackToCommonAncestor(
       return { kind: "rolled back", to: shared, depth: position.block.number - shared.number };
     }
     const lowest = candidates.at(-1);
-    if (!lowest || candidates.length < ours.length || ours.length < BLOCKS_PER_STEP_MAX) throw tooDeep(position);
+    if (!lowest || candidates.length < ours.length || ours.length < BLOCKS_PER_STEP_MAX)
+      throw tooDeep(position);
     top = lowest.number - 1;
   }
 }

@@ -76,7 +76,7 @@ function isCurable(error: unknown, failures: number): boolean {
 async function catchUp(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
   for (;;) {
     const finalized = await parts.chain.readFinalized(options.signal);
-    const position = (await parts.store.position()) ?? (await begin(parts, options));
+    const position = (await parts.store.readCheckpoint()) ?? (await begin(parts, options));
     const from = position.block.number + 1;
     if (from > finalized.number) return;
     // What was indexed before it was final must be what the chain has before more is put on top of it.
@@ -94,7 +94,10 @@ async function catchUp(parts: IndexingContext, options: IndexChainOptions): Prom
 }
 
 /** The block before the deployment is where everything starts from. */
-async function begin({ chain, protocol, store }: IndexingContext, options: IndexChainOptions): Promise<Position> {
+async function begin(
+  { chain, protocol, store }: IndexingContext,
+  options: IndexChainOptions,
+): Promise<Position> {
   const number = Math.max(0, options.startBlock - 1);
   const [header] = await chain.readHeaders([number], options.signal);
   if (!header) throw new Error(`block ${number} was not answered`);
@@ -122,7 +125,7 @@ async function stepsTo(
   options: IndexChainOptions,
 ): Promise<boolean> {
   while (!options.signal.aborted) {
-    const position = await parts.store.position();
+    const position = await parts.store.readCheckpoint();
     if (!position || position.block.number + BLOCKS_PER_STEP_MAX < finalized) return false;
     const step = await stepTowards(parts, position, head, finalized, options.signal);
     if (step.kind === "written") options.report.onBatchWritten(step.written, "live");

@@ -1,6 +1,6 @@
 // What the indexing loop needs from a chain, a protocol and a store; doors plug them in.
 import type { Hex } from "../lib/hex.ts";
-import type { ChainLog, BlockHeader } from "../schema/chain-log.ts";
+import type { BlockHeader, ChainLog } from "../schema/chain-log.ts";
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { RequiredRow } from "../schema/domain.ts";
 import type { Row, Table } from "../schema/table.ts";
@@ -39,7 +39,7 @@ export type RowsPort = {
 /** The protocol: from logs to changes of rows. */
 export type ProtocolPort = {
   /** Adds what events leave out, asking the chain where it has to. */
-  detail(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly LogWithDetails[]>;
+  addDetails(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly LogWithDetails[]>;
   /** Makes the changes of these logs, in order. Pure but for `rows`. */
   fold(logs: readonly LogWithDetails[], rows: RowsPort): Promise<void>;
 };
@@ -65,11 +65,11 @@ export type Folded = {
 
 /** The store: rows, raw logs, block hashes and checkpoint, changed together or not at all. */
 export type StorePort = {
-  position(): Promise<Position | null>;
+  readCheckpoint(): Promise<Position | null>;
   /** Makes the changes of a batch in memory, upon what `after` leaves: the batch before it, which may still be on its way. */
   fold(batch: Batch, fold: ProtocolPort["fold"], after: Folded | null): Promise<Folded>;
   /** Stored blocks from `number` downwards, newest first. */
-  blocksDown(number: number, limit: number): Promise<readonly BlockSummary[]>;
+  readBlocksDescending(number: number, limit: number): Promise<readonly BlockSummary[]>;
   rollback(to: BlockSummary): Promise<void>;
 };
 

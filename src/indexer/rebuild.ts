@@ -5,7 +5,7 @@ import type { RebuildOptions } from "../store/index/rebuild.ts";
 
 const PROGRESS_MS = 2_000;
 
-export function createRebuildProgress(log: Log, clock: Clock): RebuildOptions["report"] {
+export function createRebuildProgress(log: Log, clock: Clock): RebuildOptions["onProgress"] {
   let toldMs = clock.nowMs();
   return ({ block, toBlock, logs }) => {
     if (clock.nowMs() - toldMs < PROGRESS_MS) return;

@@ -19,7 +19,7 @@ import { openIndexStore } from "../store/index/store.ts";
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { createChainSource, createDetailReads } from "./chain-source.ts";
-import { indexChain, type IndexingReporter } from "./loop.ts";
+import { type IndexingReporter, indexChain } from "./loop.ts";
 import { createRebuildProgress } from "./rebuild.ts";
 import { withSelfAudit } from "./self-audit/run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";

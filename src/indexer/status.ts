@@ -8,7 +8,12 @@ import type { Log } from "../lib/log.ts";
 import type { IndexingReporter } from "./loop.ts";
 import type { BlockSummary } from "./ports.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
-import { type SelfAuditReport, selfAuditDetails, describeSelfAuditDifferences, createSelfAuditStatus } from "./self-audit/status.ts";
+import {
+  createSelfAuditStatus,
+  describeSelfAuditDifferences,
+  type SelfAuditReport,
+  selfAuditDetails,
+} from "./self-audit/status.ts";
 
 export type IndexerPhase = "starting" | "standby" | "backfill" | "live" | "failing";
 

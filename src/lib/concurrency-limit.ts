@@ -7,7 +7,10 @@ export type ConcurrencyLimit = {
   readonly waiting: number;
 };
 
-export function createConcurrencyLimit(options: { runningMax: number; waitingMax: number }): ConcurrencyLimit {
+export function createConcurrencyLimit(options: {
+  runningMax: number;
+  waitingMax: number;
+}): ConcurrencyLimit {
   let running = 0;
   // First come, first served: a task handed a place by its predecessor never races with a newcomer.
   const queue: (() => void)[] = [];

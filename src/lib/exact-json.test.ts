@@ -90,6 +90,8 @@ describe("decimalOf", () => {
 describe("integerOf", () => {
   it("reads whole numbers that a float keeps, and nothing else", () => {
     expect(["0", "18", "999999999999999"].map(parseExactInteger)).toEqual([0, 18, 999_999_999_999_999]);
-    expect(["-1", "1.0", "1e3", "1000000000000000", "", 5, null].map(parseExactInteger)).toEqual(Array(7).fill(null));
+    expect(["-1", "1.0", "1e3", "1000000000000000", "", 5, null].map(parseExactInteger)).toEqual(
+      Array(7).fill(null),
+    );
   });
 });

@@ -4,12 +4,12 @@ import { FAULTS, Fault, type FaultCode, toFault } from "./fault.ts";
 
 describe("faults", () => {
   it.each(Object.keys(FAULTS) as FaultCode[])("%s has a sane status, exit code and sentence", (code) => {
-    const { status, exit, meaning, retry } = FAULTS[code];
+    const { status, exit, description, retry } = FAULTS[code];
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(600);
     expect(exit).toBeGreaterThan(0);
     expect(exit).toBeLessThan(126);
-    expect(meaning).toMatch(/^[A-Z].*\.$/);
+    expect(description).toMatch(/^[A-Z].*\.$/);
     // A client that made a mistake is never told to send it again, except when it only came too often or too early.
     if (retry) expect([408, 409, 425, 429, 503]).toContain(status);
   });

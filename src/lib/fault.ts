@@ -51,7 +51,8 @@ export const FAULTS = {
     status: 403,
     retry: false,
     exit: 70,
-    description: "The write is signed by someone who may not make it, or for something else than what was sent.",
+    description:
+      "The write is signed by someone who may not make it, or for something else than what was sent.",
   },
   NOT_FOUND: { status: 404, retry: false, exit: 70, description: "There is no record of that name." },
   ROUTE_UNKNOWN: { status: 404, retry: false, exit: 70, description: "No such path." },
@@ -312,7 +313,7 @@ const OF_OUR_SURROUNDINGS = /^(?:DATABASE|NODE|CHAIN|DEPLOYMENT|CONFIG|LISTEN)_/
 
 /** What a stranger may be told about a fault. */
 export function publicMessage(fault: Fault): string {
-  return OF_OUR_SURROUNDINGS.test(fault.code) ? FAULTS[fault.code].meaning : fault.message;
+  return OF_OUR_SURROUNDINGS.test(fault.code) ? FAULTS[fault.code].description : fault.message;
 }
 
 /** Wraps anything thrown into a Fault; what is not ours becomes INTERNAL and shows nothing of its text. */

@@ -1,6 +1,6 @@
 // Text in a page stays text, whatever it says.
 import { describe, expect, it } from "vitest";
-import { escapeHtml, jsonForHtml, cspSourceHash } from "./html.ts";
+import { cspSourceHash, escapeHtml, jsonForHtml } from "./html.ts";
 
 describe("text in a page", () => {
   it("can not open a tag, end an attribute or make an entity", () => {

@@ -39,11 +39,11 @@ export function createRemoteEndpoint(url: Secret<string>, protocols = ["http:", 
 }
 
 /** What a failed fetch says, cleaned: it says only "fetch failed" itself, and what happened is in its causes. */
-export function redactError(error: unknown, { redact: scrub }: Pick<RemoteEndpoint, "scrub">): Error {
-  if (!(error instanceof Error)) return new Error(scrub(String(error)));
+export function redactError(error: unknown, { redact }: Pick<RemoteEndpoint, "redact">): Error {
+  if (!(error instanceof Error)) return new Error(redact(String(error)));
   const code = (error as NodeJS.ErrnoException).code;
-  const text = scrub(code && !error.message.includes(code) ? `${code} ${error.message}` : error.message);
-  return new Error(text, error.cause === undefined ? {} : { cause: redactError(error.cause, { redact: scrub }) });
+  const text = redact(code && !error.message.includes(code) ? `${code} ${error.message}` : error.message);
+  return new Error(text, error.cause === undefined ? {} : { cause: redactError(error.cause, { redact }) });
 }
 
 function secretsOf(url: URL, whole: string): readonly string[] {

@@ -5,14 +5,19 @@ export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
 
 export async function loadDevPackages() {
   try {
-    const [{ startLocalChain }, { LOCAL_GENESIS_CODE }, { deployFundedMarket: openMarket }, { openWorld }, { runSimulator: playEconomy }] =
-      await Promise.all([
-        import("@sextant/local-chain/local-chain"),
-        import("@sextant/contracts/deploy/deploy"),
-        import("@sextant/simulator/fund-market"),
-        import("@sextant/simulator/world"),
-        import("@sextant/simulator/simulator"),
-      ]);
+    const [
+      { startLocalChain },
+      { LOCAL_GENESIS_CODE },
+      { deployFundedMarket: openMarket },
+      { openWorld },
+      { runSimulator: playEconomy },
+    ] = await Promise.all([
+      import("@sextant/local-chain/local-chain"),
+      import("@sextant/contracts/deploy/deploy"),
+      import("@sextant/simulator/fund-market"),
+      import("@sextant/simulator/world"),
+      import("@sextant/simulator/simulator"),
+    ]);
     return { startLocalChain, LOCAL_GENESIS_CODE, openMarket, openWorld, playEconomy };
   } catch (cause) {
     throw new Fault(

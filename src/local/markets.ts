@@ -9,7 +9,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
-import type { ChainConfig, PortfolioChain, ListedToken } from "../portfolio/types.ts";
+import type { ChainConfig, ListedToken, PortfolioChain } from "../portfolio/types.ts";
 import { loadDevPackages } from "./dev-packages.ts";
 
 export type LocalMarket = {

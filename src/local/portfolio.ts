@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import type { Config } from "../config/read-config.ts";
-import type { gasSettings, paymentSettings, portfolioSettings, paywallSettings } from "../config/settings.ts";
+import type { gasSettings, paymentSettings, paywallSettings, portfolioSettings } from "../config/settings.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
@@ -48,7 +48,11 @@ export async function serveLocalPortfolio(
     if (outcome === "settled") settled += 1;
     counted(outcome);
   };
-  const paid = { ...config, ...createLocalPaymentConfig(economy), facilitatorUrl: new Secret(needs.facilitator) };
+  const paid = {
+    ...config,
+    ...createLocalPaymentConfig(economy),
+    facilitatorUrl: new Secret(needs.facilitator),
+  };
   const seller = await openPortfolioPaywall(paid, { database, log, count, listenUrl: listensAt });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {

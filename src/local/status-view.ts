@@ -5,7 +5,13 @@ import { describeIndexPosition } from "../indexer/status-line.ts";
 import { formatAmount } from "../lib/amount.ts";
 import type { LocalRun } from "./state-file.ts";
 
-export function formatLocalBanner({ urls, simulation: economy, markets, offer, file }: LocalRun & { file: string }): string {
+export function formatLocalBanner({
+  urls,
+  simulation: economy,
+  markets,
+  offer,
+  file,
+}: LocalRun & { file: string }): string {
   const { contracts, chainId } = economy.deployment;
   const { api, portfolio } = urls;
   const payer = economy.accounts.payer.address;

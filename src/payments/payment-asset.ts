@@ -2,7 +2,7 @@
 
 import type { Config } from "../config/read-config.ts";
 import type { paymentSettings } from "../config/settings.ts";
-import { chainIdOfNetwork, type Caip2Network } from "../lib/caip2.ts";
+import { type Caip2Network, chainIdOfNetwork } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { findKnownAsset, type PaymentAsset } from "./known-assets.ts";

@@ -54,7 +54,13 @@ const sold = (changed: Environment = {}): Environment => ({
 function start(environment: Environment) {
   const { log, logged } = createTestLog();
   const stop = new AbortController();
-  const ended = portfolioCommand({ environment, options: {}, log, print: () => undefined, stop: stop.signal });
+  const ended = portfolioCommand({
+    environment,
+    options: {},
+    log,
+    print: () => undefined,
+    stop: stop.signal,
+  });
   return { ended, logged, stop };
 }
 

@@ -1,10 +1,10 @@
 // The portfolio's view of a real chain: one block, whatever happens to the chain, and nodes of every manner.
 
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
-import { returningCode, HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import type { NodeRpcCall, NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
+import type { NodeFaultInjection, NodeRpcCall } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import {
   localChainConfig,
@@ -55,7 +55,10 @@ const mint = (token: Hex, amount: bigint) =>
     data: encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [wallet, amount] }),
   });
 
-async function pinned(plan?: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null, tokens: readonly Hex[] = []) {
+async function pinned(
+  plan?: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null,
+  tokens: readonly Hex[] = [],
+) {
   const node = await stage.node(plan);
   return { node, at: await stage.port(node, tokens).pin(signal) };
 }
@@ -136,7 +139,10 @@ describe("lent code", () => {
     let refuses = true;
     const { node, at } = await pinned((calls) => (refuses ? rejectStateOverrides(calls) : null));
     let nowMs = 0;
-    const lending = createOverrideCaller(createTestRpc([node.url]).rpc, { ...systemClock, nowMs: () => nowMs });
+    const lending = createOverrideCaller(createTestRpc([node.url]).rpc, {
+      ...systemClock,
+      nowMs: () => nowMs,
+    });
     expect(await lending.callWithOverride(at.block, call, signal)).toBeNull();
     refuses = false;
     expect(await lending.callWithOverride(at.block, call, signal)).toBeNull();
@@ -154,7 +160,9 @@ describe("lent code", () => {
   it("that reverts or runs out of gas gives nothing, and other code is lent again", async () => {
     const { at } = await pinned();
     expect(await at.callWithOverride({ code: "0x5f5ffd", data: "0x" }, signal)).toBeNull();
-    expect(await at.callWithOverride({ code: HOSTILE_CODE.loop, data: "0x", gasMax: 100_000 }, signal)).toBeNull();
+    expect(
+      await at.callWithOverride({ code: HOSTILE_CODE.loop, data: "0x", gasMax: 100_000 }, signal),
+    ).toBeNull();
     expect(await at.callWithOverride(call, signal)).toBe(word(at.block.number));
   });
 });

@@ -8,7 +8,7 @@ import { type Rpc, type RpcCall, unwrapResults } from "../chain/rpc/types.ts";
 import { createOverrideCaller } from "../chain/state-override.ts";
 import { Fault } from "../lib/fault.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import type { PinnedChain, ChainConfig, PortfolioChain, PinnedBlock, WalletTransferQuery } from "./types.ts";
+import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, WalletTransferQuery } from "./types.ts";
 
 // Enough for any single read of an honest protocol; a reader that needs more says so.
 const READ_GAS_MAX = 10_000_000;
@@ -23,12 +23,15 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig): PortfolioChain 
     async pin(signal) {
       const { number, hash, timestamp } = await readHeader(rpc, "latest", { signal });
       const block = { number, hash, timestamp };
-      return { ...readsAt(rpc, chain, block), callWithOverride: (call, abort) => lending.callWithOverride(block, call, abort) };
+      return {
+        ...readsAt(rpc, chain, block),
+        callWithOverride: (call, abort) => lending.callWithOverride(block, call, abort),
+      };
     },
   };
 }
 
-function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedChain, "readLent"> {
+function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedChain, "callWithOverride"> {
   const at = { blockHash: block.hash };
   return {
     chain,

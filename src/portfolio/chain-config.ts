@@ -10,7 +10,10 @@ export type ChainConfigSources = {
   readonly stablecoinsOf: (chainId: number) => ReadonlySet<Hex>;
 };
 
-export function createChainConfig(facts: ChainInfo, { lists, stablecoinsOf }: ChainConfigSources): ChainConfig {
+export function createChainConfig(
+  facts: ChainInfo,
+  { lists, stablecoinsOf }: ChainConfigSources,
+): ChainConfig {
   const { slug, chainId, name, native, blockTimeMs } = facts;
   return {
     slug,

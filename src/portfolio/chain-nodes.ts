@@ -56,7 +56,10 @@ export async function openPortfolioChains(
   });
   const opened = served.map(({ facts, urls }) => {
     const rpc = createRpc({ urls, chainId: facts.chainId, log });
-    return { rpc, port: createChainAccess(rpc, createChainConfig(facts, { lists, stablecoinsOf: getStablecoins })) };
+    return {
+      rpc,
+      port: createChainAccess(rpc, createChainConfig(facts, { lists, stablecoinsOf: getStablecoins })),
+    };
   });
   return {
     chains: opened.map(({ port }) => port),

@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
 import {
-  makeChainConfig,
-  numberedContract,
-  type Deferred,
   createDeferred,
-  makeChainParts,
+  type Deferred,
   makeChainAccesses,
+  makeChainConfig,
+  makeChainParts,
+  numberedContract,
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { coalesceSnapshots } from "./coalesce-snapshots.ts";
@@ -36,7 +36,11 @@ function shared(keptMax?: number) {
         return read.promise;
       },
     },
-    { chains: makeChainAccesses(base, ethereum), clock, ...(keptMax === undefined ? {} : { cacheEntriesMax: keptMax }) },
+    {
+      chains: makeChainAccesses(base, ethereum),
+      clock,
+      ...(keptMax === undefined ? {} : { cacheEntriesMax: keptMax }),
+    },
   );
   const finish = (index: number) => reads[index]?.resolve(snapshot(`read ${index}`));
   /** Asks, answers at once, and tells which read the answer came from. */

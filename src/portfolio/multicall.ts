@@ -2,7 +2,7 @@
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Hex } from "../lib/hex.ts";
 import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "./multicall-encoding.ts";
-import type { PinnedChain, ContractRead } from "./types.ts";
+import type { ContractRead, PinnedChain } from "./types.ts";
 
 /** About 6 million gas with the dearest of them, balances that accrue interest. */
 const CALLS_PER_BUNDLE_MAX = 200;

@@ -1,7 +1,7 @@
 // What a portfolio request asks: a wallet, its chains, and whether spam is shown.
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
-import { type Parameter, type ParameterKind, enumParameter } from "../schema/parameter.ts";
+import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & { readonly spam: "include" | "exclude" };

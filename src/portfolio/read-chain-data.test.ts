@@ -1,10 +1,10 @@
 // A position whose asset nobody prices: its receipt token is asked for then, and only then.
 import { describe, expect, it } from "vitest";
 import {
+  makeChainAccess,
   makeChainConfig,
   makeHolding,
   makeListedToken,
-  makeChainAccess,
   makePosition,
   makeSnapshot,
   TEST_WALLET,
@@ -23,7 +23,10 @@ async function take(price: PriceSource["read"]) {
     asked.push(question.assets.map(({ symbol }) => symbol));
     return price(question, signal);
   };
-  const position = makePosition({ assets: [makeHolding(usdc, 7_000_000n)], receiptTokens: [receipt.contract] });
+  const position = makePosition({
+    assets: [makeHolding(usdc, 7_000_000n)],
+    receiptTokens: [receipt.contract],
+  });
   const holdings = [makeHolding(receipt, 5_000_000n)];
   const parts = await readChainData(
     {

@@ -1,8 +1,8 @@
 // Everything about a wallet on one chain at one block: balances, metadata, positions, prices, in this order.
 import type { Hex } from "../lib/hex.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
-import { createProviderPriceSource, collectPrices, type PriceSourceGroups } from "./prices/collect-prices.ts";
-import type { PinnedChain, PortfolioChain, Holding, HoldingsProvider, PositionReader } from "./types.ts";
+import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
+import type { Holding, HoldingsProvider, PinnedChain, PortfolioChain, PositionReader } from "./types.ts";
 import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
 import type { ChainData } from "./valuation/snapshot-data.ts";
 

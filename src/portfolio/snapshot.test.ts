@@ -2,15 +2,15 @@
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
 import {
-  makeChainConfig,
-  numberedContract,
   createDeferred,
   ETHER_ASSET,
-  makeHolding,
-  makeListedToken,
   makeChainAccess,
   makeChainAccesses,
+  makeChainConfig,
+  makeHolding,
+  makeListedToken,
   makePosition,
+  numberedContract,
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { Fault } from "../lib/fault.ts";
@@ -189,7 +189,9 @@ describe("a snapshot", () => {
       });
     });
     const taker = takerOf({ provider, readMsMax: 20 });
-    await expect(taker.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal)).rejects.toMatchObject({
+    await expect(
+      taker.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal),
+    ).rejects.toMatchObject({
       code: "PROVIDER_FAILED",
       message: "The balances on Ethereum could not be read in full.",
     });

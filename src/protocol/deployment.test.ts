@@ -7,7 +7,12 @@ import { MEMORY_DEPLOYMENT } from "../../tests/support/index/memory-index.ts";
 import { Fault } from "../lib/fault.ts";
 import { CONTRACT_NAMES, parseDeployment } from "./deployment.ts";
 
-const good = { network: "somewhere", chainId: 84_532, startBlock: 0, contracts: { ...MEMORY_DEPLOYMENT.contracts } };
+const good = {
+  network: "somewhere",
+  chainId: 84_532,
+  startBlock: 0,
+  contracts: { ...MEMORY_DEPLOYMENT.contracts },
+};
 const parse = (change: Record<string, unknown>) => parseDeployment({ ...good, ...change }, "file.json");
 const withContracts = (change: Record<string, unknown>) => ({ contracts: { ...good.contracts, ...change } });
 

@@ -4,12 +4,17 @@ import type { EventSource } from "@sextant/contracts/interface/protocol-abis";
 import fc from "fast-check";
 import type { Abi, AbiEvent, AbiParameter } from "viem";
 import { describe, expect, it } from "vitest";
-import { repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, encodeProtocolLog } from "../../tests/support/index/memory-index.ts";
+import {
+  encodeProtocolLog,
+  MEMORY_DEPLOYMENT,
+  repeatAddressByte,
+  repeatHashByte,
+} from "../../tests/support/index/memory-index.ts";
 import { uint256 } from "../schema/column.ts";
 import { type Domain, defineDomain } from "../schema/domain.ts";
 import { defineTable } from "../schema/table.ts";
 import { createLogDecoder } from "./decode/logs.ts";
-import { requireFullCoverage, domains, tables } from "./domains.ts";
+import { domains, requireFullCoverage, tables } from "./domains.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 
@@ -18,7 +23,10 @@ describe("domains", () => {
   const abi: Abi = [event("Born"), event("Died"), { type: "error", name: "Nope", inputs: [] }];
   const rule = { fold: () => [], explain: () => "It happened" };
   const lives = defineTable("lives", { id: uint256 }, { key: ["id"] });
-  const made = (names: readonly string[], tables: Parameters<typeof defineDomain>[0]["tables"] = []): Domain =>
+  const made = (
+    names: readonly string[],
+    tables: Parameters<typeof defineDomain>[0]["tables"] = [],
+  ): Domain =>
     defineDomain({
       contract: "Life",
       abi,
@@ -38,7 +46,9 @@ describe("domains", () => {
   });
 
   it("are refused when an event has two rules", () => {
-    expect(() => requireFullCoverage([made(["Born", "Died"]), made(["Died"])])).toThrow("rules for Born,Died,Died");
+    expect(() => requireFullCoverage([made(["Born", "Died"]), made(["Died"])])).toThrow(
+      "rules for Born,Died,Died",
+    );
   });
 
   it("are refused when a rule has no event", () => {
@@ -244,7 +254,11 @@ describe("explanations", () => {
 
   it("tell a rejected dispute from a resolved one", () => {
     const told = [1, 2].map((status) =>
-      explain("CommerceRegistry", "DisputeResolved", { disputeId: 4n, status, resolutionHash: repeatHashByte("77") }),
+      explain("CommerceRegistry", "DisputeResolved", {
+        disputeId: 4n,
+        status,
+        resolutionHash: repeatHashByte("77"),
+      }),
     );
     expect(told).toEqual([
       `Dispute #4 resolved with ${repeatHashByte("77")}`,

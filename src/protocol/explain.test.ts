@@ -1,6 +1,12 @@
 // Explanations: what the protocol logged, in the order it was logged, with every digit of every number.
 import { describe, expect, it } from "vitest";
-import { MEMORY_ACCOUNT, repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, encodeProtocolLog } from "../../tests/support/index/memory-index.ts";
+import {
+  encodeProtocolLog,
+  MEMORY_ACCOUNT,
+  MEMORY_DEPLOYMENT,
+  repeatAddressByte,
+  repeatHashByte,
+} from "../../tests/support/index/memory-index.ts";
 import { createLogDecoder } from "./decode/logs.ts";
 import { explainLogs } from "./explain.ts";
 
@@ -19,7 +25,10 @@ const sessionKey = { sessionKey: OWNER, expiresAt: 1_800_000_000, active: true }
 
 describe("an explanation", () => {
   it("tells every event in order, integers as text and flags as flags", () => {
-    const opened = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", sessionKey, { block: 12, index: 1 });
+    const opened = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", sessionKey, {
+      block: 12,
+      index: 1,
+    });
     expect(explainLogs(TX, [submitted, opened], decoder)).toEqual({
       tx_hash: TX,
       block_number: "12",

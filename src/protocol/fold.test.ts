@@ -1,13 +1,13 @@
 // The fold as a whole: order, one look at the rows for a batch, and errors that say which log they come from.
 import { describe, expect, it } from "vitest";
 import {
-  repeatAddressByte,
-  MEMORY_DEPLOYMENT,
-  repeatHashByte,
-  MemoryRows,
   createMemoryReads,
   LogSequence,
+  MEMORY_DEPLOYMENT,
   MEMORY_ZERO_HASH,
+  MemoryRows,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../tests/support/index/memory-index.ts";
 import type { RequiredRow } from "../schema/domain.ts";
 import { receipts } from "./domains/receipts.ts";

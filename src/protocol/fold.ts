@@ -8,7 +8,7 @@ import { formatKey, type Row, type Table } from "../schema/table.ts";
 import { createLogDecoder, type DecodedEvent } from "./decode/logs.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DetailReads } from "./details/chain-reads.ts";
-import { readDetails, createStoredDetailsReader } from "./details/read-details.ts";
+import { createStoredDetailsReader, readDetails } from "./details/read-details.ts";
 
 export type LogToFold = {
   readonly log: ChainLog;

@@ -22,7 +22,9 @@ const plain = (values: unknown) =>
   JSON.stringify(values, (_, value) => (typeof value === "bigint" ? `${value}n` : value)).toLowerCase();
 
 function agrees(inputs: readonly AbiParameter[], payload: string): void {
-  expect(plain(createArgumentsDecoder(inputs)(payload))).toBe(plain(decodeAbiParameters(inputs, `0x${payload}`)));
+  expect(plain(createArgumentsDecoder(inputs)(payload))).toBe(
+    plain(decodeAbiParameters(inputs, `0x${payload}`)),
+  );
 }
 
 const registration = parseAbiParameters("string metadataURI, bytes pubkey, bytes32 capabilitiesHash");

@@ -1,10 +1,14 @@
 // What each kind of change makes of the row before it, and what it refuses.
 import { describe, expect, it } from "vitest";
-import { addAmounts, insert, type EventOrigin, upsert, update } from "./change.ts";
-import { address, orNull, unboundedText, uint63, uint256 } from "./column.ts";
+import { addAmounts, type EventOrigin, insert, update, upsert } from "./change.ts";
+import { address, orNull, uint63, uint256, unboundedText } from "./column.ts";
 import { defineRollup, defineTable } from "./table.ts";
 
-const things = defineTable("things", { id: uint256, owner: address, note: orNull(unboundedText) }, { key: ["id"] });
+const things = defineTable(
+  "things",
+  { id: uint256, owner: address, note: orNull(unboundedText) },
+  { key: ["id"] },
+);
 const counts = defineRollup(
   "counts",
   { who: address, day: uint63, times: uint63, sum: uint256 },
@@ -57,7 +61,11 @@ describe("add", () => {
   const key = { who: "0xa", day: 3n };
 
   it("starts at zero", () => {
-    expect(addAmounts(counts, key, { times: 1n }).apply(null, origin)).toEqual({ ...key, times: 1n, sum: 0n });
+    expect(addAmounts(counts, key, { times: 1n }).apply(null, origin)).toEqual({
+      ...key,
+      times: 1n,
+      sum: 0n,
+    });
     expect(addAmounts(counts, key, {}).apply(null, origin)).toEqual({ ...key, times: 0n, sum: 0n });
   });
 

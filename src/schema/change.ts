@@ -1,9 +1,20 @@
 // What an event does to a row: create it, replace it, update some columns, or add to its counters.
 
-import { type Columns, formatKey, type PROVENANCE_COLUMNS, type Row, type RowOf, type Table } from "./table.ts";
+import {
+  type Columns,
+  formatKey,
+  type PROVENANCE_COLUMNS,
+  type Row,
+  type RowOf,
+  type Table,
+} from "./table.ts";
 
 /** Which block, transaction and log a change comes from. */
-export type EventOrigin = { readonly block_number: bigint; readonly tx_hash: string; readonly log_index: number };
+export type EventOrigin = {
+  readonly block_number: bigint;
+  readonly tx_hash: string;
+  readonly log_index: number;
+};
 
 export type Change = {
   readonly table: Table;
@@ -63,7 +74,14 @@ function change<C extends Columns, K extends keyof C & string>(
   before: Change["priorRow"],
   apply: Change["apply"],
 ): Change {
-  return { table: table as unknown as Table, keyText: formatKey(table.key, key), key, values, priorRow: before, apply };
+  return {
+    table: table as unknown as Table,
+    keyText: formatKey(table.key, key),
+    key,
+    values,
+    priorRow: before,
+    apply,
+  };
 }
 
 // One function for all changes of a kind: they are made by the million, and a closure for each would cost more than

@@ -12,11 +12,11 @@ import {
   type Column,
   int257,
   orNull,
-  unboundedText,
-  unboundedInteger,
   uint16,
   uint63,
   uint256,
+  unboundedInteger,
+  unboundedText,
 } from "./column.ts";
 
 let database: Database;

@@ -26,7 +26,15 @@ const same = (value: string): string => value;
 
 function hexColumn(json: JsonSchema, unbounded = false): Column<string> {
   const sql = 'text collate "C"';
-  return { sql, nullable: false, isEscapeFree: true, isUnbounded: unbounded, toSql: same, fromSql: asText, json };
+  return {
+    sql,
+    nullable: false,
+    isEscapeFree: true,
+    isUnbounded: unbounded,
+    toSql: same,
+    fromSql: asText,
+    json,
+  };
 }
 
 function integerColumn(sql: string): Column<bigint> {

@@ -41,15 +41,17 @@ describe("details", () => {
   });
 
   it("are read from what the contract answers about the event", () => {
-    expect(naming.encodeStateCall(event)).toBe(encodeFunctionData({ abi, functionName: "named", args: [3n] }));
+    expect(naming.encodeStateCall(event)).toBe(
+      encodeFunctionData({ abi, functionName: "named", args: [3n] }),
+    );
     expect(naming.decodeState(outputOf("Ada", 7n))).toEqual(naming.decodeCall(call));
   });
 
   it("belong to the event where the call says what the event says", () => {
     const other = encodeFunctionData({ abi, functionName: "name", args: ["Bob", 7n] });
-    expect([call, other, call.slice(0, 10), "0x"].map((each) => naming.callMatches(each as Hex, event))).toEqual(
-      [true, false, false, false],
-    );
+    expect(
+      [call, other, call.slice(0, 10), "0x"].map((each) => naming.callMatches(each as Hex, event)),
+    ).toEqual([true, false, false, false]);
   });
 
   it("are the same from every later block: the record is stored as it was written", () => {

@@ -1,7 +1,7 @@
 // Statements are merged without a value ever becoming text, and their placeholders count from one.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joinSql, rawSql, type SqlText, type SqlValue, sql, compileSql } from "./sql.ts";
+import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "./sql.ts";
 
 describe("a statement", () => {
   it("numbers its values, those of merged statements included", () => {
@@ -35,7 +35,10 @@ describe("a statement", () => {
   it("joins any number of others", () => {
     expect(joinSql([], " and ").text).toBe("");
     const parts = [1, 2, 3].map((value) => sql`c = ${value}`);
-    expect(joinSql(parts, " and ")).toMatchObject({ text: "c = $1 and c = $2 and c = $3", values: [1, 2, 3] });
+    expect(joinSql(parts, " and ")).toMatchObject({
+      text: "c = $1 and c = $2 and c = $3",
+      values: [1, 2, 3],
+    });
     expect(parts[0]?.text).toBe("c = $1");
   });
 

@@ -1,7 +1,7 @@
 // What a declaration of a table comes to.
 import { describe, expect, it } from "vitest";
-import { address, unboundedText, uint63, uint256 } from "./column.ts";
-import { formatKey, defineRollup, defineTable } from "./table.ts";
+import { address, uint63, uint256, unboundedText } from "./column.ts";
+import { defineRollup, defineTable, formatKey } from "./table.ts";
 
 describe("a table", () => {
   it("carries where its rows come from and keeps all versions", () => {
@@ -37,7 +37,11 @@ describe("the text of a key", () => {
   });
 
   it("tells apart keys whose parts differ", () => {
-    const policies = defineTable("policies", { type: unboundedText, subject: unboundedText }, { key: ["type", "subject"] });
+    const policies = defineTable(
+      "policies",
+      { type: unboundedText, subject: unboundedText },
+      { key: ["type", "subject"] },
+    );
     const texts = [
       { type: "GUARDIAN", subject: "" },
       { type: "SPEND_LIMIT", subject: "" },

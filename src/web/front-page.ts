@@ -5,7 +5,10 @@ import type { Offering } from "./offering.ts";
 import { type HtmlPage, renderPage } from "./page.ts";
 import { readPageStyle } from "./page-sources.ts";
 
-export function renderFrontPage({ description: about, routes }: Offering, links: readonly DocumentLink[]): HtmlPage {
+export function renderFrontPage(
+  { description: about, routes }: Offering,
+  links: readonly DocumentLink[],
+): HtmlPage {
   const sold = routes.map(
     ({ path, priceUsd, description, terms }) =>
       `<section class="card"><h2><a href="${escapeHtml(path)}">${escapeHtml(path)}</a> · $${escapeHtml(priceUsd)}</h2><p>${escapeHtml(description)}</p><p class="soft">Paid per request with x402 on ${escapeHtml(terms.network)}. Open it in a browser with a wallet, or call it from a program.</p></section>`,

@@ -99,11 +99,11 @@ function faultTable(codes: readonly FaultCode[]): string {
   const rows = codes
     .map((code) => ({ code, ...FAULTS[code] }))
     .sort((a, b) => a.status - b.status)
-    .map(({ code, status, retry, meaning }) => [
+    .map(({ code, status, retry, description }) => [
       String(status),
       `\`${code}\``,
       retry ? "yes" : "no",
-      meaning,
+      description,
     ]);
   return formatMarkdownTable(["status", "x-error-code", "retry", "meaning"], rows);
 }

@@ -5,7 +5,10 @@ export type DocumentLink = { readonly path: string; readonly title: string; read
 
 export type LinkGroup = { readonly title: string; readonly links: readonly DocumentLink[] };
 
-export function renderLlmsText({ name, description: about, origin, routes }: Offering, groups: readonly LinkGroup[]): string {
+export function renderLlmsText(
+  { name, description: about, origin, routes }: Offering,
+  groups: readonly LinkGroup[],
+): string {
   const paid = routes.map(
     ({ method, path, priceUsd, description, terms }) =>
       `- [${method} ${path}](${origin}${path}): $${priceUsd} per request, paid with x402 on ${terms.network}. ${description}`,

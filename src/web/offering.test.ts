@@ -1,6 +1,6 @@
 // What a directory would refuse is refused at the start.
 import { describe, expect, it } from "vitest";
-import { validateOffering, type Offering, type PaidRoute } from "./offering.ts";
+import { type Offering, type PaidRoute, validateOffering } from "./offering.ts";
 
 const route: PaidRoute = {
   method: "GET",

@@ -1,5 +1,5 @@
 // A page of ours: complete in itself, and a policy that lets exactly its own style and script run.
-import { escapeHtml, cspSourceHash } from "../lib/html.ts";
+import { cspSourceHash, escapeHtml } from "../lib/html.ts";
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 

@@ -55,7 +55,12 @@ ${chains.map((chain) => chainBox(chain, parts.defaultChains)).join("\n")}
 <pre><code>curl -i '${escapeHtml(offering.origin + path)}?address=0x…'</code></pre>
 </section>
 <script type="application/json" id="offer">${jsonForHtml(offer)}</script>`;
-  return renderPage({ title: "Wallet snapshot · Sextant", style: readPageStyle(), main, script: readPageScript() });
+  return renderPage({
+    title: "Wallet snapshot · Sextant",
+    style: readPageStyle(),
+    main,
+    script: readPageScript(),
+  });
 }
 
 function chainBox({ slug, name }: PayPageChain, chosen: readonly string[]): string {

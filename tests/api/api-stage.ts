@@ -7,9 +7,9 @@ import { scriptedTimeline } from "@sextant/simulator/timeline";
 import { openWorld } from "@sextant/simulator/world";
 import { expect } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
-import { type ApiResponse, type ApiClient, openApiClient } from "../support/http/api-client.ts";
+import { type ApiClient, type ApiResponse, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi } from "../support/http/test-api.ts";
-import { toDeployment, startTestIndex } from "../support/index/test-index.ts";
+import { startTestIndex, toDeployment } from "../support/index/test-index.ts";
 
 /** A record of an answer; what its values are is for the test to say. */
 export type ApiRecord = Readonly<Record<string, unknown>>;

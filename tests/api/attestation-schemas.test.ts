@@ -66,7 +66,9 @@ describe("attestation schemas", () => {
 
   it("can not take the hash or the name of a built-in one, in any mode", async () => {
     const builtIn = `0x${"1".repeat(64)}`;
-    expect((await publish(INTENT_OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(409);
+    expect((await publish(INTENT_OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(
+      409,
+    );
     const named = { name: "Safety_Review", json_schema: { title: "fake" } };
     expect((await stage.open.ask("POST", "/attestations/schemas", named)).status).toBe(409);
   });

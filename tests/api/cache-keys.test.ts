@@ -31,7 +31,12 @@ beforeAll(async () => {
   const cache = createResponseCache({ bytesMax: 1_000_000 });
   cache.invalidateAll();
   const ready = async () => ({ ready: true }) as const;
-  server = createHttpServer({ log: silentLog, bodyBytesMax: 1_024, requestMsMax: 10_000, checkReadiness: ready });
+  server = createHttpServer({
+    log: silentLog,
+    bodyBytesMax: 1_024,
+    requestMsMax: 10_000,
+    checkReadiness: ready,
+  });
   addReadRoutes(server, reads, { run, cache });
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
 });

@@ -2,7 +2,12 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiClient, createResponseChecker, openApiClient, findOperation } from "../support/http/api-client.ts";
+import {
+  type ApiClient,
+  createResponseChecker,
+  findOperation,
+  openApiClient,
+} from "../support/http/api-client.ts";
 import { operationsOf } from "../support/http/hostile-requests.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";

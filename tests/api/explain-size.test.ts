@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
-import { repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, encodeProtocolLog } from "../support/index/memory-index.ts";
+import {
+  encodeProtocolLog,
+  MEMORY_DEPLOYMENT,
+  repeatAddressByte,
+  repeatHashByte,
+} from "../support/index/memory-index.ts";
 
 const LOGS = 5_000;
 const BYTES_MAX = 512 * 1024;
@@ -28,7 +33,10 @@ afterAll(async () => {
 
 async function explained(hash: string, count: number) {
   const args = { intentId: 7n, owner: repeatAddressByte("aa"), nonce: 1n };
-  const { address, topics, data } = encodeProtocolLog("IntentBook", "IntentSubmitted", args, { block: 5, index: 0 });
+  const { address, topics, data } = encodeProtocolLog("IntentBook", "IntentSubmitted", args, {
+    block: 5,
+    index: 0,
+  });
   const bytes = [hash, address, `0x${topics.map((topic) => topic.slice(2)).join("")}`, data];
   await place.database.query("delete from logs");
   await place.database.query({

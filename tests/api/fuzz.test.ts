@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { requestAllExamples, type ApiExample } from "../../scripts/api-examples/sample-requests.ts";
+import { type ApiExample, requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
 import { createResponseChecker } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
 import { sendRaw } from "../support/http/send-raw.ts";

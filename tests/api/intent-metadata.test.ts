@@ -1,7 +1,7 @@
 // What the owner of an intent says about its execution, over HTTP: checked, kept to what was committed, replaced as a whole.
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ISO_TIME, INTENT_OWNER, openWriteStage, type WriteStage } from "./write-stage.ts";
+import { INTENT_OWNER, ISO_TIME, openWriteStage, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 let intentId: bigint;

@@ -1,6 +1,6 @@
 // The bid helpers of development: only where writes are open, made and selected as bids on chain are.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ISO_TIME, INTENT_OWNER, openWriteStage, type WriteStage } from "./write-stage.ts";
+import { INTENT_OWNER, ISO_TIME, openWriteStage, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 let intentId: bigint;

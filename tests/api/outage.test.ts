@@ -1,7 +1,10 @@
 // Without its database the API says so, and with it back it serves again, without being started anew.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
-import { type BreakableConnection, openBreakableConnection } from "../support/database/breakable-connection.ts";
+import {
+  type BreakableConnection,
+  openBreakableConnection,
+} from "../support/database/breakable-connection.ts";
 import { type ApiClient, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex, openTestConnection } from "../support/index/empty-index.ts";

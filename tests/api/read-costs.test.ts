@@ -7,7 +7,7 @@ import { type SqlText, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
-import { wrapReadStatement, measureStatementCost } from "../support/index/statement-cost.ts";
+import { measureStatementCost, wrapReadStatement } from "../support/index/statement-cost.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const ROWS = 5_000;
@@ -106,7 +106,9 @@ function pathValues({ parameters }: Read): Record<string, unknown> {
 
 function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
   const base = pathValues(read);
-  const filters = read.parameters.filter(({ name, in: place }) => place === "query" && !PAGING.includes(name));
+  const filters = read.parameters.filter(
+    ({ name, in: place }) => place === "query" && !PAGING.includes(name),
+  );
   const required = Object.fromEntries(
     filters.filter((each) => each.required).map(({ name }) => [name, FILTER_VALUES[name]?.[0]]),
   );
@@ -192,7 +194,10 @@ describe("a page deep in a list", () => {
       const [[, , values] = ["", read, {}]] = casesOf(read);
       const cursor = await deepCursor(read, values);
       const first = await measureStatementCost(opened.database, read.plan({ ...input, values }).sql);
-      const deep = await measureStatementCost(opened.database, read.plan({ ...input, values: { ...values, cursor } }).sql);
+      const deep = await measureStatementCost(
+        opened.database,
+        read.plan({ ...input, values: { ...values, cursor } }).sql,
+      );
       expect(deep.removed).toBeLessThanOrEqual(first.removed + REMOVED_MAX);
       expect(deep.pages).toBeLessThan(first.pages * 2 + 20);
     },

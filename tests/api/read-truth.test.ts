@@ -1,6 +1,6 @@
 // What the reads say is true: states, best bids, policies, averages, reputations, analytics and explanations.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiStage, openApiStage, type ApiRecord } from "./api-stage.ts";
+import { type ApiRecord, type ApiStage, openApiStage } from "./api-stage.ts";
 import {
   ANALYTICS_SHAPE,
   ANALYTICS_SUMMARY_SHAPE,

@@ -1,7 +1,7 @@
 // Metadata reserved before its intent is indexed: linked to the right one, and to no other, through reorgs too.
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ISO_TIME, INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
+import { INTENT_OWNER, ISO_TIME, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
 beforeAll(async () => {

@@ -19,7 +19,7 @@ import { writeSettings } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { type ApiResponse, openApiClient } from "../support/http/api-client.ts";
-import { toDeployment, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { startTestIndex, type TestIndex, toDeployment } from "../support/index/test-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 /** The parts of answers that tests go on with; what an answer really holds is checked against /openapi.json. */
@@ -37,7 +37,12 @@ export type WriteResponse = ApiResponse & { readonly body: WriteResponseBody };
 
 export type WriteClient = {
   readonly url: string;
-  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<WriteResponse>;
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<WriteResponse>;
 };
 
 /** Two people who have nothing to do with the deployment. */
@@ -96,11 +101,16 @@ export async function openWriteStage(): Promise<WriteStage> {
 
   async function serve(mode: string): Promise<{ client: WriteClient; close(): Promise<void> }> {
     const ready = async () => ({ ready: true }) as const;
-    const server = createHttpServer({ log: silentLog, bodyBytesMax: 262_144, requestMsMax: 20_000, checkReadiness: ready });
+    const server = createHttpServer({
+      log: silentLog,
+      bodyBytesMax: 262_144,
+      requestMsMax: 20_000,
+      checkReadiness: ready,
+    });
     let url = "";
     const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
     const urls = [new Secret(chain.rpcUrl)];
-    const writing = { deployment, config, urls, listensAt: () => url };
+    const writing = { deployment, config, urls, listenUrl: () => url };
     const api = serveApi(server, { database: index.database, log: silentLog, writes: writing });
     url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
     return {
@@ -190,6 +200,7 @@ async function openClient(url: string): Promise<WriteClient> {
   const { call } = await openApiClient(url);
   return {
     url,
-    ask: async (method, path, body, headers = {}) => (await call(path, { method, headers, body })) as WriteResponse,
+    ask: async (method, path, body, headers = {}) =>
+      (await call(path, { method, headers, body })) as WriteResponse,
   };
 }

@@ -1,7 +1,7 @@
 // Who may write: whoever signs this body, for this server and this place, once; a contract is asked itself.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { schemaWriteSubject, metadataWriteSubject } from "../../src/api/writes/sign-write.ts";
+import { metadataWriteSubject, schemaWriteSubject } from "../../src/api/writes/sign-write.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenOnLoopback } from "../../bench/api/cpu-time.ts";
 import { type CachingNode, startCachingNode } from "../../bench/portfolio/caching-node.ts";
 import {
-  type RecordedExchange,
-  planExchanges,
   countRoundTrips,
-  replayExchanges,
+  planExchanges,
+  type RecordedExchange,
   recordExchanges,
+  replayExchanges,
 } from "../../bench/portfolio/exchange-plan.ts";
 
 const DELAY_MS = 30;

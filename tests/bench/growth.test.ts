@@ -55,6 +55,8 @@ describe("events behind the rows of the API", () => {
 
   it("are more than the rows that each of them makes", () => {
     const sizes = tableSizes(1);
-    expect(countEventsOfSizes(sizes)).toBeGreaterThan(sizes.agents + sizes.intents + sizes.bids + 2 * sizes.sales);
+    expect(countEventsOfSizes(sizes)).toBeGreaterThan(
+      sizes.agents + sizes.intents + sizes.bids + 2 * sizes.sales,
+    );
   });
 });

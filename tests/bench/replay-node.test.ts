@@ -1,7 +1,7 @@
 // The benchmarks' history is one that the protocol could have, and the node that replays it answers as a node does.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateHistory } from "../../bench/history/history.ts";
-import { BUSY_MIX, actionMixOf } from "../../bench/history/mix.ts";
+import { actionMixOf, BUSY_MIX } from "../../bench/history/mix.ts";
 import { type ReplayNode, startReplayNode } from "../../bench/history/replay-node.ts";
 import { type ServedHistory, serveHistory } from "../../bench/history/served-history.ts";
 import { createLogDecoder } from "../../src/protocol/decode/logs.ts";

@@ -1,7 +1,12 @@
 // The page of results: one table of the whole product from the newest run of each benchmark, and each one's own below.
 import { describe, expect, it } from "vitest";
-import { aimAtLeast, aimAtMost, type BenchReport, aimBelowMemoryMax } from "../../bench/harness/measurement.ts";
-import { formatOverview, formatDatabaseComparison } from "../../bench/harness/overview.ts";
+import {
+  aimAtLeast,
+  aimAtMost,
+  aimBelowMemoryMax,
+  type BenchReport,
+} from "../../bench/harness/measurement.ts";
+import { formatDatabaseComparison, formatOverview } from "../../bench/harness/overview.ts";
 import { formatResultsPage, replaceRuns } from "../../bench/harness/results.ts";
 
 const then = { date: "2026-01-01", commit: "aaaaaaa", machine: "a mill" };

@@ -5,14 +5,14 @@ import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-ident
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import {
-  type TestPortfolioWebOptions,
   startTestPortfolioWeb,
-  type TestPortfolioWeb,
-  TEST_TRANSACTION,
   TEST_OFFER,
+  TEST_TRANSACTION,
+  type TestPortfolioWeb,
+  type TestPortfolioWebOptions,
 } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
-import { HOSTILE_TEXT, buildRichSnapshot } from "./rich-snapshot.ts";
+import { buildRichSnapshot, HOSTILE_TEXT } from "./rich-snapshot.ts";
 
 const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const LOCAL_CHAIN = "0x7a69";
@@ -69,7 +69,11 @@ describe("a visitor with a wallet", () => {
     expect(parsePaymentIdentifier(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
     expect([paid.length, x402Version, accepted.amount]).toEqual([1, 2, "10000"]);
     expect(resource.url).toContain("https://sextant.example/portfolio?address=0xd8da6bf2");
-    expect(payload.authorization).toMatchObject({ from: PAYER.address, to: TEST_OFFER.payTo, value: "10000" });
+    expect(payload.authorization).toMatchObject({
+      from: PAYER.address,
+      to: TEST_OFFER.payTo,
+      value: "10000",
+    });
     expect(payload.signature).toMatch(/^0x[0-9a-f]{130}$/);
     const { validAfter, validBefore } = payload.authorization;
     expect(Number(validBefore) - Number(validAfter)).toBe(660);

@@ -8,7 +8,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { runPayCommand } from "../../scripts/pay/run-pay.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { waitFor } from "../support/payments/paid-client.ts";
-import { openPaidStage, type StagedPaidService, type PaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
+import {
+  openPaidStage,
+  type PaidStage,
+  type StagedPaidService,
+  TEST_PRICE,
+} from "../support/payments/paid-stage.ts";
 import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";

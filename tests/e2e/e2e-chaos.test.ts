@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { REQUIRED_OBSERVATIONS, runSoak } from "./run-soak.ts";
 import { SHORT_PROFILE } from "./soak-profile.ts";
-import { noColor, formatSoakSummary } from "./summary.ts";
+import { formatSoakSummary, noColor } from "./summary.ts";
 
 const MINUTE = 60_000;
 

@@ -30,7 +30,7 @@ import type { E2ePurchase } from "./clients/purchase.ts";
 import type { Observations } from "./observations.ts";
 import { FACILITATOR_LIES } from "./services/lying-facilitator.ts";
 import type { SoakProfile } from "./soak-profile.ts";
-import { openE2eSystem, type E2eSystem } from "./system.ts";
+import { type E2eSystem, openE2eSystem } from "./system.ts";
 import { sleepUntilStopped } from "./wait.ts";
 
 export type CheckResult = { readonly name: string; readonly ok: boolean; readonly message: string };

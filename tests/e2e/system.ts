@@ -8,7 +8,7 @@ import { seededRandom } from "../support/fast-clock.ts";
 import { type Branches, createBranches } from "./chains/branches.ts";
 import { type MarketChain, openMarketChain } from "./chains/market-chain.ts";
 import { openProtocolChain, type ProtocolChain } from "./chains/protocol-chain.ts";
-import { openE2eNodes, type E2eNodes } from "./nodes/nodes.ts";
+import { type E2eNodes, openE2eNodes } from "./nodes/nodes.ts";
 import { createObservations, type Observations } from "./observations.ts";
 import { createOutages, type Outages } from "./outages.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./services/lying-facilitator.ts";

@@ -94,10 +94,13 @@ const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = 
   [
     "a vendor",
     (url) => {
-      const limits = { timeoutMs: TIMEOUT_MS, answerBytesMax: 1_000_000 };
+      const limits = { timeoutMs: TIMEOUT_MS, responseBytesMax: 1_000_000 };
       // What fetch refuses is for whoever builds the address; a vendor's has its key in the path.
       const plain = url.replace(`user:${KEY}@`, "");
-      return sendVendorRequest({ fetch, url: plain, secrets: [KEY], ...limits }, new AbortController().signal);
+      return sendVendorRequest(
+        { fetch, url: plain, secrets: [KEY], ...limits },
+        new AbortController().signal,
+      );
     },
   ],
   ["the host of a token list", (url) => loadTokenLists({ sources: [url], chains: [] })],

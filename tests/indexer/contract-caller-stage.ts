@@ -10,10 +10,10 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { actThroughMulticall } from "@sextant/simulator/transactions/multicall";
 import { policiesOfAccount, setTargetAllowed } from "@sextant/simulator/transactions/policies";
 import {
+  actThroughAccount,
   executeBySessionKey,
   openPolicyAccount,
   setSessionKey,
-  actThroughAccount,
 } from "@sextant/simulator/transactions/policy-accounts";
 import { type Actor, openWorld, type World } from "@sextant/simulator/world";
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, zeroHash } from "viem";

@@ -11,13 +11,13 @@ import { digestTables } from "../support/digest-tables.ts";
 import { seededRandom } from "../support/fast-clock.ts";
 import { startTestIndex } from "../support/index/test-index.ts";
 import { startFaultyNode } from "../support/nodes/faulty-node.ts";
-import { type NodeFaultInjection, LIAR_FAULTS } from "../support/nodes/node-faults.ts";
+import { LIAR_FAULTS, type NodeFaultInjection } from "../support/nodes/node-faults.ts";
 import {
   createDatabaseEnvironment,
   type SextantProcess,
   startSextant,
 } from "../support/process/sextant-process.ts";
-import { openIndexerStage, type IndexerStage } from "./indexer-stage.ts";
+import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 const FINALITY = 32;

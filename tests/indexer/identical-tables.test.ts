@@ -6,11 +6,14 @@ import { createProtocol } from "../../src/protocol/fold.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
-import { openIndexerStage, type IndexerStage } from "./indexer-stage.ts";
+import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 
-async function freshDigest(stage: IndexerStage, finalized: number): Promise<Readonly<Record<string, string>>> {
+async function freshDigest(
+  stage: IndexerStage,
+  finalized: number,
+): Promise<Readonly<Record<string, string>>> {
   const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
   await index.waitUntilIndexed(await stage.head());
   const digest = await index.digest(finalized);

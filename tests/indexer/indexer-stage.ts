@@ -18,7 +18,10 @@ export type IndexerStage = {
 const CAST_SIZE = 100;
 const FIRST_CAST = 1_000;
 
-export async function openIndexerStage(seed: number, options: { finalityDepth?: number } = {}): Promise<IndexerStage> {
+export async function openIndexerStage(
+  seed: number,
+  options: { finalityDepth?: number } = {},
+): Promise<IndexerStage> {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE, ...options });
   const { request } = chain;
   const local = await deploy({ request, owner: chain.accounts.owner });
@@ -29,7 +32,12 @@ export async function openIndexerStage(seed: number, options: { finalityDepth?: 
     async runSteps(steps) {
       // A world of its own each time: it reads the accounts' nonces anew.
       const world = await openWorld({ request, deployment: local, seed: seed + acts });
-      await runSimulator({ world, seed: seed + acts, steps, firstAccountIndex: FIRST_CAST + acts * CAST_SIZE });
+      await runSimulator({
+        world,
+        seed: seed + acts,
+        steps,
+        firstAccountIndex: FIRST_CAST + acts * CAST_SIZE,
+      });
       acts += 1;
     },
     async head() {

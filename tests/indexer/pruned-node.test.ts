@@ -16,7 +16,11 @@ import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
-import { type ContractCallerStage, openContractCallerStage, type CallRoute } from "./contract-caller-stage.ts";
+import {
+  type CallRoute,
+  type ContractCallerStage,
+  openContractCallerStage,
+} from "./contract-caller-stage.ts";
 import { openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
@@ -95,7 +99,9 @@ describe("a history that is old and came through contracts", () => {
       data: registerAgentData(profileOf(name)),
     }));
     const receipt = await bundle(together);
-    expect(decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(together.length);
+    expect(decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(
+      together.length,
+    );
     await registerAgentsInOneCall(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
     await registerAndUpdateAgent(world, world.actors.owner, profileOf("fifth"), profileOf("sixth"));
     // No transaction shows this call, but the record is still what it was.

@@ -17,14 +17,14 @@ import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
 import { writeIndexerStatus } from "../../src/store/index/indexer-status.ts";
 import { readStoredLogs } from "../../src/store/index/raw-logs.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
-import { corruptibleColumns, pickRow, findTable, withCorruptRow } from "../support/index/corrupt-rows.ts";
+import { corruptibleColumns, findTable, pickRow, withCorruptRow } from "../support/index/corrupt-rows.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import type { NodeFaultInjection } from "../support/nodes/node-faults.ts";
 import { startPrunedNode } from "../support/nodes/pruned-node.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
 import { silentLog } from "../support/quiet-log.ts";
-import { openIndexerStage, type IndexerStage } from "./indexer-stage.ts";
+import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 // The test waits for findings, not for time: a short pause only keeps it short.

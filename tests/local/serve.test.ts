@@ -47,7 +47,9 @@ it("waits for its node, serves, is joined by a second process, and continues aft
     const environment = { ...PORTS, NETWORK: file, RPC_URL: node.url, SEXTANT_DATA: data };
     const second = startSextant(["api"], { environment });
     const beside =
-      /indexing API on (http:[^\s"]+)/.exec(await second.waitForOutput(/indexing API on http:[^\s"]+"/))?.[1] ?? "";
+      /indexing API on (http:[^\s"]+)/.exec(
+        await second.waitForOutput(/indexing API on http:[^\s"]+"/),
+      )?.[1] ?? "";
     expect(await (await eventually(`${beside}/merchants`)).text()).toBe(merchants);
 
     // The one that started the database leaves; the other one goes on with it.
@@ -56,7 +58,8 @@ it("waits for its node, serves, is joined by a second process, and continues aft
     expect(await (await eventually(`${beside}/merchants?limit=100`)).text()).toContain('"merchants"');
 
     const again = startSextant(serveOptions, { environment: PORTS });
-    const next = /Indexing API +(http:\S+)\/docs/.exec(await again.waitForOutput(/Ctrl-C stops it/))?.[1] ?? "";
+    const next =
+      /Indexing API +(http:\S+)\/docs/.exec(await again.waitForOutput(/Ctrl-C stops it/))?.[1] ?? "";
     expect(await (await eventually(`${next}/merchants`)).text()).toBe(merchants);
     for (const { child, ended } of [again, second]) {
       child.kill("SIGINT");

@@ -9,7 +9,7 @@ import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runPayCommand } from "../../scripts/pay/run-pay.ts";
 import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-identifier.ts";
-import type { TestPortfolioWebOptions, TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import type { TestPortfolioWeb, TestPortfolioWebOptions } from "../support/http/test-portfolio-web.ts";
 import { startTestPortfolioWeb, TEST_OFFER } from "../support/http/test-portfolio-web.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";

@@ -3,14 +3,20 @@
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { type Abi, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, parseAbi } from "viem";
 import type { LocalMarket } from "../../src/local/markets.ts";
-import { listedTokenOf, callNode } from "./service-stage.ts";
+import { callNode, listedTokenOf } from "./service-stage.ts";
 
 const vaultAbi = parseAbi(["function convertToAssets(uint256) view returns (uint256)"]);
 
 /** Millionths of a dollar. */
 type Micro = bigint;
 
-export type ExpectedToken = { contract: Hex | null; raw: bigint; decimals: number; price: bigint; value: Micro };
+export type ExpectedToken = {
+  contract: Hex | null;
+  raw: bigint;
+  decimals: number;
+  price: bigint;
+  value: Micro;
+};
 
 export type ExpectedChain = {
   readonly tokens: readonly ExpectedToken[];
@@ -23,7 +29,11 @@ export type ExpectedChain = {
 // Of every feed here.
 const FEED_DECIMALS = 8;
 
-export async function readExpectedChain(market: LocalMarket, wallet: Hex, blockHash: Hex): Promise<ExpectedChain> {
+export async function readExpectedChain(
+  market: LocalMarket,
+  wallet: Hex,
+  blockHash: Hex,
+): Promise<ExpectedChain> {
   const at = { blockHash };
   const call = async <T>(to: Hex, abi: Abi, functionName: string, args: readonly unknown[] = []) => {
     const data = encodeFunctionData({ abi, functionName, args });

@@ -9,11 +9,16 @@ import { migrations } from "../../src/store/postgres/migrations.ts";
 import { openBreakableConnection } from "../support/database/breakable-connection.ts";
 import { createTestDatabase } from "../support/database/test-database.ts";
 import { openTestConnection } from "../support/index/empty-index.ts";
-import type { NodeRpcCall, NodeFaultInjection } from "../support/nodes/node-faults.ts";
+import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../support/payments/paid-client.ts";
 import { TEST_PRICE } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
-import { openPayingClient, openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
+import {
+  openPayingClient,
+  openServiceStage,
+  type PortfolioService,
+  type ServiceStage,
+} from "./service-stage.ts";
 
 let stage: ServiceStage;
 let service: PortfolioService;
@@ -278,7 +283,10 @@ describe("many at once", () => {
     const before = await stage.paid.balance(stage.paid.payTo as Hex);
     const orders = payers.map((payer) => ({ payer, url: newQuestion() }));
     const signed = await Promise.all(
-      orders.map(async ({ payer, url }) => ({ url, ...(await signPaymentFor(url, payer, stage.paid.asset)) })),
+      orders.map(async ({ payer, url }) => ({
+        url,
+        ...(await signPaymentFor(url, payer, stage.paid.asset)),
+      })),
     );
     const answers = await Promise.all(signed.map(({ url, header }) => fetchWithPayment(url, header)));
     expect(answers.map(({ status }) => status)).toEqual(payers.map(() => 200));

@@ -6,8 +6,8 @@ import { readConfig } from "../../src/config/read-config.ts";
 import {
   facilitatorSettings,
   paymentSettings,
-  portfolioSettings,
   paywallSettings,
+  portfolioSettings,
 } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
@@ -21,7 +21,7 @@ import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
-import type { NodeRpcCall, NodeFaultInjection } from "../support/nodes/node-faults.ts";
+import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
 import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";

@@ -1,7 +1,7 @@
 // The token lists in the repository are those that their packages give.
 import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { LISTED_CHAINS, buildShippedLists } from "../../scripts/token-lists/shipped-lists.ts";
+import { buildShippedLists, LISTED_CHAINS } from "../../scripts/token-lists/shipped-lists.ts";
 import { isPseudoNative } from "../../src/portfolio/tokens/pseudo-native.ts";
 import { parseTokenList } from "../../src/portfolio/tokens/token-list.ts";
 

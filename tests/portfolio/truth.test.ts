@@ -5,13 +5,19 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
-import { parseMicroUsd, type ExpectedChain, readExpectedChain, formatUnits, formatMicroUsd } from "./expected-portfolio.ts";
+import {
+  type ExpectedChain,
+  formatMicroUsd,
+  formatUnits,
+  parseMicroUsd,
+  readExpectedChain,
+} from "./expected-portfolio.ts";
 import { sendHostileTokens, sendLyingToken, sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
 import {
+  callNode,
   listedTokenOf,
   openPayingClient,
   openServiceStage,
-  callNode,
   type PortfolioService,
   type ServiceStage,
   type StagedMarket,
@@ -102,7 +108,9 @@ async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
     saved.map(([slug, chain]) => [slug, formatMicroUsd(chain.saved.value)]).sort(),
   );
   expect(summary.totalValueUsd).toBe(formatMicroUsd(sum([...plain.values()].map(({ total }) => total))));
-  expect(summary.stablecoinValueUsd).toBe(formatMicroUsd(sum([...plain.values()].map(({ stable }) => stable))));
+  expect(summary.stablecoinValueUsd).toBe(
+    formatMicroUsd(sum([...plain.values()].map(({ stable }) => stable))),
+  );
   expect(summary.chains.map(({ chain }) => chain)).toEqual(snapshot.chains);
   expect(summary.chains).toEqual(
     [...plain].map(([chain, { tokens, total }]) => ({
@@ -204,7 +212,10 @@ describe("what strangers send", () => {
   let snapshot: PortfolioSnapshot;
 
   beforeAll(async () => {
-    await sendTransaction(stage.base, listedTokenOf(stage.base, "USDC"), usdCoinAbi, "mint", [wallet, 1_234_567n]);
+    await sendTransaction(stage.base, listedTokenOf(stage.base, "USDC"), usdCoinAbi, "mint", [
+      wallet,
+      1_234_567n,
+    ]);
     hostile = await sendHostileTokens(stage.base, wallet);
     lure = await sendPlainToken(stage.base, wallet, "Visit https://claim.example", "CLAIM", 10n ** 24n);
     copy = await sendPlainToken(stage.base, wallet, "USD Coin", "USDC", 10n ** 12n);

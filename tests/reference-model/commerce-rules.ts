@@ -1,7 +1,7 @@
 // The model's rules for commerce: what is sold and paid, and every total that follows from it.
 import { zeroAddress, zeroHash } from "viem";
 import type { ModelEvent } from "./model-events.ts";
-import { eventArgument, type PlainRow, type ReadModel, type ModelRules } from "./read-model.ts";
+import { eventArgument, type ModelRules, type PlainRow, type ReadModel } from "./read-model.ts";
 
 type Amounts = Readonly<Record<string, bigint>>;
 
@@ -38,7 +38,10 @@ function record(model: ReadModel, merchant_id: unknown, amounts: Amounts): void 
 const oneIf = (condition: boolean): bigint => (condition ? 1n : 0n);
 
 function about(event: ModelEvent): { metadata_uri: unknown; metadata_hash: unknown } {
-  return { metadata_uri: eventArgument(event, "metadataURI"), metadata_hash: eventArgument(event, "metadataHash") };
+  return {
+    metadata_uri: eventArgument(event, "metadataURI"),
+    metadata_hash: eventArgument(event, "metadataHash"),
+  };
 }
 
 /** The parts that quotes and receipts share. */
@@ -76,7 +79,10 @@ const fulfilled = ({ fulfillment_hash }: PlainRow): bigint => oneIf(fulfillment_
 export const commerceRules: ModelRules = {
   "CommerceRegistry.MerchantRegistered": (model, event) => {
     const merchant_id = eventArgument(event, "merchantId");
-    const people = { owner: eventArgument(event, "owner"), payout_address: eventArgument(event, "payoutAddress") };
+    const people = {
+      owner: eventArgument(event, "owner"),
+      payout_address: eventArgument(event, "payoutAddress"),
+    };
     model.put("merchants", merchant_id, { merchant_id, ...people, ...about(event), active: true }, event);
     total(model, { merchants: 1n, active_merchants: 1n });
   },
@@ -86,25 +92,45 @@ export const commerceRules: ModelRules = {
   },
   "CommerceRegistry.ServiceRegistered": (model, event) => {
     const service_numeric_id = eventArgument(event, "serviceNumericId");
-    const of = { merchant_id: eventArgument(event, "merchantId"), service_id: eventArgument(event, "serviceId") };
+    const of = {
+      merchant_id: eventArgument(event, "merchantId"),
+      service_id: eventArgument(event, "serviceId"),
+    };
     const what = { ...about(event), capability_hash: eventArgument(event, "capabilityHash"), active: true };
     model.put("services", service_numeric_id, { service_numeric_id, ...of, ...what }, event);
     total(model, { services: 1n, active_services: 1n });
   },
   "CommerceRegistry.ServiceUpdated": (model, event) => {
     const fields = { ...about(event), capability_hash: eventArgument(event, "capabilityHash") };
-    switchTo(model, "services", eventArgument(event, "serviceNumericId"), eventArgument(event, "active"), fields);
+    switchTo(
+      model,
+      "services",
+      eventArgument(event, "serviceNumericId"),
+      eventArgument(event, "active"),
+      fields,
+    );
   },
   "CommerceRegistry.FacilitatorRegistered": (model, event) => {
     const facilitator_id = eventArgument(event, "facilitatorId");
     const known = model.has("facilitators", facilitator_id);
     const wasActive = known && model.get("facilitators", facilitator_id).active === true;
-    const row = { facilitator_id, facilitator: eventArgument(event, "facilitator"), ...about(event), active: true };
+    const row = {
+      facilitator_id,
+      facilitator: eventArgument(event, "facilitator"),
+      ...about(event),
+      active: true,
+    };
     model.put("facilitators", facilitator_id, row, event);
     total(model, { facilitators: oneIf(!known), active_facilitators: oneIf(!wasActive) });
   },
   "CommerceRegistry.FacilitatorUpdated": (model, event) => {
-    switchTo(model, "facilitators", eventArgument(event, "facilitatorId"), eventArgument(event, "active"), about(event));
+    switchTo(
+      model,
+      "facilitators",
+      eventArgument(event, "facilitatorId"),
+      eventArgument(event, "active"),
+      about(event),
+    );
   },
   "CommerceRegistry.QuoteCommitted": (model, event) => {
     const hash = eventArgument(event, "quoteHash");
@@ -118,7 +144,8 @@ export const commerceRules: ModelRules = {
     model.put("quotes", hash, { ...sale(event), ...terms, settled: false }, event);
     const fees = eventArgument(event, "protocolFeeAmount");
     if (before) total(model, { settled_quotes: -oneIf(before.settled === true) });
-    else total(model, { quotes: 1n, quoted_volume: eventArgument(event, "amount"), quoted_protocol_fees: fees });
+    else
+      total(model, { quotes: 1n, quoted_volume: eventArgument(event, "amount"), quoted_protocol_fees: fees });
   },
   "CommerceRegistry.ReceiptRecorded": (model, event) => {
     const receipt_id = eventArgument(event, "receiptId");
@@ -137,7 +164,10 @@ export const commerceRules: ModelRules = {
       settled_volume: amount,
       settled_protocol_fees: fees,
     });
-    record(model, eventArgument(event, "merchantId"), { ...paid, fulfilled_receipts: oneIf(hash !== zeroHash) });
+    record(model, eventArgument(event, "merchantId"), {
+      ...paid,
+      fulfilled_receipts: oneIf(hash !== zeroHash),
+    });
     const volume = (table: string, column: string, value: unknown) =>
       model.count(table, value, { [column]: value, ...VOLUME }, paid);
     volume("token_volumes", "token", eventArgument(event, "token"));
@@ -182,9 +212,16 @@ export const commerceRules: ModelRules = {
   },
   "CommerceRegistry.TrustSignalRecorded": (model, event) => {
     const signal_id = eventArgument(event, "signalId");
-    const subject = { subject_type: eventArgument(event, "subjectType"), subject_id: eventArgument(event, "subjectId") };
+    const subject = {
+      subject_type: eventArgument(event, "subjectType"),
+      subject_id: eventArgument(event, "subjectId"),
+    };
     const kind = eventArgument(event, "kind");
-    const said = { kind, reporter: eventArgument(event, "reporter"), signal_hash: eventArgument(event, "signalHash") };
+    const said = {
+      kind,
+      reporter: eventArgument(event, "reporter"),
+      signal_hash: eventArgument(event, "signalHash"),
+    };
     model.put("trust_signals", signal_id, { signal_id, ...subject, ...said }, event);
     model.count("signal_counts", kind, { kind, signals: 0n }, { signals: 1n });
     const start = { ...subject, kind, signals: 0n };

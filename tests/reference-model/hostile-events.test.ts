@@ -6,7 +6,14 @@ import { createRowIndexes, createRowTables, recordRowTables } from "../../src/st
 import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
-import { repeatAddressByte, MEMORY_DEPLOYMENT, repeatHashByte, createMemoryReads, LogSequence, MEMORY_ZERO_HASH } from "../support/index/memory-index.ts";
+import {
+  createMemoryReads,
+  LogSequence,
+  MEMORY_DEPLOYMENT,
+  MEMORY_ZERO_HASH,
+  repeatAddressByte,
+  repeatHashByte,
+} from "../support/index/memory-index.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
@@ -76,7 +83,11 @@ describe("amounts", () => {
     });
     await write((story, block) => {
       for (let number = 0; number < sales; number += 1) {
-        const receipt = { receiptId: BigInt(number), resultHash: MEMORY_ZERO_HASH, fulfillmentHash: MEMORY_ZERO_HASH };
+        const receipt = {
+          receiptId: BigInt(number),
+          resultHash: MEMORY_ZERO_HASH,
+          fulfillmentHash: MEMORY_ZERO_HASH,
+        };
         story.append("CommerceRegistry", "ReceiptRecorded", { ...sale(number), ...receipt }, { block });
       }
     });
@@ -118,7 +129,12 @@ describe("text", () => {
       const length = hex.length / 2;
       await write((story, block) => {
         const party = { owner: repeatAddressByte("01"), payoutAddress: repeatAddressByte("01") };
-        const args = { merchantId, ...party, metadataURI: "x".repeat(length), metadataHash: MEMORY_ZERO_HASH };
+        const args = {
+          merchantId,
+          ...party,
+          metadataURI: "x".repeat(length),
+          metadataHash: MEMORY_ZERO_HASH,
+        };
         story.append("CommerceRegistry", "MerchantRegistered", args, { block });
         const [log] = story.logs.splice(0);
         if (!log) throw new Error("a log was said");

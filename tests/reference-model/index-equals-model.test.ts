@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
-import { toDeployment, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { startTestIndex, type TestIndex, toDeployment } from "../support/index/test-index.ts";
 import { foldIntoModel } from "./fold-events.ts";
 import { type ModelEvent, readModelEvents } from "./model-events.ts";
 import type { PlainRow } from "./read-model.ts";

@@ -121,7 +121,9 @@ export const intentRules: ModelRules = {
     );
   },
   "IntentBook.SolverBidSelected": (model, event) => {
-    model.change("intents", eventArgument(event, "intentId"), { selected_bid_id: eventArgument(event, "bidId") });
+    model.change("intents", eventArgument(event, "intentId"), {
+      selected_bid_id: eventArgument(event, "bidId"),
+    });
   },
   "IntentBook.IntentFilled": (model, event) => {
     const intent_id = eventArgument(event, "intentId");
@@ -142,7 +144,10 @@ export const intentRules: ModelRules = {
   },
   "IntentBook.IntentFillProof": (model, event) => {
     const intent_id = eventArgument(event, "intentId");
-    const hashes = { result_hash: eventArgument(event, "resultHash"), trace_hash: eventArgument(event, "traceHash") };
+    const hashes = {
+      result_hash: eventArgument(event, "resultHash"),
+      trace_hash: eventArgument(event, "traceHash"),
+    };
     const row = { intent_id, ...hashes, attestation_id: eventArgument(event, "attestationId") };
     model.put("fill_proofs", intent_id, row, event);
   },

@@ -1,6 +1,6 @@
 // The chain's own account for the model: every event, the time of its block, and what contracts say after it.
 
-import type { ProtocolDeployment, ProtocolContract } from "@sextant/contracts/deploy/deployment";
+import type { ProtocolContract, ProtocolDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import { type DecodedProtocolEvent, readEvents } from "@sextant/simulator/read-events";
@@ -27,7 +27,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   },
 };
 
-export async function readModelEvents(request: RpcRequestFunction, deployment: ProtocolDeployment): Promise<ModelEvent[]> {
+export async function readModelEvents(
+  request: RpcRequestFunction,
+  deployment: ProtocolDeployment,
+): Promise<ModelEvent[]> {
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => request(method, params) }, { retryCount: 0 }),
   });

@@ -1,6 +1,6 @@
 // The model's rules for policies and spending: the latest word per subject, windows as the contract keeps them.
 import type { ModelEvent } from "./model-events.ts";
-import { eventArgument, type ReadModel, type ModelRules } from "./read-model.ts";
+import { eventArgument, type ModelRules, type ReadModel } from "./read-model.ts";
 
 const COLUMNS = [
   "token",
@@ -52,7 +52,10 @@ export const policyRules: ModelRules = {
       facilitator: eventArgument(event, "facilitator"),
     };
     const subject = [parties.merchant, parties.token, parties.facilitator].map(text).join(":");
-    const limits = { max_per_payment: eventArgument(event, "maxPerPayment"), max_per_day: eventArgument(event, "maxPerDay") };
+    const limits = {
+      max_per_payment: eventArgument(event, "maxPerPayment"),
+      max_per_day: eventArgument(event, "maxPerDay"),
+    };
     const fields = { ...parties, ...limits, allowed: eventArgument(event, "allowed") };
     set(model, event, "PAYMENT_POLICY", subject, fields);
   },

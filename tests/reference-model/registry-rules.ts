@@ -6,7 +6,11 @@ export const registryRules: ModelRules = {
     const agent_id = eventArgument(event, "agentId");
     const { pubkey, capabilitiesHash } = event.view;
     const owner = eventArgument(event, "owner");
-    const about = { metadata_uri: eventArgument(event, "metadataURI"), pubkey, capabilities_hash: capabilitiesHash };
+    const about = {
+      metadata_uri: eventArgument(event, "metadataURI"),
+      pubkey,
+      capabilities_hash: capabilitiesHash,
+    };
     model.put("agents", agent_id, { agent_id, owner, ...about, revoked: false }, event);
   },
   "AgentRegistry.AgentUpdated": (model, event) => {
@@ -50,7 +54,10 @@ export const registryRules: ModelRules = {
   "AttestorRegistry.AttestorRegistered": (model, event) => {
     const attestor_id = eventArgument(event, "attestorId");
     const operator = eventArgument(event, "operator");
-    const about = { metadata_uri: eventArgument(event, "metadataURI"), schemas_hash: eventArgument(event, "schemasHash") };
+    const about = {
+      metadata_uri: eventArgument(event, "metadataURI"),
+      schemas_hash: eventArgument(event, "schemasHash"),
+    };
     model.put("attestors", attestor_id, { attestor_id, operator, ...about, active: true }, event);
   },
   "AttestorRegistry.AttestorUpdated": (model, event) => {

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import type { Hex } from "../../src/lib/hex.ts";
-import { type PaymentLedger, openPaymentLedger } from "../../src/payments/ledger/ledger.ts";
+import { openPaymentLedger, type PaymentLedger } from "../../src/payments/ledger/ledger.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { migrations } from "../../src/store/postgres/migrations.ts";
@@ -73,7 +73,8 @@ function formOf(ledger: PaymentLedger) {
   if ("holderOf" in ledger) {
     return {
       byId: ledger.findHolder,
-      settle: (...key: Parameters<PaymentLedger["find"]>) => ledger.recordSettled(...key, "another", TRANSACTION, BLOCK),
+      settle: (...key: Parameters<PaymentLedger["find"]>) =>
+        ledger.recordSettled(...key, "another", TRANSACTION, BLOCK),
     };
   }
   const before = ledger as unknown as LedgerBefore;

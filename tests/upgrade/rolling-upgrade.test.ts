@@ -13,14 +13,15 @@ import {
 } from "../support/process/sextant-process.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { expectSameRecords, expectWritesShared, waitForCheckpoint, waitForReady } from "./both-apis.ts";
-import { previousCheckout, loadPreviousModule } from "./previous-version.ts";
+import { loadPreviousModule, previousCheckout } from "./previous-version.ts";
 import { startTraffic } from "./traffic.ts";
 
 const STEPS = 150;
 const UNKNOWN_SCHEMA_EXIT = 78;
 
-type StageModule = typeof import("@sextant/simulator/deployed-chain");
-type EconomyModule = typeof import("@sextant/simulator/simulator");
+// Names of the version before.
+type StageModule = { openStage: typeof import("@sextant/simulator/deployed-chain").startDeployedChain };
+type EconomyModule = { playEconomy: typeof import("@sextant/simulator/simulator").runSimulator };
 type MigrationsModule = typeof import("../../src/store/postgres/migrations.ts");
 
 async function listeningAt(api: SextantProcess): Promise<string> {

@@ -38,9 +38,13 @@ function breaks(before: Columns, now: Columns): string[] {
 
 it("the version before finds every column it knows, and no new one that it would have to write", async () => {
   const before = {
-    ...(await loadPreviousModule<typeof import("../../src/store/postgres/migrations.ts")>("src/store/migrations.ts")),
+    ...(await loadPreviousModule<typeof import("../../src/store/postgres/migrations.ts")>(
+      "src/store/migrations.ts",
+    )),
     ...(await loadPreviousModule<typeof import("../../src/protocol/domains.ts")>("src/protocol/domains.ts")),
-    ...(await loadPreviousModule<typeof import("../../src/store/index/row-tables.ts")>("src/store/row-tables.ts")),
+    ...(await loadPreviousModule<typeof import("../../src/store/index/row-tables.ts")>(
+      "src/store/row-tables.ts",
+    )),
   };
   expect(migrations.slice(0, before.migrations.length)).toEqual(before.migrations);
   const place = await createTestDatabase();

@@ -4,7 +4,7 @@ import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { eventEncoder } from "../abi-encoder.ts";
-import type { HistoryAction, HistorySpendWindow, HistoryStep, HistoryState } from "../history-state.ts";
+import type { HistoryAction, HistorySpendWindow, HistoryState, HistoryStep } from "../history-state.ts";
 
 const policyLog = eventEncoder(policyModuleAbi);
 const accountLog = eventEncoder(policyAccountAbi);

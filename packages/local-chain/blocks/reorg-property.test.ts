@@ -4,7 +4,14 @@ import type { RpcBlock } from "viem";
 import { describe, expect, it } from "vitest";
 import type { LocalChain } from "../local-chain.ts";
 import { startLocalChain } from "../local-chain.ts";
-import { readAllLogs, EMITTER, EMITTER_CODE, emitLog, readHeadNumber, readRpcBlock } from "../testing/log-emitter.ts";
+import {
+  EMITTER,
+  EMITTER_CODE,
+  emitLog,
+  readAllLogs,
+  readHeadNumber,
+  readRpcBlock,
+} from "../testing/log-emitter.ts";
 
 type Sent = { readonly value: number; readonly sender: "agent" | "solver" };
 type Model = { blocks: (readonly Sent[])[]; sent: number };

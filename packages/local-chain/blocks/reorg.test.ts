@@ -7,14 +7,14 @@ import { describe, expect, it, vi } from "vitest";
 import { localAccount } from "../accounts.ts";
 import type { LocalChain } from "../local-chain.ts";
 import {
-  readAllLogs,
   EMITTER,
   EMITTER_CODE,
   emitLog,
+  encodeTopic,
+  readAllLogs,
   readEmittedValues,
   readHeadNumber,
   readRpcBlock,
-  encodeTopic,
 } from "../testing/log-emitter.ts";
 import { PATIENT_POLL, startTestChain } from "../testing/test-chain.ts";
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import type { RpcHandler } from "./json-rpc.ts";
-import { handleRpcMessage, encodeRpcError } from "./json-rpc.ts";
+import { encodeRpcError, handleRpcMessage } from "./json-rpc.ts";
 import { JSON_RPC_CODES, JsonRpcError } from "./json-rpc-error.ts";
 import type { NotificationSink } from "./subscriptions.ts";
 
@@ -88,7 +88,10 @@ async function handleHttp(
   }
   const body = await readBody(request);
   if (body === undefined) {
-    const fault = new JsonRpcError(JSON_RPC_CODES.invalidRequest, `The body is larger than ${BODY_BYTES_MAX} bytes`);
+    const fault = new JsonRpcError(
+      JSON_RPC_CODES.invalidRequest,
+      `The body is larger than ${BODY_BYTES_MAX} bytes`,
+    );
     response.setHeader("connection", "close");
     return reply(response, 413, encodeRpcError(null, fault));
   }

@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { openEdrProvider } from "../edr-provider.ts";
 import type { LocalChain } from "../local-chain.ts";
 import { startLocalChain } from "../local-chain.ts";
-import { EMITTER, EMITTER_CODE, emitLog, readRpcBlock, encodeTopic } from "../testing/log-emitter.ts";
+import { EMITTER, EMITTER_CODE, emitLog, encodeTopic, readRpcBlock } from "../testing/log-emitter.ts";
 import { PATIENT_POLL } from "../testing/test-chain.ts";
 import { REFRESH_MS, Subscriptions } from "./subscriptions.ts";
 
@@ -152,7 +152,10 @@ describe("subscriptions", () => {
     one.socket.terminate();
     await once(one.socket, "close");
     // EDR answers null for a filter it no longer holds.
-    await vi.waitUntil(async () => (await chain.request("eth_getFilterChanges", [id])) === null, PATIENT_POLL);
+    await vi.waitUntil(
+      async () => (await chain.request("eth_getFilterChanges", [id])) === null,
+      PATIENT_POLL,
+    );
     expect(await chain.request("eth_getFilterChanges", [other.result])).toEqual(expect.any(Array));
     await chain.mine(1);
     expect(await two.waitFor(other.result, 1)).toHaveLength(1);

@@ -5,7 +5,11 @@ import { JSON_RPC_CODES, JsonRpcError } from "./json-rpc-error.ts";
 /** A socket's way to send one message. Its identity is the owner of the subscriptions opened with it. */
 export type NotificationSink = (message: string) => void;
 
-type Subscription = { readonly id: string; readonly sink: NotificationSink; readonly logFilter: object | undefined };
+type Subscription = {
+  readonly id: string;
+  readonly sink: NotificationSink;
+  readonly logFilter: object | undefined;
+};
 
 /** Far more than a client needs; a loop that never unsubscribes is stopped before it slows every block. */
 const SUBSCRIPTIONS_PER_SINK_MAX = 1_000;
@@ -103,7 +107,8 @@ export class Subscriptions {
 /** Only what narrows by contract and topic: a live subscription has no block range. */
 function toLogFilter(filter: unknown): object {
   if (filter === undefined || filter === null) return {};
-  if (typeof filter !== "object") throw new JsonRpcError(JSON_RPC_CODES.invalidParams, "A log filter is an object");
+  if (typeof filter !== "object")
+    throw new JsonRpcError(JSON_RPC_CODES.invalidParams, "A log filter is an object");
   const { address, topics } = filter as { address?: unknown; topics?: unknown };
   return { ...(address === undefined ? {} : { address }), ...(topics === undefined ? {} : { topics }) };
 }

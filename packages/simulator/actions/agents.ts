@@ -3,9 +3,9 @@
 import type { SimulatedAgent } from "../state/simulator-state.ts";
 import { registerAgent, revokeAgent, updateAgent } from "../transactions/agents.ts";
 import {
+  actThroughMulticall,
   registerAgentsInOneCall,
   registerAndUpdateAgent,
-  actThroughMulticall,
 } from "../transactions/multicall.ts";
 import { actThroughAccount } from "../transactions/policy-accounts.ts";
 import type { SimulatorAction, Turn } from "../turn.ts";

@@ -1,6 +1,6 @@
 // Moves around intents: wanting, bidding, choosing, filling, giving up, and forgetting.
 import { parseEther, zeroHash } from "viem";
-import { requiresAttestation, KNOWN_SCHEMAS, satisfiesIntent } from "../state/required-attestation.ts";
+import { KNOWN_SCHEMAS, requiresAttestation, satisfiesIntent } from "../state/required-attestation.ts";
 import type { SimulatedBid, SimulatedIntent } from "../state/simulator-state.ts";
 import { fillIntent, selectBid, submitBid } from "../transactions/bids.ts";
 import { cancelIntent, type IntentInput, signIntent, submitIntent } from "../transactions/intents.ts";
@@ -178,7 +178,9 @@ function newWish({ world, random }: Turn, deadline: bigint): IntentInput {
     },
     execution: {
       ...(requirement < 3 ? { dataHash: random.bytes32(), target: world.local.DemoTarget } : {}),
-      ...(requirement === 3 || requirement === 4 ? { requiredAttestationSchema: random.pick(KNOWN_SCHEMAS) } : {}),
+      ...(requirement === 3 || requirement === 4
+        ? { requiredAttestationSchema: random.pick(KNOWN_SCHEMAS) }
+        : {}),
       ...(requirement === 4 || requirement === 5 ? { requiredAttestationSubject: random.bytes32() } : {}),
       ...(random.chance(40) ? { metadataURIHash: random.bytes32() } : {}),
     },
@@ -209,6 +211,7 @@ function isFillable({ state: ledger }: Turn, open: SimulatedIntent): boolean {
   if (open.selected === undefined) return false;
   if (dataHash !== zeroHash && open.selected.executionHash !== dataHash) return false;
   return (
-    !requiresAttestation(open) || [...ledger.attestations].some((candidate) => satisfiesIntent(candidate, open))
+    !requiresAttestation(open) ||
+    [...ledger.attestations].some((candidate) => satisfiesIntent(candidate, open))
   );
 }

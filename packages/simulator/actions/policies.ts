@@ -212,7 +212,11 @@ export function drawSpendLimit({ world, random }: Turn): { token: Address; max: 
 }
 
 /** Remembers a limit; what was spent and since when stays. */
-export function rememberSpendLimit(holder: Pick<SimulatedOwner, "limits">, token: Address, max: bigint): void {
+export function rememberSpendLimit(
+  holder: Pick<SimulatedOwner, "limits">,
+  token: Address,
+  max: bigint,
+): void {
   const window = holder.limits.get(token);
   if (window === undefined) holder.limits.set(token, new SpendWindow(max));
   else window.max = max;

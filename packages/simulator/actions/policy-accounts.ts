@@ -1,6 +1,6 @@
 // Moves with policy accounts: opening them, supplying them, setting their rules, freezing them.
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
-import { type SimulatedPolicyAccount, createPolicyHolder } from "../state/simulator-state.ts";
+import { createPolicyHolder, type SimulatedPolicyAccount } from "../state/simulator-state.ts";
 import {
   policiesOfAccount,
   setFrozen,
@@ -14,7 +14,7 @@ import { openPolicyAccount, setAccountFrozen, setSessionKey } from "../transacti
 import { mintUsd, sendEther } from "../transactions/tokens.ts";
 import type { SimulatorAction } from "../turn.ts";
 import type { World } from "../world.ts";
-import { rememberSpendLimit, drawSpendLimit } from "./policies.ts";
+import { drawSpendLimit, rememberSpendLimit } from "./policies.ts";
 
 /** Each lasts for many payments; more would only repeat each other. */
 const ACCOUNTS_MAX = 8;

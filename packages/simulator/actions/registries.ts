@@ -1,6 +1,6 @@
 // Moves of those who vouch and those who fill: attestations, attestors, solvers and their bonds.
 import { parseEther, zeroHash } from "viem";
-import { requiresAttestation, KNOWN_SCHEMAS, satisfiesIntent } from "../state/required-attestation.ts";
+import { KNOWN_SCHEMAS, requiresAttestation, satisfiesIntent } from "../state/required-attestation.ts";
 import { revokeAttestation, submitAttestation } from "../transactions/attestations.ts";
 import { registerAttestor, updateAttestor } from "../transactions/attestors.ts";
 import { actThroughMulticall } from "../transactions/multicall.ts";
@@ -34,7 +34,8 @@ export const registryActions: readonly SimulatorAction[] = [
       const open = turn.take(
         ledger.intents,
         (intent) =>
-          requiresAttestation(intent) && ![...ledger.attestations].some((known) => satisfiesIntent(known, intent)),
+          requiresAttestation(intent) &&
+          ![...ledger.attestations].some((known) => satisfiesIntent(known, intent)),
       );
       const attester = turn.take(ledger.attesters);
       if (open === undefined || attester === undefined) return undefined;

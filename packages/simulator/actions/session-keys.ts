@@ -9,10 +9,10 @@ import type { SimulatedPolicyAccount, SimulatedSessionKey } from "../state/simul
 import { SpendWindow } from "../state/spend-window.ts";
 import { recordSignedPayment, setPaymentPolicy } from "../transactions/payments.ts";
 import {
+  actThroughAccount,
   executeBySessionKey,
   type RecordedSpend,
   setSessionKey,
-  actThroughAccount,
 } from "../transactions/policy-accounts.ts";
 import type { SimulatorAction, Turn } from "../turn.ts";
 import { KEY_LIFE_SECONDS } from "./policy-accounts.ts";
@@ -159,13 +159,22 @@ function takeSession(turn: Turn): Session | undefined {
 }
 
 /** What the account has, may spend today, and would spend at once; 0 when that is nothing. */
-function payable({ random, now }: Turn, account: SimulatedPolicyAccount, token: Address, has: bigint, most: bigint): bigint {
+function payable(
+  { random, now }: Turn,
+  account: SimulatedPolicyAccount,
+  token: Address,
+  has: bigint,
+  most: bigint,
+): bigint {
   const wanted = random.between(1n, most);
   const allowed = account.limits.get(token)?.room(now, wanted) ?? wanted;
   return allowed < has ? allowed : has;
 }
 
-function transfer({ world, random, accounts: cast }: Turn, amount: bigint): TransactionCall & { to: Address } {
+function transfer(
+  { world, random, accounts: cast }: Turn,
+  amount: bigint,
+): TransactionCall & { to: Address } {
   const args = [random.pick(cast.merchants).address, amount] as const;
   return {
     to: world.local.UsdCoin,

@@ -60,7 +60,10 @@ export const settlementActions: readonly SimulatorAction[] = [
   },
 ];
 
-function takeUnpaid(turn: Turn, pays: (token: SimulatedQuote["token"]) => boolean): SimulatedQuote | undefined {
+function takeUnpaid(
+  turn: Turn,
+  pays: (token: SimulatedQuote["token"]) => boolean,
+): SimulatedQuote | undefined {
   return turn.take(turn.state.quotes, ({ paid, token }) => !paid && pays(token));
 }
 

@@ -3,7 +3,9 @@ import { type Hex, zeroHash } from "viem";
 import type { SimulatedAttestation, SimulatedIntent } from "./simulator-state.ts";
 
 /** The schemas that every index of the protocol knows. */
-export const KNOWN_SCHEMAS: readonly Hex[] = ["1", "2", "3", "4"].map((digit): Hex => `0x${digit.repeat(64)}`);
+export const KNOWN_SCHEMAS: readonly Hex[] = ["1", "2", "3", "4"].map(
+  (digit): Hex => `0x${digit.repeat(64)}`,
+);
 
 export function requiresAttestation({ intent: { execution } }: SimulatedIntent): boolean {
   return (
@@ -12,7 +14,10 @@ export function requiresAttestation({ intent: { execution } }: SimulatedIntent):
 }
 
 /** Whether this attestation is what the intent asks for. */
-export function satisfiesIntent({ schema, subject }: SimulatedAttestation, { intent: { execution } }: SimulatedIntent): boolean {
+export function satisfiesIntent(
+  { schema, subject }: SimulatedAttestation,
+  { intent: { execution } }: SimulatedIntent,
+): boolean {
   const { requiredAttestationSchema, requiredAttestationSubject } = execution;
   return (
     (requiredAttestationSchema === zeroHash || requiredAttestationSchema === schema) &&

@@ -54,8 +54,17 @@ export type SimulatedPaymentPolicy = {
   maxPerPayment: bigint;
   allowed: boolean;
 };
-export type SimulatedOwner = SimulatedPolicyHolder & { readonly wallet: Wallet; usd: bigint; approved: boolean };
-export type SimulatedSessionKey = { readonly wallet: Wallet; expiresAt: bigint; active: boolean; nextNonce: bigint };
+export type SimulatedOwner = SimulatedPolicyHolder & {
+  readonly wallet: Wallet;
+  usd: bigint;
+  approved: boolean;
+};
+export type SimulatedSessionKey = {
+  readonly wallet: Wallet;
+  expiresAt: bigint;
+  active: boolean;
+  nextNonce: bigint;
+};
 export type SimulatedPolicyAccount = SimulatedPolicyHolder & {
   readonly address: Address;
   readonly signer: Wallet;
@@ -98,7 +107,11 @@ export type SimulatedAttester = {
   entry: { readonly id: bigint; active: boolean; profile: AttestorProfile } | undefined;
 };
 export type SimulatedMerchant = { readonly id: bigint; readonly owner: Wallet; profile: MerchantProfile };
-export type SimulatedService = { readonly id: bigint; readonly merchant: SimulatedMerchant; profile: ServiceProfile };
+export type SimulatedService = {
+  readonly id: bigint;
+  readonly merchant: SimulatedMerchant;
+  profile: ServiceProfile;
+};
 export type SimulatedFacilitator = {
   readonly wallet: Wallet;
   entry: { readonly id: bigint; active: boolean; profile: FacilitatorProfile } | undefined;
@@ -122,7 +135,9 @@ export type SimulatorState = ReturnType<typeof createSimulatorState>;
 
 export function createSimulatorState(cast: SimulatorAccounts) {
   return {
-    people: cast.owners.map((wallet): SimulatedOwner => ({ wallet, usd: 0n, approved: false, ...createPolicyHolder() })),
+    people: cast.owners.map(
+      (wallet): SimulatedOwner => ({ wallet, usd: 0n, approved: false, ...createPolicyHolder() }),
+    ),
     solvers: cast.solvers.map((wallet): SimulatedSolver => ({ wallet, fills: 0, entry: undefined })),
     attesters: cast.attesters.map((wallet): SimulatedAttester => ({ wallet, given: 0, entry: undefined })),
     facilitators: cast.facilitators.map((wallet): SimulatedFacilitator => ({ wallet, entry: undefined })),

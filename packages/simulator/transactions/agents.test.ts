@@ -3,10 +3,10 @@
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
+import { type DeployedChain, startDeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { registerAgent, revokeAgent, updateAgent } from "./agents.ts";
-import { registerAgentsInOneCall, registerAndUpdateAgent, actThroughMulticall } from "./multicall.ts";
+import { actThroughMulticall, registerAgentsInOneCall, registerAndUpdateAgent } from "./multicall.ts";
 
 let stage: DeployedChain;
 const profile = (name: string) => ({

@@ -18,7 +18,12 @@ export async function submitAttestation(
     functionName: "submitAttestation",
     args: [schema, subject, dataHash],
   });
-  return decodeReceiptEvent(await attester.send({ to, data }), to, attestationRegistryAbi, "AttestationSubmitted").id;
+  return decodeReceiptEvent(
+    await attester.send({ to, data }),
+    to,
+    attestationRegistryAbi,
+    "AttestationSubmitted",
+  ).id;
 }
 
 export async function revokeAttestation(world: World, attester: Actor, id: bigint): Promise<void> {

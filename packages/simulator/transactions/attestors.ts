@@ -15,7 +15,8 @@ export async function registerAttestor(
   const to = world.contracts.AttestorRegistry;
   const args = [metadataURI, schemasHash] as const;
   const data = encodeFunctionData({ abi: attestorRegistryAbi, functionName: "registerAttestor", args });
-  return decodeReceiptEvent(await operator.send({ to, data }), to, attestorRegistryAbi, "AttestorRegistered").attestorId;
+  return decodeReceiptEvent(await operator.send({ to, data }), to, attestorRegistryAbi, "AttestorRegistered")
+    .attestorId;
 }
 
 export async function updateAttestor(

@@ -18,7 +18,8 @@ export async function openDispute(
   const to = world.contracts.CommerceRegistry;
   const args = [receiptId, reasonHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "openDispute", args });
-  return decodeReceiptEvent(await opener.send({ to, data }), to, commerceRegistryAbi, "DisputeOpened").disputeId;
+  return decodeReceiptEvent(await opener.send({ to, data }), to, commerceRegistryAbi, "DisputeOpened")
+    .disputeId;
 }
 
 /** By the merchant's owner or the facilitator, once. */

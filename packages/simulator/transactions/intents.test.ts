@@ -3,7 +3,7 @@
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { type Hex, parseEther, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
+import { type DeployedChain, startDeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { revokeAttestation, submitAttestation } from "./attestations.ts";
 import { registerAttestor, updateAttestor } from "./attestors.ts";

@@ -25,7 +25,8 @@ export async function registerMerchant(
   const to = world.contracts.CommerceRegistry;
   const args = [payoutAddress, metadataURI, metadataHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "registerMerchant", args });
-  return decodeReceiptEvent(await owner.send({ to, data }), to, commerceRegistryAbi, "MerchantRegistered").merchantId;
+  return decodeReceiptEvent(await owner.send({ to, data }), to, commerceRegistryAbi, "MerchantRegistered")
+    .merchantId;
 }
 
 export async function updateMerchant(

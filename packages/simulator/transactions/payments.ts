@@ -47,7 +47,8 @@ export async function recordSignedPayment(
     functionName: "recordSignedPayment",
     args: [route.merchant, route.token, route.facilitator, amount, paymentHash],
   });
-  return decodeReceiptEvent(await account.send({ to, data }), to, policyModuleAbi, "SignedPaymentRecorded").dailyTotal;
+  return decodeReceiptEvent(await account.send({ to, data }), to, policyModuleAbi, "SignedPaymentRecorded")
+    .dailyTotal;
 }
 
 /** Returns what the account spent in its current window, or nothing where it has no limit. */
@@ -63,5 +64,6 @@ export async function recordSpend(
     functionName: "recordSpend",
     args: [token, amount],
   });
-  return decodeReceiptEvents(await account.send({ to, data }), to, policyModuleAbi, "SpendRecorded")[0]?.dailyTotal;
+  return decodeReceiptEvents(await account.send({ to, data }), to, policyModuleAbi, "SpendRecorded")[0]
+    ?.dailyTotal;
 }

@@ -4,14 +4,14 @@ import { demoTargetAbi } from "@sextant/contracts/generated/demo-target";
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData, erc20Abi, getAddress, parseEther, toHex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
+import { type DeployedChain, startDeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { registerAgent } from "./agents.ts";
 import { recordSignedPayment, recordSpend, setPaymentPolicy } from "./payments.ts";
 import {
+  type PolicyHolder,
   policiesOfAccount,
   policiesOfWallet,
-  type PolicyHolder,
   setFrozen,
   setFunctionAllowed,
   setFunctionMode,
@@ -20,11 +20,11 @@ import {
   setTargetAllowed,
 } from "./policies.ts";
 import {
+  actThroughAccount,
   executeBySessionKey,
   openPolicyAccount,
   setAccountFrozen,
   setSessionKey,
-  actThroughAccount,
 } from "./policy-accounts.ts";
 import { mintUsd, sendEther } from "./tokens.ts";
 
@@ -186,7 +186,9 @@ describe("session key steps", () => {
       pubkey: "0x",
       capabilitiesHash: toHex(1, { size: 32 }),
     } as const;
-    const registered = await emittedBy(() => registerAgent(world, actThroughAccount(agent, account), profile));
+    const registered = await emittedBy(() =>
+      registerAgent(world, actThroughAccount(agent, account), profile),
+    );
     expect(registered).toMatchObject([["AgentRegistry.AgentRegistered", { owner: getAddress(account) }]]);
 
     await setSessionKey(agent, account, sessionKey, expiresAt, false);

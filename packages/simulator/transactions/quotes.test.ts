@@ -4,7 +4,7 @@ import { type QuoteCommitment, quoteHash } from "@sextant/contracts/hashes/quote
 import { settlementExecutionHash } from "@sextant/contracts/hashes/settlement-hash";
 import { erc20Abi, getAddress, type Hex, maxUint256, toHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDeployedChain, type DeployedChain } from "../deployed-chain.ts";
+import { type DeployedChain, startDeployedChain } from "../deployed-chain.ts";
 import { readEvents } from "../read-events.ts";
 import { openDispute, resolveDispute } from "./disputes.ts";
 import { registerFacilitator, updateFacilitator } from "./facilitators.ts";

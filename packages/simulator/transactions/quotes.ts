@@ -12,7 +12,8 @@ export const PAYMENT_RAIL = { transfer: 0, swap: 1, facilitator: 2, x402: 3 } as
 export async function commitQuote(world: World, merchant: Actor, quote: QuoteCommitment): Promise<Hex> {
   const to = world.contracts.CommerceRegistry;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "commitQuote", args: [quote] });
-  return decodeReceiptEvent(await merchant.send({ to, data }), to, commerceRegistryAbi, "QuoteCommitted").quoteHash;
+  return decodeReceiptEvent(await merchant.send({ to, data }), to, commerceRegistryAbi, "QuoteCommitted")
+    .quoteHash;
 }
 
 /** Rails 0 and 1: by the merchant's owner or the agent; rails 2 and 3: by the facilitator. */
@@ -25,7 +26,8 @@ export async function recordReceipt(
   const to = world.contracts.CommerceRegistry;
   const args = [quoteHash, resultHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "recordReceipt", args });
-  return decodeReceiptEvent(await recorder.send({ to, data }), to, commerceRegistryAbi, "ReceiptRecorded").receiptId;
+  return decodeReceiptEvent(await recorder.send({ to, data }), to, commerceRegistryAbi, "ReceiptRecorded")
+    .receiptId;
 }
 
 /** By the merchant's owner or the facilitator, as often as they like; the zero hash takes it back. */

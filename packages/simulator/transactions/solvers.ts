@@ -58,5 +58,6 @@ export async function withdrawBond(
   const to = world.contracts.SolverRegistry;
   const args = [solverId, amount] as const;
   const data = encodeFunctionData({ abi: solverRegistryAbi, functionName: "withdrawBond", args });
-  return decodeReceiptEvent(await operator.send({ to, data }), to, solverRegistryAbi, "SolverBondChanged").bond;
+  return decodeReceiptEvent(await operator.send({ to, data }), to, solverRegistryAbi, "SolverBondChanged")
+    .bond;
 }

@@ -24,5 +24,6 @@ export async function recordTrustSignal(
     functionName: "recordTrustSignal",
     args: [SIGNAL_SUBJECTS.indexOf(subject.type), subject.id, SIGNAL_KINDS.indexOf(kind), signalHash],
   });
-  return decodeReceiptEvent(await reporter.send({ to, data }), to, commerceRegistryAbi, "TrustSignalRecorded").signalId;
+  return decodeReceiptEvent(await reporter.send({ to, data }), to, commerceRegistryAbi, "TrustSignalRecorded")
+    .signalId;
 }

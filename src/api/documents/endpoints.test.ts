@@ -4,7 +4,7 @@ import { keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Endpoint, EndpointResponse, EndpointRequest } from "../../schema/endpoint.ts";
+import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { createDocumentEndpoints } from "./endpoints.ts";

@@ -7,7 +7,7 @@ import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { hashParameter, type Parameter } from "../../schema/parameter.ts";
 import type { RecordStore } from "../../schema/record-store.ts";
 import { DOCUMENT_KINDS, type DocumentKind } from "./kinds.ts";
-import { expectedHashField, DOCUMENT_LABELS } from "./labels.ts";
+import { DOCUMENT_LABELS, expectedHashField } from "./labels.ts";
 import { publishDocument } from "./publish.ts";
 import { type DocumentRow, findDocument, readDocumentBytes } from "./rows.ts";
 import { DOCUMENT_BYTES_MAX } from "./text.ts";

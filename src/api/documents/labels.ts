@@ -16,7 +16,10 @@ const NAME_LENGTH_MAX = 256;
 
 const hash: DocumentLabel = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }, parse: parseHash };
 
-const address: DocumentLabel = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }, parse: parseAddress };
+const address: DocumentLabel = {
+  json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
+  parse: parseAddress,
+};
 
 const number: DocumentLabel = {
   json: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },

@@ -2,14 +2,14 @@
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
-import { type RecordStore, type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
+import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
 import type { DocumentKind } from "./kinds.ts";
 import { DOCUMENT_LABELS } from "./labels.ts";
 import {
+  type DocumentLabels,
   type DocumentRow,
   findDocument,
   insertDocument,
-  type DocumentLabels,
   type NewDocument,
   renewDocumentExpiry,
 } from "./rows.ts";
@@ -19,7 +19,7 @@ import { parseDocumentText } from "./text.ts";
 export async function publishDocument(
   store: RecordStore,
   kind: DocumentKind,
-  request: Pick<EndpointRequest, "body" | "bytes" | "client">,
+  request: Pick<EndpointRequest, "body" | "rawBody" | "client">,
 ): Promise<DocumentRow> {
   const body = request.body as Readonly<Record<string, unknown>>;
   const document = parseDocumentText(body[kind.textKey], kind.textKey);
@@ -55,7 +55,9 @@ function readLabels({ labels }: DocumentKind, body: Readonly<Record<string, unkn
   return Object.fromEntries(
     labels.flatMap((label) => {
       const value = body[label];
-      return value === undefined || value === null ? [] : [[label, DOCUMENT_LABELS[label].parse(value, label)]];
+      return value === undefined || value === null
+        ? []
+        : [[label, DOCUMENT_LABELS[label].parse(value, label)]];
     }),
   );
 }

@@ -13,7 +13,7 @@ import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { expireRecords } from "./expire-records.ts";
 import { collectHashColumns } from "./find-references.ts";
-import { runExpiryPass, runExpiryLoop } from "./run.ts";
+import { runExpiryLoop, runExpiryPass } from "./run.ts";
 
 let place: EmptyIndex;
 

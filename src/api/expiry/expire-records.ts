@@ -4,7 +4,12 @@ import { buildChangeNotification } from "../../store/postgres/change-notificatio
 import type { Database } from "../../store/postgres/database.ts";
 import type { Session } from "../../store/postgres/session.ts";
 import { lockStoredTotal } from "../../store/postgres/storage-limits.ts";
-import { findReferencesAfter, findReferencedHashes, type HashColumns, type ReferenceScan } from "./find-references.ts";
+import {
+  findReferencedHashes,
+  findReferencesAfter,
+  type HashColumns,
+  type ReferenceScan,
+} from "./find-references.ts";
 
 export type ExpiryOptions = {
   /** Where the index may refer to a record. */

@@ -38,7 +38,10 @@ export async function findReferencedHashes(
         "select finalized_block from checkpoint",
       );
       const finalizedBlock = rows[0]?.finalized_block ?? NO_BLOCK;
-      return { referred: await findReferencesAfter(session, places, { hashes, block: NO_BLOCK }), finalizedBlock };
+      return {
+        referenced: await findReferencesAfter(session, places, { hashes, block: NO_BLOCK }),
+        finalizedBlock,
+      };
     },
     { access: "read only", statementTimeoutMs: STATEMENT_MS_MAX },
   );

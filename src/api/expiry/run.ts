@@ -42,7 +42,11 @@ export async function runExpiryPass(job: ExpiryJobOptions): Promise<number | nul
   const lock = await acquireLock(database, "expiry", { waitMs: 0 });
   if (!lock) return null;
   try {
-    const deleted = await expireRecords(database, { hashColumns: collectHashColumns(tables), unreferencedDays: unreferredDays, signal });
+    const deleted = await expireRecords(database, {
+      hashColumns: collectHashColumns(tables),
+      unreferencedDays: unreferredDays,
+      signal,
+    });
     if (deleted > 0) log.info({ deleted }, "Records that no indexed row refers to were deleted");
     return deleted;
   } finally {

@@ -5,11 +5,16 @@ import { parseHash } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { nullable } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
-import { type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
+import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { toCanonicalJson } from "./canonical-json.ts";
-import { SCHEMA_DESCRIPTION_LENGTH_MAX, SCHEMA_NAME_LENGTH_MAX, schemaResponse, schemaColumnsSql } from "./schema-record.ts";
+import {
+  SCHEMA_DESCRIPTION_LENGTH_MAX,
+  SCHEMA_NAME_LENGTH_MAX,
+  schemaColumnsSql,
+  schemaResponse,
+} from "./schema-record.ts";
 import { schemaWriteSubject } from "./sign-write.ts";
 import { assertJsonSchema } from "./validate-json-schema.ts";
 
@@ -41,9 +46,13 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
     errorStatuses: [401, 403, 409],
     async handle(request) {
       const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
-      const { signer, claimVersion: claim } = await authority.authorize(request, schemaWriteSubject(publication.schemaHash), null);
+      const { signer, claimVersion: claim } = await authority.authorize(
+        request,
+        schemaWriteSubject(publication.schemaHash),
+        null,
+      );
       const bytes = countStoredBytes(request.rawBody);
-      const change = { client: request.client, changes: ["attestation_schemas"] } as const;
+      const change = { client: request.client, tables: ["attestation_schemas"] } as const;
       const record = await store.write(change, async (rows) => {
         await rows.charge(bytes);
         await claim(rows);

@@ -8,8 +8,19 @@ import { Fault } from "../../lib/fault.ts";
 import type { RecordStore } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { openWriteAuthority, createSignedWriteAuthority, type WriteAuthority, type WriteRequest } from "./authority.ts";
-import { metadataWriteSubject, reservationWriteSubject, signWrite, type WriteMessage, type WriteDomain } from "./sign-write.ts";
+import {
+  createSignedWriteAuthority,
+  openWriteAuthority,
+  type WriteAuthority,
+  type WriteRequest,
+} from "./authority.ts";
+import {
+  metadataWriteSubject,
+  reservationWriteSubject,
+  signWrite,
+  type WriteDomain,
+  type WriteMessage,
+} from "./sign-write.ts";
 import type { AccountReader } from "./verify-signature.ts";
 
 const NOW = 1_800_000_000;
@@ -78,7 +89,9 @@ describe("a signed write", () => {
 
   it("holds for no other version or deadline", async () => {
     const { headers, rawBody: bytes } = await request();
-    expect(await outcome({ rawBody: bytes, headers: { ...headers, "x-write-version": "2" } })).toBe("WRITE_FORBIDDEN");
+    expect(await outcome({ rawBody: bytes, headers: { ...headers, "x-write-version": "2" } })).toBe(
+      "WRITE_FORBIDDEN",
+    );
     const later = { ...headers, "x-write-deadline": String(NOW + 61) };
     expect(await outcome({ rawBody: bytes, headers: later })).toBe("WRITE_FORBIDDEN");
   });
@@ -103,7 +116,9 @@ describe("a signed write", () => {
     ["a deadline in hex", { "x-write-deadline": "0x10" }],
   ])("is refused with %s", async (_name, changes) => {
     const { headers, rawBody: bytes } = await request();
-    expect(await outcome({ rawBody: bytes, headers: { ...headers, ...changes } })).toBe("WRITE_UNAUTHENTICATED");
+    expect(await outcome({ rawBody: bytes, headers: { ...headers, ...changes } })).toBe(
+      "WRITE_UNAUTHENTICATED",
+    );
   });
 
   it("that anyone may make tells who made it, and a named signer must have", async () => {
@@ -111,7 +126,9 @@ describe("a signed write", () => {
     const anyone = await authority.authorize(given, subject, null);
     expect(anyone.signer).toBe(stranger.address.toLowerCase());
     const named = { ...given, headers: { ...given.headers, "x-write-signer": address } };
-    await expect(authority.authorize(named, subject, null)).rejects.toMatchObject({ code: "WRITE_FORBIDDEN" });
+    await expect(authority.authorize(named, subject, null)).rejects.toMatchObject({
+      code: "WRITE_FORBIDDEN",
+    });
   });
 
   it("says what should have been signed", async () => {
@@ -134,7 +151,7 @@ describe("versions", () => {
   beforeEach(() => store.run(sql`truncate write_versions`));
   afterAll(() => drop());
 
-  const CHANGE = { client: "192.0.2.1", changes: [] };
+  const CHANGE = { client: "192.0.2.1", tables: [] };
   const claim = async (version: bigint, changes: Changes = {}, place = subject): Promise<string> => {
     const { claimVersion: claims } = await authority.authorize(
       await request({ ...changes, ...place, version }),
@@ -169,7 +186,11 @@ describe("versions", () => {
   });
 
   it("come back when the write they were for does not happen", async () => {
-    const { claimVersion: claims } = await authority.authorize(await request({ version: 3n }), subject, address);
+    const { claimVersion: claims } = await authority.authorize(
+      await request({ version: 3n }),
+      subject,
+      address,
+    );
     const failing = store.write(CHANGE, async (rows) => {
       await claims(rows);
       throw new Fault("CONFLICT", "no");
@@ -181,6 +202,8 @@ describe("versions", () => {
 
 describe("open writes", () => {
   it("ask nobody for anything", async () => {
-    expect(await outcome({ headers: {}, rawBody: Buffer.alloc(0) }, openWriteAuthority)).toBe("admitted null");
+    expect(await outcome({ headers: {}, rawBody: Buffer.alloc(0) }, openWriteAuthority)).toBe(
+      "admitted null",
+    );
   });
 });

@@ -10,17 +10,17 @@ import type { RecordStore, StatementRunner } from "../../schema/record-store.ts"
 import { sql } from "../../schema/sql.ts";
 import {
   DEADLINE_HEADER,
+  hashWrite,
   SIGNATURE_HEADER,
   SIGNER_HEADER,
   VERSION_HEADER,
-  type WriteMessage,
   type WriteDomain,
+  type WriteMessage,
   type WriteSubject,
-  hashWrite,
 } from "./sign-write.ts";
 import { type AccountReader, recoverSigner, requireSignature } from "./verify-signature.ts";
 
-export type WriteRequest = Pick<EndpointRequest, "bytes" | "headers">;
+export type WriteRequest = Pick<EndpointRequest, "rawBody" | "headers">;
 
 export type WriteAuthorization = {
   /** Who signed; null where nobody has to. */
@@ -53,7 +53,12 @@ export type SignedWriteOptions = {
   readonly clock?: Clock;
 };
 
-export function createSignedWriteAuthority({ domain, audience, reads, clock = systemClock }: SignedWriteOptions): WriteAuthority {
+export function createSignedWriteAuthority({
+  domain,
+  audience,
+  reads,
+  clock = systemClock,
+}: SignedWriteOptions): WriteAuthority {
   return {
     mode: "signed",
     headers: SIGNED_HEADERS,
@@ -65,7 +70,10 @@ export function createSignedWriteAuthority({ domain, audience, reads, clock = sy
       const digest = hashWrite(domain, write);
       const account = author ?? signer ?? (await recoverSigner(digest, signature));
       await requireSignature(reads, account, { digest, signature, said: shouldSign(write, domain) });
-      return { signer: account, claimVersion: (rows) => claimVersion(rows, subject.resource, account, version) };
+      return {
+        signer: account,
+        claimVersion: (rows) => claimVersion(rows, subject.resource, account, version),
+      };
     },
   };
 }
@@ -142,7 +150,12 @@ function refuseUntimely(deadline: bigint, now: bigint): void {
 }
 
 /** One statement decides, so that of two equal versions at once exactly one wins; a rollback gives it back. */
-async function claimVersion(rows: StatementRunner, resource: string, signer: Hex, version: bigint): Promise<void> {
+async function claimVersion(
+  rows: StatementRunner,
+  resource: string,
+  signer: Hex,
+  version: bigint,
+): Promise<void> {
   const claimed = await rows.run(
     sql`insert into write_versions (resource, signer, version) values (${resource}, ${signer}, ${version.toString()}) on conflict (resource, signer) do update set version = excluded.version, used_at = now() where excluded.version > write_versions.version returning version`,
   );

@@ -4,7 +4,7 @@ import type { Read } from "../../schema/reads/read.ts";
 import { createSchemaEndpoint } from "./attestation-schemas.ts";
 import type { WriteOptions } from "./authority.ts";
 import { createMetadataEndpoint } from "./intent-metadata.ts";
-import { createOffchainBidEndpoints, createDisabledBidEndpoints } from "./offchain-bids.ts";
+import { createDisabledBidEndpoints, createOffchainBidEndpoints } from "./offchain-bids.ts";
 import { createReservationEndpoint, reservationRead } from "./reservations.ts";
 import { attestationSchemaReads } from "./schema-record.ts";
 
@@ -13,7 +13,9 @@ export function createWriteEndpoints(options: WriteOptions): readonly Endpoint[]
     createMetadataEndpoint(options),
     createReservationEndpoint(options),
     createSchemaEndpoint(options),
-    ...(options.authority.mode === "open" ? createOffchainBidEndpoints(options.store) : createDisabledBidEndpoints()),
+    ...(options.authority.mode === "open"
+      ? createOffchainBidEndpoints(options.store)
+      : createDisabledBidEndpoints()),
   ];
 }
 

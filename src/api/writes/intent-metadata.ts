@@ -1,17 +1,17 @@
 // PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
 import { Fault } from "../../lib/fault.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
+import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { findIntentById, type IndexedIntent, intentIdParameter } from "./find-intent.ts";
 import {
+  assertCommittedData,
   METADATA_BODY_BYTES_MAX,
   type MetadataFields,
   metadataProperties,
   metadataRecordSchema,
   parseMetadataFields,
-  assertCommittedData,
 } from "./metadata-fields.ts";
 import { metadataWriteSubject } from "./sign-write.ts";
 
@@ -31,9 +31,13 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
       const id = request.values.id as string;
       const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);
       const intent = await known(store, id);
-      const { claimVersion: claim } = await authority.authorize(request, metadataWriteSubject(id), intent.owner);
+      const { claimVersion: claim } = await authority.authorize(
+        request,
+        metadataWriteSubject(id),
+        intent.owner,
+      );
       const bytes = countStoredBytes(request.rawBody);
-      const change = { client: request.client, changes: ["intent_metadata"] } as const;
+      const change = { client: request.client, tables: ["intent_metadata"] } as const;
       const record = await store.write(change, async (rows) => {
         // A reorg may have given the number to another intent while the signature was checked.
         const current = await known(rows, id);

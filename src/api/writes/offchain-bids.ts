@@ -5,7 +5,12 @@ import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
-import { type WriteTransaction, type RecordStore, type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
+import {
+  countStoredBytes,
+  type RecordStore,
+  type StatementRunner,
+  type WriteTransaction,
+} from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
 import { findIntentById, intentIdParameter } from "./find-intent.ts";
 
@@ -92,7 +97,7 @@ export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoin
     {
       ...select,
       async handle({ values, client }) {
-        const change = { client, changes: ["offchain_bids"] } as const;
+        const change = { client, tables: ["offchain_bids"] } as const;
         const record = await store.write(change, (rows) => selectBid(rows, values.bidId as string));
         return { status: 200, body: record };
       },

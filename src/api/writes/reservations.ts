@@ -7,7 +7,7 @@ import { addressParameter, hashParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { toFirstRecord } from "../../schema/reads/result-rows.ts";
-import { type StatementRunner, countStoredBytes } from "../../schema/record-store.ts";
+import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { findIntentByHash } from "./find-intent.ts";
@@ -55,9 +55,13 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
       const hash = parseHash(body.intent_hash, "intent_hash");
       const owner = parseAddress(body.owner, "owner");
       const fields = parseMetadataFields(body);
-      const { claimVersion: claim } = await authority.authorize(request, reservationWriteSubject(hash), owner);
+      const { claimVersion: claim } = await authority.authorize(
+        request,
+        reservationWriteSubject(hash),
+        owner,
+      );
       const bytes = countStoredBytes(request.rawBody);
-      const change = { client: request.client, changes: ["intent_reservations"] } as const;
+      const change = { client: request.client, tables: ["intent_reservations"] } as const;
       const record = await store.write(change, async (rows) => {
         const intent = await findIntentByHash(rows, hash);
         if (intent) {

@@ -3,7 +3,13 @@ import { readFileSync } from "node:fs";
 import { encodeAbiParameters, keccak256, stringToBytes, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { schemaWriteSubject, metadataWriteSubject, reservationWriteSubject, signWrite, hashWrite } from "./sign-write.ts";
+import {
+  hashWrite,
+  metadataWriteSubject,
+  reservationWriteSubject,
+  schemaWriteSubject,
+  signWrite,
+} from "./sign-write.ts";
 
 const page = readFileSync("docs/writing.md", "utf8");
 const domain = { chainId: 84_532, intentBook: `0x${"11".repeat(20)}` } as const;

@@ -103,8 +103,8 @@ describe("an account with code", () => {
     };
     const signature = await signed();
     const silent = [
-      { codeOf: away, call: away },
-      { codeOf: async () => "0x60" as const, call: away },
+      { readCode: away, call: away },
+      { readCode: async () => "0x60" as const, call: away },
     ];
     for (const reads of silent) {
       expect(await code(requireSignature(reads, account, { digest, signature, said }))).toBe(

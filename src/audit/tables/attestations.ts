@@ -1,13 +1,15 @@
 // Attestations must be what their registry says of them, and what attesters did must add up.
 import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
 import { attestations, attesterActivity } from "../../protocol/domains/attestations.ts";
-import { createdBy, recountAudit, defineTableAudit, viewCheck } from "./define-audit.ts";
+import { createdBy, defineTableAudit, recountAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "AttestationRegistry", abi } as const;
 
 export const attestationsAudit = defineTableAudit(attestations, {
   ids: "attestation_id",
-  births: [createdBy(attestations, registry, "AttestationSubmitted", ({ args }) => ({ attestation_id: args.id }))],
+  births: [
+    createdBy(attestations, registry, "AttestationSubmitted", ({ args }) => ({ attestation_id: args.id })),
+  ],
   views: [
     viewCheck(attestations, registry, "getAttestation", {
       args: ({ attestation_id }) => [attestation_id],

@@ -149,7 +149,9 @@ function judgeAnswer(
 }
 
 function judgeEvent(audit: TableAudit, row: Row, event: DecodedEvent | null): readonly RowDifference[] {
-  const birth = audit.creationEvents.find((each) => each.contract === event?.contract && each.event === event.name);
+  const birth = audit.creationEvents.find(
+    (each) => each.contract === event?.contract && each.event === event.name,
+  );
   if (event === null || birth === undefined) {
     const found = `log ${row.log_index} of block ${row.block_number}`;
     const expected = audit.creationEvents.map((each) => each.event).join(" or ");

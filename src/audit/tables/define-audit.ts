@@ -5,7 +5,7 @@ import { createEventDecoder } from "../../protocol/decode/event.ts";
 import type { ContractName } from "../../protocol/deployment.ts";
 import type { EventRecord } from "../../schema/event.ts";
 import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
-import { findAbiEvent, type ViewName, type ViewResult, createViewCodec } from "./view-codec.ts";
+import { createViewCodec, findAbiEvent, type ViewName, type ViewResult } from "./view-codec.ts";
 
 /** A contract of the deployment; or, with `account`, whichever contract that column of the row names. */
 export type AuditedContract<A extends Abi> = {
@@ -112,7 +112,7 @@ export function viewCheck<
   return {
     name,
     contract: audited.contract,
-    addressColumn: "account" in audited ? audited.addressColumn : null,
+    addressColumn: "addressColumn" in audited ? audited.addressColumn : null,
     appliesTo: (row) => declared.when?.(row as RowOf<C>) ?? true,
     callData: (row) => codec.encode(declared.args(row as RowOf<C>)),
     decode: codec.decode,
@@ -136,7 +136,7 @@ export function createdBy<
   return {
     event,
     contract: audited.contract,
-    anyEmitter: "account" in audited,
+    anyEmitter: "addressColumn" in audited,
     topic0: createEventDecoder(findAbiEvent(audited.abi, event)).topic0,
     distinctBy: apart ? { topics: apart.topics, words: apart.words ?? [] } : null,
     columns: columns as CreationEvent["columns"],

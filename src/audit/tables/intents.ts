@@ -10,7 +10,7 @@ import {
   solverActivity,
 } from "../../protocol/domains/intents.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { createdBy, derivedColumns, recountAudit, defineTableAudit, viewCheck } from "./define-audit.ts";
+import { createdBy, defineTableAudit, derivedColumns, recountAudit, viewCheck } from "./define-audit.ts";
 
 const book = { contract: "IntentBook", abi } as const;
 

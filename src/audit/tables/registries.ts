@@ -8,7 +8,10 @@ const registry = { contract: "AgentRegistry", abi } as const;
 export const agentsAudit = defineTableAudit(agents, {
   ids: "agent_id",
   births: [
-    createdBy(agents, registry, "AgentRegistered", ({ args }) => ({ agent_id: args.agentId, owner: args.owner })),
+    createdBy(agents, registry, "AgentRegistered", ({ args }) => ({
+      agent_id: args.agentId,
+      owner: args.owner,
+    })),
   ],
   views: [
     viewCheck(agents, registry, "getAgent", {

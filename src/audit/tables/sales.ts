@@ -6,7 +6,7 @@ import { quotes } from "../../protocol/domains/quotes.ts";
 import { receipts } from "../../protocol/domains/receipts.ts";
 import { settlements } from "../../protocol/domains/settlements.ts";
 import { ZERO_HASH } from "../../schema/table.ts";
-import { createdBy, derivedColumns, defineTableAudit, viewCheck } from "./define-audit.ts";
+import { createdBy, defineTableAudit, derivedColumns, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "CommerceRegistry", abi: commerceRegistryAbi } as const;
 const adapter = { contract: "SettlementAdapter", abi: settlementAdapterAbi } as const;
@@ -14,7 +14,9 @@ const adapter = { contract: "SettlementAdapter", abi: settlementAdapterAbi } as 
 // The live deployment lets a quote be committed again: rows are told apart by the hash.
 export const quotesAudit = defineTableAudit(quotes, {
   births: [
-    createdBy(quotes, registry, "QuoteCommitted", ({ args }) => ({ quote_hash: args.quoteHash }), { topics: 1 }),
+    createdBy(quotes, registry, "QuoteCommitted", ({ args }) => ({ quote_hash: args.quoteHash }), {
+      topics: 1,
+    }),
   ],
   views: [
     viewCheck(quotes, registry, "getQuote", {

@@ -3,7 +3,7 @@ import { policyAccountAbi as abi } from "@sextant/contracts/generated/policy-acc
 import { sessionExecutions, sessionKeys } from "../../protocol/domains/session-keys.ts";
 import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
 
-const account = { contract: "PolicyAccount", abi, account: "account" } as const;
+const account = { contract: "PolicyAccount", abi, addressColumn: "account" } as const;
 
 export const sessionKeysAudit = defineTableAudit(sessionKeys, {
   births: [

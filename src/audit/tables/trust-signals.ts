@@ -2,13 +2,15 @@
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { signalCounts, subjectSignalCounts, trustSignals } from "../../protocol/domains/trust-signals.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { createdBy, recountAudit, defineTableAudit, viewCheck } from "./define-audit.ts";
+import { createdBy, defineTableAudit, recountAudit, viewCheck } from "./define-audit.ts";
 
 const registry = { contract: "CommerceRegistry", abi } as const;
 
 export const trustSignalsAudit = defineTableAudit(trustSignals, {
   ids: "signal_id",
-  births: [createdBy(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId }))],
+  births: [
+    createdBy(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId })),
+  ],
   views: [
     viewCheck(trustSignals, registry, "getTrustSignal", {
       args: ({ signal_id }) => [signal_id],

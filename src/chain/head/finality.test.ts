@@ -32,7 +32,9 @@ const asksForTag = (calls: readonly NodeRpcCall[]) => calls.some((call) => call.
 describe("the finalized block", () => {
   it("is the node's own where it knows the tag", async () => {
     const { rpc } = createTestRpc([chain.rpcUrl]);
-    expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(await readHeader(rpc, 20));
+    expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(
+      await readHeader(rpc, 20),
+    );
   });
 
   it.each([
@@ -81,7 +83,10 @@ describe("the finalized block", () => {
   it("is a block that exists, also where the node lies about head and finality in one breath", async () => {
     const lying = await node((number) => (number === 0 ? { kind: "other-block" } : null));
     const { rpc } = createTestRpc([lying.url]);
-    const honest = await readFinalizedHeader(createTestRpc([chain.rpcUrl]).rpc, { depthFallback: 3, depthMin: 0 });
+    const honest = await readFinalizedHeader(createTestRpc([chain.rpcUrl]).rpc, {
+      depthFallback: 3,
+      depthMin: 0,
+    });
     expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(honest);
     expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(honest);
   });

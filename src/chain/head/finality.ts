@@ -4,7 +4,7 @@ import type { BlockHeader } from "../../schema/chain-log.ts";
 import { canonicalHeaderCall, headerCall } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { malformedResponse } from "../rpc/invalid-response.ts";
-import type { RpcCallOptions, PinnedRpc, Rpc } from "../rpc/types.ts";
+import type { PinnedRpc, Rpc, RpcCallOptions } from "../rpc/types.ts";
 
 export type FinalizedHeaderOptions = RpcCallOptions & {
   /** Blocks below the head that count as final where a node has no finalized tag, or no second node confirms it. */

@@ -15,7 +15,7 @@ import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { createRpc } from "../rpc/client.ts";
-import { followHeads, type FollowHeadsOptions } from "./follow-heads.ts";
+import { type FollowHeadsOptions, followHeads } from "./follow-heads.ts";
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

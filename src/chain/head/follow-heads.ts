@@ -30,7 +30,10 @@ const SILENCE_MS_MIN = 5_000;
  * A head pushed by a socket is only a hint to look: the header comes from the providers that the logs will come
  * from, so a socket that is ahead of them, lies, or belongs to another chain does no harm.
  */
-export async function* followHeads(rpc: Rpc, options: FollowHeadsOptions): AsyncGenerator<BlockHeader, void, void> {
+export async function* followHeads(
+  rpc: Rpc,
+  options: FollowHeadsOptions,
+): AsyncGenerator<BlockHeader, void, void> {
   const { log } = options;
   const clock = options.clock ?? systemClock;
   const silenceMsMax = Math.max(SILENCE_MS_MIN, options.pollMsMax * SILENCE_POLLS);
@@ -40,7 +43,12 @@ export async function* followHeads(rpc: Rpc, options: FollowHeadsOptions): Async
   if (options.signal.aborted) leave();
   options.signal.addEventListener("abort", leave, { once: true });
 
-  const state = { newest: null as BlockHeader | null, broken: null as unknown, pushed: 0, heardAtMs: -Infinity };
+  const state = {
+    newest: null as BlockHeader | null,
+    broken: null as unknown,
+    pushed: 0,
+    heardAtMs: -Infinity,
+  };
   let wakeConsumer: () => void = () => undefined;
   let wakePoll: () => void = () => undefined;
   const fail = (error: unknown) => {

@@ -3,7 +3,7 @@ import type { BlockHeader } from "../../schema/chain-log.ts";
 import { headerCall } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { malformedResponse } from "../rpc/invalid-response.ts";
-import { type RpcCallOptions, type PinnedRpc, type Rpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { type PinnedRpc, type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { findFirstDifferingBlock, mergeLogs, type PreparedLogFilter } from "./filter.ts";
 import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
@@ -53,7 +53,12 @@ export async function confirmRange(
   const slow = new Set<number>();
   const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, slow, options);
   for (;;) {
-    const second = await look.secondaryProviders.runOnAnother(rpc, [first.providerIndex, ...proven], byOther, options);
+    const second = await look.secondaryProviders.runOnAnother(
+      rpc,
+      [first.providerIndex, ...proven],
+      byOther,
+      options,
+    );
     if (second === null) break;
     if (second.isTooLarge) {
       // A fallback that only takes small ranges must not force its size on the first provider.
@@ -123,7 +128,9 @@ async function compare(
   const silentFrom = Math.max(look.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
   const fromBlock = isWhole ? look.fromBlock : silentFrom;
   const isEmpty = fromBlock > look.toBlock;
-  const named = isEmpty ? reading.suspiciousHeaders : [...new Set([...reading.suspiciousHeaders, reading.last])];
+  const named = isEmpty
+    ? reading.suspiciousHeaders
+    : [...new Set([...reading.suspiciousHeaders, reading.last])];
   const seen = await readAgain(node, { ...look, fromBlock, wanted: look.wanted, isEmpty }, named, options);
   if (seen.last.hash !== reading.last.hash) {
     return { wrong: "first", words: `block ${look.toBlock} has another hash at a second look` };

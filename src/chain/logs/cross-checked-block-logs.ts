@@ -1,8 +1,8 @@
 // The logs of one block near the head, compared with what a second node shows of it, where there is one in time.
 import { Fault } from "../../lib/fault.ts";
-import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
-import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
-import { type LogFilter, mergeLogs, prepareLogFilters, areSameLogs } from "./filter.ts";
+import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
+import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
+import { areSameLogs, type LogFilter, mergeLogs, prepareLogFilters } from "./filter.ts";
 import { blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
 import { type ReadBlockLogsOptions, readBlockLogsWithProvider } from "./read-block-logs.ts";

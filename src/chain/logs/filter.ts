@@ -2,7 +2,7 @@
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { malformedResponse } from "../rpc/invalid-response.ts";
-import { type BloomBits, computeBloomBits, bloomHasBits, bloomMayContain } from "./bloom.ts";
+import { type BloomBits, bloomHasBits, bloomMayContain, computeBloomBits } from "./bloom.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
 /** Logs of these addresses (null: of any account) with one of these first topics (null: with any). */
@@ -37,7 +37,7 @@ export function prepareLogFilters(filters: readonly LogFilter[]): readonly Prepa
     return {
       addresses: lowerCase(addresses),
       topics0: lowerCase(topics0),
-      emits: emits ? pairsOf(emits) : null,
+      emitters: emits ? pairsOf(emits) : null,
     };
   });
 }
@@ -82,7 +82,11 @@ export function mergeLogs(lists: readonly (readonly NodeLog[])[]): NodeLog[] {
  * pair of address and topic is looked for. Two logs of one pair are one to the bloom: it cannot show that one of them
  * is missing.
  */
-export function hasUnreportedBloomMatch(bloom: Hex, wanted: PreparedLogFilter, logs: readonly NodeLog[]): boolean {
+export function hasUnreportedBloomMatch(
+  bloom: Hex,
+  wanted: PreparedLogFilter,
+  logs: readonly NodeLog[],
+): boolean {
   if (wanted.emitters !== null) return hasSilentPair(bloom, wanted.emitters, logs);
   const topics =
     wanted.topics0 === null ? null : [...wanted.topics0].filter((topic) => bloomMayContain(bloom, topic));
@@ -94,8 +98,12 @@ export function hasUnreportedBloomMatch(bloom: Hex, wanted: PreparedLogFilter, l
   return [...wanted.addresses].some((address) => !heard.has(address) && bloomMayContain(bloom, address));
 }
 
-function hasSilentPair(bloom: Hex, emits: NonNullable<PreparedLogFilter["emitters"]>, logs: readonly NodeLog[]): boolean {
-  for (const { address, bits, topics } of emits) {
+function hasSilentPair(
+  bloom: Hex,
+  emitters: NonNullable<PreparedLogFilter["emitters"]>,
+  logs: readonly NodeLog[],
+): boolean {
+  for (const { address, bits, topics } of emitters) {
     if (!bloomHasBits(bloom, bits)) continue;
     for (const each of topics) {
       if (!bloomHasBits(bloom, each.bits)) continue;
@@ -169,8 +177,10 @@ function inOrder(logs: NodeLog[]): NodeLog[] {
   return logs;
 }
 
-function pairsOf(emits: NonNullable<LogFilter["topicsByAddress"]>): NonNullable<PreparedLogFilter["emitters"]> {
-  return Object.entries(emits).map(([emitter, emitted]) => {
+function pairsOf(
+  emitters: NonNullable<LogFilter["topicsByAddress"]>,
+): NonNullable<PreparedLogFilter["emitters"]> {
+  return Object.entries(emitters).map(([emitter, emitted]) => {
     const address = emitter.toLowerCase() as Hex;
     const topics = [...(lowerCase(emitted) ?? [])].map((topic) => ({ topic, bits: computeBloomBits(topic) }));
     return { address, bits: computeBloomBits(address), topics };

@@ -2,14 +2,18 @@
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { malformedResponse } from "../rpc/invalid-response.ts";
 import type { RpcCall } from "../rpc/types.ts";
-import { bloomMayContainLog, toFilterParams, parseLogs, type PreparedLogFilter } from "./filter.ts";
+import { bloomMayContainLog, type PreparedLogFilter, parseLogs, toFilterParams } from "./filter.ts";
 import type { NodeLog } from "./log.ts";
 
 /** `partial`: the chain also reports logs that its blooms leave out (Polygon's state syncs). */
 export type BloomCoverage = "complete" | "partial";
 
 /** The call that reads one filter's logs of one block; for callers who put it into a batch of their own. */
-export function blockLogsCall(header: BlockHeader, wanted: PreparedLogFilter, bloom: BloomCoverage): RpcCall<NodeLog[]> {
+export function blockLogsCall(
+  header: BlockHeader,
+  wanted: PreparedLogFilter,
+  bloom: BloomCoverage,
+): RpcCall<NodeLog[]> {
   return {
     method: "eth_getLogs",
     params: [{ blockHash: header.hash, ...toFilterParams(wanted) }],

@@ -3,8 +3,8 @@
 import type { RpcError } from "../rpc/errors.ts";
 import { toQuantity } from "../rpc/hex-values.ts";
 import { malformedResponse } from "../rpc/invalid-response.ts";
-import type { RpcResult, RpcCall } from "../rpc/types.ts";
-import { toFilterParams, parseLogs, type PreparedLogFilter } from "./filter.ts";
+import type { RpcCall, RpcResult } from "../rpc/types.ts";
+import { type PreparedLogFilter, parseLogs, toFilterParams } from "./filter.ts";
 import type { NodeLog } from "./log.ts";
 
 export function rangeLogsCall(

@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   EMITTERS,
   type LogChain,
-  UNLISTED_TOPIC,
-  UNLISTED_EMITTER,
   startLogChain,
   TOPICS,
+  UNLISTED_EMITTER,
+  UNLISTED_TOPIC,
 } from "../../../tests/support/chain/log-chain.ts";
 import {
   type FaultyNode,
@@ -17,7 +17,7 @@ import {
 } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
+import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
 import { readCrossCheckedBlockLogs } from "./cross-checked-block-logs.ts";
 import { readBlockLogs } from "./read-block-logs.ts";
@@ -118,8 +118,12 @@ describe("the logs of a block", () => {
     // The stranger emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are not.
     const { chain } = logs;
     const from = chain.accounts.agent.address;
-    await chain.request("eth_sendTransaction", [{ from, to: UNLISTED_EMITTER, data: TOPICS[0], gas: "0xc350" }]);
-    await chain.request("eth_sendTransaction", [{ from, to: EMITTERS[0], data: UNLISTED_TOPIC, gas: "0xc350" }]);
+    await chain.request("eth_sendTransaction", [
+      { from, to: UNLISTED_EMITTER, data: TOPICS[0], gas: "0xc350" },
+    ]);
+    await chain.request("eth_sendTransaction", [
+      { from, to: EMITTERS[0], data: UNLISTED_TOPIC, gas: "0xc350" },
+    ]);
     await chain.mine();
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);

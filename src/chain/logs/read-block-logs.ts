@@ -1,9 +1,15 @@
 // The logs of one block near the head, read by its hash and held against its bloom, and against receipts where in doubt.
-import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
-import { type RpcCallOptions, type Rpc, unwrapResults } from "../rpc/types.ts";
+import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
+import { type Rpc, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { estimateBloomFalsePositiveRate } from "./bloom.ts";
 import { findSuspiciousHeaders } from "./bloom-check.ts";
-import { hasUnreportedBloomMatch, type LogFilter, mergeLogs, prepareLogFilters, type PreparedLogFilter } from "./filter.ts";
+import {
+  hasUnreportedBloomMatch,
+  type LogFilter,
+  mergeLogs,
+  type PreparedLogFilter,
+  prepareLogFilters,
+} from "./filter.ts";
 import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
 import { readReceiptLogs } from "./receipt-logs.ts";
@@ -65,7 +71,9 @@ export async function readBlockLogsWithProvider(
     );
     known = read.logs;
     provider = answer === 1 ? read.provider : null;
-    isSilent = read.lists.some((logs, i) => hasUnreportedBloomMatch(header.logsBloom, prepared[i] as PreparedLogFilter, logs));
+    isSilent = read.lists.some((logs, i) =>
+      hasUnreportedBloomMatch(header.logsBloom, prepared[i] as PreparedLogFilter, logs),
+    );
     avoid.push(read.provider);
   }
   if (isSilent && new Set(avoid).size === 1) {

@@ -1,9 +1,9 @@
 // The logs of one range of finalized blocks: read from one node that has the blocks, checked, and looked at twice.
-import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
+import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { headerCall, readHeaders } from "../headers.ts";
 import { type RangeHint, RpcError } from "../rpc/errors.ts";
 import { malformedResponse } from "../rpc/invalid-response.ts";
-import { type RpcCallOptions, type PinnedRpc, type Rpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { type PinnedRpc, type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { findSuspiciousHeaders } from "./bloom-check.ts";
 import { confirmRange, type RangeCheck } from "./confirm-range.ts";
 import { mergeLogs } from "./filter.ts";
@@ -50,11 +50,21 @@ export async function readLogRange(
       const headers = await headersOf(node, logs, [...sampled, last], options);
       const timedLogs = withBlocks(logs, headers, question);
       const suspicious = findSuspiciousHeaders([...headers.values()], logs, question.wanted);
-      const isConfirmed = await confirmRange(rpc, node, question, { logs, last, suspiciousHeaders: suspicious }, options);
+      const isConfirmed = await confirmRange(
+        rpc,
+        node,
+        question,
+        { logs, last, suspiciousHeaders: suspicious },
+        options,
+      );
       return { provider: node.providerIndex, logs: timedLogs, isConfirmed };
     } catch (error) {
       // One block can not be made smaller: there it is a failure like any other.
-      if (!(error instanceof RpcError) || !needsSmallerRange(error) || question.fromBlock === question.toBlock)
+      if (
+        !(error instanceof RpcError) ||
+        !needsSmallerRange(error) ||
+        question.fromBlock === question.toBlock
+      )
         throw error;
       return { provider: node.providerIndex, tooLarge: error, hint: error.range };
     }

@@ -3,9 +3,9 @@ import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHash, readObject } from "../rpc/hex-values.ts";
 import { malformedResponse, missingResult } from "../rpc/invalid-response.ts";
-import { type RpcCallOptions, type PinnedRpc, type RpcCall, unwrapResults } from "../rpc/types.ts";
+import { type PinnedRpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { matchesLogFilter, type PreparedLogFilter } from "./filter.ts";
-import { type BloomCoverage, assertLogInBlock } from "./get-logs.ts";
+import { assertLogInBlock, type BloomCoverage } from "./get-logs.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
 // A few batches. Receipts settle single suspicious blocks; larger ones have blooms too full to be suspicious.

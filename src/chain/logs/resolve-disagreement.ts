@@ -3,8 +3,8 @@ import { Fault } from "../../lib/fault.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHeader } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
-import { type RpcCallOptions, type PinnedRpc, type Rpc, unwrapResults } from "../rpc/types.ts";
-import { mergeLogs, areSameLogs, type PreparedLogFilter } from "./filter.ts";
+import { type PinnedRpc, type Rpc, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
+import { areSameLogs, mergeLogs, type PreparedLogFilter } from "./filter.ts";
 import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
 import { readReceiptLogs } from "./receipt-logs.ts";
@@ -39,7 +39,10 @@ export async function findWrongProvider(
   query: BlockLogQuery,
   options: RpcCallOptions,
 ): Promise<0 | 1> {
-  const opinions = await readBlockLogsPerProvider(rpc, at, query, options, [parties[0].provider, parties[1].provider]);
+  const opinions = await readBlockLogsPerProvider(rpc, at, query, options, [
+    parties[0].provider,
+    parties[1].provider,
+  ]);
   const own = parties.map(({ provider }) => opinions.find((each) => each.provider === provider));
   for (const side of SIDES) {
     const opinion = own[side];

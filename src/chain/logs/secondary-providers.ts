@@ -1,7 +1,7 @@
 // The nodes that look at a range of history a second time: how long one that fails is waited for, and which are too narrow.
 
 import { RpcError } from "../rpc/errors.ts";
-import type { RpcCallOptions, PinnedRpc, Rpc } from "../rpc/types.ts";
+import type { PinnedRpc, Rpc, RpcCallOptions } from "../rpc/types.ts";
 
 export type SecondaryProviders = {
   /** The provider does not take ranges of this size: it is left out for a while. */

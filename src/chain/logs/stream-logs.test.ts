@@ -346,7 +346,11 @@ describe("a node that always omits one log in the middle of a range", () => {
     const log = lonely[0] as ChainLog;
     const liar = await omitting(log);
     const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 1 } });
-    const stream = collect(rpc, { filters, rangeInitial: 1_000, random: () => (log.blockNumber + 0.5) / HEAD });
+    const stream = collect(rpc, {
+      filters,
+      rangeInitial: 1_000,
+      random: () => (log.blockNumber + 0.5) / HEAD,
+    });
     await expect(stream).rejects.toMatchObject({ kind: "malformed" });
   });
 
@@ -484,7 +488,9 @@ describe("a node that always omits one log in the middle of a range", () => {
       const before = second.requests.length;
       const { rpc } = createTestRpc([first.url, second.url]);
       const sizes = { rangeMax: 5, rangeFirst: 5, lightLogsMax: 0 };
-      expectWhole(await collect(rpc, { filters, ...sizes, crossCheckFraction: comparedShare, random: seededRandom(5) }));
+      expectWhole(
+        await collect(rpc, { filters, ...sizes, crossCheckFraction: comparedShare, random: seededRandom(5) }),
+      );
       return second.requests.slice(before).filter((calls) => widthOf(calls) === 5).length;
     };
     expect(await ranges(1)).toBeGreaterThanOrEqual(12);

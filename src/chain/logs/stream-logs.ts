@@ -55,7 +55,10 @@ const unpredictable = () => randomInt(2 ** 32) / 2 ** 32;
 type Slot = { readonly fromBlock: number; readonly toBlock: number; answer: Promise<LogRangeResult> | null };
 
 /** Batches cover fromBlock to toBlock without gap or overlap, also where there is nothing. */
-export async function* streamLogs(rpc: Rpc, options: StreamLogsOptions): AsyncGenerator<LogBatch, void, void> {
+export async function* streamLogs(
+  rpc: Rpc,
+  options: StreamLogsOptions,
+): AsyncGenerator<LogBatch, void, void> {
   const wanted = prepareLogFilters(options.filters);
   const prefetch = options.prefetch ?? 2;
   const logsPerBatchMax = options.logsPerBatchMax ?? 2_000;
@@ -96,7 +99,15 @@ export async function* streamLogs(rpc: Rpc, options: StreamLogsOptions): AsyncGe
     const { fromBlock, toBlock } = slot;
     const bloom = options.bloom ?? "complete";
     const sampled = sampleBlocks(fromBlock, toBlock, random);
-    const question = { fromBlock, toBlock, wanted, bloom, others, isCompared, sampled };
+    const question = {
+      fromBlock,
+      toBlock,
+      wanted,
+      bloom,
+      secondaryProviders: others,
+      shouldCompareFully: isCompared,
+      sampledBlocks: sampled,
+    };
     const answer = readLogRange(rpc, question, { signal: leaving.signal }).then((found) => {
       const blocks = toBlock - fromBlock + 1;
       if ("tooLarge" in found) size.recordRejection(blocks, found.provider, found.hint?.blocksMax ?? null);

@@ -5,7 +5,9 @@ export const baseFeeds: ChainPriceFeeds = {
   native: twentyMinuteFeed("0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70"),
   sequencer: "0xbcf85224fc0756b9fa45aa7892530b47e10b6433",
   tokens: {
-    "0x4200000000000000000000000000000000000006": twentyMinuteFeed("0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70"), // WETH
+    "0x4200000000000000000000000000000000000006": twentyMinuteFeed(
+      "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70",
+    ), // WETH
     "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913": dailyFeed("0x7e860098f58bbfc8648a4311b374b1d669a2bc6b"), // USDC
     "0xfde4c96c8593536e31f229ea8f37b2ada2699bb2": dailyFeed("0xf19d560eb8d2adf07bd6d13ed03e1d11215721f9"), // USDT
     "0x50c5725949a6f0c72e6c4a641f24049a917db0cb": dailyFeed("0x591e79239a7d679378ec8c847e5038150364c78f"), // DAI

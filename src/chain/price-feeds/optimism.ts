@@ -5,7 +5,9 @@ export const optimismFeeds: ChainPriceFeeds = {
   native: twentyMinuteFeed("0x13e3ee699d1909e989722e753853ae30b17e08c5"),
   sequencer: "0x371ead81c9102c9bf4874a9075ffff170f2ee389",
   tokens: {
-    "0x4200000000000000000000000000000000000006": twentyMinuteFeed("0x13e3ee699d1909e989722e753853ae30b17e08c5"), // WETH
+    "0x4200000000000000000000000000000000000006": twentyMinuteFeed(
+      "0x13e3ee699d1909e989722e753853ae30b17e08c5",
+    ), // WETH
     "0x0b2c639c533813f4aa9d7837caf62653d097ff85": dailyFeed("0x16a9fa2fda030272ce99b29cf780dfa30361e0f3"), // USDC
     "0x94b008aa00579c1307b0ef2c499ad98a8ce58e58": dailyFeed("0xecef79e109e997bca29c1c0897ec9d7b03647f5e"), // USDT
     "0xda10009cbd5d07dd0cecc66161fc93d7c9000da1": dailyFeed("0x8dba75e83da73cc766a7e5a0ee71f656bab470d6"), // DAI

@@ -1,6 +1,6 @@
 // How well a provider does: after a failure it rests, longer each time, and the first request after a rest is a probe.
 import type { Clock } from "../../lib/clock.ts";
-import { RPC_FAILURES, type RpcFailureKind, type RpcError } from "./errors.ts";
+import { RPC_FAILURES, type RpcError, type RpcFailureKind } from "./errors.ts";
 
 export type CircuitBreakerLimits = {
   readonly pauseMsBase: number;
@@ -24,7 +24,9 @@ export type CircuitBreaker = {
   readonly lastFailure: RpcFailureKind | null;
 };
 
-export function createCircuitBreaker(options: CircuitBreakerLimits & { clock: Clock; random: () => number }): CircuitBreaker {
+export function createCircuitBreaker(
+  options: CircuitBreakerLimits & { clock: Clock; random: () => number },
+): CircuitBreaker {
   const { clock, random } = options;
   let failures = 0;
   let restUntilMs = 0;

@@ -1,7 +1,7 @@
 // Failures as nodes and vendors really word them, and the kind each must be put into.
 import { describe, expect, it } from "vitest";
 import { classifyRpcError } from "./classify-error.ts";
-import type { RpcFailureKind, RangeHint } from "./errors.ts";
+import type { RangeHint, RpcFailureKind } from "./errors.ts";
 
 type Row = readonly [
   who: string,
@@ -318,7 +318,8 @@ describe("the failure of a node", () => {
 
   it("finds the revert data wherever the node puts it", () => {
     const revert = (data: unknown) =>
-      classifyRpcError({ method: "eth_call", status: 200, code: 3, message: "execution reverted", data }).revertData;
+      classifyRpcError({ method: "eth_call", status: 200, code: 3, message: "execution reverted", data })
+        .revertData;
     expect(revert("0xABCD")).toBe("0xabcd");
     expect(revert("Reverted 0xabcd")).toBe("0xabcd");
     expect(revert({ data: "0xabcd", message: "x" })).toBe("0xabcd");

@@ -1,7 +1,7 @@
 // Puts a node's failure into a kind of the one failure table, and reads the block range it may suggest.
 import type { Hex } from "../../lib/hex.ts";
 import { ERROR_PATTERNS } from "./error-patterns.ts";
-import type { RpcFailureKind, RangeHint } from "./errors.ts";
+import type { RangeHint, RpcFailureKind } from "./errors.ts";
 
 /** What a node answered instead of a result. */
 export type RpcErrorResponse = {

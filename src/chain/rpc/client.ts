@@ -9,7 +9,15 @@ import { InvalidResponseError } from "./invalid-response.ts";
 import { RPC_LIMITS, type RpcLimits } from "./limits.ts";
 import { createRpcProvider, type RpcProvider } from "./provider.ts";
 import { tryProviders } from "./retry.ts";
-import type { RpcResult, CallObserver, PinnedRpc, PinOptions, ProviderHealth, Rpc, RpcCall } from "./types.ts";
+import type {
+  CallObserver,
+  PinnedRpc,
+  PinOptions,
+  ProviderHealth,
+  Rpc,
+  RpcCall,
+  RpcResult,
+} from "./types.ts";
 
 export type RpcOptions = {
   /** In order of preference: the first healthy one is asked. */
@@ -34,7 +42,9 @@ export function createRpc(options: RpcOptions): Rpc {
     chainId: options.chainId ?? null,
     onCall: options.onCall ?? (() => undefined),
   };
-  const providers = options.urls.map((url) => createRpcProvider({ ...shared, endpoint: createRemoteEndpoint(url) }));
+  const providers = options.urls.map((url) =>
+    createRpcProvider({ ...shared, endpoint: createRemoteEndpoint(url) }),
+  );
   const closing = new AbortController();
 
   /** The client over some of the providers: all of them, or the one of a pinned piece of work. */
@@ -122,7 +132,8 @@ export function createRpc(options: RpcOptions): Rpc {
           return await work(node);
         } catch (error) {
           if (isBatchTrouble(error)) troubles += 1;
-          if (error instanceof InvalidResponseError) throw provider.recordBadResponse(error, "a group of reads");
+          if (error instanceof InvalidResponseError)
+            throw provider.recordBadResponse(error, "a group of reads");
           throw error;
         }
       },

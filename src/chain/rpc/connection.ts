@@ -4,12 +4,18 @@ import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Log } from "../../lib/log.ts";
 import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { createBatchSize } from "./batch-size.ts";
-import { type JsonRpcRequest, createJsonRpcRequest, matchBatchResponses, readRpcResult, readBatchError } from "./envelope.ts";
+import {
+  createJsonRpcRequest,
+  type JsonRpcRequest,
+  matchBatchResponses,
+  readBatchError,
+  readRpcResult,
+} from "./envelope.ts";
 import { RPC_FAILURES, RpcError } from "./errors.ts";
 import { InvalidResponseError } from "./invalid-response.ts";
 import type { RpcLimits } from "./limits.ts";
-import { sendRpcRequest, type RpcHttpResponse } from "./transport.ts";
-import type { RpcResult, CallObserver, RpcCall } from "./types.ts";
+import { type RpcHttpResponse, sendRpcRequest } from "./transport.ts";
+import type { CallObserver, RpcCall, RpcResult } from "./types.ts";
 
 type Signals = readonly AbortSignal[];
 
@@ -47,7 +53,14 @@ export function createRpcConnection(options: RpcConnectionOptions): RpcConnectio
 
   function post(method: string, body: unknown, signals: Signals): Promise<RpcHttpResponse> {
     const { requestTimeoutMs: timeoutMs, responseBytesMax } = limits;
-    return sendRpcRequest({ endpoint, method, body: JSON.stringify(body), timeoutMs, responseBytesMax, signals });
+    return sendRpcRequest({
+      endpoint,
+      method,
+      body: JSON.stringify(body),
+      timeoutMs,
+      responseBytesMax,
+      signals,
+    });
   }
 
   function observe(calls: readonly RpcCall[], answers: readonly RpcResult[], startMs: number) {
@@ -81,7 +94,10 @@ export function createRpcConnection(options: RpcConnectionOptions): RpcConnectio
     return Promise.all(calls.map((call) => settled(() => one(call, signals))));
   }
 
-  async function batched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
+  async function batched<T>(
+    calls: readonly RpcCall<T>[],
+    signals: Signals,
+  ): Promise<readonly RpcResult<T>[]> {
     const size = batchSize.max;
     if (size === 1 || calls.length === 1) return alone(calls, signals);
     const parts: Promise<readonly RpcResult<T>[]>[] = [];
@@ -118,7 +134,9 @@ export function createRpcConnection(options: RpcConnectionOptions): RpcConnectio
         const reply = await post(method, sent, signals);
         if (!Array.isArray(reply.payload)) throw readBatchError(method, reply, endpoint);
         const members = matchBatchResponses(reply.payload, sent);
-        answers = calls.map((call, i) => tried(() => open(call, sent[i] as JsonRpcRequest, members[i], reply)));
+        answers = calls.map((call, i) =>
+          tried(() => open(call, sent[i] as JsonRpcRequest, members[i], reply)),
+        );
         // For the books, the exchange went as badly as its worst member.
         for (const answer of answers) {
           if ("error" in answer && RPC_FAILURES[answer.error.kind].rests !== "no") throw answer.error;

@@ -22,7 +22,12 @@ export function createJsonRpcRequest(method: string, params: readonly unknown[])
 }
 
 /** The result of one answer, or the failure that it tells of. */
-export function readRpcResult(answer: unknown, sent: JsonRpcRequest, reply: RpcHttpResponse, endpoint: RemoteEndpoint): unknown {
+export function readRpcResult(
+  answer: unknown,
+  sent: JsonRpcRequest,
+  reply: RpcHttpResponse,
+  endpoint: RemoteEndpoint,
+): unknown {
   const record = asObject(answer);
   if (record?.error !== undefined && record.error !== null)
     throw refusal(record.error, sent.method, reply, endpoint);
@@ -39,7 +44,10 @@ export function readRpcResult(answer: unknown, sent: JsonRpcRequest, reply: RpcH
 }
 
 /** The members of a batch answer by position of their question; what is absent or double stays undefined. */
-export function matchBatchResponses(answers: readonly unknown[], sent: readonly JsonRpcRequest[]): readonly unknown[] {
+export function matchBatchResponses(
+  answers: readonly unknown[],
+  sent: readonly JsonRpcRequest[],
+): readonly unknown[] {
   const byId = new Map<unknown, unknown>();
   for (const answer of answers) {
     const id = asObject(answer)?.id;

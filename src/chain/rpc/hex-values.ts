@@ -34,7 +34,8 @@ export function readBigQuantity(value: unknown, name: string): bigint {
   if (typeof value !== "string" || value.length < 3 || value.length > 2 + HEX_DIGITS_256_BITS) {
     throw malformedResponse(`${name} is not a hex quantity`);
   }
-  if (!HEX.test(value) && !HEX.test(value.toLowerCase())) throw malformedResponse(`${name} is not a hex quantity`);
+  if (!HEX.test(value) && !HEX.test(value.toLowerCase()))
+    throw malformedResponse(`${name} is not a hex quantity`);
   return BigInt(value);
 }
 

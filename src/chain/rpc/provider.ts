@@ -2,13 +2,13 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
-import { createCircuitBreaker, type CircuitBreaker } from "./circuit-breaker.ts";
+import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
 import { createRpcConnection, toRpcError } from "./connection.ts";
 import { RPC_FAILURES, RpcError } from "./errors.ts";
 import { readQuantity } from "./hex-values.ts";
 import type { InvalidResponseError } from "./invalid-response.ts";
 import type { RpcLimits } from "./limits.ts";
-import type { RpcResult, CallObserver, RpcCall } from "./types.ts";
+import type { CallObserver, RpcCall, RpcResult } from "./types.ts";
 
 export type RpcProvider = {
   readonly host: string;

@@ -1,5 +1,5 @@
 // The words of the client: a call, its answer, what an observer is told, and what callers hold.
-import type { RpcFailureKind, RpcError } from "./errors.ts";
+import type { RpcError, RpcFailureKind } from "./errors.ts";
 
 /** `parse` runs inside the retry: an answer it refuses (BadAnswer) counts against the node and is asked for again. */
 export type RpcCall<T = unknown> = {
@@ -38,7 +38,10 @@ export type Rpc = {
     options?: RpcCallOptions & { readonly parse?: (result: unknown) => T },
   ): Promise<T>;
   /** Answers in the order of the calls. Only giving up (the signal, or closing) throws; a failed call is an answer. */
-  batch<T = unknown>(calls: readonly RpcCall<T>[], options?: RpcCallOptions): Promise<readonly RpcResult<T>[]>;
+  batch<T = unknown>(
+    calls: readonly RpcCall<T>[],
+    options?: RpcCallOptions,
+  ): Promise<readonly RpcResult<T>[]>;
   /**
    * Related reads on one provider. When that provider fails, the whole work runs again on the next one, so it must
    * only read. A BadAnswer thrown by the work counts against the provider.

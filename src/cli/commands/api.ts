@@ -18,7 +18,7 @@ import { closeWithDeadline } from "../../lib/shutdown.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import { waitForAbort, type RunCommand } from "../command.ts";
+import { type RunCommand, waitForAbort } from "../command.ts";
 
 const settings = {
   ...listenSettings,
@@ -36,9 +36,14 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   resolveWriteMode(config, deployment.chainId);
   const { database, close } = await openConfiguredDatabase(config, log, "api");
   const registry = new Registry();
-  const server = createHttpServer({ ...config, log, registry, checkReadiness: () => readIndexReadiness(database) });
+  const server = createHttpServer({
+    ...config,
+    log,
+    registry,
+    checkReadiness: () => readIndexReadiness(database),
+  });
   let url = "";
-  const writing = { deployment, config, urls: config.rpcUrls, listensAt: () => url };
+  const writing = { deployment, config, urls: config.rpcUrls, listenUrl: () => url };
   const isIndexReady = async () => (await readIndexReadiness(database)).ready;
   const api = serveApi(server, { database, log, writes: writing, isIndexReady });
   try {

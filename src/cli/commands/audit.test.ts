@@ -5,11 +5,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AuditedIndex,
-  openAuditedIndex,
-  FAKE_ACCOUNT_KINDS,
   databaseUrlOf,
+  FAKE_ACCOUNT_KINDS,
+  openAuditedIndex,
 } from "../../../tests/support/index/audited-index.ts";
-import { corruptibleColumns, pickRow, findTable, withCorruptRow } from "../../../tests/support/index/corrupt-rows.ts";
+import {
+  corruptibleColumns,
+  findTable,
+  pickRow,
+  withCorruptRow,
+} from "../../../tests/support/index/corrupt-rows.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
@@ -49,7 +54,13 @@ async function run(options: Record<string, string>, more: Record<string, string>
   const say = (text: string) => {
     out += text;
   };
-  const code = await auditCommand({ environment: { ...environment, ...more }, options, log: silentLog, print: say, stop });
+  const code = await auditCommand({
+    environment: { ...environment, ...more },
+    options,
+    log: silentLog,
+    print: say,
+    stop,
+  });
   return { code, out };
 }
 
@@ -96,7 +107,9 @@ describe("contracts that only pretend to be accounts", () => {
       audits: tableAudits.filter(({ table }) => table.name === "session_keys"),
     });
     expect(results[0]?.differences).toBe(0);
-    expect(results[0]?.notes).toContain(`${FAKE_ACCOUNT_KINDS.length} unverifiable: the account does not confirm it`);
+    expect(results[0]?.notes).toContain(
+      `${FAKE_ACCOUNT_KINDS.length} unverifiable: the account does not confirm it`,
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 // `sextant audit`: holds the rows against the contracts, the stored events and each other, and tells what differs.
 
-import { formatAuditReport, countDifferences } from "../../audit/report.ts";
+import { countDifferences, formatAuditReport } from "../../audit/report.ts";
 import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";

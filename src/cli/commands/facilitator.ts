@@ -15,7 +15,7 @@ import { buildOpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
-import { createHttpServer, type Readiness, type HttpServer } from "../../http/server.ts";
+import { createHttpServer, type HttpServer, type Readiness } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -28,7 +28,7 @@ import { type PaymentAssetConfig, resolvePaymentAsset } from "../../payments/pay
 import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { waitForAbort, type RunCommand } from "../command.ts";
+import { type RunCommand, waitForAbort } from "../command.ts";
 
 const serverSettings = { ...listenSettings, ...requestSettings, ...paymentSettings, ...facilitatorSettings };
 const settings = { ...serverSettings, ...databaseSettings };
@@ -88,7 +88,12 @@ export async function createFacilitatorServer(
     },
     count: (operation, outcome) => counter.inc({ operation, outcome }),
   });
-  const server = createHttpServer({ ...config, log, registry, checkReadiness: () => readiness(payer, database, log) });
+  const server = createHttpServer({
+    ...config,
+    log,
+    registry,
+    checkReadiness: () => readiness(payer, database, log),
+  });
   addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
   const routes = [...endpoints.map(describeEndpoint), ...serviceRoutes];

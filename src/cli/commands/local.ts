@@ -9,12 +9,12 @@ import {
   indexerSettings,
   listenSettings,
   paymentSettings,
+  paywallSettings,
   portfolioSettings,
   requestSettings,
-  paywallSettings,
   writeSettings,
 } from "../../config/settings.ts";
-import { createHttpServer, type ListenAddress, type HttpServer } from "../../http/server.ts";
+import { createHttpServer, type HttpServer, type ListenAddress } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { createIndexerStatus } from "../../indexer/status.ts";
 import { startStatusLine } from "../../indexer/status-line.ts";
@@ -30,7 +30,7 @@ import { createLocalPaymentConfig, serveLocalPortfolio } from "../../local/portf
 import { startLocalSimulation } from "../../local/simulation.ts";
 import { deleteLocalState, writeLocalState } from "../../local/state-file.ts";
 import { formatLocalBanner, formatLocalStatus } from "../../local/status-view.ts";
-import { waitForAbort, type RunCommand } from "../command.ts";
+import { type RunCommand, waitForAbort } from "../command.ts";
 import { createFacilitatorServer } from "./facilitator.ts";
 
 const localSettings = {
@@ -53,10 +53,11 @@ export const localCommand: RunCommand = async (context) => {
   const log = environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
   const seed = Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n));
   const status = createIndexerStatus(log, systemClock);
-  const newServer = () => createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
-  const apiAddress = { host: config.host, port: config.apiPort, variable: "API_PORT" };
-  const portfolioAddress = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
-  const payAddress = { host: config.host, port: config.facilitatorPort, variable: "FACILITATOR_PORT" };
+  const newServer = () =>
+    createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
+  const apiAddress = { host: config.host, port: config.apiPort, portVariable: "API_PORT" };
+  const portfolioAddress = { host: config.host, port: config.portfolioPort, portVariable: "PORTFOLIO_PORT" };
+  const payAddress = { host: config.host, port: config.facilitatorPort, portVariable: "FACILITATOR_PORT" };
   for (const address of [apiAddress, portfolioAddress, payAddress])
     await refuseBusyPort(newServer(), address);
   const closers: (() => Promise<void>)[] = [];
@@ -81,7 +82,7 @@ export const localCommand: RunCommand = async (context) => {
     const server = newServer();
     addStatusRoutes(server.app, status.registry);
     const nodes = [new Secret(economy.rpcUrl)];
-    const writing = { deployment: economy.deployment, config, urls: nodes, listensAt: () => urls.api };
+    const writing = { deployment: economy.deployment, config, urls: nodes, listenUrl: () => urls.api };
     const api = serveApi(server, { database, log, writes: writing });
     closers.push(api.close, server.close);
     urls.api = await server.listen(apiAddress);
@@ -104,7 +105,7 @@ export const localCommand: RunCommand = async (context) => {
     closers.push(() => closeWithDeadline(sold.close, shop.close));
     urls.portfolio = await shop.listen(portfolioAddress);
 
-    const state = { urls, economy, markets, offer: sold.offer };
+    const state = { urls, simulation: economy, markets, offer: sold.offer };
     const file = await writeLocalState(config.dataFolder, state);
     closers.push(() => deleteLocalState(file));
     await Promise.race([waitUntilSynced(status, stop), indexing.failed]);

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatConnectionUrl } from "../../../tests/support/database/connection-url.ts";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { digestTables } from "../../../tests/support/digest-tables.ts";
-import { type AuditedIndex, openAuditedIndex, databaseUrlOf } from "../../../tests/support/index/audited-index.ts";
+import {
+  type AuditedIndex,
+  databaseUrlOf,
+  openAuditedIndex,
+} from "../../../tests/support/index/audited-index.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { tables } from "../../protocol/domains.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";

@@ -6,9 +6,9 @@ import {
   gasSettings,
   listenSettings,
   paymentSettings,
+  paywallSettings,
   portfolioSettings,
   requestSettings,
-  paywallSettings,
 } from "../../config/settings.ts";
 import { createHttpServer, type Readiness } from "../../http/server.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -23,7 +23,7 @@ import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { HoldingsProvider } from "../../portfolio/types.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { waitForAbort, type RunCommand } from "../command.ts";
+import { type RunCommand, waitForAbort } from "../command.ts";
 
 const settings = {
   ...listenSettings,
@@ -50,10 +50,15 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     closers.push(close);
     const count = countPaymentOutcomes(registry);
-    const needs = { database, log, count, listensAt: () => url, signal: stop };
+    const needs = { database, log, count, listenUrl: () => url, signal: stop };
     const seller = await openPortfolioPaywall(config, needs);
     closers.push(seller.close);
-    const server = createHttpServer({ ...config, log, registry, checkReadiness: () => readiness(database, nodes) });
+    const server = createHttpServer({
+      ...config,
+      log,
+      registry,
+      checkReadiness: () => readiness(database, nodes),
+    });
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
       provider,
@@ -65,7 +70,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       log,
     });
     closers.push(() => closeWithDeadline(service.close, server.close));
-    const address = { host: config.host, port: config.portfolioPort, variable: "PORTFOLIO_PORT" };
+    const address = { host: config.host, port: config.portfolioPort, portVariable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
     log.info(`Portfolio service on ${url}`);
     onListening?.(url);

@@ -5,7 +5,7 @@ import { splitRpcUrls } from "../../config/node-urls.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../../config/settings.ts";
 import { createRebuildProgress } from "../../indexer/rebuild.ts";
-import { type RereadRange, parseRereadRange, rereadLogs } from "../../indexer/reread-logs.ts";
+import { parseRereadRange, type RereadRange, rereadLogs } from "../../indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -90,9 +90,9 @@ async function reread(
 
 const refuse = () => Promise.reject(new Error("a rebuild reads no node"));
 export const unavailableDetailReads = {
-  transactions: refuse,
-  callsAt: refuse,
-  callsLater: refuse,
-  changes: refuse,
-  traces: refuse,
+  readTransactions: refuse,
+  callAtBlocks: refuse,
+  callAtLaterBlock: refuse,
+  haveChanged: refuse,
+  traceCalls: refuse,
 };

@@ -5,8 +5,8 @@ import { type Config, type Environment, readConfig } from "../../config/read-con
 import {
   databaseSettings,
   indexerSettings,
-  portfolioSettings,
   paywallSettings,
+  portfolioSettings,
 } from "../../config/settings.ts";
 import { startStatusLine } from "../../indexer/status-line.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -15,7 +15,7 @@ import { Secret } from "../../lib/secret.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { readServeStatus, formatServeBanner, formatServeStatus } from "../serve-status-view.ts";
+import { formatServeBanner, formatServeStatus, readServeStatus } from "../serve-status-view.ts";
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
 import { portfolioCommand } from "./portfolio.ts";

@@ -22,11 +22,19 @@ afterEach(async () => {
 /** One thing is kept; the route answers the same for whatever is not. */
 async function start(options: Partial<HttpServerOptions> = {}): Promise<string> {
   const ready = async () => ({ ready: true }) as const;
-  const made = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready, ...options });
+  const made = createHttpServer({
+    log,
+    bodyBytesMax: 1_024,
+    requestMsMax: 5_000,
+    checkReadiness: ready,
+    ...options,
+  });
   server = made;
   made.serveFromCache((address) => (address === "/things/1" ? ANSWER : undefined));
   made.app.get("/things/:id", (request, reply) => made.sendResponse(ANSWER, request, reply));
-  made.app.get("/slow", (request, reply) => sleep(SLOW_MS).then(() => made.sendResponse(ANSWER, request, reply)));
+  made.app.get("/slow", (request, reply) =>
+    sleep(SLOW_MS).then(() => made.sendResponse(ANSWER, request, reply)),
+  );
   return made.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
 }
 

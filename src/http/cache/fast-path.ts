@@ -26,7 +26,10 @@ export function sendCachedResponse(
   if (!answer) return false;
   const startedMs = performance.now();
   if (guard.check(request) !== null) return false;
-  const status = writeResponse(answer, request, response, { requestId: randomUUID(), closeConnection: isLeaving() });
+  const status = writeResponse(answer, request, response, {
+    requestId: randomUUID(),
+    closeConnection: isLeaving(),
+  });
   count(answer.route, status, performance.now() - startedMs);
   return true;
 }

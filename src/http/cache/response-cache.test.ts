@@ -10,7 +10,7 @@ const answerOf = (text: string): SerializedResponse => ({
   headers: [],
 });
 
-const asked = (question: string, address: string | null, route = "/q") => ({ route, question, address });
+const asked = (canonicalKey: string, url: string | null, route = "/q") => ({ route, canonicalKey, url });
 
 function hearing(bytesMax = 10_000) {
   const cache = createResponseCache({ bytesMax });
@@ -36,7 +36,9 @@ describe("an answer", () => {
 
   it("is made once for all who ask at the same time", async () => {
     const { cache, make, count } = hearing();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => cache.getOrCreate(asked("q", "/q"), make)));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => cache.getOrCreate(asked("q", "/q"), make)),
+    );
     expect(new Set(answers).size).toBe(1);
     expect(count()).toBe(1);
   });
@@ -65,7 +67,10 @@ describe("an answer", () => {
     await cache.getOrCreate(asked("q", "/q"), at("a"));
     expect(cache.getByUrl("/q")).toBeDefined();
     let finish = (_answer: SerializedResponse) => {};
-    const early = cache.getOrCreate(asked("slow", "/slow"), () => new Promise((resolve) => (finish = resolve)));
+    const early = cache.getOrCreate(
+      asked("slow", "/slow"),
+      () => new Promise((resolve) => (finish = resolve)),
+    );
     await cache.getOrCreate(asked("other", "/other"), at("b"));
     expect(cache.getByUrl("/q")).toBeUndefined();
     const late = await cache.getOrCreate(asked("slow", "/slow"), at("b"));
@@ -110,7 +115,10 @@ describe("a dropped route", () => {
   it("keeps nothing that was begun before it was dropped, and gives it to none that asks after", async () => {
     const { cache, make } = hearing();
     let finish = (_answer: SerializedResponse) => {};
-    const early = cache.getOrCreate(asked("a", "/a", "/a"), () => new Promise((resolve) => (finish = resolve)));
+    const early = cache.getOrCreate(
+      asked("a", "/a", "/a"),
+      () => new Promise((resolve) => (finish = resolve)),
+    );
     cache.invalidateRoutes(["/a"]);
     const late = await cache.getOrCreate(asked("a", "/a", "/a"), make);
     finish(answerOf("old"));
@@ -134,7 +142,8 @@ describe("the room for answers", () => {
   it("is bounded, whatever is asked", async () => {
     const { cache } = hearing(2_000);
     const body = "x".repeat(500);
-    for (let i = 0; i < 50; i += 1) await cache.getOrCreate(asked(`q${i}`, `/q${i}`), async () => answerOf(body));
+    for (let i = 0; i < 50; i += 1)
+      await cache.getOrCreate(asked(`q${i}`, `/q${i}`), async () => answerOf(body));
     const kept = Array.from({ length: 50 }, (_, i) => cache.getByUrl(`/q${i}`)).filter(Boolean);
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThan(4);

@@ -80,7 +80,10 @@ export function createResponseCache(options: { bytesMax: number }): ResponseCach
   };
 
   // Without async functions: each would add its own promises to a question that is asked thousands of times a second.
-  function made({ route, canonicalKey: question, url: address }: CacheKey, make: () => Promise<SerializedResponse>): Promise<SerializedResponse> {
+  function made(
+    { route, canonicalKey: question, url: address }: CacheKey,
+    make: () => Promise<SerializedResponse>,
+  ): Promise<SerializedResponse> {
     const generation = making;
     const life = lifeOf(route);
     const done = () => {

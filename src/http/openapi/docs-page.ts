@@ -8,7 +8,10 @@ import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
 type Place = { readonly path: string; readonly method: string; readonly operation: OpenApiOperation };
 
 /** The page, and the policy that lets exactly its own style and script run. */
-export function renderDocsPage(document: OpenApiDocument): { readonly html: string; readonly contentSecurityPolicy: string } {
+export function renderDocsPage(document: OpenApiDocument): {
+  readonly html: string;
+  readonly contentSecurityPolicy: string;
+} {
   const places = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );

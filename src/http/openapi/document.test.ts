@@ -14,10 +14,10 @@ import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
 const thing = { title: "Thing", type: "object", properties: { id: { type: "string" } }, required: ["id"] };
 const id = {
   name: "id",
-  place: "path",
+  in: "path",
   required: true,
   kind: uintParameter(),
-  meaning: "Which <b>one</b>.",
+  description: "Which <b>one</b>.",
 } as const;
 
 const read: Read = {
@@ -45,7 +45,11 @@ const endpoint: Endpoint = {
 };
 
 const about = { title: "A <script>", version: "1.2.3", description: "What it is & does." };
-const document = buildOpenApiDocument(about, [describeRead(read), describeEndpoint(endpoint), ...serviceRoutes]);
+const document = buildOpenApiDocument(about, [
+  describeRead(read),
+  describeEndpoint(endpoint),
+  ...serviceRoutes,
+]);
 
 /** Every $ref anywhere in a value. */
 function referencesIn(value: unknown): string[] {

@@ -123,7 +123,9 @@ function describe(route: RouteDescription, shelf: SchemaRegistry): OpenApiOperat
     parameters: parameters.map(describeParameter),
     ...(body === null
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: shelf.register(body) } } } }),
+      : {
+          requestBody: { required: true, content: { "application/json": { schema: shelf.register(body) } } },
+        }),
     responses: { ...answers(route, shelf), ...errors(route) },
     ...extensions,
   };
@@ -134,7 +136,12 @@ function describeParameter({ name, in: place, required, kind, description: meani
 }
 
 function answers(route: RouteDescription, shelf: SchemaRegistry): Record<string, OpenApiResponse> {
-  const { responses: answers, responseHeaders: answerHeaders = {}, hasIndexHead: indexed, hasEtag: validated } = route;
+  const {
+    responses: answers,
+    responseHeaders: answerHeaders = {},
+    hasIndexHead: indexed,
+    hasEtag: validated,
+  } = route;
   const names = indexed
     ? ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"]
     : ["x-request-id"];
@@ -160,7 +167,12 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   503: "Not now.",
 };
 
-function errors({ parameters, body, errorStatuses: refusals, responses: answers }: RouteDescription): Record<string, OpenApiResponse> {
+function errors({
+  parameters,
+  body,
+  errorStatuses: refusals,
+  responses: answers,
+}: RouteDescription): Record<string, OpenApiResponse> {
   const statuses = [
     ...(parameters.length > 0 || body !== null ? ["400"] : []),
     ...refusals.map(String),

@@ -2,7 +2,7 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { type Parameter, uintParameter, enumParameter } from "../../schema/parameter.ts";
+import { enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import { BLOCK_MAX } from "../../schema/reads/index-head.ts";
 import type { Read } from "../../schema/reads/read.ts";
 
@@ -44,7 +44,17 @@ const includeParameter: Parameter = {
 };
 
 export function describeRead(read: Read): RouteDescription {
-  const { path, operationId: operation, summary, tag, parameters, responseSchema: answer, notFoundMessage: missing, provenance, unversioned } = read;
+  const {
+    path,
+    operationId: operation,
+    summary,
+    tag,
+    parameters,
+    responseSchema: answer,
+    notFoundMessage: missing,
+    provenance,
+    unversioned,
+  } = read;
   return {
     method: "GET",
     path,
@@ -65,7 +75,17 @@ export function describeRead(read: Read): RouteDescription {
 }
 
 export function describeEndpoint(endpoint: Endpoint): RouteDescription {
-  const { method, path, operationId: operation, summary, tag, parameters, body, responses: answers, errorStatuses: refusals = [] } = endpoint;
+  const {
+    method,
+    path,
+    operationId: operation,
+    summary,
+    tag,
+    parameters,
+    body,
+    responses: answers,
+    errorStatuses: refusals = [],
+  } = endpoint;
   const { responseHeaders: answerHeaders = {}, extensions = {} } = endpoint;
   return {
     method,

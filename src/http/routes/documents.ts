@@ -16,7 +16,11 @@ export function addOpenApiRoutes(app: FastifyInstance, document: OpenApiDocument
   const { html, contentSecurityPolicy: policy } = renderDocsPage(document);
   const text = JSON.stringify(document);
   addStaticDocument(app, "/openapi.json", () => ({ text, contentType: "application/json" }));
-  addStaticDocument(app, "/docs", () => ({ text: html, contentType: "text/html", contentSecurityPolicy: policy }));
+  addStaticDocument(app, "/docs", () => ({
+    text: html,
+    contentType: "text/html",
+    contentSecurityPolicy: policy,
+  }));
 }
 
 /** Something that changes with the program and its configuration only: made when first asked for, then kept. */

@@ -14,10 +14,10 @@ afterEach(async () => {
 });
 
 const base = {
-  operation: "try",
+  operationId: "try",
   summary: "",
   tag: "",
-  answers: { 200: { type: "object" } },
+  responses: { 200: { type: "object" } },
 };
 
 const body = {

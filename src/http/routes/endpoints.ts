@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseStrictJson } from "../../lib/json.ts";
-import type { Endpoint, EndpointResponse, EndpointRequest, RequestHead } from "../../schema/endpoint.ts";
+import type { Endpoint, EndpointRequest, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { etagMatches } from "../etag.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { type BodyValidator, compileBodySchema } from "./body-validation.ts";
@@ -57,7 +57,11 @@ function requireJson(contentType = ""): void {
   throw new Fault("CONTENT_TYPE_UNSUPPORTED", "The request body must be sent as application/json, in UTF-8.");
 }
 
-function toRequest(endpoint: Endpoint, check: BodyValidator | null, request: FastifyRequest): EndpointRequest {
+function toRequest(
+  endpoint: Endpoint,
+  check: BodyValidator | null,
+  request: FastifyRequest,
+): EndpointRequest {
   const values = readParameters(endpoint.parameters, request, readQuery(request.url));
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   let body: unknown;

@@ -2,7 +2,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseUint } from "../../lib/uint.ts";
-import { BLOCK_MAX, formatHeadHeaders, type RunRead, assertBlockReadable } from "../../schema/reads/index-head.ts";
+import {
+  assertBlockReadable,
+  BLOCK_MAX,
+  formatHeadHeaders,
+  type RunRead,
+} from "../../schema/reads/index-head.ts";
 import type { Read, ReadInput } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import type { ResponseCache } from "../cache/response-cache.ts";
@@ -34,7 +39,9 @@ export function addReadRoutes(
       const making = cache.getOrCreate({ route: read.path, canonicalKey: question, url: address }, () =>
         make(read, input, { request, reply, run }),
       );
-      return withRequestTimeout(server.app, making).then((answer) => server.sendResponse(answer, request, reply));
+      return withRequestTimeout(server.app, making).then((answer) =>
+        server.sendResponse(answer, request, reply),
+      );
     });
   }
 }

@@ -12,7 +12,13 @@ async function start(options: Partial<HttpServerOptions>): Promise<{ port: numbe
   const lines: Line[] = [];
   const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
   const ready = async () => ({ ready: true }) as const;
-  const server = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready, ...options });
+  const server = createHttpServer({
+    log,
+    bodyBytesMax: 1_024,
+    requestMsMax: 5_000,
+    checkReadiness: ready,
+    ...options,
+  });
   onTestFinished(() => server.close());
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return { port: Number(new URL(url).port), lines };

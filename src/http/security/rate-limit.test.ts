@@ -1,7 +1,7 @@
 // The limit per client: a minute's worth at once, then an even trickle; nobody pays for another.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toClientId, createRateLimiter } from "./rate-limit.ts";
+import { createRateLimiter, toClientId } from "./rate-limit.ts";
 
 function limitAt(perMinute: number, clientsMax?: number) {
   let now = 1_000_000;

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { toClientId, createRateLimiter } from "./rate-limit.ts";
+import { createRateLimiter, toClientId } from "./rate-limit.ts";
 
 export type RequestRejection = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
@@ -31,7 +31,13 @@ export type RequestGuardOptions = {
 const PROBES: ReadonlySet<string | undefined> = new Set(["/health", "/ready", "/metrics"]);
 
 export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
-  const { requestsPerMinuteMax, bodyBytesPerMinuteMax, bodyBytesMax, trustedProxies: proxies, clock } = options;
+  const {
+    requestsPerMinuteMax,
+    bodyBytesPerMinuteMax,
+    bodyBytesMax,
+    trustedProxies: proxies,
+    clock,
+  } = options;
   const limitOf = (perMinute: number) => (perMinute > 0 ? createRateLimiter({ perMinute, clock }) : null);
   const requests = limitOf(requestsPerMinuteMax);
   const bytes = limitOf(bodyBytesPerMinuteMax);

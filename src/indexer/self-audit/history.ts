@@ -1,9 +1,14 @@
 // One part of the indexer's own audit: the stored logs of some final blocks against what a node shows of them now.
 
-import { findFirstDifferingBlock, type LogFilter, prepareLogFilters, areSameLogs } from "../../chain/logs/filter.ts";
 import {
-  contradictsReceipts,
+  areSameLogs,
+  findFirstDifferingBlock,
+  type LogFilter,
+  prepareLogFilters,
+} from "../../chain/logs/filter.ts";
+import {
   type BlockLogQuery,
+  contradictsReceipts,
   type ProviderBlockLogs,
   readBlockLogsPerProvider,
 } from "../../chain/logs/resolve-disagreement.ts";

@@ -40,7 +40,9 @@ function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
 
 /** A row found to differ is reported until the process ends: after a repair the indexer is started again anyway. */
 export function createRowAudit({ rpc, database, deployment, random }: RowAuditOptions): AuditCheck {
-  const candidates = tableAudits.filter(({ views }) => views.some(({ addressColumn: account }) => account === null));
+  const candidates = tableAudits.filter(({ views }) =>
+    views.some(({ addressColumn: account }) => account === null),
+  );
   const differing = new Map<string, string>();
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
 

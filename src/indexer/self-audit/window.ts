@@ -6,7 +6,7 @@ import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "../../ch
 import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import { type Rpc, type RpcCall, unwrapResults } from "../../chain/rpc/types.ts";
-import type { ChainLog, BlockHeader } from "../../schema/chain-log.ts";
+import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { readStoredLogs } from "../../store/index/raw-logs.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { BlockSpan } from "./unconfirmed-ranges.ts";

@@ -3,14 +3,14 @@ import { encodeAbiParameters } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../hex.ts";
 import {
-  TOKEN_AMOUNT_MAX,
-  decodeAddressArray,
   decodeAddress,
+  decodeAddressArray,
   decodeTokenAmount,
-  decodeWordArray,
   decodeWord,
-  wordToSigned,
+  decodeWordArray,
   decodeWords,
+  TOKEN_AMOUNT_MAX,
+  wordToSigned,
 } from "./return-data.ts";
 
 const word = (value: bigint): Hex => `0x${BigInt.asUintN(256, value).toString(16).padStart(64, "0")}`;

@@ -78,7 +78,8 @@ it("logs what failed without the signature that the call was made with", async (
   const call = { abi: parseAbi(["function pay(bytes)"]), functionName: "pay", args: [signature] };
   const failed = getContractError(refused, { ...call, address: asset });
   expect(failed.message).toContain(signature);
-  const fail = () => Promise.reject(new FacilitatorUnavailableError("a node did not answer", { cause: failed }));
+  const fail = () =>
+    Promise.reject(new FacilitatorUnavailableError("a node did not answer", { cause: failed }));
   const facilitator = { verify: fail, settle: fail, findSettled: fail, getSupported: fail };
   const endpoints = createFacilitatorEndpoints({ facilitator, rules, log });
   for (const { handle } of endpoints.slice(0, 2)) {

@@ -8,12 +8,17 @@ import { type Hex, parseAddress } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { findTermsViolation, type Payment, toPaymentPayload, parsePayment } from "../paywall/payment.ts";
+import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
 import { FeesTooHighError } from "./broadcast/fee-limits.ts";
-import { type PaymentFacilitator, NOT_SERVED } from "./facilitator.ts";
+import { NOT_SERVED, type PaymentFacilitator } from "./facilitator.ts";
 import type { IdempotentSettle } from "./idempotent-settle.ts";
 import { redactCallArguments } from "./redact-error.ts";
-import { FACILITATOR_REQUEST_SCHEMA, SETTLE_RESPONSE_SCHEMA, SUPPORTED_RESPONSE_SCHEMA, VERIFY_RESPONSE_SCHEMA } from "./schemas.ts";
+import {
+  FACILITATOR_REQUEST_SCHEMA,
+  SETTLE_RESPONSE_SCHEMA,
+  SUPPORTED_RESPONSE_SCHEMA,
+  VERIFY_RESPONSE_SCHEMA,
+} from "./schemas.ts";
 import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 /**
@@ -117,7 +122,10 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
         if ("objection" in checked) {
           const settled = checked.expired
             ? await facilitator
-                .findSettled(toPaymentPayload(checked.expired.payment, checked.expired.terms), checked.expired.terms)
+                .findSettled(
+                  toPaymentPayload(checked.expired.payment, checked.expired.terms),
+                  checked.expired.terms,
+                )
                 .catch(troubled("settle"))
             : null;
           count("settle", settled ? "ok" : "refused");
@@ -160,7 +168,7 @@ function described(operation: "verify" | "settle", summary: string) {
   return {
     method: "POST",
     path: `/${operation}`,
-    operation: `${operation}Payment`,
+    operationId: `${operation}Payment`,
     summary,
     tag: "Facilitator",
     parameters: [],
@@ -174,7 +182,7 @@ function described(operation: "verify" | "settle", summary: string) {
 function check(body: unknown, rules: FacilitatorRules, clock: Clock): Checked {
   const { paymentPayload, paymentRequirements } = body as Record<string, Record<string, unknown>>;
   const payment = parsePayment(paymentPayload, rules, "paymentPayload");
-  if ("unacceptable" in payment) return { objection: payment.unsupported };
+  if ("unsupported" in payment) return { objection: payment.unsupported };
   const payTo = parseAddress(paymentRequirements?.payTo, "paymentRequirements.payTo");
   const amount = parseUint(paymentRequirements?.amount, "paymentRequirements.amount");
   if (paymentRequirements?.network !== rules.network)

@@ -1,7 +1,7 @@
 // Transfers that are mined after their authorization has expired: whether their payer is to blame.
 import type { Hex } from "viem";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { TEST_NETWORK, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import { signPaymentFor, TEST_NETWORK } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
 import { openTestFacilitator, paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
 import { systemClock } from "../../lib/clock.ts";

@@ -86,7 +86,11 @@ export async function requestSettle(
   try {
     const { success, transaction, errorReason } = await facilitator.settle(payload, terms);
     if (success && isTransaction(transaction)) return { kind: "settled", transaction };
-    return failed(errorReason, transaction, new FacilitatorUnavailableError(errorReason ?? "no reason was given"));
+    return failed(
+      errorReason,
+      transaction,
+      new FacilitatorUnavailableError(errorReason ?? "no reason was given"),
+    );
   } catch (cause) {
     if (cause instanceof SettleError) return failed(cause.errorReason, cause.transaction, cause);
     return { kind: "unknown", transaction: null, cause };

@@ -18,7 +18,12 @@ export type JsonExchangeResponse = { readonly status: number; readonly payload: 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Throws where no whole answer in JSON arrives; the cause says why. */
-export async function exchangeJson({ endpoint, path = "", body, timeoutMs }: JsonExchangeRequest): Promise<JsonExchangeResponse> {
+export async function exchangeJson({
+  endpoint,
+  path = "",
+  body,
+  timeoutMs,
+}: JsonExchangeRequest): Promise<JsonExchangeResponse> {
   try {
     const response = await fetch(addressOf(endpoint, path), {
       method: body === undefined ? "GET" : "POST",

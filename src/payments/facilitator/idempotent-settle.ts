@@ -148,7 +148,7 @@ type KeyAndAmount = SettlementKey & { readonly amount: bigint };
 function keyOf(payload: PaymentPayload, { network, asset }: PaymentRequirements): KeyAndAmount {
   const terms = { network: network as Caip2Network, asset: asset.toLowerCase() as Hex };
   const payment = parsePayment(payload, terms, "The payment");
-  if ("unacceptable" in payment) throw new Fault("INPUT_INVALID", payment.unsupported);
+  if ("unsupported" in payment) throw new Fault("INPUT_INVALID", payment.unsupported);
   const { from: payer, nonce, digest, value: amount } = payment;
   return { ...terms, payer, nonce, digest, amount };
 }

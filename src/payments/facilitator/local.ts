@@ -1,12 +1,12 @@
 // A facilitator in this process: the library checks, our own queue sends, and trouble is never mistaken for a verdict.
 import { privateKeyToAccount } from "viem/accounts";
-import { chainIdOfNetwork, type Caip2Network } from "../../lib/caip2.ts";
+import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { type FeeLimits, computeFees } from "./broadcast/fee-limits.ts";
+import { computeFees, type FeeLimits } from "./broadcast/fee-limits.ts";
 import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
 import { createViemClient } from "./broadcast/node-client.ts";
 import { createFeeLimitReader, type GasPercentOfPayment } from "./broadcast/payment-fee-limits.ts";
@@ -62,7 +62,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   const { address } = account;
   const witness = createOperationTracker();
   const { client, bystander, feeQuotes } = openClients(options, clock, witness.recordFailure);
-  const limitsFor = createFeeLimitReader({ limits: gas, share: gas.paymentPercent, client: bystander, clock, log });
+  const limitsFor = createFeeLimitReader({
+    limits: gas,
+    share: gas.paymentPercent,
+    client: bystander,
+    clock,
+    log,
+  });
   const lookup = createTransactionLookup({ client, confirmationMs });
   const queue = createBroadcastQueue({
     account,

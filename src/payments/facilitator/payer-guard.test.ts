@@ -3,15 +3,19 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type ResponseProxy, openResponseProxy, type ResponseFaults } from "../../../tests/support/nodes/response-proxy.ts";
+import {
+  openResponseProxy,
+  type ResponseFaults,
+  type ResponseProxy,
+} from "../../../tests/support/nodes/response-proxy.ts";
 import { signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
   ACCEPTING_ACCOUNT_CODE,
-  openContractPayer,
-  openTestFacilitator,
   INCONSISTENT_ACCOUNT_CODE,
   INCONSISTENT_ACCOUNT_TIP,
+  openContractPayer,
+  openTestFacilitator,
   paymentTermsOf,
 } from "../../../tests/support/payments/test-facilitator.ts";
 import { systemClock } from "../../lib/clock.ts";

@@ -1,6 +1,6 @@
 // Bounds what payers can make the facilitator pay for transfers that revert, above all accounts with code of their own.
 
-import { createConcurrencyLimit, type ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PaymentKey } from "../ledger/row.ts";
@@ -43,8 +43,16 @@ const WAITING_CONTRACTS_MAX = 20;
 const CONTRACTS_AT_ONCE_MAX = 8n;
 
 export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
-  const { network, records, revertedGasMax, transferGasMax, isContract, balanceOf, isPending: isStillOpen, log } =
-    options;
+  const {
+    network,
+    records,
+    revertedGasMax,
+    transferGasMax,
+    isContract,
+    balanceOf,
+    isPending: isStillOpen,
+    log,
+  } = options;
   const slots = revertedGasMax / transferGasMax;
   const contracts = createConcurrencyLimit({
     runningMax: Math.max(1, Number(slots < CONTRACTS_AT_ONCE_MAX ? slots : CONTRACTS_AT_ONCE_MAX)),
@@ -116,7 +124,8 @@ export function createPayerGuard(options: PayerGuardOptions): PayerGuard {
   }
 
   async function inTurn<T>(payer: Hex, task: () => Promise<T>): Promise<T> {
-    const turn = turns.get(payer) ?? createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_OF_PAYER_MAX });
+    const turn =
+      turns.get(payer) ?? createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_OF_PAYER_MAX });
     turns.set(payer, turn);
     try {
       return await turn.run(task);

@@ -19,7 +19,10 @@ export function createRemoteFacilitator(options: {
   readonly timeoutMs: number;
 }): PaymentFacilitator {
   const endpoint = createRemoteEndpoint(new Secret(options.url));
-  const ask = async (path: string, body?: JsonObject): Promise<JsonExchangeResponse & { readonly payload: JsonObject }> => {
+  const ask = async (
+    path: string,
+    body?: JsonObject,
+  ): Promise<JsonExchangeResponse & { readonly payload: JsonObject }> => {
     const reply = await exchangeJson({ endpoint, path, timeoutMs: options.timeoutMs, ...(body && { body }) });
     const { status, payload } = reply;
     if (isJsonObject(payload)) return { status, payload };

@@ -40,7 +40,14 @@ export function createSettlementOutcomes(options: {
     // A reorg may have undone both, the revert and what it was lost to, while they were read.
     const now = barsPayer ? await lookup.readStatus(transaction, payment) : state;
     if (now.kind !== "reverted" || now.blockNumber !== state.blockNumber) return;
-    await records.addRevert({ network, transaction, payer, isContract, gasUsed: state.gasUsed, blocksPayer: barsPayer });
+    await records.addRevert({
+      network,
+      transaction,
+      payer,
+      isContract,
+      gasUsed: state.gasUsed,
+      blocksPayer: barsPayer,
+    });
     await records.markResolved(payment);
   };
 

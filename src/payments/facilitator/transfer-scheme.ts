@@ -10,7 +10,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { FeeLimits } from "./broadcast/fee-limits.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
 import { type PaymentFacilitator, SIMULATION_FAILED, TRANSACTION_FAILED } from "./facilitator.ts";
-import type { SendHooks, OperationTracker } from "./operation-tracker.ts";
+import type { OperationTracker, SendHooks } from "./operation-tracker.ts";
 
 export type TransferScheme = {
   verify(payload: PaymentPayload, terms: PaymentRequirements): Promise<VerifyResponse>;
@@ -75,7 +75,8 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
           return unsent ? { ...result, errorReason: SIMULATION_FAILED } : result;
         },
       ),
-    getSupported: async () => facilitator.getSupported() as Awaited<ReturnType<PaymentFacilitator["getSupported"]>>,
+    getSupported: async () =>
+      facilitator.getSupported() as Awaited<ReturnType<PaymentFacilitator["getSupported"]>>,
   };
 }
 
@@ -94,7 +95,9 @@ function signerOf({ address, client, queue, witness, limitsFor, confirmationMs }
     const { beforeSend, onRejected: notSent } = hooks;
     const data = encodeFunctionData(call);
     // What the contracts would do is known by now: a node that will not take it says nothing about the payment.
-    return watch(queue.send({ to, data, gas, limits, beforeSend: (hash) => beforeSend(hash, gas), onRejected: notSent }));
+    return watch(
+      queue.send({ to, data, gas, limits, beforeSend: (hash) => beforeSend(hash, gas), onRejected: notSent }),
+    );
   };
 
   return toFacilitatorEvmSigner(

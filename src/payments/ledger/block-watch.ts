@@ -1,6 +1,6 @@
 // Which blocks are still part of the chain: each is read once, and again only after a reorg.
 import type { Hex } from "../../lib/hex.ts";
-import type { TimedBlock, BlockId, SettlementLookup } from "../settlement/lookup.ts";
+import type { BlockId, SettlementLookup, TimedBlock } from "../settlement/lookup.ts";
 
 export type CanonicalCheck = { readonly canonical: ReadonlySet<Hex>; readonly orphaned: ReadonlySet<Hex> };
 

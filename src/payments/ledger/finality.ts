@@ -6,7 +6,7 @@ import type { BlockId, SettlementLookup } from "../settlement/lookup.ts";
 import { createCanonicalBlockCheck } from "./block-watch.ts";
 import type { LedgerRow } from "./row.ts";
 import type { ReconcileRunner, ReconcileTask } from "./row-runner.ts";
-import type { UnfinishedBlock, UnfinishedPayments, ProvenTransfer } from "./unfinished-payments.ts";
+import type { ProvenTransfer, UnfinishedBlock, UnfinishedPayments } from "./unfinished-payments.ts";
 
 export type PaymentFinalityOptions = {
   readonly unfinished: UnfinishedPayments;
@@ -29,7 +29,10 @@ export function createFinalityFollower({
     const rowsOf = new Map<Hex, LedgerRow[]>(blocks.map(({ hash }) => [hash, []]));
     for (const row of await open.listInBlocks(blocks)) if (row.block) rowsOf.get(row.block.hash)?.push(row);
     const groups = blocks.map((block) => ({ block, rows: rowsOf.get(block.hash) ?? [] }));
-    const queries = groups.map((group) => ({ block: group.block, wanted: group.rows.map(expectedTransferFor) }));
+    const queries = groups.map((group) => ({
+      block: group.block,
+      transfers: group.rows.map(expectedTransferFor),
+    }));
     const transactions = await chain.findTransfersInBlocks(queries, signal);
     const proven: ProvenTransfer[] = [];
     const unproven: LedgerRow[] = [];
@@ -68,7 +71,10 @@ export function createFinalityFollower({
 }
 
 /** Blocks that are read together: as many as hold about so many rows. */
-function groupsOf(blocks: readonly UnfinishedBlock[], rowsMax: number): readonly (readonly UnfinishedBlock[])[] {
+function groupsOf(
+  blocks: readonly UnfinishedBlock[],
+  rowsMax: number,
+): readonly (readonly UnfinishedBlock[])[] {
   const groups: UnfinishedBlock[][] = [];
   let rows = Number.POSITIVE_INFINITY;
   for (const block of blocks) {

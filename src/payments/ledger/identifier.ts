@@ -8,7 +8,11 @@ import type { PaymentKey } from "./row.ts";
  * whose process died, for the same request or never verified, and authorizations that are over. The row loses its owner
  * with it, so a process that stalled cannot go on. A transfer that was sent or rejected is not here: the chain must be read first.
  */
-export function releaseIdentifierSql(key: PaymentKey, paymentId: string | null, fingerprint: string): SqlText {
+export function releaseIdentifierSql(
+  key: PaymentKey,
+  paymentId: string | null,
+  fingerprint: string,
+): SqlText {
   return sql`update payments set replaced = true, owner = null, lease_until = null, updated_at = now()
     where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
       and payment_id = ${paymentId} and not replaced and (owner is null or lease_until <= now())

@@ -5,8 +5,15 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Payment } from "../paywall/payment.ts";
 import type { BlockId } from "../settlement/lookup.ts";
-import { releaseIdentifierSql, isUniqueViolation } from "./identifier.ts";
-import { whereKey, type LedgerRow, type PaymentKey, type PaymentState, ROW_COLUMNS, parseLedgerRow } from "./row.ts";
+import { isUniqueViolation, releaseIdentifierSql } from "./identifier.ts";
+import {
+  type LedgerRow,
+  type PaymentKey,
+  type PaymentState,
+  parseLedgerRow,
+  ROW_COLUMNS,
+  whereKey,
+} from "./row.ts";
 import type { StoredResponse } from "./stored-response.ts";
 
 export type ReservationInput = {
@@ -75,11 +82,15 @@ export type PaymentLedger = {
 
 export type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
-export function openPaymentLedger(store: StatementRunner, { leaseMs, failureWindowMs }: PaymentLedgerOptions): PaymentLedger {
+export function openPaymentLedger(
+  store: StatementRunner,
+  { leaseMs, failureWindowMs }: PaymentLedgerOptions,
+): PaymentLedger {
   const after = (ms: number) => sql`now() + ${ms}::double precision * interval '1 millisecond'`;
   const lease = (owner: string) => sql`owner = ${owner}, lease_until = ${after(leaseMs)}`;
   const FREE = rawSql("owner = null, lease_until = null");
-  const one = (rows: readonly Readonly<Record<string, unknown>>[]) => (rows[0] ? parseLedgerRow(rows[0]) : null);
+  const one = (rows: readonly Readonly<Record<string, unknown>>[]) =>
+    rows[0] ? parseLedgerRow(rows[0]) : null;
 
   const change = async (
     key: PaymentKey,
@@ -94,7 +105,8 @@ export function openPaymentLedger(store: StatementRunner, { leaseMs, failureWind
     ).length === 1;
 
   return {
-    find: async (key) => one(await store.run(sql`select ${ROW_COLUMNS} from payments where ${whereKey(key)}`)),
+    find: async (key) =>
+      one(await store.run(sql`select ${ROW_COLUMNS} from payments where ${whereKey(key)}`)),
     findHolder: async ({ network, asset, payer }, id) =>
       one(
         await store.run(sql`select ${ROW_COLUMNS} from payments where network = ${network} and asset = ${asset}
@@ -102,7 +114,8 @@ export function openPaymentLedger(store: StatementRunner, { leaseMs, failureWind
       ),
     async reserve({ key, payment, fingerprint, payload, terms }, owner) {
       // Loses against the same authorization as well as against another one that holds the identifier.
-      const rows = await store.run(sql`with freed as (${releaseIdentifierSql(key, payment.paymentId, fingerprint)})
+      const rows =
+        await store.run(sql`with freed as (${releaseIdentifierSql(key, payment.paymentId, fingerprint)})
         insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
           fingerprint, payment_digest, payment_id, payload, terms, state, owner, lease_until)
         select ${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to},
@@ -134,7 +147,8 @@ export function openPaymentLedger(store: StatementRunner, { leaseMs, failureWind
         await store.run(sql`update payments set state = ${to}, ${lease(owner)}, updated_at = now()
         where ${whereKey(key)} and state = ${from} and (owner is null or lease_until <= now()) returning 1 as done`)
       ).length === 1,
-    renewLease: (key, owner) => change(key, owner, ["reserved", "settling", "settled", "refused"], lease(owner)),
+    renewLease: (key, owner) =>
+      change(key, owner, ["reserved", "settling", "settled", "refused"], lease(owner)),
     async releaseLease(key, owner) {
       await store.run(
         sql`update payments set ${FREE}, updated_at = now() where ${whereKey(key)} and owner = ${owner}`,

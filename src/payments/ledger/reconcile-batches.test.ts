@@ -85,7 +85,7 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     const again = await requestsOf(() => service.gate.reconcile());
     expect(await states()).toEqual({ settled: 20 });
     await stage.chain.mine(40);
-    const swept = { found: 0, final: 20, repeated: 0 };
+    const swept = { found: 0, final: 20, resent: 0 };
     const finishing = await requestsOf(async () => expect(await service.gate.reconcile()).toEqual(swept));
     expect(await states()).toEqual({ "settled, final": 20 });
     // Four a row before: 80, in sweeps of 100 rows at most.
@@ -128,17 +128,21 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     await stage.database.query("update payments set block_hash = null");
     await stage.chain.mine(40);
     await service.gate.reconcile();
-    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 5, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 5, resent: 0 });
   });
 
   it("become final by their receipts where the logs of a block do not prove them", async () => {
     const real = chainAt(stage.chain.rpcUrl);
     const service = await stage.serve({
-      chain: { ...real, findTransfersInBlocks: async (blocks) => blocks.map(({ transfers: wanted }) => wanted.map(() => null)) },
+      chain: {
+        ...real,
+        findTransfersInBlocks: async (blocks) =>
+          blocks.map(({ transfers: wanted }) => wanted.map(() => null)),
+      },
     });
     await sell(service.url, 1, 3);
     await stage.chain.mine(40);
-    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 3, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 3, resent: 0 });
   });
 });
 
@@ -159,13 +163,13 @@ describe("a ledger that services on two networks share", () => {
     // On the other chain everything has expired long ago.
     await other.increaseTime(100_000n);
     await other.mine(40);
-    const untouched = { found: 0, final: 0, repeated: 0 };
+    const untouched = { found: 0, final: 0, resent: 0 };
     expect(await foreign.gate.reconcile()).toEqual(untouched);
     expect(await token.gate.reconcile()).toEqual(untouched);
     expect(await states()).toEqual({ settled: 3, settling: 2 });
     const { rows } = await stage.database.query("select 1 from payments where answer_body is not null");
     expect(rows).toHaveLength(5);
     await stage.chain.mine(40);
-    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 3, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 3, resent: 0 });
   });
 });

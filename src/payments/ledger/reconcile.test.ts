@@ -9,8 +9,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
-  type StagedPaidService,
   type PaidStage,
+  type StagedPaidService,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -281,7 +281,10 @@ describe("a forgery that was being checked by a process that died", () => {
     const { header, payload } = await signPaymentFor(url("orphan"), payer, stage.asset);
     const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
     dying.injected.verify = () => () => new Promise(() => {});
-    const dead = fetchWithPayment(url("orphan", dying), Buffer.from(JSON.stringify(forged)).toString("base64"));
+    const dead = fetchWithPayment(
+      url("orphan", dying),
+      Buffer.from(JSON.stringify(forged)).toString("base64"),
+    );
     await waitFor(async () => (await stateOf(payer.address))?.state === "reserved");
     await stage.database.query(
       "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
@@ -431,7 +434,7 @@ describe("the sweep", () => {
     expect(await stateOf(untouched.address)).toMatchObject({ state: "settling" });
 
     await stage.chain.mine(40);
-    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 1, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 1, resent: 0 });
     expect(await stateOf(charged.address)).toMatchObject({ state: "settled", final: true });
 
     // Long after its signature has expired, what was never carried out is over.
@@ -450,9 +453,9 @@ describe("the sweep", () => {
     await stage.chain.reorg(1);
     expect(await spentBy(payer.address)).toBe(0);
     await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(await service.gate.reconcile()).toMatchObject({ repeated: 1 });
+    expect(await service.gate.reconcile()).toMatchObject({ resent: 1 });
     expect(await spentBy(payer.address)).toBe(1);
-    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 0, repeated: 0 });
+    expect(await service.gate.reconcile()).toEqual({ found: 0, final: 0, resent: 0 });
     expect(await service.gate.totalPaid()).toBe(await stage.balance(stage.payTo));
     expect((await fetchWithPayment(url("undone"), header)).status).toBe(200);
   });

@@ -3,14 +3,14 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import { lookUpSettlement, expectedTransferFor } from "../settlement/find-transfer.ts";
-import type { BlockId, SettlementLookup, AuthorizationStates } from "../settlement/lookup.ts";
+import { expectedTransferFor, lookUpSettlement } from "../settlement/find-transfer.ts";
+import type { AuthorizationStates, BlockId, SettlementLookup } from "../settlement/lookup.ts";
 import type { Settlement } from "../settlement/settle.ts";
 import { createFinalityFollower } from "./finality.ts";
 import type { PaymentLedger } from "./ledger.ts";
 import { pruneLedger } from "./retention.ts";
 import type { LedgerRow, LedgerScope, PaymentKey } from "./row.ts";
-import { createReconcileRunner, type ReconcileTask, type ReconcileCounts } from "./row-runner.ts";
+import { createReconcileRunner, type ReconcileCounts, type ReconcileTask } from "./row-runner.ts";
 import { createUnfinishedPayments } from "./unfinished-payments.ts";
 
 export type ReconcileOptions = {
@@ -19,14 +19,16 @@ export type ReconcileOptions = {
   readonly scope: LedgerScope;
   readonly ledger: PaymentLedger;
   readonly settlement: Settlement;
-  readonly lookup: SettlementLookup;
+  readonly chain: SettlementLookup;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: GateLimits;
 };
 
-export function createReconciler(options: ReconcileOptions): (signal?: AbortSignal) => Promise<ReconcileCounts> {
-  const { store, scope, ledger, settlement, lookup: chain, log, limits } = options;
+export function createReconciler(
+  options: ReconcileOptions,
+): (signal?: AbortSignal) => Promise<ReconcileCounts> {
+  const { store, scope, ledger, settlement, chain, log, limits } = options;
   const open = createUnfinishedPayments(store, scope);
 
   /**
@@ -37,7 +39,7 @@ export function createReconciler(options: ReconcileOptions): (signal?: AbortSign
     if (!(await ledger.acquire(row, owner, row.state, row.state))) return null;
     const result = row.wasSettled ? await settlement.resume(row, owner) : await settlement.lookUp(row, owner);
     if (result === null) await ledger.recordUnknownOutcome(row, owner, null);
-    return result?.kind === "settled" ? (row.wasSettled ? "repeated" : "found") : null;
+    return result?.kind === "settled" ? (row.wasSettled ? "resent" : "found") : null;
   };
 
   /** For a settled row whose transfer is not, or not provably, in the block where it was seen. */
@@ -57,7 +59,7 @@ export function createReconciler(options: ReconcileOptions): (signal?: AbortSign
       log.warn({ payer, nonce, transaction }, "A settled payment is not on chain");
       if (!(await ledger.startSettling(row, owner))) return null;
       const { kind } = await settlement.resume({ ...row, state: "settling" }, owner);
-      return kind === "settled" ? "repeated" : null;
+      return kind === "settled" ? "resent" : null;
     };
 
   /** Every row once, however many there are: pages go by key, which no change of state moves. */

@@ -31,8 +31,11 @@ export function createReconcileRunner(
   signal: AbortSignal | undefined,
 ): ReconcileRunner {
   const { ledger, log, limits } = options;
-  const done = { found: 0, final: 0, repeated: 0 };
-  const places = createConcurrencyLimit({ runningMax: limits.reconcileConcurrency, waitingMax: Number.MAX_SAFE_INTEGER });
+  const done = { found: 0, final: 0, resent: 0 };
+  const places = createConcurrencyLimit({
+    runningMax: limits.reconcileConcurrency,
+    waitingMax: Number.MAX_SAFE_INTEGER,
+  });
 
   /** One failing row does not keep the others from being handled. */
   async function guarded(row: LedgerRow, task: ReconcileTask): Promise<keyof ReconcileCounts | null> {

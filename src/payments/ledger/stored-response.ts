@@ -41,7 +41,11 @@ export function deliverResponse(
   return {
     status,
     // No cache between us may hand a paid answer to somebody else.
-    headers: { ...headers, "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) },
+    headers: {
+      ...headers,
+      "cache-control": "private, no-store",
+      "payment-response": encodeX402Header(receipt),
+    },
     body,
   };
 }

@@ -5,7 +5,7 @@ import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { NONCE_USED } from "../facilitator/facilitator.ts";
 import type { BlockId } from "../settlement/lookup.ts";
 import { NONCE_UNTRACED } from "../settlement/settle.ts";
-import { type LedgerRow, type LedgerScope, type PaymentKey, ROW_COLUMNS, parseLedgerRow } from "./row.ts";
+import { type LedgerRow, type LedgerScope, type PaymentKey, parseLedgerRow, ROW_COLUMNS } from "./row.ts";
 
 /** A block, and how many payments in it wait to become final. */
 export type UnfinishedBlock = BlockId & { readonly paymentCount: number };
@@ -35,7 +35,10 @@ const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is d
 const NOT_FINAL = sql`state = 'settled' and not final`;
 const IDLE = rawSql("(owner is null or lease_until <= now())");
 
-export function createUnfinishedPayments(store: StatementRunner, { network, asset }: LedgerScope): UnfinishedPayments {
+export function createUnfinishedPayments(
+  store: StatementRunner,
+  { network, asset }: LedgerScope,
+): UnfinishedPayments {
   const ours = sql`network = ${network} and asset = ${asset}`;
   const from = (after: PaymentKey | null) => {
     const { payer, nonce } = after ?? { payer: "", nonce: "" };
@@ -60,7 +63,7 @@ export function createUnfinishedPayments(store: StatementRunner, { network, asse
       return rows.map(({ number, hash, rows: count }) => ({
         number: Number(number),
         hash,
-        rows: Number(count),
+        paymentCount: Number(count),
       }));
     },
     listInBlocks: async (blocks) =>

@@ -3,7 +3,11 @@ import type { FaultCode } from "../../lib/fault.ts";
 import { FAULTS } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 
-export function toErrorResponse(code: FaultCode, sentence: string, retryAfterSeconds?: number): EndpointResponse {
+export function toErrorResponse(
+  code: FaultCode,
+  sentence: string,
+  retryAfterSeconds?: number,
+): EndpointResponse {
   return {
     status: FAULTS[code].status,
     headers: {

@@ -10,7 +10,7 @@ import { resolveHolder, type WaitForRow } from "./identifier-holder.ts";
 import { type PaymentOffer, paymentRequirementsFor } from "./offer.ts";
 import type { PaidHandler } from "./paid-request.ts";
 import { findTermsViolation, type Payment, toPaymentPayload } from "./payment.ts";
-import { resourceFingerprint, type PaidResource } from "./resource.ts";
+import { type PaidResource, resourceFingerprint } from "./resource.ts";
 import { createPaymentResponses } from "./responses.ts";
 import type { RowWaiters } from "./row-waiters.ts";
 import { createVerifyAndRun, type VerifyAndRunOptions } from "./verify-and-run.ts";
@@ -23,7 +23,11 @@ export type PaymentFlowOptions = VerifyAndRunOptions & {
   readonly waiters: RowWaiters;
 };
 
-export type PaymentFlowInput = { readonly resource: PaidResource; readonly payment: Payment; readonly owner: string };
+export type PaymentFlowInput = {
+  readonly resource: PaidResource;
+  readonly payment: Payment;
+  readonly owner: string;
+};
 
 export type PaymentFlow = (wanted: PaymentFlowInput, work: PaidHandler) => Promise<EndpointResponse>;
 
@@ -91,8 +95,16 @@ export function createPaymentFlow(options: PaymentFlowOptions): PaymentFlow {
       const holder = paymentId === null ? null : await ledger.findHolder(key, paymentId);
       if (holder === null || holder.nonce === key.nonce) return { waitFor: row };
       firstHolder ??= holder;
-      const { respondUnavailable: unavailable } = workshop;
-      const same = { payment, fingerprint: print, terms, owner, respond, unavailable, first: firstHolder };
+      const { respondUnavailable } = workshop;
+      const same = {
+        payment,
+        fingerprint: print,
+        terms,
+        owner,
+        respond,
+        respondUnavailable,
+        firstSeen: firstHolder,
+      };
       return resolveHolder(options, same, holder);
     };
 
@@ -143,7 +155,9 @@ export function createPaymentFlow(options: PaymentFlowOptions): PaymentFlow {
       // Requests that waited together share the outcome; ten of them must not try ten times.
       if (row.attempts > first.attempts || row.failures > first.failures) {
         if (row.state === "refused" && allowsNewSignature(row.reason)) {
-          return respond.paymentRequired(rejectionMessage(isNeverValid(row.reason) ? String(row.reason) : NONCE_USED));
+          return respond.paymentRequired(
+            rejectionMessage(isNeverValid(row.reason) ? String(row.reason) : NONCE_USED),
+          );
         }
         return respond.pending("The request did not succeed and may be sent again with the same signature.");
       }

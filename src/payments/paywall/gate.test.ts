@@ -4,17 +4,17 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  fetchWithPayment,
-  decodeBase64Header,
-  TEST_NETWORK,
   createPayingFetch,
+  decodeBase64Header,
+  fetchWithPayment,
   signPaymentFor,
+  TEST_NETWORK,
 } from "../../../tests/support/payments/paid-client.ts";
 import {
-  TEST_ORIGIN,
   openPaidStage,
-  type StagedPaidService,
   type PaidStage,
+  type StagedPaidService,
+  TEST_ORIGIN,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -99,7 +99,10 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   it("same signature on another request at once: 409 for the other", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("one"), payer, stage.asset);
-    const answers = await Promise.all([fetchWithPayment(url("one"), header), fetchWithPayment(url("two"), header)]);
+    const answers = await Promise.all([
+      fetchWithPayment(url("one"), header),
+      fetchWithPayment(url("two"), header),
+    ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(await spentBy(payer.address)).toBe(1);
   });
@@ -279,7 +282,9 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
       }));
       const response = await fetchWithPayment(url("wrong"), header);
       expect([response.status, changed]).toEqual([402, changed]);
-      expect(decodeBase64Header<PaymentRequired>(response, "payment-required").error).not.toBe("Payment required.");
+      expect(decodeBase64Header<PaymentRequired>(response, "payment-required").error).not.toBe(
+        "Payment required.",
+      );
     }
     const { payload } = await signPaymentFor(url("wrong"), payer, stage.asset);
     const foreign = [
@@ -304,7 +309,10 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
     const runs = service.runs.length;
     const text = Buffer.from(JSON.stringify(forged)).toString("base64");
-    const [refused, sold] = await Promise.all([fetchWithPayment(url("forged"), text), fetchWithPayment(url("forged"), header)]);
+    const [refused, sold] = await Promise.all([
+      fetchWithPayment(url("forged"), text),
+      fetchWithPayment(url("forged"), header),
+    ]);
     expect([402, 409]).toContain(refused.status);
     expect(sold.status).toBe(200);
     expect((await fetchWithPayment(url("forged"), text)).status).toBe(409);

@@ -14,8 +14,8 @@ import type { SettlementLookup } from "../settlement/lookup.ts";
 import { createSettlement } from "../settlement/settle.ts";
 import { createPaymentFlow } from "./flow.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
-import { paymentRequiredResponse, validateOffer, type PaymentOffer } from "./offer.ts";
-import type { PaidRequest, PaidHandler, PaymentOutcome } from "./paid-request.ts";
+import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
+import type { PaidHandler, PaidRequest, PaymentOutcome } from "./paid-request.ts";
 import { parsePaymentHeader } from "./payment.ts";
 import type { PaidResource } from "./resource.ts";
 import { createRowWaiters } from "./row-waiters.ts";
@@ -47,9 +47,12 @@ export function createGate(options: GateOptions): Gate {
   const offer = validateOffer(options.offer);
   const limits = { ...GATE_LIMITS, ...options.limits };
   const ledger = openPaymentLedger(store, limits);
-  const settlement = createSettlement({ ledger, facilitator, lookup: chain, clock, log, limits });
+  const settlement = createSettlement({ ledger, facilitator, chain, clock, log, limits });
   // Requests that have waited for another one get their place back in order; new ones find a free place or are rejected.
-  const working = createConcurrencyLimit({ runningMax: limits.activeRequestsMax, waitingMax: limits.waitersMax });
+  const working = createConcurrencyLimit({
+    runningMax: limits.activeRequestsMax,
+    waitingMax: limits.waitersMax,
+  });
   const room = createRowWaiters({ ledger, clock, limits });
   const parts = { ledger, facilitator, settlement, clock, log, limits };
   const purchase = createPaymentFlow({ ...parts, offer, count, activeRequests: working, waiters: room });
@@ -63,7 +66,7 @@ export function createGate(options: GateOptions): Gate {
     async serve({ resource, signature }, work) {
       if (signature === undefined) return ask(resource);
       const payment = parsePaymentHeader(signature, offer);
-      if ("unacceptable" in payment) return ask(resource, payment.unsupported);
+      if ("unsupported" in payment) return ask(resource, payment.unsupported);
       if (working.running >= limits.activeRequestsMax) {
         throw new Fault(
           "OVERLOADED",
@@ -72,7 +75,16 @@ export function createGate(options: GateOptions): Gate {
       }
       return purchase({ resource, payment, owner: randomUUID() }, work);
     },
-    reconcile: createReconciler({ store, scope: offer, ledger, settlement, lookup: chain, clock, log, limits }),
+    reconcile: createReconciler({
+      store,
+      scope: offer,
+      ledger,
+      settlement,
+      chain,
+      clock,
+      log,
+      limits,
+    }),
     totalPaid: () => ledger.totalPaid(offer),
   };
 }

@@ -7,7 +7,7 @@ import type { LedgerRow } from "../ledger/row.ts";
 import type { Settlement } from "../settlement/settle.ts";
 import { type Payment, toPaymentPayload } from "./payment.ts";
 import type { PaymentResponses } from "./responses.ts";
-import { verifyWithDeadline, type VerifyAndRunOptions } from "./verify-and-run.ts";
+import { type VerifyAndRunOptions, verifyWithDeadline } from "./verify-and-run.ts";
 
 const WRONG_SIGNATURE = "invalid_exact_evm_signature";
 

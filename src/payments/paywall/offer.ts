@@ -75,7 +75,11 @@ function paymentRequired(offer: PaymentOffer, resource: PaidResource, reason: st
 }
 
 /** The answer to a request that has not been paid for, or not acceptably. */
-export function paymentRequiredResponse(offer: PaymentOffer, resource: PaidResource, reason: string): EndpointResponse {
+export function paymentRequiredResponse(
+  offer: PaymentOffer,
+  resource: PaidResource,
+  reason: string,
+): EndpointResponse {
   const required = paymentRequired(offer, resource, reason);
   const header = encodeX402Header(required);
   if (header.length > HEADER_LENGTH_MAX) {

@@ -3,11 +3,16 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { PrivateKeyAccount } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../../tests/support/database/test-database.ts";
-import { fetchWithPayment, decodeBase64Header, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
+import {
+  decodeBase64Header,
+  fetchWithPayment,
+  signPaymentFor,
+  waitFor,
+} from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
-  type StagedPaidService,
   type PaidStage,
+  type StagedPaidService,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
@@ -44,12 +49,17 @@ const works = async () => ({ status: 200, body: { run: service.runs.length } });
 
 /** A new authorization for the same purchase. */
 async function sign(q: string, { id = ID, seconds = 60 } = {}) {
-  const { header, payload } = await signPaymentFor(url(q), payer, stage.asset, (required: PaymentRequired) => {
-    const declared = required.extensions?.["payment-identifier"] as { info: object };
-    const extension = { ...declared, info: { ...declared.info, id } };
-    const accepts = required.accepts.map((accept) => ({ ...accept, maxTimeoutSeconds: seconds }));
-    return { ...required, accepts, extensions: { "payment-identifier": extension } };
-  });
+  const { header, payload } = await signPaymentFor(
+    url(q),
+    payer,
+    stage.asset,
+    (required: PaymentRequired) => {
+      const declared = required.extensions?.["payment-identifier"] as { info: object };
+      const extension = { ...declared, info: { ...declared.info, id } };
+      const accepts = required.accepts.map((accept) => ({ ...accept, maxTimeoutSeconds: seconds }));
+      return { ...required, accepts, extensions: { "payment-identifier": extension } };
+    },
+  );
   const { extensions: _left, ...unnamed } = payload;
   const nonce = String((payload.payload.authorization as { nonce: string }).nonce).toLowerCase();
   return { header, nonce, unnamed: Buffer.from(JSON.stringify(unnamed)).toString("base64") };

@@ -6,7 +6,7 @@ import { deliverResponse } from "../ledger/stored-response.ts";
 import type { SettleResult } from "../settlement/settle.ts";
 import { toErrorResponse } from "./error-response.ts";
 import type { GateLimits } from "./limits.ts";
-import { paymentRequiredResponse, type PaymentOffer } from "./offer.ts";
+import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
 import type { PaymentOutcome } from "./paid-request.ts";
 import type { PaidResource } from "./resource.ts";
 
@@ -18,13 +18,17 @@ export type PaymentResponses = {
   tooManyWaiting(): EndpointResponse;
   tooManyFailures(): EndpointResponse;
   /** What the payer of a row gets for what became of it. */
-  forSettleResult(row: LedgerRow, result: SettleResult, outcome: "settled" | "replayed"): Promise<EndpointResponse>;
+  forSettleResult(
+    row: LedgerRow,
+    result: SettleResult,
+    outcome: "settled" | "replayed",
+  ): Promise<EndpointResponse>;
 };
 
 export function createPaymentResponses(
   options: {
     readonly offer: PaymentOffer;
-    readonly ledger: Pick<PaymentLedger, "answerOf">;
+    readonly ledger: Pick<PaymentLedger, "readStoredResponse">;
     readonly limits: GateLimits;
     readonly count: (outcome: PaymentOutcome) => void;
   },

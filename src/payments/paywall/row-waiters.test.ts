@@ -1,11 +1,16 @@
 // Many requests with one payment: they share one wait, within limits, and take no place from other payers.
 import type { PrivateKeyAccount } from "viem";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { fetchWithPayment, createPayingFetch, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
+import {
+  createPayingFetch,
+  fetchWithPayment,
+  signPaymentFor,
+  waitFor,
+} from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
-  type StagedPaidService,
   type PaidStage,
+  type StagedPaidService,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { GATE_LIMITS } from "./limits.ts";
 

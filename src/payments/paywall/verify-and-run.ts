@@ -9,8 +9,8 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import {
   type PaymentFacilitator,
   rejectionMessage,
-  type VerifyOutcome,
   requestVerify,
+  type VerifyOutcome,
 } from "../facilitator/facilitator.ts";
 import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { PaymentKey } from "../ledger/row.ts";
@@ -138,5 +138,5 @@ export function createVerifyAndRun(options: VerifyAndRunOptions): VerifyAndRun {
     return { answer: takenOver() };
   }
 
-  return Object.assign(make, { unavailable });
+  return Object.assign(make, { respondUnavailable: unavailable });
 }

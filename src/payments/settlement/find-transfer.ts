@@ -4,7 +4,7 @@ import { withDeadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import type { SettlementLookupResult, SettlementLookup, TransferFound, ExpectedTransfer } from "./lookup.ts";
+import type { ExpectedTransfer, SettlementLookup, SettlementLookupResult, TransferFound } from "./lookup.ts";
 
 // The clock of a chain may be behind ours by minutes; no transfer is older than its row by more.
 const CLOCK_SECONDS_MAX = 900;
@@ -22,7 +22,10 @@ export function expectedTransferFor(row: LedgerRow): ExpectedTransfer {
   return { asset, from, to, value, nonce, validBefore, sinceSeconds: createdSeconds - CLOCK_SECONDS_MAX };
 }
 
-export function lookUpSettlement(row: LedgerRow, { chain, clock, limits }: LookupOptions): Promise<SettlementLookupResult> {
+export function lookUpSettlement(
+  row: LedgerRow,
+  { chain, clock, limits }: LookupOptions,
+): Promise<SettlementLookupResult> {
   return withDeadline({ clock, ms: limits.chainMs, what: "Looking for a transfer" }, (signal) =>
     chain.findSettlement(expectedTransferFor(row), signal),
   );

@@ -62,7 +62,10 @@ export type SettlementLookup = {
     signal?: AbortSignal,
   ): Promise<TransferFound | { readonly kind: "other" } | null>;
   /** Many authorizations at once, without looking for the transfers. */
-  readAuthorizationStates(wanted: readonly ExpectedTransfer[], signal?: AbortSignal): Promise<AuthorizationStates>;
+  readAuthorizationStates(
+    wanted: readonly ExpectedTransfer[],
+    signal?: AbortSignal,
+  ): Promise<AuthorizationStates>;
   readFinalizedBlock(signal?: AbortSignal): Promise<TimedBlock>;
   compareBlocks(blocks: readonly BlockId[], signal?: AbortSignal): Promise<BlockComparison>;
   /** For each block, the transaction of each transfer that the logs of that block prove; null for one they do not. */

@@ -4,10 +4,10 @@ import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
-import { type RpcCallOptions, type Rpc, type RpcCall, unwrapResults } from "../../chain/rpc/types.ts";
+import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockId, BlockTransferQuery, BlockComparison, ExpectedTransfer } from "./lookup.ts";
-import { isAuthorizedTransfer, AUTHORIZATION_USED_TOPIC, addressTopic } from "./onchain-receipt.ts";
+import type { BlockComparison, BlockId, BlockTransferQuery, ExpectedTransfer } from "./lookup.ts";
+import { AUTHORIZATION_USED_TOPIC, addressTopic, isAuthorizedTransfer } from "./onchain-receipt.ts";
 
 /** From one node, below one head that it had before and after. */
 export async function findBlocksOnChain(
@@ -24,10 +24,11 @@ export async function findBlocksOnChain(
     if ((await readHeader(node, number, options)).hash !== hash) {
       throw missingResult("the chain changed while its blocks were compared");
     }
-    const held = new Set<Hex>();
-    const gone = new Set<Hex>();
-    for (const block of below) (hashes.get(block.number) === block.hash ? held : gone).add(block.hash);
-    return { head: { number, hash, timestamp }, held, gone };
+    const canonical = new Set<Hex>();
+    const orphaned = new Set<Hex>();
+    for (const block of below)
+      (hashes.get(block.number) === block.hash ? canonical : orphaned).add(block.hash);
+    return { head: { number, hash, timestamp }, canonical, orphaned };
   }, options);
 }
 

@@ -4,9 +4,9 @@ import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
-import type { RpcCallOptions, Rpc } from "../../chain/rpc/types.ts";
+import type { Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { TransferFound, ExpectedTransfer } from "./lookup.ts";
+import type { ExpectedTransfer, TransferFound } from "./lookup.ts";
 
 export const AUTHORIZATION_USED_TOPIC = toEventSelector("AuthorizationUsed(address,bytes32)");
 export const AUTHORIZATION_CANCELED_TOPIC = toEventSelector("AuthorizationCanceled(address,bytes32)");
@@ -36,9 +36,15 @@ export async function readTransactionLogs(
 }
 
 /** The log by which the token says that it took the authorization; null if it did not. */
-export function findAuthorizationUse(logs: readonly NodeLog[], { asset, from, nonce }: ExpectedTransfer): NodeLog | null {
+export function findAuthorizationUse(
+  logs: readonly NodeLog[],
+  { asset, from, nonce }: ExpectedTransfer,
+): NodeLog | null {
   const isUse = ({ address, topics }: NodeLog) =>
-    address === asset && topics[0] === AUTHORIZATION_USED_TOPIC && topics[1] === addressTopic(from) && topics[2] === nonce;
+    address === asset &&
+    topics[0] === AUTHORIZATION_USED_TOPIC &&
+    topics[1] === addressTopic(from) &&
+    topics[2] === nonce;
   return logs.find(isUse) ?? null;
 }
 
@@ -59,7 +65,10 @@ export function findAuthorizedTransfer(
   return { kind: "transferred", transaction: used.transactionHash, block };
 }
 
-export function isAuthorizedTransfer({ topics, data }: NodeLog, { from, to, value }: ExpectedTransfer): boolean {
+export function isAuthorizedTransfer(
+  { topics, data }: NodeLog,
+  { from, to, value }: ExpectedTransfer,
+): boolean {
   return (
     topics[0] === TRANSFER_TOPIC &&
     topics[1] === addressTopic(from) &&

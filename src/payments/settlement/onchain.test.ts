@@ -1,6 +1,10 @@
 // The chain's word about payments: what was used for us, what was used for something else, and what was not used.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { fetchWithPayment, decodeBase64Header, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import {
+  decodeBase64Header,
+  fetchWithPayment,
+  signPaymentFor,
+} from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
@@ -52,7 +56,7 @@ it("tells a transfer to us from every other use of an authorization", async () =
   const unknown = { ...wanted, nonce: `0x${"66".repeat(32)}` as const };
   expect(await settlements.findInTransaction(transaction, unknown)).toEqual({ kind: "other" });
   expect(await settlements.findInTransaction(`0x${"77".repeat(32)}`, wanted)).toBeNull();
-  const query = { block, wanted: [wanted, ...others, unknown] };
+  const query = { block, transfers: [wanted, ...others, unknown] };
   expect(await settlements.findTransfersInBlocks([query, { block, transfers: [] }])).toEqual([
     [transaction, null, null, null],
     [],

@@ -6,11 +6,25 @@ import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { toQuantity } from "../../chain/rpc/hex-values.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
-import type { RpcCallOptions, PinnedRpc, Rpc } from "../../chain/rpc/types.ts";
+import type { PinnedRpc, Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { TimedBlock, SettlementLookupResult, LookupBlocks, SettlementLookup, ExpectedTransfer, AuthorizationStates } from "./lookup.ts";
+import type {
+  AuthorizationStates,
+  ExpectedTransfer,
+  LookupBlocks,
+  SettlementLookup,
+  SettlementLookupResult,
+  TimedBlock,
+} from "./lookup.ts";
 import { findBlocksOnChain, readAuthorizationTransfers } from "./onchain-blocks.ts";
-import { AUTHORIZATION_CANCELED_TOPIC, findAuthorizedTransfer, readTransactionLogs, AUTHORIZATION_USED_TOPIC, findAuthorizationUse, addressTopic } from "./onchain-receipt.ts";
+import {
+  AUTHORIZATION_CANCELED_TOPIC,
+  AUTHORIZATION_USED_TOPIC,
+  addressTopic,
+  findAuthorizationUse,
+  findAuthorizedTransfer,
+  readTransactionLogs,
+} from "./onchain-receipt.ts";
 
 const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]);
 
@@ -113,7 +127,8 @@ async function findOn(
     // The token says that it was used, so there is a log: the node is behind itself, or the use is older than the row.
     throw missingResult("the use of an authorization is not in the logs");
   }
-  const transfer = log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
+  const transfer =
+    log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
   if (transfer !== null) return transfer;
   const below = await finalBelow(node, at, readFinal, options);
   return { kind: "spent", at, final: below !== null && log.blockNumber <= below.number };

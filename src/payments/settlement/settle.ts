@@ -4,18 +4,18 @@ import { withDeadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import {
-  type PaymentFacilitator,
   isNeverValid,
   NONCE_USED,
+  type PaymentFacilitator,
   rejectionMessage,
-  type SettleOutcome,
   requestSettle,
+  type SettleOutcome,
 } from "../facilitator/facilitator.ts";
 import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import { waitForTransfer, lookUpSettlement } from "./find-transfer.ts";
-import type { SettlementLookupResult, SettlementLookup, TransferFound } from "./lookup.ts";
+import { lookUpSettlement, waitForTransfer } from "./find-transfer.ts";
+import type { SettlementLookup, SettlementLookupResult, TransferFound } from "./lookup.ts";
 
 export type SettleResult =
   | { readonly kind: "settled"; readonly transaction: string }
@@ -36,7 +36,7 @@ export type Settlement = {
 export type SettlementOptions = {
   readonly ledger: PaymentLedger;
   readonly facilitator: PaymentFacilitator;
-  readonly lookup: SettlementLookup;
+  readonly chain: SettlementLookup;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: GateLimits;
@@ -65,7 +65,8 @@ export function createSettlement(options: SettlementOptions): Settlement {
   const about = ({ payer, nonce }: LedgerRow) => ({ payer, nonce });
 
   async function recordTransfer(row: LedgerRow, owner: string, { transaction, block }: TransferFound) {
-    if (await ledger.recordSettled(row, owner, transaction, block)) return { kind: "settled", transaction } as const;
+    if (await ledger.recordSettled(row, owner, transaction, block))
+      return { kind: "settled", transaction } as const;
     // Another process has taken over meanwhile and finds the same.
     const now = await ledger.find(row);
     if (now?.state === "settled")
@@ -83,7 +84,11 @@ export function createSettlement(options: SettlementOptions): Settlement {
     await ledger.recordEnd(row, owner, row.wasSettled ? "lost" : state, reason);
   }
 
-  async function conclude(row: LedgerRow, owner: string, evidence: SettlementLookupResult): Promise<SettleResult | null> {
+  async function conclude(
+    row: LedgerRow,
+    owner: string,
+    evidence: SettlementLookupResult,
+  ): Promise<SettleResult | null> {
     if (evidence.kind === "transferred") return recordTransfer(row, owner, evidence);
     if (evidence.kind === "spent") {
       if (evidence.final) await end(row, owner, "refused", NONCE_USED);
@@ -159,7 +164,8 @@ export function createSettlement(options: SettlementOptions): Settlement {
     // "Before anything was sent" is not true of a refusal that names a transaction.
     const isContradicted = isNeverValid(reason) && transaction !== null;
     // The row keeps the reason only of a payment that was never sent before. NONCE_USED ends a row: that takes evidence.
-    if (isFirst && reason !== NONCE_USED && !isContradicted) await ledger.recordEnd(row, owner, "refused", reason);
+    if (isFirst && reason !== NONCE_USED && !isContradicted)
+      await ledger.recordEnd(row, owner, "refused", reason);
     else await ledger.recordUnknownOutcome(row, owner, transaction);
     if (isFirst && isNeverValid(reason) && !isContradicted) {
       return { kind: "refused", sentence: rejectionMessage(reason) };

@@ -7,7 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { type LaggingNode, startLaggingNode } from "../../../tests/support/nodes/lagging-node.ts";
 import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
-import { fetchWithPayment, decodeBase64Header, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
+import {
+  decodeBase64Header,
+  fetchWithPayment,
+  signPaymentFor,
+  waitFor,
+} from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
@@ -126,7 +131,10 @@ describe("a stranger carries the payment out first, and our node is one block be
           return { success: false, errorReason, transaction: "", network };
         };
       behind.behind = 1;
-      expect([errorReason, (await fetchWithPayment(service.at(errorReason), header)).status]).toEqual([errorReason, 503]);
+      expect([errorReason, (await fetchWithPayment(service.at(errorReason), header)).status]).toEqual([
+        errorReason,
+        503,
+      ]);
       behind.behind = 0;
       expect((await fetchWithPayment(service.at(errorReason), header)).status).toBe(200);
     }

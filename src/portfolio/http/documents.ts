@@ -8,16 +8,16 @@ import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import {
   buildDiscoveryResources,
-  discoveryResourcesSchema,
   buildX402Discovery,
-  x402DiscoverySchema,
   buildX402Resources,
+  discoveryResourcesSchema,
+  x402DiscoverySchema,
   x402ResourcesSchema,
 } from "../../web/discovery.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import { renderFrontPage } from "../../web/front-page.ts";
 import { type DocumentLink, type LinkGroup, renderLlmsText } from "../../web/llms.ts";
-import { renderLlmsFullText, type RecordFields } from "../../web/llms-full.ts";
+import { type RecordFields, renderLlmsFullText } from "../../web/llms-full.ts";
 import type { Offering } from "../../web/offering.ts";
 
 export type PortfolioDocument = DocumentLink & {
@@ -45,7 +45,12 @@ const ELSEWHERE: readonly (DocumentLink & Pick<PortfolioDocument, "group">)[] = 
     group: "Documentation",
   },
   { path: "/health", title: "Health", description: "Whether the process serves.", group: "Optional" },
-  { path: "/ready", title: "Readiness", description: "Whether it can answer, or why not.", group: "Optional" },
+  {
+    path: "/ready",
+    title: "Readiness",
+    description: "Whether it can answer, or why not.",
+    group: "Optional",
+  },
 ];
 
 const NOTES = [
@@ -70,8 +75,14 @@ const FAULT_CODES: readonly FaultCode[] = [
   "TIMED_OUT",
 ];
 
-export function createPortfolioDocuments(offering: Offering, endpoint: Endpoint): readonly PortfolioDocument[] {
-  const json = (value: unknown): StaticDocument => ({ text: JSON.stringify(value), contentType: "application/json" });
+export function createPortfolioDocuments(
+  offering: Offering,
+  endpoint: Endpoint,
+): readonly PortfolioDocument[] {
+  const json = (value: unknown): StaticDocument => ({
+    text: JSON.stringify(value),
+    contentType: "application/json",
+  });
   const plain = (value: string): StaticDocument => ({ text: value, contentType: "text/plain" });
   const documents: readonly PortfolioDocument[] = [
     {
@@ -181,7 +192,7 @@ function recordsOf(schema: JsonSchema): readonly RecordFields[] {
         ([field, type]) => ({
           name: field,
           type: formatSchemaType(type).replaceAll("@", ""),
-          meaning: String(type.description ?? ""),
+          description: String(type.description ?? ""),
         }),
       ),
     }));

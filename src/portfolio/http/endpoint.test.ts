@@ -1,10 +1,10 @@
 // The paid route from outside: who is told the terms, who is shown a page, and what a payment is for.
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  type TestPortfolioWebOptions,
   startTestPortfolioWeb,
-  type TestPortfolioWeb,
   TEST_TRANSACTION,
+  type TestPortfolioWeb,
+  type TestPortfolioWebOptions,
 } from "../../../tests/support/http/test-portfolio-web.ts";
 import { Fault } from "../../lib/fault.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";

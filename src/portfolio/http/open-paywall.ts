@@ -6,8 +6,8 @@ import type { Config } from "../../config/read-config.ts";
 import type {
   gasSettings,
   paymentSettings,
-  portfolioSettings,
   paywallSettings,
+  portfolioSettings,
 } from "../../config/settings.ts";
 import { parseAmount } from "../../lib/amount.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -18,7 +18,7 @@ import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitat
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
 import { type PaymentAssetConfig, resolvePaymentAsset } from "../../payments/payment-asset.ts";
 import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
-import { createGate, createBypassGate } from "../../payments/paywall/gate.ts";
+import { createBypassGate, createGate } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
@@ -70,7 +70,10 @@ export function checkPaywallConfig(config: PaywallConfig): void {
 }
 
 /** Throws CONFIG_INVALID for a token that is not the configured one; waits for a node that can tell. */
-export async function openPortfolioPaywall(config: PaywallConfig, needs: PortfolioPaywallOptions): Promise<PortfolioPaywall> {
+export async function openPortfolioPaywall(
+  config: PaywallConfig,
+  needs: PortfolioPaywallOptions,
+): Promise<PortfolioPaywall> {
   checkPaywallConfig(config);
   const place = resolvePaymentAsset(config);
   const { decimals } = place;
@@ -87,11 +90,24 @@ export async function openPortfolioPaywall(config: PaywallConfig, needs: Portfol
   }
 }
 
-function giveAway(config: PaywallConfig, token: PaymentToken, { listenUrl: listensAt }: PortfolioPaywallOptions): PortfolioPaywall {
-  return { gate: createBypassGate(offerOf(config, token, listensAt)), devBypass: true, close: () => undefined };
+function giveAway(
+  config: PaywallConfig,
+  token: PaymentToken,
+  { listenUrl: listensAt }: PortfolioPaywallOptions,
+): PortfolioPaywall {
+  return {
+    gate: createBypassGate(offerOf(config, token, listensAt)),
+    devBypass: true,
+    close: () => undefined,
+  };
 }
 
-function sell(config: PaywallConfig, place: PaymentToken, needs: PortfolioPaywallOptions, rpc: Rpc): PortfolioPaywall {
+function sell(
+  config: PaywallConfig,
+  place: PaymentToken,
+  needs: PortfolioPaywallOptions,
+  rpc: Rpc,
+): PortfolioPaywall {
   const { log, count } = needs;
   const offer = offerOf(config, place, needs.listenUrl);
   const { finalityDepth, finalityDepthMin } = findChainById(place.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;

@@ -1,7 +1,11 @@
 // What the portfolio service tells about itself: one table in many forms, all of them true and none of them from a header.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestPortfolioWeb, type TestPortfolioWeb, TEST_OFFER } from "../../../tests/support/http/test-portfolio-web.ts";
+import {
+  startTestPortfolioWeb,
+  TEST_OFFER,
+  type TestPortfolioWeb,
+} from "../../../tests/support/http/test-portfolio-web.ts";
 import type { OpenApiDocument } from "../../http/openapi/document.ts";
 import { FAULTS } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";

@@ -13,7 +13,7 @@ import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { validateOffering, type Offering } from "../../web/offering.ts";
+import { type Offering, validateOffering } from "../../web/offering.ts";
 import { createPortfolioDocuments } from "./documents.ts";
 
 export type PortfolioRoutesOptions = {
@@ -43,9 +43,18 @@ export function addPortfolioRoutes(app: FastifyInstance, faces: PortfolioRoutesO
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  const health = describeServiceRoute("/health", "getHealth", "Whether the process serves", "application/json", {
-    200: { title: "Health", ...closedObject({ ok: truth, service: text, name: text, x402DevBypass: truth }) },
-  });
+  const health = describeServiceRoute(
+    "/health",
+    "getHealth",
+    "Whether the process serves",
+    "application/json",
+    {
+      200: {
+        title: "Health",
+        ...closedObject({ ok: truth, service: text, name: text, x402DevBypass: truth }),
+      },
+    },
+  );
   const routes = [
     describeEndpoint(endpoint),
     ...documents.map(({ path, operationId: operation, description: meaning, type, schema }) =>

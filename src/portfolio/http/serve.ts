@@ -8,19 +8,19 @@ import type { Log } from "../../lib/log.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
-import { renderPayPage, type PayPageChain } from "../../web/pay-page.ts";
+import { type PayPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import { createPortfolioParameters } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
 import { readTokenMetadata } from "../tokens/metadata.ts";
-import type { PortfolioChain, HoldingsProvider, PositionReader, PriceSource } from "../types.ts";
+import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
 import { addPortfolioRoutes } from "./routes.ts";
 
 /** Either sells, or (for development) gives away. */
 export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
-    Pick<Gate, "sweep">
+    Pick<Gate, "reconcile">
   >;
 
 export type PortfolioServiceOptions = {
@@ -39,10 +39,18 @@ export type PortfolioServiceOptions = {
 const SWEEP_MS = 5_000;
 
 /** Adds the routes; `close` ends what goes on beside them. */
-export function servePortfolio(app: FastifyInstance, parts: PortfolioServiceOptions): { close(): Promise<void> } {
+export function servePortfolio(
+  app: FastifyInstance,
+  parts: PortfolioServiceOptions,
+): { close(): Promise<void> } {
   const { gate, log } = parts;
   const chains = new Map(parts.chains.map((port) => [port.chain.slug, port]));
-  const taker = createSnapshotReader({ ...parts, chains, readMetadata: readTokenMetadata, clock: systemClock });
+  const taker = createSnapshotReader({
+    ...parts,
+    chains,
+    readMetadata: readTokenMetadata,
+    clock: systemClock,
+  });
   const offering = createPortfolioOffering(gate.offer, Date.now());
   const [route] = offering.routes;
   if (!route) throw new Error("the portfolio service sells nothing");

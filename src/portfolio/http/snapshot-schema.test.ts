@@ -2,13 +2,13 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import {
-  makeChainConfig,
-  numberedContract,
   ETHER_ASSET,
+  makeChainConfig,
+  makeChainParts,
   makeHolding,
   makeListedToken,
-  makeChainParts,
   makePosition,
+  numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { valueSnapshot } from "../valuation/value-snapshot.ts";
@@ -39,7 +39,11 @@ const full = valueSnapshot({
   ...{ wallet: TEST_WALLET, takenAtMs: 1, provider: "rpc" },
   chains: [
     makeChainParts(makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
-      holdings: [makeHolding(ETHER_ASSET, 15n * 10n ** 17n), makeHolding(usdc, 1_234_567n), makeHolding(odd, 2n ** 200n)],
+      holdings: [
+        makeHolding(ETHER_ASSET, 15n * 10n ** 17n),
+        makeHolding(usdc, 1_234_567n),
+        makeHolding(odd, 2n ** 200n),
+      ],
       prices: new Map([
         ["native", { price: { units: 200012n, scale: 2 }, source: "feed" }],
         [usdc.contract, { price: { units: 1n, scale: 0 }, source: "feed" }],
@@ -103,7 +107,12 @@ describe("the schema of a snapshot", () => {
   it("accepts a full answer and an empty one", () => {
     expect(valid(full), JSON.stringify(valid.errors)).toBe(true);
     const empty = valueSnapshot({
-      ...{ wallet: TEST_WALLET, takenAtMs: 0, provider: "rpc", chains: [makeChainParts(makeChainConfig("base", 8453))] },
+      ...{
+        wallet: TEST_WALLET,
+        takenAtMs: 0,
+        provider: "rpc",
+        chains: [makeChainParts(makeChainConfig("base", 8453))],
+      },
     });
     expect(valid(empty), JSON.stringify(valid.errors)).toBe(true);
   });

@@ -1,13 +1,13 @@
 // Positions: readers at once, a failing one is a warning, and no receipt token stands for two positions.
 import { describe, expect, it } from "vitest";
 import {
-  makeChainConfig,
-  numberedContract,
   makeChainAccess,
+  makeChainConfig,
   makePosition,
+  numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { ProtocolPosition, PositionReader } from "../types.ts";
+import type { PositionReader, ProtocolPosition } from "../types.ts";
 import { collectPositions } from "./collect-positions.ts";
 
 const signal = new AbortController().signal;

@@ -1,6 +1,6 @@
 // Positions from all readers at once; one that fails costs its own positions, and no receipt token counts for two.
 import type { Hex } from "../../lib/hex.ts";
-import type { ProtocolPosition, PositionResult, PositionQuery, PositionReader } from "../types.ts";
+import type { PositionQuery, PositionReader, PositionResult, ProtocolPosition } from "../types.ts";
 
 // A reader that hangs is one that failed: its receipt tokens can still be shown while whoever asked is waiting.
 const TIME_MS_MAX = 6_000;

@@ -6,7 +6,11 @@ export function fixtureToken(contract: Hex, symbol: string, decimals: number, na
   return { contract, symbol, name, decimals, logo: null };
 }
 
-export function fixtureChainConfig(chainId: number, name: string, tokens: readonly ListedToken[]): ChainConfig {
+export function fixtureChainConfig(
+  chainId: number,
+  name: string,
+  tokens: readonly ListedToken[],
+): ChainConfig {
   return {
     slug: name.toLowerCase(),
     chainId,

@@ -17,7 +17,11 @@ describe("the position readers", () => {
   });
 
   it("do not share receipt tokens", () => {
-    for (const chainId of new Set([...AAVE_MARKETS.keys(), ...COMET_MARKETS.keys(), ...WST_ETH_MARKETS.keys()])) {
+    for (const chainId of new Set([
+      ...AAVE_MARKETS.keys(),
+      ...COMET_MARKETS.keys(),
+      ...WST_ETH_MARKETS.keys(),
+    ])) {
       const aave = (AAVE_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
         reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
       );

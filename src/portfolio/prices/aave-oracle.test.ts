@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
   openFailingChain,
-  readChainRecord,
   openRecordedChain,
+  readChainRecord,
 } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   describePriceSource,

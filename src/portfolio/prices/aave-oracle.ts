@@ -2,7 +2,7 @@
 
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
-import { decodeWordArray, decodeWord } from "../../lib/abi/return-data.ts";
+import { decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../contract-reads.ts";
@@ -10,7 +10,12 @@ import { readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_MARKETS } from "../positions/aave-v3/markets.ts";
 import type { AssetKey, PinnedChain, PriceResult, PriceSource } from "../types.ts";
-import { latestRoundData, decodeRound, isSequencerUp, describeSequencerOutage } from "./chainlink-aggregator.ts";
+import {
+  decodeRound,
+  describeSequencerOutage,
+  isSequencerUp,
+  latestRoundData,
+} from "./chainlink-aggregator.ts";
 
 const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
 const getAssetPrice = createCallEncoder("function getAssetPrice(address) view returns (uint256)");

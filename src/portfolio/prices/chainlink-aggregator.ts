@@ -1,7 +1,7 @@
 // A Chainlink aggregator: its newest round, and whether that round can still be believed.
 
 import type { ChainlinkFeed } from "../../chain/price-feeds/price-feed.ts";
-import { wordToSigned, decodeWords } from "../../lib/abi/return-data.ts";
+import { decodeWords, wordToSigned } from "../../lib/abi/return-data.ts";
 import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../contract-reads.ts";

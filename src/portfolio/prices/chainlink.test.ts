@@ -3,7 +3,11 @@ import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/pr
 import { type Contract, type Evm, startEvm } from "@sextant/contracts/test/evm";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openFailingChain, readChainRecord, openRecordedChain } from "../../../tests/support/chain/recorded-chain.ts";
+import {
+  openFailingChain,
+  openRecordedChain,
+  readChainRecord,
+} from "../../../tests/support/chain/recorded-chain.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import {
   describePriceSource,
@@ -18,7 +22,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { createChainAccess } from "../chain-access.ts";
 import type { PortfolioChain } from "../types.ts";
 import { createChainlinkSource } from "./chainlink.ts";
-import { validatePrice, type AggregatorRound, isSequencerUp } from "./chainlink-aggregator.ts";
+import { type AggregatorRound, isSequencerUp, validatePrice } from "./chainlink-aggregator.ts";
 
 const record = readChainRecord(new URL("./fixtures/chainlink.json", import.meta.url));
 const { signal } = new AbortController();
@@ -44,7 +48,10 @@ describePriceSource("Chainlink", {
 describe("Chainlink", () => {
   it("prices the native coin, everything in one request", async () => {
     const at = openRecordedChain(record);
-    const answer = await createChainlinkSource().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
+    const answer = await createChainlinkSource().read(
+      { at, assets: [nativeAsset, tokenAsset(USDC)] },
+      signal,
+    );
     expect(priceTexts(answer)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
     expect(at.requests.map(({ length }) => length)).toEqual([1]);
     expect(answer.warnings).toEqual([]);
@@ -53,7 +60,10 @@ describe("Chainlink", () => {
   it("leaves out answers that are carried over or negative", async () => {
     const dai = tokenAsset("0x50c5725949a6f0c72e6c4a641f24049a917db0cb");
     const link = tokenAsset("0x88fb150bdc53a65fe94dea0c9ba0a6daf8c6e196");
-    const answer = await createChainlinkSource().read({ at: openRecordedChain(record), assets: [dai, link] }, signal);
+    const answer = await createChainlinkSource().read(
+      { at: openRecordedChain(record), assets: [dai, link] },
+      signal,
+    );
     expect(answer).toEqual({ prices: new Map(), warnings: [] });
   });
 
@@ -64,7 +74,10 @@ describe("Chainlink", () => {
   ])("uses no price and says so once when the sequencer %s", async (_, result) => {
     const calls = record.calls.map((call) => (call.to === SEQUENCER ? { ...call, result } : call));
     const at = openRecordedChain({ ...record, calls });
-    const answer = await createChainlinkSource().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
+    const answer = await createChainlinkSource().read(
+      { at, assets: [nativeAsset, tokenAsset(USDC)] },
+      signal,
+    );
     expect(answer.prices.size).toBe(0);
     expect(answer.warnings).toEqual([expect.stringMatching(/^The sequencer of Base is down .*Chainlink/)]);
   });

@@ -1,6 +1,6 @@
 // Prices by Chainlink: the dollar feed of exactly that asset, as long as the feed keeps its own promises.
 
-import type { ChainPriceFeeds, ChainlinkFeed } from "../../chain/price-feeds/price-feed.ts";
+import type { ChainlinkFeed, ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -10,7 +10,9 @@ import { type AssetKey, getAssetKey, type PriceSource } from "../types.ts";
 import * as aggregator from "./chainlink-aggregator.ts";
 
 /** Other feeds can be handed in, by chain id: a local chain has its own. */
-export function createChainlinkSource(feeds: ReadonlyMap<number, ChainPriceFeeds> = CHAINLINK_FEEDS): PriceSource {
+export function createChainlinkSource(
+  feeds: ReadonlyMap<number, ChainPriceFeeds> = CHAINLINK_FEEDS,
+): PriceSource {
   return {
     name: "chainlink",
     async read({ at, assets }, signal) {
@@ -29,7 +31,10 @@ export function createChainlinkSource(feeds: ReadonlyMap<number, ChainPriceFeeds
       const { timestamp } = at.block;
       const uptime = aggregator.decodeRound(answers.at(-1));
       if (known.sequencer !== null && !aggregator.isSequencerUp(uptime, timestamp)) {
-        return { prices: new Map(), warnings: [aggregator.describeSequencerOutage(at.chain.name, "Chainlink")] };
+        return {
+          prices: new Map(),
+          warnings: [aggregator.describeSequencerOutage(at.chain.name, "Chainlink")],
+        };
       }
       const prices = new Map<AssetKey, Decimal>();
       for (const [i, { key, feed }] of asked.entries()) {

@@ -1,6 +1,11 @@
 // Prices: groups in turn, the earlier source wins, a failing source is a warning, nonsense is no price.
 import { describe, expect, it } from "vitest";
-import { makeChainConfig, ETHER_ASSET, makeListedToken, makeChainAccess } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import {
+  ETHER_ASSET,
+  makeChainAccess,
+  makeChainConfig,
+  makeListedToken,
+} from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import { type Asset, type AssetKey, getAssetKey, type PriceSource } from "../types.ts";
 import { collectPrices, type PriceSourceGroups } from "./collect-prices.ts";

@@ -4,8 +4,8 @@ import {
   type Asset,
   type AssetKey,
   getAssetKey,
-  type PriceResult,
   type PriceQuery,
+  type PriceResult,
   type PriceSource,
 } from "../types.ts";
 import type { AssetPrice, ChainData } from "../valuation/snapshot-data.ts";

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   startVendorServer,
-  type VendorResponse,
   type VendorRequest,
+  type VendorResponse,
   type VendorServer,
 } from "../../../tests/support/http/vendor-server.ts";
 import { makeChainConfig } from "../../../tests/support/portfolio/portfolio-parts.ts";

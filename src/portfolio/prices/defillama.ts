@@ -5,7 +5,7 @@ import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
 import { parseExactDecimal, parseExactInteger } from "../../lib/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
 import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
-import { sendVendorRequest, type FetchFunction, VendorError } from "../vendor-request.ts";
+import { type FetchFunction, sendVendorRequest, VendorError } from "../vendor-request.ts";
 import { createRequestBudget } from "./request-budget.ts";
 
 // As the vendor spells them.
@@ -51,7 +51,7 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
     try {
       const url = `${baseUrl}/prices/current/${coins.join(",")}`;
       const { fetch, timeoutMs = TIMEOUT_MS } = options;
-      const limits = { timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
+      const limits = { timeoutMs, responseBytesMax: ANSWER_BYTES_MAX };
       const answer = await sendVendorRequest({ fetch, url, ...limits, secrets: [] }, signal);
       if (isJsonObject(answer) && isJsonObject(answer.coins)) return answer.coins;
       throw new VendorError("unreliable", "The answer has no coins.");

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
   openFailingChain,
-  readChainRecord,
   openRecordedChain,
+  readChainRecord,
 } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   describePriceSource,
@@ -80,7 +80,8 @@ describe("the spot oracle", () => {
       calls: record.calls.filter(({ args }) => args[0] !== address(pool)),
     });
     const ask = async (of: ChainRecord) =>
-      (await source().read({ at: openRecordedChain(of), assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size;
+      (await source().read({ at: openRecordedChain(of), assets: [tokenAsset(TWO_POOLS)] }, signal)).prices
+        .size;
     expect([await ask(record), await ask(without("2001")), await ask(without("2002"))]).toEqual([1, 0, 0]);
   });
 

@@ -7,7 +7,7 @@ import { createCallEncoder } from "../contract-reads.ts";
 import { readByMulticall } from "../multicall.ts";
 import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
-import { type SpotPool, listPoolLookups } from "./spot-pools.ts";
+import { listPoolLookups, type SpotPool } from "./spot-pools.ts";
 
 const getRateToEth = createCallEncoder(
   "function getRateToEthWithThreshold(address, bool, uint256) view returns (uint256)",

@@ -1,6 +1,6 @@
 // The order of trust: feeds and Aave together, then spot prices, and HTTP only when it is wanted.
 import { describe, expect, it } from "vitest";
-import { readChainRecord, openRecordedChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain, readChainRecord } from "../../../tests/support/chain/recorded-chain.ts";
 import { nativeAsset, priceTexts } from "../../../tests/support/portfolio/price-source-suite.ts";
 import { createPriceSources } from "./sources.ts";
 

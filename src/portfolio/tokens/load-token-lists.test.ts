@@ -45,7 +45,10 @@ const read = (...sources: string[]) => loadTokenLists({ sources, chains: [localC
 describe("the operator's lists", () => {
   it("are read from files and addresses", async () => {
     for (const source of [file, `${origin}/own.json?key=sesame`]) {
-      const book = createChainConfig(localChain, { lists: await read(source), stablecoinsOf: () => new Set() });
+      const book = createChainConfig(localChain, {
+        lists: await read(source),
+        stablecoinsOf: () => new Set(),
+      });
       expect([...book.tokens.values()]).toEqual([
         { contract: TOKEN, symbol: "OWN", name: "Own", decimals: 6, logo: null },
       ]);
@@ -87,7 +90,9 @@ describe("the shipped lists", () => {
     const [shipped, corrected] = await Promise.all(
       [[], [file]].map(async (sources) => {
         const lists = await loadTokenLists({ sources, chains });
-        return new Map(chains.map((facts) => [facts.slug, createChainConfig(facts, { lists, stablecoinsOf })]));
+        return new Map(
+          chains.map((facts) => [facts.slug, createChainConfig(facts, { lists, stablecoinsOf })]),
+        );
       }),
     );
     expect([...(shipped?.keys() ?? [])].sort()).toEqual([

@@ -2,7 +2,7 @@
 
 import { lyingDecimalsTokenRuntimeBytecode } from "@sextant/contracts/generated/lying-decimals-token";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
-import { returningCode, HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
 import fc from "fast-check";
 import {
   encodeAbiParameters,
@@ -15,7 +15,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import type { Holding } from "../types.ts";
-import { decodeTokenDecimals, readTokenMetadata, decodeTokenText } from "./metadata.ts";
+import { decodeTokenDecimals, decodeTokenText, readTokenMetadata } from "./metadata.ts";
 
 const LIAR = numberedAddress(0x1a);
 /** Answers everything with one word: "MKR" as bytes32, which is no number of decimals. */

@@ -1,6 +1,6 @@
 // What tokens call themselves: decimals, symbol and name from the chain first, from the lists where it does not say.
 import type { Hex } from "../../lib/hex.ts";
-import type { Asset, PinnedChain, ContractRead, Holding } from "../types.ts";
+import type { Asset, ContractRead, Holding, PinnedChain } from "../types.ts";
 import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
 
 export type DescribedHoldings = {

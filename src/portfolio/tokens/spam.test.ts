@@ -1,16 +1,29 @@
 // Each mark of spam on its own, what always wins against them, and names made to waste our time.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { makeChainConfig, ETHER_ASSET, makeHolding, makeListedToken } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import {
+  ETHER_ASSET,
+  makeChainConfig,
+  makeHolding,
+  makeListedToken,
+} from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Holding } from "../types.ts";
 import { findSpamReasons } from "./spam.ts";
 
 const usdc = makeListedToken(1, "USDC", 6);
 const trap = makeListedToken(2, "Claim USDC at https://trap.example");
-const chain = makeChainConfig("base", 8453, [usdc, makeListedToken(3, "cbBTC", 8), trap, { ...makeListedToken(4, "X"), symbol: null }]);
+const chain = makeChainConfig("base", 8453, [
+  usdc,
+  makeListedToken(3, "cbBTC", 8),
+  trap,
+  { ...makeListedToken(4, "X"), symbol: null },
+]);
 
 function reasonsOf(more: Partial<Holding>, unpriced = false): string {
-  return findSpamReasons({ ...makeHolding(makeListedToken(99, "FINE"), 1n), ...more }, { chain, unpriced }).join(" ");
+  return findSpamReasons(
+    { ...makeHolding(makeListedToken(99, "FINE"), 1n), ...more },
+    { chain, unpriced },
+  ).join(" ");
 }
 
 describe("spam", () => {

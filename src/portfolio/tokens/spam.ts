@@ -1,7 +1,7 @@
 // Whether a token nobody listed is spam, and why: lures in its name, borrowed symbols, absurd amounts, no market.
 
 import type { ChainConfig, Holding } from "../types.ts";
-import { replaceConfusables, normalizeSymbol } from "./confusable-text.ts";
+import { normalizeSymbol, replaceConfusables } from "./confusable-text.ts";
 
 // Nothing repeats in these patterns, so that they take time linear in the text.
 const WEB_ADDRESS =

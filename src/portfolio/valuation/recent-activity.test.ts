@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
-  numberedContract,
   makeChainParts,
   makeSnapshot,
+  numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import { getAssetKey, type ProtocolPosition, type Holding } from "../types.ts";
+import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
 describe("any wallet", () => {
@@ -62,7 +62,8 @@ function related(position: ProtocolPosition, all: readonly ProtocolPosition[]): 
   for (let size = 0; size < group.size; ) {
     size = group.size;
     const receipts = [...group].flatMap(({ receiptTokens: replaces }) => replaces);
-    for (const other of all) if (other.receiptTokens.some((token) => receipts.includes(token))) group.add(other);
+    for (const other of all)
+      if (other.receiptTokens.some((token) => receipts.includes(token))) group.add(other);
   }
   return [...group];
 }

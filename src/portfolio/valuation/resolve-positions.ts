@@ -1,7 +1,7 @@
 // Positions that have no value give way to their receipt tokens where those have one: nothing is lost or counted twice.
 import type { Hex } from "../../lib/hex.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
-import { getAssetKey, type ProtocolPosition, type Holding } from "../types.ts";
+import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { valueAsset } from "./value-asset.ts";
 

@@ -1,7 +1,14 @@
 // What a snapshot is made of, chain by chain, before anything is valued.
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { WalletActivity, AssetKey, ChainConfig, ProtocolPosition, Holding, PinnedBlock } from "../types.ts";
+import type {
+  AssetKey,
+  ChainConfig,
+  Holding,
+  PinnedBlock,
+  ProtocolPosition,
+  WalletActivity,
+} from "../types.ts";
 
 export type AssetPrice = {
   readonly price: Decimal;

@@ -2,7 +2,7 @@
 import { type Decimal, formatDecimal } from "../../lib/decimal.ts";
 import type { PortfolioAsset } from "../snapshot-types.ts";
 import type { Holding } from "../types.ts";
-import { type UsdValue, formatUsdValue, computeUsdValue } from "./usd.ts";
+import { computeUsdValue, formatUsdValue, type UsdValue } from "./usd.ts";
 
 type ValuedAsset = { readonly asset: PortfolioAsset; readonly value: UsdValue };
 

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
+  makeChainParts,
   makeHolding,
   makeListedToken,
-  makeChainParts,
   makePosition,
   makePrices,
   makeSnapshot,
@@ -55,7 +55,11 @@ describe("positions", () => {
 
   it("that are debts are worth less than nothing, in stablecoins too", () => {
     const debt = makePosition({ kind: "borrowed", assets: [makeHolding(usdc, 12_345_678n)] });
-    const { positions, summary } = onBase({ holdings: [makeHolding(usdc, 1_000_000n)], positions: [debt], prices });
+    const { positions, summary } = onBase({
+      holdings: [makeHolding(usdc, 1_000_000n)],
+      positions: [debt],
+      prices,
+    });
     expect(positions).toMatchObject([
       {
         valueUsd: "-12.345678",
@@ -66,7 +70,10 @@ describe("positions", () => {
   });
 
   it("have no value while one of their assets has none; nothing of them counts then", () => {
-    const pair = makePosition({ kind: "liquidity", assets: [makeHolding(usdc, 5_000_000n), makeHolding(well, 1n)] });
+    const pair = makePosition({
+      kind: "liquidity",
+      assets: [makeHolding(usdc, 5_000_000n), makeHolding(well, 1n)],
+    });
     const { positions, summary } = onBase({
       holdings: [makeHolding(usdc, 1_000_000n)],
       positions: [pair],
@@ -92,7 +99,10 @@ describe("positions", () => {
 
   it("without a value give way to receipt tokens that have one, except debts and what is held only in part", () => {
     const unpriced = { assets: [makeHolding(makeListedToken(9, "NEW"), 5n)], replaces: [vault.contract] };
-    const shown = (more: Parameters<typeof makePosition>[0], holdings = [makeHolding(vault, 3n * 10n ** 18n)]) => {
+    const shown = (
+      more: Parameters<typeof makePosition>[0],
+      holdings = [makeHolding(vault, 3n * 10n ** 18n)],
+    ) => {
       const { tokens, positions, summary } = onBase({
         holdings,
         positions: [makePosition({ ...unpriced, ...more })],

@@ -2,10 +2,10 @@
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { PortfolioPosition, PortfolioToken } from "../snapshot-types.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
-import { getAssetKey, type ProtocolPosition, type Holding } from "../types.ts";
+import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import { resolvePositions } from "./resolve-positions.ts";
 import type { ChainData } from "./snapshot-data.ts";
-import { sumIfAllKnown, type UsdValue, formatUsdValue } from "./usd.ts";
+import { formatUsdValue, sumIfAllKnown, type UsdValue } from "./usd.ts";
 import { valueAsset } from "./value-asset.ts";
 
 export type ValuedToken = {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
-import { numberedContract, makeSnapshot } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { makeSnapshot, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioAsset } from "../snapshot-types.ts";
 import { type AssetKey, getAssetKey } from "../types.ts";
 import type { AssetPrice } from "./snapshot-data.ts";
@@ -103,7 +103,8 @@ describe("any wallet", () => {
   });
 
   it("counts its stablecoins by address, in the wallet and in positions that have a value", () => {
-    const stable = ({ contract }: PortfolioAsset) => contract === numberedContract(3) || contract === numberedContract(4);
+    const stable = ({ contract }: PortfolioAsset) =>
+      contract === numberedContract(3) || contract === numberedContract(4);
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);

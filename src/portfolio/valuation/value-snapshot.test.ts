@@ -1,14 +1,14 @@
 // Every decision about the answer, one row each.
 import { describe, expect, it } from "vitest";
 import {
-  makeChainConfig,
-  numberedContract,
   ETHER_ASSET,
+  makeChainConfig,
+  makeChainParts,
   makeHolding,
   makeListedToken,
-  makeChainParts,
   makePrices,
   makeSnapshot,
+  numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
@@ -75,7 +75,9 @@ describe("a snapshot", () => {
     ["1", "0", "0"],
   ])("rounds %s × %s half up to %s", (units, price, value) => {
     const holdings = [makeHolding(well, BigInt(units) * 10n ** 18n)];
-    expect(onBase({ holdings, prices: makePrices({ [well.contract]: price }) }).tokens[0]?.valueUsd).toBe(value);
+    expect(onBase({ holdings, prices: makePrices({ [well.contract]: price }) }).tokens[0]?.valueUsd).toBe(
+      value,
+    );
   });
 
   it("has no total while nothing held has a price, and says what has none", () => {
@@ -97,7 +99,10 @@ describe("a snapshot", () => {
 
   it("leaves zero balances out and lets zero decimals be real", () => {
     const whole = makeListedToken(4, "WHOLE", 0);
-    const { tokens } = onBase({ holdings: [makeHolding(well, 0n), makeHolding(whole, 12n)], pricesComplete: false });
+    const { tokens } = onBase({
+      holdings: [makeHolding(well, 0n), makeHolding(whole, 12n)],
+      pricesComplete: false,
+    });
     expect(tokens).toMatchObject([{ contract: whole.contract, balance: "12", decimals: 0 }]);
   });
 
@@ -120,7 +125,12 @@ describe("a snapshot", () => {
     const [a, b, c] = [makeListedToken(10, "A", 0), makeListedToken(11, "B", 0), makeListedToken(12, "C", 0)];
     const book = (slug: string, chainId: number): ChainConfig => makeChainConfig(slug, chainId, [a, b, c]);
     const prices = makePrices({ native: "1", [a.contract]: "2", [b.contract]: "2" });
-    const holdings = [makeHolding(c, 1n), makeHolding(b, 1n), makeHolding({ ...ETHER_ASSET, decimals: 0 }, 2n), makeHolding(a, 1n)];
+    const holdings = [
+      makeHolding(c, 1n),
+      makeHolding(b, 1n),
+      makeHolding({ ...ETHER_ASSET, decimals: 0 }, 2n),
+      makeHolding(a, 1n),
+    ];
     const { tokens } = makeSnapshot(
       makeChainParts(book("two", 2), { holdings, prices }),
       makeChainParts(book("one", 1), { holdings, prices }),
@@ -133,9 +143,14 @@ describe("a snapshot", () => {
 
   it("names the ten largest priced holdings", () => {
     const many = Array.from({ length: 12 }, (_, index) => makeListedToken(100 + index, `T${index}`, 0));
-    const prices = makePrices(Object.fromEntries(many.map(({ contract }, index) => [contract, String(index)])));
+    const prices = makePrices(
+      Object.fromEntries(many.map(({ contract }, index) => [contract, String(index)])),
+    );
     const { summary } = makeSnapshot(
-      makeChainParts(makeChainConfig("base", 8453, many), { holdings: many.map((token) => makeHolding(token, 1n)), prices }),
+      makeChainParts(makeChainConfig("base", 8453, many), {
+        holdings: many.map((token) => makeHolding(token, 1n)),
+        prices,
+      }),
     );
     expect(summary.topHoldings.map(({ valueUsd }) => valueUsd)).toEqual([
       "11",
@@ -194,8 +209,10 @@ describe("spam", () => {
 describe("warnings", () => {
   it("begin with the block, name nothing twice and are capped", () => {
     const warnings = Array.from({ length: 40 }, (_, index) => `Warning ${index % 30}.`);
-    const found = makeSnapshot(makeChainParts(base, { warnings }), makeChainParts(ethereum, { warnings: ["Warning 0."] }))
-      .summary.warnings;
+    const found = makeSnapshot(
+      makeChainParts(base, { warnings }),
+      makeChainParts(ethereum, { warnings: ["Warning 0."] }),
+    ).summary.warnings;
     expect(found[0]).toBe(`Base was read at block 7 (0x${"ab".repeat(32)}).`);
     expect(found.filter((warning) => warning === "Warning 0.")).toHaveLength(1);
     expect(found).toContain("5 more warnings about Base are left out here.");
@@ -211,7 +228,9 @@ describe("a warning", () => {
       pricesComplete: false,
     });
     expect(tokens.filter(({ spam }) => spam)).toHaveLength(60);
-    expect(summary.warnings[1]).toContain(`${numberedContract(1_049)} and 10 more. The name or symbol invites`);
+    expect(summary.warnings[1]).toContain(
+      `${numberedContract(1_049)} and 10 more. The name or symbol invites`,
+    );
     expect(summary.warnings).toHaveLength(2);
   });
 });

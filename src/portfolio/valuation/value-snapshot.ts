@@ -3,7 +3,7 @@
 import type { ChainSummary, PortfolioSnapshot, TopHolding } from "../snapshot-types.ts";
 import { listRecentActivity } from "./recent-activity.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
-import { compareByValue, sumKnownValues, formatUsdValue } from "./usd.ts";
+import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
 import { describeChainWarnings } from "./warnings.ts";
 
@@ -52,7 +52,9 @@ function totals({ tokens, positions }: Valued): Omit<ChainSummary, "chain"> {
 /** What is held in stablecoins, in the wallet and in positions, less what is owed in them. */
 function stablecoinTotal({ tokens, positions }: Valued): string | null {
   const held = tokens.filter((token) => token.isStablecoin && counts(token)).map(({ value }) => value);
-  return formatUsdValue(sumKnownValues([...held, ...positions.flatMap(({ stablecoinValues: stableValues }) => stableValues)]));
+  return formatUsdValue(
+    sumKnownValues([...held, ...positions.flatMap(({ stablecoinValues: stableValues }) => stableValues)]),
+  );
 }
 
 function topHoldings(tokens: readonly ValuedToken[]): readonly TopHolding[] {

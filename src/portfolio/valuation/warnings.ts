@@ -6,7 +6,12 @@ const WARNINGS_HEARD_MAX = 25;
 // A sentence that nobody can read warns nobody; the list of tokens itself is complete.
 const ADDRESSES_MAX = 50;
 
-export function describeChainWarnings({ data: parts, tokens, positions, shownAsReceiptTokens: yielding }: ValuedChain): readonly string[] {
+export function describeChainWarnings({
+  data: parts,
+  tokens,
+  positions,
+  shownAsReceiptTokens: yielding,
+}: ValuedChain): readonly string[] {
   const { chain, block, warnings } = parts;
   const counted = tokens.filter(({ spamReasons }) => spamReasons.length === 0);
   const withoutDecimals = counted.filter(({ token: shown }) => shown.decimals === null);

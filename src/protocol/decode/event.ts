@@ -1,7 +1,14 @@
 // A decoder made once per event: topics and data in, named arguments out.
 import { type AbiEvent, type AbiParameter, toEventSelector } from "viem";
 import type { Hex } from "../../lib/hex.ts";
-import { readDynamicBytes, MalformedAbiError, addHexPrefix, decodeStorableText, readWord, createWordReader } from "./words.ts";
+import {
+  addHexPrefix,
+  createWordReader,
+  decodeStorableText,
+  MalformedAbiError,
+  readDynamicBytes,
+  readWord,
+} from "./words.ts";
 
 export type EventDecoder = {
   readonly name: string;

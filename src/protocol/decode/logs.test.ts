@@ -1,12 +1,12 @@
 // Which logs are events of the protocol, and what happens to those that only look like it.
 import { describe, expect, it } from "vitest";
 import {
-  MEMORY_ACCOUNT,
-  repeatAddressByte,
-  MEMORY_DEPLOYMENT,
-  repeatHashByte,
   encodeProtocolLog,
   LogSequence,
+  MEMORY_ACCOUNT,
+  MEMORY_DEPLOYMENT,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
@@ -50,7 +50,11 @@ describe("a log", () => {
   });
 
   it("of an account counts whoever the account is", () => {
-    expect(decode(keyUpdated)).toMatchObject({ contract: "PolicyAccount", address: MEMORY_ACCOUNT, args: keyArgs });
+    expect(decode(keyUpdated)).toMatchObject({
+      contract: "PolicyAccount",
+      address: MEMORY_ACCOUNT,
+      args: keyArgs,
+    });
     expect(decode({ ...keyUpdated, address: STRANGER })).toMatchObject({ address: STRANGER });
   });
 });
@@ -101,7 +105,12 @@ describe("hostile text", () => {
       metadataURI,
       metadataHash: repeatHashByte("0d"),
     };
-    return encodeProtocolLog("CommerceRegistry", "MerchantRegistered", args, data === undefined ? {} : { data });
+    return encodeProtocolLog(
+      "CommerceRegistry",
+      "MerchantRegistered",
+      args,
+      data === undefined ? {} : { data },
+    );
   };
   const uriOf = (log: ChainLog) => (decode(log)?.args as { metadataURI: string } | undefined)?.metadataURI;
 

@@ -6,7 +6,7 @@ import type { EventRule } from "../../schema/domain.ts";
 import type { EventRecord } from "../../schema/event.ts";
 import type { Deployment } from "../deployment.ts";
 import { domains } from "../domains.ts";
-import { type EventDecoder, createEventDecoder } from "./event.ts";
+import { createEventDecoder, type EventDecoder } from "./event.ts";
 import { MalformedAbiError } from "./words.ts";
 
 export type DecodedEvent = EventRecord<never> & {

@@ -3,14 +3,14 @@ import type { Hex } from "../../lib/hex.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
 import type { DecodedEvent } from "../decode/logs.ts";
 import {
+  type ContractRecords,
   type DetailReads,
   type DetailsByEvent,
-  groupByTransaction,
-  type LocatedEvent,
-  type ContractRecords,
   encodeCallDetails,
   encodeStateDetails,
+  groupByTransaction,
   type IncompleteEvent,
+  type LocatedEvent,
 } from "./chain-reads.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 
@@ -29,7 +29,9 @@ export async function matchTracedCalls(
     const calls = (traces.get(first.event.txHash) ?? []).filter(
       ({ to, input }) => to === first.event.address && input.startsWith(first.detailsReader.selector),
     );
-    const fits = group.every(({ event, detailsReader: reader }, i) => reader.callMatches(calls[i]?.input ?? "0x", event));
+    const fits = group.every(({ event, detailsReader: reader }, i) =>
+      reader.callMatches(calls[i]?.input ?? "0x", event),
+    );
     if (calls.length !== group.length || !fits) continue;
     group.forEach(({ event }, i) => {
       const call = calls[i];
@@ -74,7 +76,10 @@ export function matchForwardedCalls(
 }
 
 /** The records that a later event of the same block changes. */
-function updatesIn(wanting: readonly IncompleteEvent[], located: readonly LocatedEvent[]): ReadonlySet<string> {
+function updatesIn(
+  wanting: readonly IncompleteEvent[],
+  located: readonly LocatedEvent[],
+): ReadonlySet<string> {
   const updates = new Set<string>();
   const byContract = new Map(wanting.map(({ event, detailsReader: reader }) => [event.address, reader]));
   for (const { event } of located) {

@@ -54,7 +54,7 @@ export type IncompleteEvent = {
   readonly event: DecodedEvent;
   readonly detailsReader: DetailsReader<unknown>;
 };
-export type LocatedEvent = Omit<IncompleteEvent, "reader">;
+export type LocatedEvent = Omit<IncompleteEvent, "detailsReader">;
 /** What is stored with the log of each event. */
 export type DetailsByEvent = Map<DecodedEvent, Hex>;
 
@@ -74,7 +74,9 @@ export const encodeCallDetails = (input: Hex): Hex => `${DETAILS_FROM_CALL}${inp
 export const encodeStateDetails = (record: Hex): Hex => `${DETAILS_FROM_STATE}${record.slice(2)}`;
 
 /** Events of one kind, contract and transaction, in the order they were emitted. */
-export function groupByTransaction(wanting: readonly IncompleteEvent[]): ReadonlyMap<string, IncompleteEvent[]> {
+export function groupByTransaction(
+  wanting: readonly IncompleteEvent[],
+): ReadonlyMap<string, IncompleteEvent[]> {
   const groups = new Map<string, IncompleteEvent[]>();
   for (const each of wanting) {
     const { txHash, address, name } = each.event;

@@ -174,7 +174,11 @@ describe("a forwarded call", () => {
       fc.property(fc.array(profiles, { maxLength: 6 }), profiles, many, (forged, real, wrap) => {
         const input = wrap(forged.map(callOf));
         const event = eventOf(real);
-        const matched = matchCallsToEvents([event], findForwardedCalls(input, selector), reader.callMatches).get(event);
+        const matched = matchCallsToEvents(
+          [event],
+          findForwardedCalls(input, selector),
+          reader.callMatches,
+        ).get(event);
         const fitting = new Set(forged.filter(({ uri }) => uri === real.uri).map(callOf));
         expect(matched).toBe(fitting.size === 1 ? [...fitting][0] : undefined);
       }),
@@ -191,9 +195,9 @@ describe("a forwarded call", () => {
         const input = concatHex(["0xb61d27f6", ...parts]);
         for (const call of findForwardedCalls(input, selector)) {
           expect(call.startsWith(selector) && input.includes(call.slice(2))).toBe(true);
-          expect(reader.callMatches(call, eventOf({ uri: "ipfs://a", pubkey: "0x", capabilities: "0x" }))).toBe(
-            false,
-          );
+          expect(
+            reader.callMatches(call, eventOf({ uri: "ipfs://a", pubkey: "0x", capabilities: "0x" })),
+          ).toBe(false);
         }
       }),
       { numRuns: 300 },
@@ -263,6 +267,8 @@ describe("an event has no call", () => {
     const registered = Array.from({ length: 65 }, (_, at) => ({ ...profile("ca"), uri: `ipfs://${at}` }));
     const input = MANY.aggregate?.([...registered, profile("cb")].map(callOf)) ?? "0x";
     const emitted = registered.map(eventOf);
-    expect(matchCallsToEvents(emitted, findForwardedCalls(input, selector), reader.callMatches).size).toBe(65);
+    expect(matchCallsToEvents(emitted, findForwardedCalls(input, selector), reader.callMatches).size).toBe(
+      65,
+    );
   });
 });

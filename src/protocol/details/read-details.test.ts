@@ -5,19 +5,19 @@ import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  repeatAddressByte,
-  MEMORY_DEPLOYMENT,
-  repeatHashByte,
-  type MemoryChain,
   createMemoryReads,
   LogSequence,
+  MEMORY_DEPLOYMENT,
+  type MemoryChain,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { agents, agentsDomain } from "../domains/agents.ts";
 import { attestationsDomain } from "../domains/attestations.ts";
 import { createProtocol } from "../fold.ts";
-import type { StateCall, DetailReads } from "./chain-reads.ts";
+import type { DetailReads, StateCall } from "./chain-reads.ts";
 import { createStoredDetailsReader } from "./read-details.ts";
 
 const OWNER = repeatAddressByte("01");
@@ -156,7 +156,10 @@ describe("details are read from the state at the block", () => {
       { tx: TX, block: 9 },
     );
     const rows = await story.rows({ state: stateOf(1n, { capabilitiesHash: repeatHashByte("5f") }) });
-    expect(rows.one(agents)).toMatchObject({ capabilities_hash: repeatHashByte("5f"), metadata_uri: "ipfs://b" });
+    expect(rows.one(agents)).toMatchObject({
+      capabilities_hash: repeatHashByte("5f"),
+      metadata_uri: "ipfs://b",
+    });
   });
 
   it("by the hash of the block, at the contract that emitted the event", async () => {
@@ -218,7 +221,10 @@ describe("details of a forwarded call", () => {
     const chain = { ...forwarded("a"), laterState: recordOf(1n, "a") };
     const whileDown = async (known: MemoryChain) => {
       const down = new Fault("NODE_UNAVAILABLE", "The archive node is down.");
-      const reads: DetailReads = { ...createMemoryReads({ ...chain, ...known }), callAtBlocks: () => Promise.reject(down) };
+      const reads: DetailReads = {
+        ...createMemoryReads({ ...chain, ...known }),
+        callAtBlocks: () => Promise.reject(down),
+      };
       const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story().logs, signal);
       return detailed.map(({ details }) => details?.slice(0, 4));
     };
@@ -307,8 +313,14 @@ describe("details that never change", () => {
   });
 
   it("are read at a later block, and are the same from all of them", async () => {
-    const early = await detail(attested(new LogSequence(), 1n), { state: {}, laterState: attestation(1n, false) });
-    const late = await detail(attested(new LogSequence(), 1n), { state: {}, laterState: attestation(1n, true) });
+    const early = await detail(attested(new LogSequence(), 1n), {
+      state: {},
+      laterState: attestation(1n, false),
+    });
+    const late = await detail(attested(new LogSequence(), 1n), {
+      state: {},
+      laterState: attestation(1n, true),
+    });
     expect(late.details).toEqual(early.details);
     expect(late.asked).toMatchObject({ calls: [], traces: [] });
   });

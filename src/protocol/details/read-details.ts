@@ -5,17 +5,17 @@ import type { DetailsReader } from "../../schema/event-details.ts";
 import type { DecodedEvent } from "../decode/logs.ts";
 import { matchForwardedCalls, matchTracedCalls } from "./call-details.ts";
 import {
-  type StateBlock,
-  type DetailReads,
-  type DetailsByEvent,
+  type ContractRecords,
   DETAILS_FROM_CALL,
   DETAILS_FROM_STATE,
-  groupByTransaction,
-  type LocatedEvent,
-  type ContractRecords,
+  type DetailReads,
+  type DetailsByEvent,
   encodeCallDetails,
   encodeStateDetails,
+  groupByTransaction,
   type IncompleteEvent,
+  type LocatedEvent,
+  type StateBlock,
 } from "./chain-reads.ts";
 
 export async function readDetails(
@@ -46,7 +46,9 @@ async function takeDirectCalls(
   found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Hex, Hex>> {
-  const alone = [...groupByTransaction(wanting).values()].flatMap((group) => (group.length === 1 ? group : []));
+  const alone = [...groupByTransaction(wanting).values()].flatMap((group) =>
+    group.length === 1 ? group : [],
+  );
   const needed = [...alone, ...wanting.filter(({ detailsReader: reader }) => reader.mutable)];
   const transactions = await reads.readTransactions(
     [...new Set(needed.map(({ event }) => event.txHash))],

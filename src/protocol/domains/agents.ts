@@ -2,7 +2,7 @@
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
 import type { Hex } from "../../lib/hex.ts";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { address, bool, bytes, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
 import { defineTable } from "../../schema/table.ts";

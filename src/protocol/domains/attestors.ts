@@ -1,13 +1,19 @@
 // Attestors: who offers attestations, under which schemas. AttestorRegistry → attestors.
 import { attestorRegistryAbi as abi } from "@sextant/contracts/generated/attestor-registry";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 
 export const attestors = defineTable(
   "attestors",
-  { attestor_id: uint256, operator: address, metadata_uri: unboundedText, schemas_hash: bytes32, active: bool },
+  {
+    attestor_id: uint256,
+    operator: address,
+    metadata_uri: unboundedText,
+    schemas_hash: bytes32,
+    active: bool,
+  },
   {
     key: ["attestor_id"],
     index: [

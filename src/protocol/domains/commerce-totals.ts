@@ -1,6 +1,6 @@
 // The commerce rollups: totals that analytics and reputation read, kept by the events that change them.
 import { addAmounts, type Change } from "../../schema/change.ts";
-import { address, unboundedInteger, uint16, uint63, uint256, boundedText } from "../../schema/column.ts";
+import { address, boundedText, uint16, uint63, uint256, unboundedInteger } from "../../schema/column.ts";
 import { defineRollup, ZERO_ADDRESS } from "../../schema/table.ts";
 
 const volume = { receipts: uint63, settled_volume: unboundedInteger, protocol_fees: unboundedInteger };

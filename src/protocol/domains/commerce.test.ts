@@ -1,12 +1,12 @@
 // Commerce: what is sold, quoted, paid, delivered and disputed, and totals that follow every turn of it.
 import { describe, expect, it } from "vitest";
 import {
-  repeatAddressByte,
-  repeatHashByte,
-  type MemoryRows,
   LogSequence,
   MEMORY_ZERO_ADDRESS,
   MEMORY_ZERO_HASH,
+  type MemoryRows,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import {
   commerceTotals,
@@ -252,7 +252,10 @@ describe("a fulfilment", () => {
   it("is taken back by a zero hash, and may come again", async () => {
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH)).toEqual([null, 0n]);
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, MEMORY_ZERO_HASH)).toEqual([null, 0n]);
-    expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, repeatHashByte("cc"))).toEqual([repeatHashByte("cc"), 1n]);
+    expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, repeatHashByte("cc"))).toEqual([
+      repeatHashByte("cc"),
+      1n,
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 // Disputes: receipts that are contested, and how it ended. CommerceRegistry → disputes.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { addAmounts, type Change, insert, update } from "../../schema/change.ts";
-import { address, bytes32, orNull, uint256, boundedText } from "../../schema/column.ts";
+import { address, boundedText, bytes32, orNull, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 import { addCommerceTotals, merchantRecords } from "./commerce-totals.ts";

@@ -1,14 +1,20 @@
 // Facilitators: who settles payments for others. CommerceRegistry → facilitators.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
-import { upsert, update } from "../../schema/change.ts";
-import { address, bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { update, upsert } from "../../schema/change.ts";
+import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 import { addCommerceTotals, countDelta } from "./commerce-totals.ts";
 
 export const facilitators = defineTable(
   "facilitators",
-  { facilitator_id: uint256, facilitator: address, metadata_uri: unboundedText, metadata_hash: bytes32, active: bool },
+  {
+    facilitator_id: uint256,
+    facilitator: address,
+    metadata_uri: unboundedText,
+    metadata_hash: bytes32,
+    active: bool,
+  },
   { key: ["facilitator_id"], index: [["active", "facilitator_id"], ["facilitator"]] },
 );
 

@@ -4,12 +4,12 @@ import { intentVector } from "@sextant/contracts/interface/hash-vectors";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  repeatAddressByte,
-  MEMORY_DEPLOYMENT,
-  repeatHashByte,
-  type MemoryChain,
   LogSequence,
+  MEMORY_DEPLOYMENT,
   MEMORY_ZERO_HASH,
+  type MemoryChain,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import { bids, fillProofs, fills, intents, solverActivity } from "./intents.ts";
 import { solvers } from "./solvers.ts";
@@ -31,7 +31,11 @@ function bookOf(ids: readonly bigint[], changed: Partial<typeof intent> = {}): M
 
 class Book extends LogSequence {
   submitted(intentId = 1n): this {
-    return this.append("IntentBook", "IntentSubmitted", { intentId, owner: intent.owner, nonce: intent.nonce });
+    return this.append("IntentBook", "IntentSubmitted", {
+      intentId,
+      owner: intent.owner,
+      nonce: intent.nonce,
+    });
   }
   bid(bidId: bigint, solver = SOLVER, intentId = 1n): this {
     const terms = { amountIn: 990n, amountOut: 950n, fee: 3n, validUntil: 1_999_999_999n };

@@ -5,14 +5,14 @@ import type { Hex } from "../../lib/hex.ts";
 import { addAmounts, insert, update } from "../../schema/change.ts";
 import {
   address,
+  boundedText,
   bytes32,
   int257,
   orNull,
-  unboundedInteger,
   uint16,
   uint63,
   uint256,
-  boundedText,
+  unboundedInteger,
 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";

@@ -1,17 +1,17 @@
 // Merchants: who sells. CommerceRegistry → merchants.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 import {
   addCommerceTotals,
   commerceTotals,
+  countDelta,
   facilitatorVolumes,
   merchantRecords,
   railVolumes,
   serviceVolumes,
-  countDelta,
   tokenVolumes,
 } from "./commerce-totals.ts";
 

@@ -1,17 +1,21 @@
 // Policies: the latest word per subject, and spending windows that start and end as in the contract.
 import { describe, expect, it } from "vitest";
 import {
-  repeatAddressByte,
-  repeatHashByte,
-  type MemoryLogPosition,
   LogSequence,
   MEMORY_ZERO_ADDRESS,
+  type MemoryLogPosition,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import { paymentWindows, policies, signedPayments, spendWindows } from "./policies.ts";
 
 const ACCOUNT = repeatAddressByte("a1");
 const [TOKEN, OTHER_TOKEN] = [repeatAddressByte("70"), repeatAddressByte("71")];
-const [MERCHANT, FACILITATOR, RIVAL] = [repeatAddressByte("50"), repeatAddressByte("f1"), repeatAddressByte("f2")];
+const [MERCHANT, FACILITATOR, RIVAL] = [
+  repeatAddressByte("50"),
+  repeatAddressByte("f1"),
+  repeatAddressByte("f2"),
+];
 const NOON = 1_767_268_800;
 const DAY = 86_400;
 
@@ -212,7 +216,9 @@ describe("a spending window", () => {
   });
 
   it("of payments rolls over in the same second", async () => {
-    const story = new Module().pay(5n, repeatHashByte("01"), NOON).pay(10n, repeatHashByte("02"), NOON + DAY - 1);
+    const story = new Module()
+      .pay(5n, repeatHashByte("01"), NOON)
+      .pay(10n, repeatHashByte("02"), NOON + DAY - 1);
     expect((await story.rows()).one(paymentWindows)).toMatchObject({
       spent: 10n,
       window_start: BigInt(NOON),

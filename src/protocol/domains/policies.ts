@@ -1,9 +1,9 @@
 // Policies: what an account allows itself, and what it has spent. PolicyModule → policies, spending windows.
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import { type Change, insert, upsert } from "../../schema/change.ts";
-import { address, bool, bytes4, bytes32, orNull, uint63, uint256, boundedText } from "../../schema/column.ts";
+import { address, bool, boundedText, bytes4, bytes32, orNull, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
-import { type RowOf, defineTable } from "../../schema/table.ts";
+import { defineTable, type RowOf } from "../../schema/table.ts";
 
 /** The contract's spending window, which starts with the first spend after the last one ended. */
 export const SPEND_WINDOW_SECONDS = 86_400n;

@@ -4,7 +4,7 @@ import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable, ZERO_HASH } from "../../schema/table.ts";
-import { addSettledReceipt, addCommerceTotals, merchantRecords, countDelta } from "./commerce-totals.ts";
+import { addCommerceTotals, addSettledReceipt, countDelta, merchantRecords } from "./commerce-totals.ts";
 import { quotes } from "./quotes.ts";
 
 export const receipts = defineTable(

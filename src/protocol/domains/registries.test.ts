@@ -4,11 +4,11 @@ import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation
 import { encodeFunctionData } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  repeatAddressByte,
-  MEMORY_DEPLOYMENT,
-  repeatHashByte,
-  type MemoryChain,
   LogSequence,
+  MEMORY_DEPLOYMENT,
+  type MemoryChain,
+  repeatAddressByte,
+  repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import { agents } from "./agents.ts";
 import { attestations, attesterActivity } from "./attestations.ts";
@@ -18,7 +18,11 @@ import { solvers } from "./solvers.ts";
 const [OWNER, ATTESTER] = [repeatAddressByte("01"), repeatAddressByte("a7")];
 
 /** Every transaction of the story calls the contract directly with this input. */
-function called(story: LogSequence, to: keyof typeof MEMORY_DEPLOYMENT.contracts, input: `0x${string}`): MemoryChain {
+function called(
+  story: LogSequence,
+  to: keyof typeof MEMORY_DEPLOYMENT.contracts,
+  input: `0x${string}`,
+): MemoryChain {
   const call = { to: MEMORY_DEPLOYMENT.contracts[to], input };
   return { transactions: Object.fromEntries(story.logs.map((log) => [log.transactionHash, call])) };
 }
@@ -44,7 +48,11 @@ describe("an agent", () => {
       block_number: 1n,
     });
     const rows = await story
-      .append("AgentRegistry", "AgentUpdated", { agentId: 1n, metadataURI: "", capabilitiesHash: repeatHashByte("cb") })
+      .append("AgentRegistry", "AgentUpdated", {
+        agentId: 1n,
+        metadataURI: "",
+        capabilitiesHash: repeatHashByte("cb"),
+      })
       .append("AgentRegistry", "AgentRevoked", { agentId: 1n })
       .rows(chain);
     expect(rows.of(agents)).toMatchObject([
@@ -140,7 +148,11 @@ describe("attestations", () => {
     });
     const rows = await story.rows(called(story, "AttestationRegistry", submit));
     const attestor = rows.one(attestors);
-    expect(attestor).toMatchObject({ active: false, schemas_hash: repeatHashByte("5d"), metadata_uri: "ipfs://b" });
+    expect(attestor).toMatchObject({
+      active: false,
+      schemas_hash: repeatHashByte("5d"),
+      metadata_uri: "ipfs://b",
+    });
     expect(rows.one(attesterActivity)).toEqual({
       attester: attestor.operator,
       attestations: 3n,

@@ -1,7 +1,7 @@
 // Services: what merchants sell. CommerceRegistry → services.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { insert, update } from "../../schema/change.ts";
-import { bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 import { addCommerceTotals, countDelta } from "./commerce-totals.ts";

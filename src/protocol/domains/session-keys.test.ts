@@ -1,6 +1,11 @@
 // Session keys: events of accounts that anyone may deploy, which may say anything and must stop nothing.
 import { describe, expect, it } from "vitest";
-import { MEMORY_ACCOUNT, repeatAddressByte, MEMORY_DEPLOYMENT, LogSequence } from "../../../tests/support/index/memory-index.ts";
+import {
+  LogSequence,
+  MEMORY_ACCOUNT,
+  MEMORY_DEPLOYMENT,
+  repeatAddressByte,
+} from "../../../tests/support/index/memory-index.ts";
 import { sessionExecutions, sessionKeys } from "./session-keys.ts";
 
 const KEY = repeatAddressByte("4e");

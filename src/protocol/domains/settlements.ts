@@ -1,7 +1,7 @@
 // Settlements: quotes paid out line by line. SettlementAdapter → settlements.
 import { settlementAdapterAbi as abi } from "@sextant/contracts/generated/settlement-adapter";
 import { insert } from "../../schema/change.ts";
-import { address, bytes32, uint256, boundedText } from "../../schema/column.ts";
+import { address, boundedText, bytes32, uint256 } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 

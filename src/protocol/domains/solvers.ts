@@ -1,7 +1,7 @@
 // Solvers: who fills intents, and the bond behind them. SolverRegistry → solvers.
 import { solverRegistryAbi as abi } from "@sextant/contracts/generated/solver-registry";
 import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes32, unboundedText, uint256 } from "../../schema/column.ts";
+import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 

@@ -30,7 +30,11 @@ export const trustSignals = defineTable(
   },
 );
 
-export const signalCounts = defineRollup("signal_counts", { kind: uint16, signals: uint63 }, { key: ["kind"] });
+export const signalCounts = defineRollup(
+  "signal_counts",
+  { kind: uint16, signals: uint63 },
+  { key: ["kind"] },
+);
 
 export const subjectSignalCounts = defineRollup(
   "subject_signal_counts",

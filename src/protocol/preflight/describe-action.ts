@@ -1,6 +1,6 @@
 // A planned transaction in one sentence for the person or agent who is about to sign it.
 import type { Hex } from "../../lib/hex.ts";
-import { readSelector, type TokenCall, readTokenCall } from "./token-call.ts";
+import { readSelector, readTokenCall, type TokenCall } from "./token-call.ts";
 
 export function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
   const { target, value, data } = call;

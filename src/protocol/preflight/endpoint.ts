@@ -3,14 +3,19 @@ import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { BLOCK_MAX, formatHeadHeaders, type RunRead, assertBlockReadable } from "../../schema/reads/index-head.ts";
+import {
+  assertBlockReadable,
+  BLOCK_MAX,
+  formatHeadHeaders,
+  type RunRead,
+} from "../../schema/reads/index-head.ts";
 import type { AsOf } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { type ResultRow, toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
-import { NATIVE_COIN_ADDRESS, evaluatePreflight } from "./evaluate.ts";
+import { evaluatePreflight, NATIVE_COIN_ADDRESS } from "./evaluate.ts";
 import { preflightResponseSchema } from "./response-schema.ts";
 import type { AccountRules, PlannedTransaction } from "./rules.ts";
 import { readPaddedSelector } from "./token-call.ts";
@@ -62,7 +67,11 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         (head, answered) => {
           assertBlockReadable(asOf, head, { recent: false });
           const rules = toRules(toFirstRecord(answered) ?? {});
-          return { status: 200, body: evaluatePreflight(transaction, rules), headers: formatHeadHeaders(head) };
+          return {
+            status: 200,
+            body: evaluatePreflight(transaction, rules),
+            headers: formatHeadHeaders(head),
+          };
         },
       );
     },

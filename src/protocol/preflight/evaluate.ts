@@ -7,11 +7,11 @@ import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
 import { describeAction } from "./describe-action.ts";
 import {
   type AccountRules,
-  type SpendAllowance,
-  type PolicyViolation,
+  findPolicyViolations,
   type PlannedTransaction,
   type PolicyUpdate,
-  findPolicyViolations,
+  type PolicyViolation,
+  type SpendAllowance,
 } from "./rules.ts";
 import { findSessionCallViolations, findSessionKeyViolations } from "./session-rules.ts";
 import { readTokenCall } from "./token-call.ts";

@@ -94,7 +94,11 @@ export function findPolicyViolations(
 }
 
 /** The entry of the function allowlist that is missing, and the call that adds it. */
-export function suggestFunctionAllowlisting(to: Hex, target: Hex, selector: Hex): Pick<PolicyViolation, "missing" | "update"> {
+export function suggestFunctionAllowlisting(
+  to: Hex,
+  target: Hex,
+  selector: Hex,
+): Pick<PolicyViolation, "missing" | "update"> {
   const data = encodeFunctionData({
     abi: policyModuleAbi,
     functionName: "setFunctionAllowed",

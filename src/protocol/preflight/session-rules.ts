@@ -1,13 +1,21 @@
 // What a PolicyAccount checks for a session key, beside the rules of its policy module.
 import type { Hex } from "../../lib/hex.ts";
-import { type AccountRules, suggestFunctionAllowlisting, type PolicyViolation, type PlannedTransaction } from "./rules.ts";
+import {
+  type AccountRules,
+  type PlannedTransaction,
+  type PolicyViolation,
+  suggestFunctionAllowlisting,
+} from "./rules.ts";
 import { readPaddedSelector, readTokenCall } from "./token-call.ts";
 
 /** The entry point of ERC-4337 version 0.9, which every PolicyAccount trusts. */
 const ENTRY_POINT: Hex = "0x433709009b8330fda32311df1c2afa402ed8d009";
 
 /** What the account checks before it asks the module: where the call goes, and whether the key may act. */
-export function findSessionKeyViolations(transaction: PlannedTransaction, rules: AccountRules): PolicyViolation[] {
+export function findSessionKeyViolations(
+  transaction: PlannedTransaction,
+  rules: AccountRules,
+): PolicyViolation[] {
   const { account, target, sessionKey } = transaction;
   if (sessionKey === null) return [];
   const { active, expiresAt } = rules.session;
@@ -26,7 +34,10 @@ export function findSessionKeyViolations(transaction: PlannedTransaction, rules:
 }
 
 /** What the account checks after the module: that the spend of the call is known. */
-export function findSessionCallViolations(transaction: PlannedTransaction, rules: AccountRules): PolicyViolation[] {
+export function findSessionCallViolations(
+  transaction: PlannedTransaction,
+  rules: AccountRules,
+): PolicyViolation[] {
   const { target, data, sessionKey } = transaction;
   if (sessionKey === null) return [];
   const known = readTokenCall(data);

@@ -2,7 +2,7 @@
 
 import { addressParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, immutableFilter } from "../../schema/reads/list.ts";
-import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
+import { columnFields, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { attestations } from "../domains/attestations.ts";
 
 const attestation = defineRecord({

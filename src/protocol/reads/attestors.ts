@@ -1,8 +1,8 @@
 // Attestors as answers: /attestors/:id and /attestors, with what their operators have attested.
 
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList, immutableFilter } from "../../schema/reads/list.ts";
-import { columnFields, computedField, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
+import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { attesterActivity } from "../domains/attestations.ts";
 import { attestors } from "../domains/attestors.ts";
 

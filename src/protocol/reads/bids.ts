@@ -1,10 +1,16 @@
 // Bids as answers: /intents/:id/bids, those of the chain and those of the development helper, best first.
 import { nullable } from "../../schema/json-schema.ts";
-import { uintParameter, enumParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList } from "../../schema/reads/list.ts";
+import { enumParameter, uintParameter } from "../../schema/parameter.ts";
+import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { withOwner } from "../../schema/reads/owned-list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { columnFields, computedField, defineDerivedRecord, blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import {
+  blockTimeAt,
+  columnFields,
+  computedField,
+  defineDerivedRecord,
+  isValidAt,
+} from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { bids, intents } from "../domains/intents.ts";
 
@@ -65,7 +71,12 @@ const BEST_FIRST = [
 
 const listBids: Read = {
   ...withOwner(
-    { table: intents, column: "intent_id", parameter: "id", notFoundMessage: "There is no intent with this id." },
+    {
+      table: intents,
+      column: "intent_id",
+      parameter: "id",
+      notFoundMessage: "There is no intent with this id.",
+    },
     defineList("/intents/:id/bids", bid, {
       operationId: "listBids",
       summary: "The bids on an intent, best first",

@@ -2,9 +2,15 @@
 
 import { closedObject } from "../../schema/json-schema.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList, immutableFilter } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { columnFields, defineRecordRead, defineRecord, recordJsonSchema, isValidAt } from "../../schema/reads/record.ts";
+import {
+  columnFields,
+  defineRecord,
+  defineRecordRead,
+  isValidAt,
+  recordJsonSchema,
+} from "../../schema/reads/record.ts";
 import { toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
@@ -56,7 +62,7 @@ const byId = {
   parameter: "id",
   kind: uintParameter(),
   column: "merchant_id",
-  missing: "There is no merchant with this id.",
+  notFoundMessage: "There is no merchant with this id.",
 };
 
 const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation, {
@@ -92,7 +98,11 @@ const getReputation: Read = {
 };
 
 export const merchantReads = [
-  defineRecordRead("/merchants/:id", merchant, { ...byId, operationId: "getMerchant", summary: "One merchant" }),
+  defineRecordRead("/merchants/:id", merchant, {
+    ...byId,
+    operationId: "getMerchant",
+    summary: "One merchant",
+  }),
   defineList("/merchants", merchant, {
     operationId: "listMerchants",
     summary: "Merchants, by id",

@@ -1,7 +1,7 @@
 // Facilitators as answers: /facilitators.
 
 import { boolParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { columnFields, defineRecord } from "../../schema/reads/record.ts";
 import { facilitators } from "../domains/facilitators.ts";
 

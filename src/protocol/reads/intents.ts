@@ -1,10 +1,16 @@
 // Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
 
 import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { uintParameter, enumParameter } from "../../schema/parameter.ts";
+import { enumParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, type PageRequest } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { columnFields, computedField, defineRecordRead, defineRecord, blockTimeAt } from "../../schema/reads/record.ts";
+import {
+  blockTimeAt,
+  columnFields,
+  computedField,
+  defineRecord,
+  defineRecordRead,
+} from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { fills, intents } from "../domains/intents.ts";
 

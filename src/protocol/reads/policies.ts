@@ -2,7 +2,7 @@
 
 import type { JsonSchema } from "../../schema/column.ts";
 import { addressParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { columnFields, computedField, defineRecord, recordJsonSchema } from "../../schema/reads/record.ts";
 import type { ResultRow } from "../../schema/reads/result-rows.ts";
 import { policies } from "../domains/policies.ts";

@@ -1,6 +1,6 @@
 // Quotes as answers: /quotes/:quoteHash.
 import { hashParameter } from "../../schema/parameter.ts";
-import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
+import { columnFields, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { quotes } from "../domains/quotes.ts";
 
 const quote = defineRecord({

@@ -2,7 +2,7 @@
 
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, immutableFilter } from "../../schema/reads/list.ts";
-import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
+import { columnFields, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { agents } from "../domains/agents.ts";
 
 const agent = defineRecord({

@@ -1,8 +1,8 @@
 // Services as answers: /services/:id and /services.
 
 import { boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList, immutableFilter } from "../../schema/reads/list.ts";
-import { columnFields, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
+import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { services } from "../domains/services.ts";
 
 const service = defineRecord({

@@ -1,8 +1,8 @@
 // Solvers as answers: /solvers/:id and /solvers, with what their operators have filled.
 import { nullable } from "../../schema/json-schema.ts";
 import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
-import { equalsFilter, defineList, immutableFilter } from "../../schema/reads/list.ts";
-import { columnFields, computedField, defineRecordRead, defineRecord } from "../../schema/reads/record.ts";
+import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { solverActivity } from "../domains/intents.ts";
 import { solvers } from "../domains/solvers.ts";
 
@@ -11,7 +11,10 @@ const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$"
 
 /** Rounded once to six decimals (D63). The long factor makes the division exact enough for that; plain it is not. */
 const average = (sum: string) =>
-  computedField(`trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(a.fills, 0), 6))::text`, AVERAGE);
+  computedField(
+    `trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(a.fills, 0), 6))::text`,
+    AVERAGE,
+  );
 
 const solver = defineRecord({
   name: "Solver",
@@ -19,7 +22,14 @@ const solver = defineRecord({
   // By address: what an operator filled before it registered counts too.
   joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
   fields: {
-    ...columnFields(solvers, ["solver_id", "operator", "metadata_uri", "capabilities_hash", "bond", "active"]),
+    ...columnFields(solvers, [
+      "solver_id",
+      "operator",
+      "metadata_uri",
+      "capabilities_hash",
+      "bond",
+      "active",
+    ]),
     fills: computedField("coalesce(a.fills, 0)", COUNT),
     // A fill that fails reverts and leaves no trace: every fill there is has succeeded.
     successful_fills: computedField("coalesce(a.fills, 0)", COUNT),

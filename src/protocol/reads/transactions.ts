@@ -6,7 +6,7 @@ import { hashParameter } from "../../schema/parameter.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { type ResultRow, toRecords } from "../../schema/reads/result-rows.ts";
-import { rawSql, type SqlText, sql, compileSql } from "../../schema/sql.ts";
+import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { createLogDecoder, type LogDecoder } from "../decode/logs.ts";
 import type { Deployment } from "../deployment.ts";
 import { explainLogs } from "../explain.ts";

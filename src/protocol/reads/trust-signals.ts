@@ -1,6 +1,6 @@
 // Trust signals as answers: /trust-signals.
 
-import { addressParameter, uintParameter, enumParameter } from "../../schema/parameter.ts";
+import { addressParameter, enumParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, immutableFilter } from "../../schema/reads/list.ts";
 import { columnFields, defineRecord } from "../../schema/reads/record.ts";
 import { trustSignals } from "../domains/trust-signals.ts";

@@ -2,10 +2,16 @@
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../column.ts";
 import type { Parameter, ParameterKind } from "../parameter.ts";
-import { joinSql, rawSql, type SqlText, type SqlValue, sql, compileSql } from "../sql.ts";
+import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import type { AsOf, Read, ReadCost, ReadInput } from "./read.ts";
-import { PAGE_BYTES_MAX, type PageSelection, type RecordShape, recordJsonSchema, selectRecords } from "./record.ts";
+import {
+  PAGE_BYTES_MAX,
+  type PageSelection,
+  type RecordShape,
+  recordJsonSchema,
+  selectRecords,
+} from "./record.ts";
 import { type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./result-rows.ts";
 
 /** What a list can be narrowed by. */
@@ -35,7 +41,13 @@ export function equalsFilter(
   meaning: string,
   required = false,
 ): ListFilter {
-  return { kind, description: meaning, required, column, where: (value) => sql`t.${rawSql(column)} = ${value}` };
+  return {
+    kind,
+    description: meaning,
+    required,
+    column,
+    where: (value) => sql`t.${rawSql(column)} = ${value}`,
+  };
 }
 
 /**
@@ -135,10 +147,10 @@ export function defineList(
   const described = (place: Parameter["in"], set: Readonly<Record<string, ListFilter>>): Parameter[] =>
     Object.entries(set).map(([each, filter]) => ({
       name: each,
-      place,
+      in: place,
       required: place === "path" || filter.required === true,
       kind: filter.kind,
-      meaning: filter.description,
+      description: filter.description,
     }));
   const narrowing = Object.entries({ ...within, ...filters });
   const keys = order.keys.map(({ sql: expression }) => sql`${rawSql(`(${expression})::text`)}`);
@@ -158,7 +170,7 @@ export function defineList(
       const offset = (input.values.offset as string | undefined) ?? "0";
       const cursor = input.values.cursor as readonly string[] | undefined;
       const after = cursor === undefined ? [] : [beyond(order, cursor)];
-      const wanted = { rows: limit + 1 + Number(offset), after: cursor ?? null };
+      const wanted = { rowCount: limit + 1 + Number(offset), after: cursor ?? null };
       const narrowed = narrowing.flatMap(([each, filter]) =>
         input.values[each] === undefined
           ? []

@@ -3,7 +3,7 @@
 import type { Column, JsonSchema } from "../column.ts";
 import { nullable } from "../json-schema.ts";
 import type { ParameterKind } from "../parameter.ts";
-import { joinSql, rawSql, type SqlText, type SqlValue, sql, compileSql } from "../sql.ts";
+import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
 import { toFirstRecord } from "./result-rows.ts";
@@ -108,7 +108,9 @@ type Frame = {
 
 function frameOf(shape: RecordShape, asOf: AsOf, provenance: boolean): Frame {
   const fields = provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields;
-  const shown = Object.entries(fields).map(([key, field]) => sql`${field.sql(asOf)} as ${rawSql(`"${key}"`)}`);
+  const shown = Object.entries(fields).map(
+    ([key, field]) => sql`${field.sql(asOf)} as ${rawSql(`"${key}"`)}`,
+  );
   const joins = shape.joins.map(
     ({ table, alias, on }) =>
       sql` left join ${rawSql(table.name)} ${rawSql(alias)} on ${rawSql(on)} and ${isValidAt(alias, asOf)}`,

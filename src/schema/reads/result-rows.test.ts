@@ -1,6 +1,6 @@
 // Rows as records: what is hidden stays hidden, in the order of the columns.
 import { describe, expect, it } from "vitest";
-import { toFirstRecord, readHiddenColumn, toRecords } from "./result-rows.ts";
+import { readHiddenColumn, toFirstRecord, toRecords } from "./result-rows.ts";
 
 const answered = {
   columns: ["_head", "b", "a", "_0"],

@@ -1,6 +1,6 @@
 // Rows in the binary format of COPY: bytes as they are, which the server reads in half the time that hex in text takes.
 import type { Hex } from "../../lib/hex.ts";
-import { COPY_MESSAGE_BYTES, COPY_HEADER_BYTES, writeCopyHeader } from "./copy-message.ts";
+import { COPY_HEADER_BYTES, COPY_MESSAGE_BYTES, writeCopyHeader } from "./copy-message.ts";
 
 /** The types of PostgreSQL that are written so: whole numbers of 4 and 8 bytes, and bytes. */
 export type CopyBinaryType = "int4" | "int8" | "bytea";
@@ -55,7 +55,12 @@ function lengthOf(type: CopyBinaryType | undefined, cell: CopyBinaryValue): numb
   return type === "int8" ? 8 : 4;
 }
 
-function writeCell(desk: Buffer, at: number, type: CopyBinaryType | undefined, cell: CopyBinaryValue): number {
+function writeCell(
+  desk: Buffer,
+  at: number,
+  type: CopyBinaryType | undefined,
+  cell: CopyBinaryValue,
+): number {
   if (cell === null) return desk.writeInt32BE(NULL_LENGTH, at);
   const length = lengthOf(type, cell);
   const begin = desk.writeInt32BE(length, at);

@@ -1,5 +1,5 @@
 // Rows in the text format of COPY, as messages that are ready to be sent.
-import { COPY_MESSAGE_BYTES, COPY_HEADER_BYTES, writeCopyHeader } from "./copy-message.ts";
+import { COPY_HEADER_BYTES, COPY_MESSAGE_BYTES, writeCopyHeader } from "./copy-message.ts";
 
 const HEADER = " ".repeat(COPY_HEADER_BYTES);
 const SPECIAL = /[\\\t\n\r]/;

@@ -16,7 +16,11 @@ type CopyConnection = Connection & { endCopyFrom(): void };
  * A write of thirty tables that waits for an answer after each statement waits most of its time for a process that is
  * busy with the next batch. Sent at once, the server always has something to do, and the network is waited for once.
  */
-export function runPipeline(client: ClientBase, steps: readonly PipelineStep[], timeoutMs: number): Promise<void> {
+export function runPipeline(
+  client: ClientBase,
+  steps: readonly PipelineStep[],
+  timeoutMs: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new Script(steps, timeoutMs, (error) => (error ? reject(error) : resolve())));
   });

@@ -5,7 +5,7 @@ import { createLog } from "../../lib/log.ts";
 import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
 import type { PreparedStatement } from "../postgres/session.ts";
-import { openPipelinedReader, QUICK_READER_OPTIONS, type PipelinedReader } from "./pipelined-reader.ts";
+import { openPipelinedReader, type PipelinedReader, QUICK_READER_OPTIONS } from "./pipelined-reader.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 let server: TestDatabase;
@@ -23,7 +23,11 @@ beforeAll(async () => {
   });
   await database.query("CREATE TABLE things (n integer PRIMARY KEY, name text NOT NULL)");
   await database.query("INSERT INTO things SELECT n, 'thing ' || n FROM generate_series(1, 1000) n");
-  reader = openPipelinedReader(database, { ...QUICK_READER_OPTIONS, connections: 2, statementTimeoutMs: 5_000 });
+  reader = openPipelinedReader(database, {
+    ...QUICK_READER_OPTIONS,
+    connections: 2,
+    statementTimeoutMs: 5_000,
+  });
 });
 
 afterAll(async () => {
@@ -128,7 +132,11 @@ describe("a reader", () => {
   });
 
   it("refuses when too many wait, and after it was closed", async () => {
-    const small = openPipelinedReader(database, { ...QUICK_READER_OPTIONS, connections: 1, statementTimeoutMs: 5_000 });
+    const small = openPipelinedReader(database, {
+      ...QUICK_READER_OPTIONS,
+      connections: 1,
+      statementTimeoutMs: 5_000,
+    });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 1_200 }, () => small.read(byNumber(1), same)),
     );

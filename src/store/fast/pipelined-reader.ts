@@ -93,7 +93,10 @@ function isBetter(one: Lane, other: Lane, sinceMs: number): boolean {
   return bothMove ? one.inFlight < other.inFlight : one.movedMs > other.movedMs;
 }
 
-export function openPipelinedReader(database: Database, options: PipelinedReaderOptions = QUICK_READER_OPTIONS): PipelinedReader {
+export function openPipelinedReader(
+  database: Database,
+  options: PipelinedReaderOptions = QUICK_READER_OPTIONS,
+): PipelinedReader {
   const lanes: Lane[] = Array.from({ length: options.connections }, () => ({
     client: null,
     opening: null,

@@ -2,13 +2,17 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
-import { unboundedText, uint63, uint256 } from "../../schema/column.ts";
-import { type Row, defineRollup } from "../../schema/table.ts";
+import { uint63, uint256, unboundedText } from "../../schema/column.ts";
+import { defineRollup, type Row } from "../../schema/table.ts";
 import type { Database } from "../postgres/database.ts";
 import { countRowsAsOf, readRowsAsOf } from "./as-of.ts";
 import { createIndexesSql, createTableSql } from "./table-sql.ts";
 
-const sample = defineRollup("sample_rows", { id: uint256, name: unboundedText, value: uint63 }, { key: ["id", "name"] });
+const sample = defineRollup(
+  "sample_rows",
+  { id: uint256, name: unboundedText, value: uint63 },
+  { key: ["id", "name"] },
+);
 const table = sample as unknown as Parameters<typeof readRowsAsOf>[1];
 
 let database: Database;

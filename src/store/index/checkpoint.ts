@@ -4,7 +4,7 @@ import type { BlockHeader } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
-import { encodeBytea, decodeBytea } from "./raw-logs.ts";
+import { decodeBytea, encodeBytea } from "./raw-logs.ts";
 
 type Queries = Pick<Session, "query">;
 
@@ -53,7 +53,12 @@ export function buildBlocksStep(blocks: readonly StoredBlock[]): PipelineStep {
     copy: "copy blocks (number, hash, timestamp, log_count) from stdin",
     messages: encodeCopyLines(
       blocks.map((block) =>
-        encodeCopyLine([String(block.number), encodeBytea(block.hash), String(block.timestamp), String(block.logCount)]),
+        encodeCopyLine([
+          String(block.number),
+          encodeBytea(block.hash),
+          String(block.timestamp),
+          String(block.logCount),
+        ]),
       ),
     ),
   };

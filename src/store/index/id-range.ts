@@ -2,7 +2,7 @@
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
 import type { Session } from "../postgres/session.ts";
 import { validAtSql } from "./as-of.ts";
-import { requireColumn, keyListSql } from "./table-sql.ts";
+import { keyListSql, requireColumn } from "./table-sql.ts";
 
 export type IdRange = { readonly count: bigint; readonly last: bigint };
 

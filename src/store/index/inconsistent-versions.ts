@@ -2,7 +2,11 @@
 import { formatKey, type Table } from "../../schema/table.ts";
 import type { Session } from "../postgres/session.ts";
 
-export type InconsistentVersion = { readonly key: string; readonly version: string; readonly expected: string };
+export type InconsistentVersion = {
+  readonly key: string;
+  readonly version: string;
+  readonly expected: string;
+};
 
 export type InconsistentVersions = { readonly count: number; readonly first: readonly InconsistentVersion[] };
 
@@ -21,7 +25,7 @@ export async function findInconsistentVersions(
   const first = rows.map((row) => ({
     key: formatKey(table.key, row),
     version: `blocks ${row.valid_from} to ${row.valid_to ?? "now"}`,
-    fault: row.fault,
+    expected: row.fault,
   }));
   return { count: Number(rows[0]?.total ?? 0), first };
 }

@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { Session } from "../postgres/session.ts";
-import { encodeBytea, decodeStoredLog, decodeBytea, type LogRow } from "./raw-logs.ts";
+import { decodeBytea, decodeStoredLog, encodeBytea, type LogRow } from "./raw-logs.ts";
 
 type Queries = Pick<Session, "query">;
 
@@ -40,7 +40,9 @@ export async function countLogsByEvent(
       where block_number <= $1 and address = any($2::bytea[]) group by 1, 2`,
     values: [block, addresses.map(encodeBytea)],
   });
-  const counts = new Map(rows.map((row) => [`${decodeBytea(row.address)}${decodeBytea(row.topic0)}`, Number(row.count)]));
+  const counts = new Map(
+    rows.map((row) => [`${decodeBytea(row.address)}${decodeBytea(row.topic0)}`, Number(row.count)]),
+  );
   return { countOf: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
 }
 
@@ -54,7 +56,11 @@ export type DistinctLogKey = {
 };
 
 /** How many logs of an event differ in those parts. */
-export async function countDistinctLogs(session: Queries, apart: DistinctLogKey, block: number): Promise<number> {
+export async function countDistinctLogs(
+  session: Queries,
+  apart: DistinctLogKey,
+  block: number,
+): Promise<number> {
   const parts = [
     "address",
     `substring(topics from 33 for ${32 * apart.topics})`,

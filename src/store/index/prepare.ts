@@ -14,7 +14,10 @@ export type DeploymentIdentity = {
 };
 
 /** Claims an empty schema for a deployment, and refuses one that belongs to another. */
-export async function claimSchema(session: Pick<Session, "query">, identity: DeploymentIdentity): Promise<void> {
+export async function claimSchema(
+  session: Pick<Session, "query">,
+  identity: DeploymentIdentity,
+): Promise<void> {
   const contracts = JSON.stringify(Object.fromEntries(Object.entries(identity.contracts).sort()));
   await session.query({
     text: "insert into deployment (chain_id, start_block, contracts) values ($1, $2, $3::jsonb) on conflict do nothing",

@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Database } from "../postgres/database.ts";
 import { buildBlocksStep } from "./checkpoint.ts";
-import { type StoredDetailedLog, readStoredLogs, buildLogsStep } from "./raw-logs.ts";
+import { buildLogsStep, readStoredLogs, type StoredDetailedLog } from "./raw-logs.ts";
 
 let database: Database;
 let drop: () => Promise<void>;

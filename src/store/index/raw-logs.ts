@@ -1,7 +1,7 @@
 // Raw logs in and out of the database: exact, compact, and enough to make every row again.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
-import { type CopyBinaryValue, type CopyBinaryType, encodeCopyBinary } from "../fast/copy-binary.ts";
+import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-binary.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
 
@@ -10,7 +10,16 @@ export type StoredDetailedLog = { readonly log: ChainLog; readonly details: Hex 
 
 const TOPIC_DIGITS = 64;
 
-const TYPES: readonly CopyBinaryType[] = ["int8", "int4", "int4", "bytea", "bytea", "bytea", "bytea", "bytea"];
+const TYPES: readonly CopyBinaryType[] = [
+  "int8",
+  "int4",
+  "int4",
+  "bytea",
+  "bytea",
+  "bytea",
+  "bytea",
+  "bytea",
+];
 
 /** In binary: a log is almost nothing but bytes, and hex in text took the server a third of the time of a backfill. */
 export function buildLogsStep(logs: readonly StoredDetailedLog[]): PipelineStep {

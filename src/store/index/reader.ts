@@ -10,7 +10,10 @@ import type { SlowReader } from "./slow-reader.ts";
 
 export type IndexReader = { readonly read: RunRead };
 
-export type StatementReaders = { readonly quick: Pick<PipelinedReader, "read">; readonly slow: Pick<SlowReader, "read"> };
+export type StatementReaders = {
+  readonly quick: Pick<PipelinedReader, "read">;
+  readonly slow: Pick<SlowReader, "read">;
+};
 
 export function openIndexReader({ quick, slow }: StatementReaders): IndexReader {
   const known = new Map<string, Prepared>();

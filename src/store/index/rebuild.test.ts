@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openSampleIndex, type SampleIndex } from "../../../tests/reference-model/store/sample-index.ts";
-import { type SampleChange, SAMPLE_TABLES } from "../../../tests/reference-model/store/sample-tables.ts";
+import { SAMPLE_TABLES, type SampleChange } from "../../../tests/reference-model/store/sample-tables.ts";
 
 let index: SampleIndex;
 beforeAll(async () => {

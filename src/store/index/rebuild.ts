@@ -9,8 +9,8 @@ import { readStoredLogs } from "./raw-logs.ts";
 import {
   createRowIndexes,
   createRowTables,
-  readRowTableNames,
   type RowDeclaration,
+  readRowTableNames,
   recordRowTables,
 } from "./row-tables.ts";
 import { type Fold, foldAndWrite } from "./store.ts";

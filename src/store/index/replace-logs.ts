@@ -1,7 +1,7 @@
 // Stored logs of final blocks replaced by what nodes show of them now: a repair, after which rows must be rebuilt.
 
 import type { Session } from "../postgres/session.ts";
-import { encodeBytea, type StoredDetailedLog, buildLogsStep } from "./raw-logs.ts";
+import { buildLogsStep, encodeBytea, type StoredDetailedLog } from "./raw-logs.ts";
 
 /** `logs` are all logs of these blocks. Blocks that have none keep their hash, and are pruned as empty ones are. */
 export async function replaceStoredLogs(
@@ -13,7 +13,12 @@ export async function replaceStoredLogs(
   for (const { log } of logs) {
     const known = counts.get(log.blockNumber);
     if (known) known.count += 1;
-    else counts.set(log.blockNumber, { hash: encodeBytea(log.blockHash), timestamp: log.blockTimestamp, count: 1 });
+    else
+      counts.set(log.blockNumber, {
+        hash: encodeBytea(log.blockHash),
+        timestamp: log.blockTimestamp,
+        count: 1,
+      });
   }
   const blocks = [...counts];
   await session.query({

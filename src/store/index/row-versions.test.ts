@@ -1,9 +1,9 @@
 // Rows of a batch: loaded once and only where needed, changed in order, and turned into versions.
 import { describe, expect, it } from "vitest";
-import { addAmounts, insert, type EventOrigin, upsert, update } from "../../schema/change.ts";
-import { address, unboundedText, uint63, uint256 } from "../../schema/column.ts";
+import { addAmounts, type EventOrigin, insert, update, upsert } from "../../schema/change.ts";
+import { address, uint63, uint256, unboundedText } from "../../schema/column.ts";
 import { requireRow } from "../../schema/domain.ts";
-import { formatKey, type Row, defineRollup, type Table, defineTable } from "../../schema/table.ts";
+import { defineRollup, defineTable, formatKey, type Row, type Table } from "../../schema/table.ts";
 import { createRowVersions, type RowLoader } from "./row-versions.ts";
 
 const things = defineTable("things", { id: uint256, name: unboundedText }, { key: ["id"] });
@@ -74,7 +74,13 @@ describe("loading", () => {
       { table: "things", keys: ["1"] },
       { table: "counts", keys: ["0xa", "0xb"] },
     ]);
-    expect(versions.map(({ table: { name }, endedVersions: ended, newVersions: begun }) => ({ name, ended, begun }))).toEqual([
+    expect(
+      versions.map(({ table: { name }, endedVersions: ended, newVersions: begun }) => ({
+        name,
+        ended,
+        begun,
+      })),
+    ).toEqual([
       {
         name: "things",
         ended: [{ keyText: "1", key: { id: 1n }, at: 5 }],

@@ -8,7 +8,7 @@ import {
   type SampleIndex,
   writeBatch,
 } from "../../../tests/reference-model/store/sample-index.ts";
-import { type SampleChange, createSampleFold } from "../../../tests/reference-model/store/sample-tables.ts";
+import { createSampleFold, type SampleChange } from "../../../tests/reference-model/store/sample-tables.ts";
 import type { FoldedBatch } from "./store.ts";
 
 let index: SampleIndex;
@@ -100,7 +100,8 @@ describe("the position", () => {
 describe("blocks", () => {
   it("are remembered where they have logs or can be undone, newest first", async () => {
     await index.write([[count], [], [], [count], []], 1);
-    const numbers = async () => (await index.store.readBlocksDescending(100, 100)).map(({ number }) => number);
+    const numbers = async () =>
+      (await index.store.readBlocksDescending(100, 100)).map(({ number }) => number);
     expect(await numbers()).toEqual([5, 4, 1]);
     await index.write([[], []], 4);
     expect(await numbers()).toEqual([7, 6, 5, 4, 1]);

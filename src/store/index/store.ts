@@ -7,18 +7,23 @@ import type { Database } from "../postgres/database.ts";
 import { sqlState } from "../postgres/errors.ts";
 import type { Session } from "../postgres/session.ts";
 import {
-  type Checkpoint,
-  buildPruneBlocksStep,
-  readBlocksDescending,
-  readCheckpoint,
-  buildDeleteChainSteps,
-  type StoredBlock,
   buildBlocksStep,
   buildCheckpointStep,
+  buildDeleteChainSteps,
+  buildPruneBlocksStep,
+  type Checkpoint,
+  readBlocksDescending,
+  readCheckpoint,
+  type StoredBlock,
 } from "./checkpoint.ts";
-import { type StoredDetailedLog, buildLogsStep } from "./raw-logs.ts";
-import { createRowVersions, createOverlayLoader, type RowVersions, type TableVersions } from "./row-versions.ts";
-import { buildPruneTableSteps, rollbackTable, createRowLoader, buildVersionSteps } from "./versioned-rows.ts";
+import { buildLogsStep, type StoredDetailedLog } from "./raw-logs.ts";
+import {
+  createOverlayLoader,
+  createRowVersions,
+  type RowVersions,
+  type TableVersions,
+} from "./row-versions.ts";
+import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable } from "./versioned-rows.ts";
 
 export type IndexBatch = {
   readonly tip: Checkpoint["block"];
@@ -146,5 +151,8 @@ function firstBlock({ blocks, tip }: IndexBatch): number {
 }
 
 function pruneSteps(tables: readonly Table[], finalized: number): PipelineStep[] {
-  return [...tables.flatMap((table) => buildPruneTableSteps(table, finalized)), buildPruneBlocksStep(finalized)];
+  return [
+    ...tables.flatMap((table) => buildPruneTableSteps(table, finalized)),
+    buildPruneBlocksStep(finalized),
+  ];
 }

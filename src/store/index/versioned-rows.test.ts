@@ -2,17 +2,17 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
-  type SampleBlock,
   openSampleIndex,
-  toPlainRows,
-  rowsAt,
-  type SampleIndex,
   type RowVersion,
+  rowsAt,
+  type SampleBlock,
+  type SampleIndex,
+  toPlainRows,
 } from "../../../tests/reference-model/store/sample-index.ts";
 import {
-  type SampleChange,
-  SAMPLE_TABLES,
   SAMPLE_DECLARATIONS,
+  SAMPLE_TABLES,
+  type SampleChange,
   type SampleVerb,
 } from "../../../tests/reference-model/store/sample-tables.ts";
 import { formatKey, type Row, type Table } from "../../schema/table.ts";

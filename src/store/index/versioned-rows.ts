@@ -5,7 +5,15 @@ import { COPY_NULL, encodeCopyLines, escapeCopyText } from "../fast/copy-encoder
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
 import type { RowLoader, TableVersions, TouchedKey } from "./row-versions.ts";
-import { endVersionsSql, requireColumn, copyRowsSql, selectCurrentSql, deleteCurrentSql, reopenVersionsSql, deleteVersionsAfterSql } from "./table-sql.ts";
+import {
+  copyRowsSql,
+  deleteCurrentSql,
+  deleteVersionsAfterSql,
+  endVersionsSql,
+  reopenVersionsSql,
+  requireColumn,
+  selectCurrentSql,
+} from "./table-sql.ts";
 
 /** `final`: the blocks can not be undone any more, so tables that keep only the recent past keep no versions. */
 export type VersionWriteOptions = { readonly final: boolean };
@@ -26,7 +34,10 @@ export function createRowLoader(session: Pick<Session, "query">): RowLoader {
   };
 }
 
-export function buildVersionSteps({ table, endedVersions: ended, newVersions: begun }: TableVersions, mode: VersionWriteOptions): PipelineStep[] {
+export function buildVersionSteps(
+  { table, endedVersions: ended, newVersions: begun }: TableVersions,
+  mode: VersionWriteOptions,
+): PipelineStep[] {
   const collapse = mode.final && table.history === "recent";
   const steps: PipelineStep[] = [];
   if (ended.length > 0) {
@@ -47,7 +58,10 @@ export async function rollbackTable(session: Session, table: Table, block: numbe
   });
   if (rows.length === 0) return;
   const keys = table.key.map((name) => rows.map((row) => String(row[name])));
-  await session.query({ text: reopenVersionsSql(table), values: [...keys, rows.map((row) => String(row.born))] });
+  await session.query({
+    text: reopenVersionsSql(table),
+    values: [...keys, rows.map((row) => String(row.born))],
+  });
 }
 
 /** Drops versions that ended at or before a block that can not be undone, where no past is kept. */

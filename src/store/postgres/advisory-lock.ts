@@ -6,7 +6,12 @@ import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Database } from "./database.ts";
-import { type LockIdentity, recordLockHolder, renewLockHolder, terminateFrozenLockHolder } from "./lock-holder.ts";
+import {
+  type LockIdentity,
+  recordLockHolder,
+  renewLockHolder,
+  terminateFrozenLockHolder,
+} from "./lock-holder.ts";
 import {
   commitPipeline,
   mustDiscardConnection,
@@ -111,7 +116,11 @@ async function tryLock(client: Client, database: Database, { number }: LockIdent
   return rows[0]?.locked === true;
 }
 
-async function endWhenSilent(client: Client, { target: place }: Database, options: LockOptions): Promise<void> {
+async function endWhenSilent(
+  client: Client,
+  { target: place }: Database,
+  options: LockOptions,
+): Promise<void> {
   const statement = `SET idle_session_timeout TO ${silentMsMax(options)}`;
   await runStatement(client, statement, { place, statementTimeoutMs: STATEMENT_MS_MAX });
 }

@@ -317,7 +317,12 @@ describe("steps sent in one go", () => {
     const before = database.pool.total;
     const many = Array.from({ length: 200_000 }, (_, n) => [n === 10 ? "ten" : String(n), "x".repeat(50)]);
     const refused = database.transaction((session) =>
-      session.sendPipeline([rows([["-1", "first"]]), rows(many), rows([["-2", "later"]]), { text: "SELECT 1" }]),
+      session.sendPipeline([
+        rows([["-1", "first"]]),
+        rows(many),
+        rows([["-2", "later"]]),
+        { text: "SELECT 1" },
+      ]),
     );
     await expect(refused).rejects.toMatchObject({ code: "22P02" });
     expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);

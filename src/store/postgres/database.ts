@@ -3,16 +3,22 @@ import { once } from "node:events";
 import { Client, type ClientBase, Pool, type PoolClient } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { createClientConfig, type DatabaseConnection, readDatabaseTarget, createSetupSql, createWriterStream } from "./connection.ts";
-import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
-import { ensureSchema, assertSupportedServer } from "./server-check.ts";
 import {
-  type StatementResult,
+  createClientConfig,
+  createSetupSql,
+  createWriterStream,
+  type DatabaseConnection,
+  readDatabaseTarget,
+} from "./connection.ts";
+import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
+import { assertSupportedServer, ensureSchema } from "./server-check.ts";
+import {
   mustDiscardConnection,
   runStatement,
   runTransaction,
   type Session,
   type SqlStatement,
+  type StatementResult,
   type TransactionOptions,
 } from "./session.ts";
 
@@ -21,7 +27,9 @@ export type Database = {
   readonly target: DatabaseTarget;
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number };
   /** One statement on whichever connection is free. */
-  query<R extends object = Record<string, unknown>>(statement: string | SqlStatement): Promise<StatementResult<R>>;
+  query<R extends object = Record<string, unknown>>(
+    statement: string | SqlStatement,
+  ): Promise<StatementResult<R>>;
   /** Commits what `work` did when it resolves; when it rejects, nothing of it remains. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A connection outside the pool, set up the same way; whoever asks for it ends it. */

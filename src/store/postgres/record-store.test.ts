@@ -4,7 +4,7 @@ import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { createLog } from "../../lib/log.ts";
 import type { WriteScope } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
-import { claimSchema, assertSameDeployment } from "../index/prepare.ts";
+import { assertSameDeployment, claimSchema } from "../index/prepare.ts";
 import { watchChanges } from "./change-notifications.ts";
 import type { Database } from "./database.ts";
 import { openRecordStore } from "./record-store.ts";
@@ -73,7 +73,7 @@ describe("a change", () => {
 describe("listening for changes", () => {
   it("ends also when it is told to before it has begun", async () => {
     const stop = new AbortController();
-    const options = { onChange: () => undefined, onDeaf: () => undefined, log, signal: stop.signal };
+    const options = { onChange: () => undefined, onDisconnect: () => undefined, log, signal: stop.signal };
     const watching = watchChanges(database, options);
     stop.abort();
     await watching;

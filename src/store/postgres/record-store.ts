@@ -7,7 +7,12 @@ import { buildChangeNotification } from "./change-notifications.ts";
 import type { Database } from "./database.ts";
 import { sqlState } from "./errors.ts";
 import type { Session, StatementValue } from "./session.ts";
-import { chargeClientBytes, lockStoredTotal, NO_STORAGE_LIMITS, type StorageLimits } from "./storage-limits.ts";
+import {
+  chargeClientBytes,
+  lockStoredTotal,
+  NO_STORAGE_LIMITS,
+  type StorageLimits,
+} from "./storage-limits.ts";
 
 export type RecordStoreOptions = {
   /** Called for changes of our own as soon as they are committed: notifications arrive a moment later. */

@@ -3,7 +3,7 @@ import { Fault } from "../../lib/fault.ts";
 import { type DatabaseTarget, sqlState } from "./errors.ts";
 import type { Session } from "./session.ts";
 
-type Checked = { readonly schema: string; readonly place: DatabaseTarget; readonly query: Session["query"] };
+type Checked = { readonly schema: string; readonly target: DatabaseTarget; readonly query: Session["query"] };
 
 // The oldest version PostgreSQL itself still supports, and the oldest we test the statements against.
 const SERVER_VERSION_MIN = 140_000;
@@ -17,13 +17,13 @@ export async function assertSupportedServer(database: Checked): Promise<void> {
   if (Number(number) < SERVER_VERSION_MIN) {
     throw new Fault(
       "DATABASE_INCOMPATIBLE",
-      `PostgreSQL at ${database.place.server} is version ${version}; Sextant needs 14 or newer.`,
+      `PostgreSQL at ${database.target.server} is version ${version}; Sextant needs 14 or newer.`,
     );
   }
   if (encoding !== "UTF8") {
     throw new Fault(
       "DATABASE_INCOMPATIBLE",
-      `The database "${database.place.database}" has the encoding ${encoding}; create one with ENCODING 'UTF8'.`,
+      `The database "${database.target.database}" has the encoding ${encoding}; create one with ENCODING 'UTF8'.`,
     );
   }
 }

@@ -3,14 +3,26 @@ import type { ClientBase, QueryResult } from "pg";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { ResultRows } from "../../schema/reads/result-rows.ts";
-import { runPipeline, type PipelineStep } from "../fast/pipeline.ts";
+import { type PipelineStep, runPipeline } from "../fast/pipeline.ts";
 import { RawRowQuery } from "../fast/raw-row-query.ts";
 import { type DatabaseTarget, isConnectionBroken, toDatabaseFault } from "./errors.ts";
 
-export type StatementValue = string | number | bigint | boolean | null | Uint8Array | Date | readonly StatementValue[];
+export type StatementValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Uint8Array
+  | Date
+  | readonly StatementValue[];
 
 /** With a name it is prepared once per connection; the same name must always carry the same text. */
-export type SqlStatement = { readonly name?: string; readonly text: string; readonly values?: readonly StatementValue[] };
+export type SqlStatement = {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly StatementValue[];
+};
 
 export type PreparedStatement = {
   readonly name: string;
@@ -21,7 +33,9 @@ export type PreparedStatement = {
 export type StatementResult<R> = { readonly rows: R[]; readonly count: number };
 
 export type Session = {
-  query<R extends object = Record<string, unknown>>(statement: string | SqlStatement): Promise<StatementResult<R>>;
+  query<R extends object = Record<string, unknown>>(
+    statement: string | SqlStatement,
+  ): Promise<StatementResult<R>>;
   /** All of these steps in order, without waiting for the server in between; nothing of what they return is read. */
   sendPipeline(steps: readonly PipelineStep[]): Promise<void>;
 };

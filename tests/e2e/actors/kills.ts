@@ -34,12 +34,17 @@ export const processKills: E2eActor = async (river, stop) => {
   }
 };
 
-async function endPolitely({ observations }: E2eSystem, victim: E2eSystem["services"]["all"][number]): Promise<void> {
+async function endPolitely(
+  { observations }: E2eSystem,
+  victim: E2eSystem["services"]["all"][number],
+): Promise<void> {
   const wasRunning = victim.running;
   const code = await victim.end("SIGTERM");
   observations.count("polite ends");
   if (wasRunning && code !== 0) {
-    observations.recordViolation(`${victim.name} left with ${code} when asked to: ${victim.output.slice(-1_500)}`);
+    observations.recordViolation(
+      `${victim.name} left with ${code} when asked to: ${victim.output.slice(-1_500)}`,
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type { ServiceResponse } from "../clients/connection.ts";
 import { findReceiptError } from "../clients/payment-receipt.ts";
-import { isTransientFailure, type E2ePurchase, presentPayment, signPurchase } from "../clients/purchase.ts";
+import { type E2ePurchase, isTransientFailure, presentPayment, signPurchase } from "../clients/purchase.ts";
 import { drawInterval } from "../soak-profile.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
@@ -42,7 +42,12 @@ export const createPayer =
     }
   };
 
-async function judge(river: E2eSystem, purchase: E2ePurchase, reply: ServiceResponse | null, isPoor: boolean): Promise<void> {
+async function judge(
+  river: E2eSystem,
+  purchase: E2ePurchase,
+  reply: ServiceResponse | null,
+  isPoor: boolean,
+): Promise<void> {
   const { observations } = river;
   const { wallet, signedMs } = purchase;
   const ageMs = Date.now() - signedMs;

@@ -45,7 +45,8 @@ export const createReader =
     }
   };
 
-const anyList = (random: () => number): ComparedList => COMPARED_LISTS[Math.floor(random() * COMPARED_LISTS.length)] as ComparedList;
+const anyList = (random: () => number): ComparedList =>
+  COMPARED_LISTS[Math.floor(random() * COMPARED_LISTS.length)] as ComparedList;
 
 /** A page of what is there now, and one of its records by itself. */
 async function now({ river, session, random }: Turn): Promise<void> {
@@ -83,7 +84,8 @@ async function past({ river, reading, session, random }: Turn): Promise<void> {
   if (reply === null) return;
   // An index that is behind says that it does not have the block yet.
   if (reply.status === 400 && session.head !== null && session.head.number < block) return;
-  if (reply.status !== 200) river.observations.recordViolation(`${path} answered ${reply.status}: ${reply.text}`);
+  if (reply.status !== 200)
+    river.observations.recordViolation(`${path} answered ${reply.status}: ${reply.text}`);
   else if (!reading.past.matchesEarlier({ list, block, text: reply.text })) {
     river.observations.recordViolation(`${path} has changed: ${reply.text.slice(0, 500)}`);
   }
@@ -100,7 +102,9 @@ async function pages({ river, reading, session, random }: Turn): Promise<void> {
     const reply = await session.request("pages read", `${list.path}?limit=${PAGE}&block=${block}${cursor}`);
     if (reply === null) return;
     if (reply.status !== 200) {
-      river.observations.recordViolation(`${list.path} at block ${block} answered ${reply.status}: ${reply.text}`);
+      river.observations.recordViolation(
+        `${list.path} at block ${block} answered ${reply.status}: ${reply.text}`,
+      );
       return;
     }
     collected.push(...parseListRecords(list, reply.text));

@@ -3,7 +3,10 @@ import type { E2eActor } from "./actor.ts";
 
 const ACT_STEPS = [8, 30] as const;
 
-export const simulatorTraffic: E2eActor = async ({ protocol, pace, observations, random: randomOf }, stop) => {
+export const simulatorTraffic: E2eActor = async (
+  { protocol, pace, observations, random: randomOf },
+  stop,
+) => {
   const random = randomOf("economy");
   const [least, most] = ACT_STEPS;
   const { stepsPerSecond } = pace;

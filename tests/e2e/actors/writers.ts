@@ -77,6 +77,8 @@ async function acknowledged(
   written.push(outcome);
   const reply = await session.request("writes read", outcome.path);
   if (reply !== null && (reply.status !== 200 || !reply.text.includes(outcome.holds))) {
-    observations.recordViolation(`${outcome.path} was acknowledged and is not there: ${reply.status} ${reply.text}`);
+    observations.recordViolation(
+      `${outcome.path} was acknowledged and is not there: ${reply.status} ${reply.text}`,
+    );
   }
 }

@@ -89,7 +89,13 @@ export async function openProtocolChain(options: {
           // A world of its own each time: it reads the accounts' nonces anew.
           const world = await openWorld({ request, deployment, seed: seed + acts });
           const firstCastIndex = FIRST_CAST + acts * CAST_SIZE;
-          return runSimulator({ world, seed: seed + acts, steps, firstAccountIndex: firstCastIndex, ...pace });
+          return runSimulator({
+            world,
+            seed: seed + acts,
+            steps,
+            firstAccountIndex: firstCastIndex,
+            ...pace,
+          });
         }),
       reorg: (depth, keep) =>
         turn.run(async () => {

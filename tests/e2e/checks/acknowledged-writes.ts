@@ -12,7 +12,9 @@ export const acknowledgedWritesCheck = (written: readonly AcknowledgedWrite[]): 
         const connection = connections[index % connections.length];
         const reply = await connection?.request(path);
         if (reply?.status !== 200 || !reply.text.includes(holds)) {
-          observations.recordViolation(`${path} was acknowledged and is gone: ${reply?.status} ${reply?.text}`);
+          observations.recordViolation(
+            `${path} was acknowledged and is gone: ${reply?.status} ${reply?.text}`,
+          );
         }
       }
     } finally {

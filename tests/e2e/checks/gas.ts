@@ -27,7 +27,8 @@ export const gasCheck: E2eCheck = {
         sum += spent;
         if (spent > most) most = spent;
         if (receipt.status !== "0x1") observations.count("transfers reverted");
-        if (spent > WEI_MAX) observations.recordViolation(`the transfer ${hash} cost ${formatEther(spent)} ETH`);
+        if (spent > WEI_MAX)
+          observations.recordViolation(`the transfer ${hash} cost ${formatEther(spent)} ETH`);
       }
     }
     return `${count} transactions, ${formatEther(sum)} ETH, at most ${formatEther(most)} ETH each`;

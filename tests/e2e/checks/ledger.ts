@@ -59,7 +59,9 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
       const key = `${purchase.payer} ${purchase.nonce}`;
       const state = states.get(key) ?? "unknown";
       if (purchase.finalResponse?.status === 402 && used.has(key)) {
-        observations.recordViolation(`a payer was charged after being told to sign again: ${purchase.finalResponse.text}`);
+        observations.recordViolation(
+          `a payer was charged after being told to sign again: ${purchase.finalResponse.text}`,
+        );
       }
       if (state === "lost") observations.count("payments lost to reorgs");
       if (purchase.finalResponse?.status === 200 && !["settled", "lost"].includes(state)) {
@@ -68,7 +70,10 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
       if (state !== "settled" || purchase.finalResponse?.status === 200) continue;
       const reply = await presentPayment(shop, purchase);
       if (reply?.status === 200) observations.count("answers fetched later");
-      else observations.recordViolation(`a charged payer can not get his answer: ${reply?.status} ${reply?.text}`);
+      else
+        observations.recordViolation(
+          `a charged payer can not get his answer: ${reply?.status} ${reply?.text}`,
+        );
     }
     return `${settled.length} payments, ${sum} units`;
   },

@@ -3,7 +3,13 @@ import type { Hex } from "viem";
 import { foldIntoModel } from "../../reference-model/fold-events.ts";
 import { readModelEvents } from "../../reference-model/model-events.ts";
 import { COMPARED_RECORDS_MAX } from "../actors/readers.ts";
-import { COMPARED_LISTS, type ComparedList, type ListRecord, pickFields, parseListRecords } from "../clients/api-lists.ts";
+import {
+  COMPARED_LISTS,
+  type ComparedList,
+  type ListRecord,
+  parseListRecords,
+  pickFields,
+} from "../clients/api-lists.ts";
 import { openServiceConnection } from "../clients/connection.ts";
 import type { PastResponses } from "../clients/past-responses.ts";
 import type { E2eSystem } from "../system.ts";

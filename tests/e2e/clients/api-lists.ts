@@ -47,7 +47,9 @@ const intents: ComparedList = {
         nonce: row.nonce,
         status: expired ? "EXPIRED" : row.status,
         block_number: row.block_number,
-        fill: fill ? pickFields(fill, ["solver", "amount_in", "amount_out", "tx_hash", "block_number"]) : null,
+        fill: fill
+          ? pickFields(fill, ["solver", "amount_in", "amount_out", "tx_hash", "block_number"])
+          : null,
       };
     });
   },

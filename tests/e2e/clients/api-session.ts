@@ -20,7 +20,9 @@ export type ApiSessions = {
   readonly heads: ReadonlyMap<string, number>;
 };
 
-export function createApiSessions(river: Pick<E2eSystem, "observations" | "outages" | "branches">): ApiSessions {
+export function createApiSessions(
+  river: Pick<E2eSystem, "observations" | "outages" | "branches">,
+): ApiSessions {
   const { observations, outages, branches } = river;
   const heads = new Map<string, number>();
 

@@ -72,9 +72,13 @@ export async function requestPaidSnapshot(
 }
 
 /** Sends the signature; remembers an answer that decides. */
-export async function presentPayment(slot: ManagedProcess, purchase: E2ePurchase): Promise<ServiceResponse | null> {
+export async function presentPayment(
+  slot: ManagedProcess,
+  purchase: E2ePurchase,
+): Promise<ServiceResponse | null> {
   const reply = await requestPaidSnapshot(slot, purchase.path, { "payment-signature": purchase.header });
-  if (reply !== null && !isTransientFailure(reply) && purchase.finalResponse?.status !== 200) purchase.finalResponse = reply;
+  if (reply !== null && !isTransientFailure(reply) && purchase.finalResponse?.status !== 200)
+    purchase.finalResponse = reply;
   return reply;
 }
 

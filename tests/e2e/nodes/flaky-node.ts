@@ -1,6 +1,6 @@
 // A node in front of a chain that is in trouble from time to time: it fails, lies or falls behind, as told.
 import { startFaultyNode } from "../../support/nodes/faulty-node.ts";
-import { FLAKY_FAULTS, type NodeFaultInjection, LIAR_FAULTS } from "../../support/nodes/node-faults.ts";
+import { FLAKY_FAULTS, LIAR_FAULTS, type NodeFaultInjection } from "../../support/nodes/node-faults.ts";
 
 export type FlakyNode = {
   readonly url: string;

@@ -2,7 +2,7 @@
 import { type Hex, parseTransaction } from "viem";
 import type { SubmittedPayments } from "../chains/submitted-payments.ts";
 import { authorizationNonceOf } from "../chains/submitted-payments.ts";
-import type { NodeRequest, NodeFault } from "./node-fault.ts";
+import type { NodeFault, NodeRequest } from "./node-fault.ts";
 
 export type FrontRunner = {
   readonly fault: NodeFault;

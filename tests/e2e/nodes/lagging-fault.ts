@@ -1,6 +1,6 @@
 // A node that is behind: head, state, receipts and logs are all those of some blocks ago.
 import { JSON_RPC_CODES, JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
-import type { NodeRequest, NodeFault } from "./node-fault.ts";
+import type { NodeFault, NodeRequest } from "./node-fault.ts";
 
 export type LaggingFault = {
   readonly fault: NodeFault;

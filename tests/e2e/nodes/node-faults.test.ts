@@ -60,7 +60,9 @@ function nodeWith<T extends { readonly fault: NodeFault }>(create: (onFault: () 
 
 describe("a node that is behind", () => {
   it("shows head, state, receipts and logs of the same older block", async () => {
-    const { ask, behind, shown } = nodeWith((onFault) => createLaggingFault({ finalityDepth: FINALITY, onFault }));
+    const { ask, behind, shown } = nodeWith((onFault) =>
+      createLaggingFault({ finalityDepth: FINALITY, onFault }),
+    );
     const before = await ask("eth_call", balanceCall("latest"));
     const hash = await mint(5n);
     const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {

@@ -2,10 +2,10 @@
 
 import type { MarketChain } from "../chains/market-chain.ts";
 import { E2E_FINALITY_DEPTH, type ProtocolChain } from "../chains/protocol-chain.ts";
-import { type SubmittedPayments, createSubmittedPayments } from "../chains/submitted-payments.ts";
+import { createSubmittedPayments, type SubmittedPayments } from "../chains/submitted-payments.ts";
 import type { Observations } from "../observations.ts";
-import { type ExcessiveFees, createExcessiveFees } from "./excessive-fees.ts";
-import { type FlakyNodeFaults, startFlakyNode, type FlakyNode } from "./flaky-node.ts";
+import { createExcessiveFees, type ExcessiveFees } from "./excessive-fees.ts";
+import { type FlakyNode, type FlakyNodeFaults, startFlakyNode } from "./flaky-node.ts";
 import { createFrontRunner, type FrontRunner } from "./front-runner.ts";
 import { createLaggingFault, type LaggingFault } from "./lagging-fault.ts";
 import { createLogOmission, type LogOmission } from "./log-omission.ts";

@@ -1,10 +1,13 @@
 // A node with an address of its own in front of a chain; requests pass through its faults.
 import { startJsonRpcServer } from "@sextant/local-chain/rpc/json-rpc-server";
-import { type NodeRequest, type NodeFault, withFaults } from "./node-fault.ts";
+import { type NodeFault, type NodeRequest, withFaults } from "./node-fault.ts";
 
 export type ProxiedNode = { readonly url: string; stop(): Promise<void> };
 
-export async function startProxiedNode(chain: NodeRequest, faults: readonly NodeFault[]): Promise<ProxiedNode> {
+export async function startProxiedNode(
+  chain: NodeRequest,
+  faults: readonly NodeFault[],
+): Promise<ProxiedNode> {
   const ask = withFaults(chain, faults);
   const hostname = "127.0.0.1";
   const server = await startJsonRpcServer({

@@ -37,7 +37,9 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
 
   const chooseLie = (path: string): FacilitatorLie | null =>
     // In turns, each until it was told: some need a settlement that succeeds.
-    path === "/settle" && random() < share ? (FACILITATOR_LIES[lies % FACILITATOR_LIES.length] ?? null) : null;
+    path === "/settle" && random() < share
+      ? (FACILITATOR_LIES[lies % FACILITATOR_LIES.length] ?? null)
+      : null;
 
   const tellLie = (lie: FacilitatorLie) => {
     lies += 1;

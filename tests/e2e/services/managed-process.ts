@@ -72,7 +72,9 @@ export function createManagedProcess(options: ManagedProcessOptions): ManagedPro
       started.once("close", (code, signal) => {
         // Whoever ends it has let go of it before.
         if (child === started && url !== "") {
-          observations.recordViolation(`${name} ended by itself with ${signal ?? code}: ${said.slice(-1_500)}`);
+          observations.recordViolation(
+            `${name} ended by itself with ${signal ?? code}: ${said.slice(-1_500)}`,
+          );
           endOutage = outages.begin(name);
         }
         if (child === started) child = null;

@@ -35,7 +35,11 @@ const PUBLIC_URL = "https://portfolio.example";
 export function openServices(options: ServiceOptions): Services {
   const { protocol, market, databaseUrl, network } = options;
   const nodes = options.protocolNodes.join(",");
-  const slot = (command: string, number: number, environment: Readonly<Record<string, string>>): ManagedProcess =>
+  const slot = (
+    command: string,
+    number: number,
+    environment: Readonly<Record<string, string>>,
+  ): ManagedProcess =>
     createManagedProcess({
       name: `${command} ${number}`,
       command,

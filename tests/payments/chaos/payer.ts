@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import type { PrivateKeyAccount } from "viem";
-import { PAYMENT_FORGERIES, encodePayload, decodePayload, validBeforeOfHeader } from "./forgeries.ts";
+import { decodePayload, encodePayload, PAYMENT_FORGERIES, validBeforeOfHeader } from "./forgeries.ts";
 
 export type PayerBehaviour =
   /** Asks again until there is an answer. */
@@ -121,7 +121,11 @@ async function askTerms(options: PayerOptions): Promise<Response> {
   }
 }
 
-async function sendUntilFinal(options: PayerOptions, header: string, answers: PayerResponse[]): Promise<Response> {
+async function sendUntilFinal(
+  options: PayerOptions,
+  header: string,
+  answers: PayerResponse[],
+): Promise<Response> {
   const until = (validBeforeOfHeader(header) + PATIENCE_SECONDS) * 1_000;
   for (;;) {
     const answer = await send(options, options.path, header, answers, REQUEST_MS).catch(() => null);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { seededRandom } from "../../support/fast-clock.ts";
 import { type ChaosStage, openChaosStage } from "./chaos-stage.ts";
 import { createProcessKiller } from "./kill-processes.ts";
-import { type PurchaseRecord, buyOnce, type PayerBehaviour } from "./payer.ts";
+import { buyOnce, type PayerBehaviour, type PurchaseRecord } from "./payer.ts";
 import { type InvariantResult, verifyPayments } from "./verify-payments.ts";
 
 export type PaymentsChaosOptions = {
@@ -44,7 +44,9 @@ export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<P
     tell(`everything is swept after ${Date.now() - sweptMs} ms`);
     const { findings, counts } = await verifyPayments(stage, bought);
     const kills = [...stage.portfolios, stage.facilitator].map((each) => each.kills);
-    const faults = [...stage.facilitatorProxy.settleFaults].map(([fault, count]) => `${fault} ${count}`).sort();
+    const faults = [...stage.facilitatorProxy.settleFaults]
+      .map(([fault, count]) => `${fault} ${count}`)
+      .sort();
     const numbers = { ...counts, kills: kills.join(" + "), "faults of settlements": faults.join(", ") };
     return { findings, numbers: { ...numbers, seconds: Math.round((Date.now() - startedMs) / 1_000) } };
   } finally {
@@ -52,7 +54,11 @@ export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<P
   }
 }
 
-async function buyer(stage: ChaosStage, { payments, seed }: PaymentsChaosOptions, index: number): Promise<PurchaseRecord[]> {
+async function buyer(
+  stage: ChaosStage,
+  { payments, seed }: PaymentsChaosOptions,
+  index: number,
+): Promise<PurchaseRecord[]> {
   const random = seededRandom(seed * 1_000_003 + index);
   const choice = <T>(from: readonly T[]): T => {
     const chosen = from[Math.floor(random() * from.length)];

@@ -5,7 +5,11 @@ import { nonceOfHeader } from "./forgeries.ts";
 import { type PayerResponse, type PurchaseRecord, sendPayment } from "./payer.ts";
 
 /** One rule, and where it is broken. */
-export type InvariantResult = { readonly rule: string; readonly checked: number; readonly violations: readonly string[] };
+export type InvariantResult = {
+  readonly rule: string;
+  readonly checked: number;
+  readonly violations: readonly string[];
+};
 
 export type PaymentVerification = {
   readonly findings: readonly InvariantResult[];
@@ -18,7 +22,10 @@ type Row = { nonce: string; payer: string; state: string; transaction: string | 
 const SURELY_GOOD_SECONDS = 15;
 const REPLAYS_AT_ONCE = 20;
 
-export async function verifyPayments(stage: ChaosStage, bought: readonly PurchaseRecord[]): Promise<PaymentVerification> {
+export async function verifyPayments(
+  stage: ChaosStage,
+  bought: readonly PurchaseRecord[],
+): Promise<PaymentVerification> {
   const { paid, database } = stage;
   const transfers = await paid.transfers();
   const { rows } = await database.query<Row>(
@@ -40,7 +47,11 @@ export async function verifyPayments(stage: ChaosStage, bought: readonly Purchas
 
   const findings: InvariantResult[] = [];
   const rule = <T>(name: string, all: readonly T[], objection: (each: T) => string | null) =>
-    findings.push({ rule: name, checked: all.length, violations: all.flatMap((each) => objection(each) ?? []) });
+    findings.push({
+      rule: name,
+      checked: all.length,
+      violations: all.flatMap((each) => objection(each) ?? []),
+    });
   const is = (name: string, found: unknown, wanted: unknown) =>
     rule(name, [found], () => (found === wanted ? null : `${found} instead of ${wanted}`));
 
@@ -77,7 +88,9 @@ export async function verifyPayments(stage: ChaosStage, bought: readonly Purchas
     return first === undefined || first.body === replay.body ? null : `${nonce}: other bytes`;
   });
   rule("all answers to one signature are the same bytes", signed, (each) =>
-    new Set(each.responses.filter(isSold).map(({ body }) => body)).size <= 1 ? null : nonceOfHeader(each.header),
+    new Set(each.responses.filter(isSold).map(({ body }) => body)).size <= 1
+      ? null
+      : nonceOfHeader(each.header),
   );
   rule("what was not paid for is not answered", signed, ({ header }) => {
     const nonce = nonceOfHeader(header);

@@ -1,6 +1,6 @@
 // Rows the simplest way there is: a whole copy of every table for every block. What the store must agree with.
 import { formatKey, type Row } from "../../../src/schema/table.ts";
-import { type SampleChange, SAMPLE_DECLARATIONS, sampleTableOf } from "./sample-tables.ts";
+import { SAMPLE_DECLARATIONS, type SampleChange, sampleTableOf } from "./sample-tables.ts";
 
 /** By table name, then by key text. */
 export type PlainTables = ReadonlyMap<string, ReadonlyMap<string, Row>>;

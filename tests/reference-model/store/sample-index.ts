@@ -15,8 +15,14 @@ import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { digestTables } from "../../support/digest-tables.ts";
 import { openTestDatabase } from "../../support/index/test-index.ts";
-import { toStoredRow, PlainHistory, type PlainTables } from "./plain-history.ts";
-import { type SampleChange, encodeSampleLog, SAMPLE_TABLES, createSampleFold, sampleTableOf } from "./sample-tables.ts";
+import { PlainHistory, type PlainTables, toStoredRow } from "./plain-history.ts";
+import {
+  createSampleFold,
+  encodeSampleLog,
+  SAMPLE_TABLES,
+  type SampleChange,
+  sampleTableOf,
+} from "./sample-tables.ts";
 
 export type SampleBlock = readonly SampleChange[];
 export type RowVersion = { readonly row: Row; readonly from: number; readonly to: number | null };
@@ -82,7 +88,10 @@ export async function openSampleIndex(): Promise<SampleIndex> {
     const logs = blocks.flatMap((acts, at) =>
       acts.map((act, index) => {
         const block = first + at;
-        return { log: encodeSampleLog(act, { block, blockHash: blockRef(block).hash, index }), details: null };
+        return {
+          log: encodeSampleLog(act, { block, blockHash: blockRef(block).hash, index }),
+          details: null,
+        };
       }),
     );
     // Final history comes as it does from a backfill: empty blocks are not mentioned, except the last one.

@@ -1,20 +1,20 @@
 // Tables of every kind with changes that travel in logs: what the store is tested with instead of a protocol.
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
-import { addAmounts, type Change, insert, upsert, update } from "../../../src/schema/change.ts";
+import { addAmounts, type Change, insert, update, upsert } from "../../../src/schema/change.ts";
 import {
   address,
   bool,
   bytes32,
   int257,
   orNull,
-  unboundedText,
   uint16,
   uint63,
   uint256,
+  unboundedText,
 } from "../../../src/schema/column.ts";
 import { requireRow } from "../../../src/schema/domain.ts";
-import { formatKey, type Row, defineRollup, type Table, defineTable } from "../../../src/schema/table.ts";
+import { defineRollup, defineTable, formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 import type { Fold } from "../../../src/store/index/store.ts";
 
 export type SampleVerb = "insert" | "put" | "update" | "add";
@@ -62,7 +62,13 @@ const accountValues = (value: number): Row => ({
   open: value % 2 === 0,
 });
 
-const accountColumns = { id: uint256, name: unboundedText, balance: uint256, note: orNull(unboundedText), open: bool };
+const accountColumns = {
+  id: uint256,
+  name: unboundedText,
+  balance: uint256,
+  note: orNull(unboundedText),
+  open: bool,
+};
 const grantColumns = {
   owner: address,
   kind: uint16,
@@ -166,7 +172,9 @@ export function createSampleFold(saw: (row: Row | null) => void = () => undefine
   return async (logs, rows) => {
     const acts = logs.map(({ log }) => ({ log, act: actOf(log) }));
     const looking = acts.filter(({ act }) => act.looks);
-    await rows.load(looking.map(({ act }) => requireRow(sampleTableOf(act).table, sampleTableOf(act).key(act.key))));
+    await rows.load(
+      looking.map(({ act }) => requireRow(sampleTableOf(act).table, sampleTableOf(act).key(act.key))),
+    );
     for (const { log, act } of acts) {
       const { table: target, key } = sampleTableOf(act);
       if (act.looks) saw(rows.find(target, formatKey(target.key, key(act.key))));

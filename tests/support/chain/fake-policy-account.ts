@@ -23,7 +23,11 @@ if (updated?.type !== "event") throw new Error("the account has no such event");
 const { topic0 } = createEventDecoder(updated);
 
 /** Creation code that logs SessionKeyUpdated(key, expiresAt, active) and leaves the given code behind. */
-export function fakeAccountCode(behaviour: keyof typeof FAKE_ACCOUNT_BEHAVIOURS, key: Hex, expiresAt: number): Hex {
+export function fakeAccountCode(
+  behaviour: keyof typeof FAKE_ACCOUNT_BEHAVIOURS,
+  key: Hex,
+  expiresAt: number,
+): Hex {
   const runtime = FAKE_ACCOUNT_BEHAVIOURS[behaviour].replaceAll(" ", "") as Hex;
   const push32 = (value: Hex): Hex => concat(["0x7f", padHex(value, { size: 32 })]);
   const push1 = (value: number): Hex => concat(["0x60", numberToHex(value, { size: 1 })]);

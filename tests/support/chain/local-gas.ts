@@ -2,4 +2,8 @@
 import { localChain } from "../../../src/chain/chains/local.ts";
 import type { FacilitatorGasLimits } from "../../../src/payments/facilitator/local.ts";
 
-export const LOCAL_GAS: FacilitatorGasLimits = { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null };
+export const LOCAL_GAS: FacilitatorGasLimits = {
+  ...localChain.gas,
+  revertedGasMax: 2_000_000n,
+  paymentPercent: null,
+};

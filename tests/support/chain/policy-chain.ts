@@ -7,7 +7,7 @@ import type { Address, Hex } from "viem";
 import { expect } from "vitest";
 import { openApiClient } from "../http/api-client.ts";
 import { startTestApi } from "../http/test-api.ts";
-import { toDeployment, startTestIndex } from "../index/test-index.ts";
+import { startTestIndex, toDeployment } from "../index/test-index.ts";
 
 export type PreflightRequest = {
   readonly allowed: boolean;

@@ -5,7 +5,7 @@ import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult,
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { MULTICALL3 } from "../../../src/portfolio/multicall-encoding.ts";
-import type { PinnedChain, ChainConfig, ContractRead, PinnedBlock } from "../../../src/portfolio/types.ts";
+import type { ChainConfig, ContractRead, PinnedBlock, PinnedChain } from "../../../src/portfolio/types.ts";
 import { makeChainConfig } from "../portfolio/portfolio-parts.ts";
 
 /** In JSON whole numbers are written as text, because a float would round them. */
@@ -77,7 +77,15 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
   const fail = async (): Promise<never> => {
     throw new Fault("NODE_UNAVAILABLE", "No configured node gave a usable answer.");
   };
-  return { chain, block, read: fail, callWithOverride: fail, nativeBalance: fail, transfers: fail, timestamps: fail };
+  return {
+    chain,
+    block,
+    read: fail,
+    callWithOverride: fail,
+    nativeBalance: fail,
+    transfers: fail,
+    timestamps: fail,
+  };
 }
 
 function encode(call: RecordedCall): [string, Hex] {

@@ -2,7 +2,11 @@
 import { Registry } from "prom-client";
 import { createHttpServer } from "../../../src/http/server.ts";
 import type { Gate } from "../../../src/payments/paywall/gate.ts";
-import { paymentRequiredResponse, encodeX402Header, type PaymentOffer } from "../../../src/payments/paywall/offer.ts";
+import {
+  encodeX402Header,
+  type PaymentOffer,
+  paymentRequiredResponse,
+} from "../../../src/payments/paywall/offer.ts";
 import type { PaidResource } from "../../../src/payments/paywall/resource.ts";
 import { createPortfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
 import { createPortfolioOffering } from "../../../src/portfolio/http/offering.ts";
@@ -11,7 +15,7 @@ import { createPortfolioParameters } from "../../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
 import { exampleSnapshot } from "../../../src/web/example-snapshot.ts";
-import { renderPayPage, type PayPageChain } from "../../../src/web/pay-page.ts";
+import { type PayPageChain, renderPayPage } from "../../../src/web/pay-page.ts";
 import { silentLog } from "../quiet-log.ts";
 
 export const TEST_OFFER: PaymentOffer = {
@@ -57,7 +61,9 @@ export type TestPortfolioWebOptions = {
 };
 
 /** Believes every payment: whether payments are good is the gate's business and tested there. */
-export async function startTestPortfolioWeb(options: TestPortfolioWebOptions = {}): Promise<TestPortfolioWeb> {
+export async function startTestPortfolioWeb(
+  options: TestPortfolioWebOptions = {},
+): Promise<TestPortfolioWeb> {
   const { offer = TEST_OFFER, devBypass = false, onPayment = () => null } = options;
   const snapshots = options.snapshots ?? ({ take: async () => exampleSnapshot } as unknown as SnapshotReader);
   const server = createHttpServer({
@@ -72,7 +78,7 @@ export async function startTestPortfolioWeb(options: TestPortfolioWebOptions = {
   const paid: ReceivedPayment[] = [];
   const paidOn = { slug: "local", name: "Local chain", explorerTxUrl: null };
   const defaultChains = ["base", "ethereum"];
-  const shown = { offering, route, chains: shownChains, defaultChains, paidOn };
+  const shown = { offering, route, chains: shownChains, defaultChains, paymentChain: paidOn };
   const endpoint = createPortfolioEndpoint({
     route,
     query: createPortfolioParameters(SLUGS),

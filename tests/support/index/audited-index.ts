@@ -1,6 +1,6 @@
 // An economy on a local chain, indexed, with everything that auditing it takes.
 
-import { startDeployedChain, type DeployedChain } from "@sextant/simulator/deployed-chain";
+import { type DeployedChain, startDeployedChain } from "@sextant/simulator/deployed-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
 import { expect, inject } from "vitest";
 import { type RunAuditOptions, runAudit } from "../../../src/audit/run.ts";
@@ -13,7 +13,7 @@ import { formatConnectionUrl } from "../database/connection-url.ts";
 import { connectionTo } from "../database/test-database.ts";
 import { createTestRpc } from "../nodes/test-rpc.ts";
 import { silentLog } from "../quiet-log.ts";
-import { toDeployment, startTestIndex } from "./test-index.ts";
+import { startTestIndex, toDeployment } from "./test-index.ts";
 
 export type AuditedIndex = {
   readonly chain: DeployedChain["chain"];
@@ -31,7 +31,9 @@ export type AuditedIndex = {
 // Enough that every table has rows.
 const STEPS = 400;
 
-export const FAKE_ACCOUNT_KINDS = Object.keys(FAKE_ACCOUNT_BEHAVIOURS) as (keyof typeof FAKE_ACCOUNT_BEHAVIOURS)[];
+export const FAKE_ACCOUNT_KINDS = Object.keys(
+  FAKE_ACCOUNT_BEHAVIOURS,
+) as (keyof typeof FAKE_ACCOUNT_BEHAVIOURS)[];
 
 export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
   const stage = await startDeployedChain();
@@ -52,7 +54,16 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
 
   const audit = (options: Partial<RunAuditOptions> = {}) => {
     const stop = new AbortController().signal;
-    return runAudit({ database, deployment, rpc, block: head, sample: null, log: silentLog, stop, ...options });
+    return runAudit({
+      database,
+      deployment,
+      rpc,
+      block: head,
+      sample: null,
+      log: silentLog,
+      stop,
+      ...options,
+    });
   };
   return {
     chain,

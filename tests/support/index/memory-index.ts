@@ -86,7 +86,12 @@ export function encodeProtocolLog(
 export class LogSequence {
   readonly logs: ChainLog[] = [];
 
-  append(contract: EventSource, name: string, args: Readonly<Record<string, unknown>>, place: MemoryLogPosition = {}): this {
+  append(
+    contract: EventSource,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    place: MemoryLogPosition = {},
+  ): this {
     const last = this.logs.at(-1);
     const block = place.block ?? (last?.blockNumber ?? 0) + 1;
     const index = last?.blockNumber === block ? last.logIndex + 1 : 0;

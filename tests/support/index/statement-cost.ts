@@ -21,7 +21,10 @@ export const wrapReadStatement = (text: string) =>
 let prepared = 0;
 
 /** As the API runs it: prepared, and used often enough to have a plan for any value. */
-export async function measureStatementCost(database: Database, { text, values }: SqlText): Promise<StatementCost> {
+export async function measureStatementCost(
+  database: Database,
+  { text, values }: SqlText,
+): Promise<StatementCost> {
   const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`);
   const { rows } = await database.transaction(async (session) => {
     prepared += 1;

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
+  ERROR_PAGE_HTML,
+  LYING_FAULTS,
+  type NodeFaultInjection,
   type NodeRpcCall,
   type NodeRpcResponse,
+  rejectsBlockHash,
+  rewriteCall,
   tamperEnvelopes,
   tamperResult,
-  rewriteCall,
-  type NodeFaultInjection,
-  LYING_FAULTS,
-  ERROR_PAGE_HTML,
-  rejectsBlockHash,
 } from "./node-faults.ts";
 
 export type FaultyNode = {
@@ -35,7 +35,9 @@ export type FaultyNodeOptions = {
 };
 
 /** Faults for the first requests, in order, and honesty afterwards. */
-export function planFaults(injections: readonly (NodeFaultInjection | null)[]): (number: number) => NodeFaultInjection | null {
+export function planFaults(
+  injections: readonly (NodeFaultInjection | null)[],
+): (number: number) => NodeFaultInjection | null {
   return (number) => injections[number] ?? null;
 }
 
@@ -81,7 +83,11 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     response.end(text);
   }
 
-  function change(injection: NodeFaultInjection, calls: readonly NodeRpcCall[], payload: NodeRpcResponse | NodeRpcResponse[]): unknown {
+  function change(
+    injection: NodeFaultInjection,
+    calls: readonly NodeRpcCall[],
+    payload: NodeRpcResponse | NodeRpcResponse[],
+  ): unknown {
     const answers = (Array.isArray(payload) ? payload : [payload]).map((answer) => {
       const call = calls.find(({ id }) => id === answer.id);
       if (!call || answer.error !== undefined || !mayLie(injection, call)) return answer;
@@ -134,7 +140,9 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
 }
 
 function forwardedBody(injection: NodeFaultInjection, body: NodeRpcCall | NodeRpcCall[]): unknown {
-  return Array.isArray(body) ? body.map((call) => rewriteCall(injection, call)) : rewriteCall(injection, body);
+  return Array.isArray(body)
+    ? body.map((call) => rewriteCall(injection, call))
+    : rewriteCall(injection, body);
 }
 
 /** True when the fault leaves nothing of the honest answer. */

@@ -1,6 +1,10 @@
 // The faults that a faulty node knows: each changes an honest answer, or replaces it.
 
-export type NodeRpcCall = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+export type NodeRpcCall = {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly unknown[];
+};
 export type NodeRpcResponse = Record<string, unknown>;
 
 export type NodeFaultInjection =
@@ -78,10 +82,14 @@ export const LYING_FAULTS: ReadonlySet<string> = new Set([
   "omit-middle",
 ]);
 
-export const ERROR_PAGE_HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
+export const ERROR_PAGE_HTML =
+  "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
 
 /** Changes the list of answers, in the order of the calls. */
-export function tamperEnvelopes(kind: NodeFaultInjection["kind"], answers: NodeRpcResponse[]): NodeRpcResponse[] {
+export function tamperEnvelopes(
+  kind: NodeFaultInjection["kind"],
+  answers: NodeRpcResponse[],
+): NodeRpcResponse[] {
   if (kind === "reversed") return [...answers].reverse();
   if (kind === "left-out") return answers.length > 1 ? answers.slice(1) : answers;
   if (kind === "doubled") return answers.length > 1 ? [...answers, answers[0] as NodeRpcResponse] : answers;

@@ -88,7 +88,11 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
 
   async function overHttp(): Promise<PaymentFacilitator> {
     const { url, close } = await listen(
-      createFacilitatorEndpoints({ facilitator: inProcess, rules: { ...rules, payees: [payTo] }, log: silentLog }),
+      createFacilitatorEndpoints({
+        facilitator: inProcess,
+        rules: { ...rules, payees: [payTo] },
+        log: silentLog,
+      }),
     );
     closing.push(close);
     return createRemoteFacilitator({ url, timeoutMs: 8_000 });

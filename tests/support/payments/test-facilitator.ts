@@ -12,7 +12,7 @@ import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
 import { silentLog } from "../quiet-log.ts";
-import { TEST_NETWORK, signPaymentFor } from "./paid-client.ts";
+import { signPaymentFor, TEST_NETWORK } from "./paid-client.ts";
 import { type PaidStage, TEST_PRICE } from "./paid-stage.ts";
 
 export function openTestFacilitator(

@@ -8,7 +8,7 @@ import type { AlchemyOptions } from "../../../src/portfolio/providers/alchemy/cl
 import { createAlchemyProvider } from "../../../src/portfolio/providers/alchemy/provider.ts";
 import type { PinnedChain } from "../../../src/portfolio/types.ts";
 import { openFailingChain } from "../chain/recorded-chain.ts";
-import { startVendorServer, type VendorResponse, type VendorRequest } from "../http/vendor-server.ts";
+import { startVendorServer, type VendorRequest, type VendorResponse } from "../http/vendor-server.ts";
 import { makeChainConfig } from "./portfolio-parts.ts";
 
 export const ALCHEMY_KEY = "k3y/with+odd=chars";
@@ -24,7 +24,10 @@ export type AlchemyResponses = {
 };
 
 /** The server stops with the test. */
-export async function openAlchemyVendor(vendor: AlchemyResponses = {}, options: Partial<AlchemyOptions> = {}) {
+export async function openAlchemyVendor(
+  vendor: AlchemyResponses = {},
+  options: Partial<AlchemyOptions> = {},
+) {
   let asked = 0;
   const slept: number[] = [];
   const clock: Clock = { nowMs: () => 0, sleep: async (ms) => void slept.push(ms) };

@@ -1,14 +1,27 @@
 // Wallets of any balances, decimals, prices and positions, for properties of what is made of them.
 import fc from "fast-check";
 import type { Decimal } from "../../../src/lib/decimal.ts";
-import { type AssetKey, getAssetKey, type ProtocolPosition, type Holding } from "../../../src/portfolio/types.ts";
+import {
+  type AssetKey,
+  getAssetKey,
+  type Holding,
+  type ProtocolPosition,
+} from "../../../src/portfolio/types.ts";
 import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
-import { makeChainConfig, numberedContract, makeListedToken, makeChainParts, makePosition } from "./portfolio-parts.ts";
+import {
+  makeChainConfig,
+  makeChainParts,
+  makeListedToken,
+  makePosition,
+  numberedContract,
+} from "./portfolio-parts.ts";
 
 const TOKENS = 8;
 const tokens = Array.from({ length: TOKENS }, (_, index) => makeListedToken(index + 1, `T${index}`));
 const book = (slug: string, chainId: number) =>
-  makeChainConfig(slug, chainId, tokens.slice(2), { stablecoins: new Set([numberedContract(3), numberedContract(4)]) });
+  makeChainConfig(slug, chainId, tokens.slice(2), {
+    stablecoins: new Set([numberedContract(3), numberedContract(4)]),
+  });
 const books = [book("one", 1), book("two", 2), book("three", 3)];
 
 const rawBalance = fc.oneof(fc.bigInt(0n, 10n), fc.bigInt(0n, 10n ** 20n), fc.bigInt(0n, 2n ** 256n - 1n));
@@ -53,7 +66,9 @@ function keyOf(token: number): AssetKey {
 export const walletArbitrary: fc.Arbitrary<ChainData[]> = fc
   .tuple(
     ...books.map((chain) =>
-      fc.record({ holdings: holdings(TOKENS), positions, prices }).map((parts) => makeChainParts(chain, parts)),
+      fc
+        .record({ holdings: holdings(TOKENS), positions, prices })
+        .map((parts) => makeChainParts(chain, parts)),
     ),
   )
   .chain((chains) => fc.shuffledSubarray(chains, { minLength: 1 }));

@@ -4,12 +4,12 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type {
   AssetKey,
-  PinnedChain,
   ChainConfig,
-  PortfolioChain,
-  ProtocolPosition,
   Holding,
   ListedToken,
+  PinnedChain,
+  PortfolioChain,
+  ProtocolPosition,
 } from "../../../src/portfolio/types.ts";
 import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import { valueSnapshot } from "../../../src/portfolio/valuation/value-snapshot.ts";
@@ -80,11 +80,22 @@ export function makeSnapshot(...chains: readonly ChainData[]): PortfolioSnapshot
 }
 
 export function makePosition(more: Partial<ProtocolPosition>): ProtocolPosition {
-  return { protocol: "Test", kind: "vault", name: "Test", contract: null, assets: [], receiptTokens: [], ...more };
+  return {
+    protocol: "Test",
+    kind: "vault",
+    name: "Test",
+    contract: null,
+    assets: [],
+    receiptTokens: [],
+    ...more,
+  };
 }
 
 /** A chain that can be pinned and nothing else: whoever reads it in these tests is a double as well. */
-export function makeChainAccess(chain: ChainConfig, pinned: (signal: AbortSignal) => void = () => {}): PortfolioChain {
+export function makeChainAccess(
+  chain: ChainConfig,
+  pinned: (signal: AbortSignal) => void = () => {},
+): PortfolioChain {
   const unread = () => Promise.reject(new Error("nothing is read from this chain"));
   const at: PinnedChain = {
     ...{ chain, block, read: unread, callWithOverride: unread, nativeBalance: unread },

@@ -6,9 +6,9 @@ import { afterAll } from "vitest";
 import { localChain } from "../../../src/chain/chains/local.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
-import type { ChainConfig, PortfolioChain, ListedToken } from "../../../src/portfolio/types.ts";
+import type { ChainConfig, ListedToken, PortfolioChain } from "../../../src/portfolio/types.ts";
 import { type FaultyNode, startFaultyNode } from "../nodes/faulty-node.ts";
-import type { NodeRpcCall, NodeFaultInjection } from "../nodes/node-faults.ts";
+import type { NodeFaultInjection, NodeRpcCall } from "../nodes/node-faults.ts";
 import { createTestRpc } from "../nodes/test-rpc.ts";
 
 export type PortfolioStage = {
@@ -21,7 +21,10 @@ export type PortfolioStage = {
 
 /** Starts a chain for the calling test file, and stops everything when the file is done. */
 export async function startPortfolioStage(code: Readonly<Record<Hex, Hex>> = {}): Promise<PortfolioStage> {
-  const chain = await startLocalChain({ chainId: localChain.chainId, code: { ...LOCAL_GENESIS_CODE, ...code } });
+  const chain = await startLocalChain({
+    chainId: localChain.chainId,
+    code: { ...LOCAL_GENESIS_CODE, ...code },
+  });
   const nodes: FaultyNode[] = [];
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.stop()));

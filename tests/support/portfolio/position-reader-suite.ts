@@ -4,12 +4,12 @@ import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type {
   ChainConfig,
-  ProtocolPosition,
   Holding,
-  PositionResult,
   PositionReader,
+  PositionResult,
+  ProtocolPosition,
 } from "../../../src/portfolio/types.ts";
-import { type ChainRecord, type RecordedCall, openRecordedChain } from "../chain/recorded-chain.ts";
+import { type ChainRecord, openRecordedChain, type RecordedCall } from "../chain/recorded-chain.ts";
 
 export type ReaderCase = {
   readonly reader: PositionReader;

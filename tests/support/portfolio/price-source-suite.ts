@@ -43,12 +43,16 @@ export function describePriceSource(name: string, source: PriceSourceCase): void
 
   describe(`${name}, as a price source`, () => {
     it("answers with its own price", async () => {
-      expect(priceTexts(await ask("recorded", [known.asset]))).toEqual({ [known.asset.contract]: known.price });
+      expect(priceTexts(await ask("recorded", [known.asset]))).toEqual({
+        [known.asset.contract]: known.price,
+      });
     });
 
     it("keeps every digit", async () => {
       expect(Number(exact.price).toString()).not.toBe(exact.price);
-      expect(priceTexts(await ask("recorded", [exact.asset]))).toEqual({ [getAssetKey(exact.asset)]: exact.price });
+      expect(priceTexts(await ask("recorded", [exact.asset]))).toEqual({
+        [getAssetKey(exact.asset)]: exact.price,
+      });
     });
 
     it("leaves out what it does not know, and answers nothing that was not asked", async () => {

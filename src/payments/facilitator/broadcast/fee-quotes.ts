@@ -10,7 +10,10 @@ const CACHE_MS = 1_000;
 const OTHERS_MS = 500;
 
 /** Asks each client on its own; one that is much slower than the first is left out. Throws where none responds. */
-export function createFeeQuoteReader(clients: readonly PublicClient[], clock: Clock): () => Promise<FeeQuote> {
+export function createFeeQuoteReader(
+  clients: readonly PublicClient[],
+  clock: Clock,
+): () => Promise<FeeQuote> {
   let latest: { readonly quote: FeeQuote; readonly atMs: number } | null = null;
   let underWay: Promise<FeeQuote> | null = null;
 

@@ -25,7 +25,10 @@ const ABSURD = { result: `0x${(10n ** 15n).toString(16)}` };
 // A transfer takes about 90,000; the rest is room for a first transfer to a new account.
 const TRANSFER_GAS = 150_000n;
 
-async function settleBehind(faults: ResponseFaults | readonly ResponseFaults[], gas: Partial<FacilitatorGasLimits> = {}) {
+async function settleBehind(
+  faults: ResponseFaults | readonly ResponseFaults[],
+  gas: Partial<FacilitatorGasLimits> = {},
+) {
   const wires = await Promise.all([faults].flat().map((each) => openResponseProxy(stage.chain.rpcUrl, each)));
   onTestFinished(async () => void (await Promise.all(wires.map((wire) => wire.close()))));
   const facilitator = openTestFacilitator(stage, {
@@ -111,7 +114,7 @@ describe("gas in proportion to the payment", () => {
 
   it("refuses for now what would cost more than it moves", async () => {
     // A cent is 3 * 10^12 wei: for 140,000 gas, 0.02 gwei each.
-    const gas = { ofPayment: await ofPayment(3_333n, 100n) };
+    const gas = { paymentPercent: await ofPayment(3_333n, 100n) };
     await setBaseFee(GWEI);
     const { verdict, outcome, spent, transfers } = await settleBehind({}, gas);
     expect(verdict).toMatchObject({ kind: "trouble" });
@@ -122,7 +125,7 @@ describe("gas in proportion to the payment", () => {
 
   it("carries out what costs less, and never pays more than the share", async () => {
     // A cent is 10^15 wei at 10 dollars a coin.
-    const gas = { ofPayment: await ofPayment(10n, 50n) };
+    const gas = { paymentPercent: await ofPayment(10n, 50n) };
     await setBaseFee(GWEI);
     const { outcome, spent } = await settleBehind({ instead: { eth_maxPriorityFeePerGas: ABSURD } }, gas);
     expect(outcome).toMatchObject({ kind: "settled" });

@@ -18,7 +18,10 @@ export function createViemClient(
       nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
       rpcUrls: { default: { http: [] } },
     }),
-    transport: createViemTransport(urls, { timeoutMs: REQUEST_MS, ...(onUnheard ? { onNoResponse: onUnheard } : {}) }),
+    transport: createViemTransport(urls, {
+      timeoutMs: REQUEST_MS,
+      ...(onUnheard ? { onNoResponse: onUnheard } : {}),
+    }),
     pollingInterval: pollMs,
     cacheTime: 0,
   });

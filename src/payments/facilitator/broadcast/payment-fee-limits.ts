@@ -27,6 +27,8 @@ export function createFeeLimitReader(options: {
   const nativePrice = createNativePriceReader({ ...rest, feed });
   return async (amount, gas) => {
     const price = await nativePrice();
-    return price === null ? limits : feeLimitsForTransfer(limits, { amount, decimals, gas, percentMax }, price);
+    return price === null
+      ? limits
+      : feeLimitsForTransfer(limits, { amount, decimals, gas, percentMax }, price);
   };
 }

@@ -37,7 +37,7 @@ function stageOf(node: Partial<BroadcastRpc> = {}) {
   const forgotten: Hex[] = [];
   const hooks = {
     beforeSend: async () => undefined,
-    notSent: async (hash: Hex) => void forgotten.push(hash),
+    onRejected: async (hash: Hex) => void forgotten.push(hash),
   };
   const transfer = { to: TO, data: "0x", gas: 21_000n, limits, ...hooks } as const;
   const send = () => queue.send(transfer);

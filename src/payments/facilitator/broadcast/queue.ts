@@ -3,7 +3,7 @@ import { type Hex, keccak256, type LocalAccount, type TransactionSerializableEIP
 import type { Clock } from "../../../lib/clock.ts";
 import { createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
 import type { Log } from "../../../lib/log.ts";
-import { type FeeLimits, type FeeQuote, computeFees } from "./fee-limits.ts";
+import { computeFees, type FeeLimits, type FeeQuote } from "./fee-limits.ts";
 import { classifySendError, type SendErrorKind } from "./send-error.ts";
 
 /** What the queue needs of a node. */

@@ -29,7 +29,9 @@ export function classifySendError(error: unknown): SendErrorKind {
 /** Whether a failure is silence and not the other side's word: nothing can be concluded from it. */
 export function isNoResponse(error: unknown): boolean {
   if (!(error instanceof BaseError)) return error instanceof NoResponseError;
-  return error.walk((each) => each instanceof NoResponseError || each instanceof LimitExceededRpcError) !== null;
+  return (
+    error.walk((each) => each instanceof NoResponseError || each instanceof LimitExceededRpcError) !== null
+  );
 }
 
 // Code 3 is a revert by definition; many nodes have other codes for it, and words.

@@ -28,7 +28,10 @@ const SEND = "eth_sendRawTransaction";
  * In order of preference. What a node says is final; where one says nothing, the next is asked. A transaction is the
  * exception: a node that gave no response may have taken it, and no other node can refuse it on its behalf.
  */
-export function createViemTransport(urls: readonly Secret<string>[], options: ViemTransportOptions): Transport {
+export function createViemTransport(
+  urls: readonly Secret<string>[],
+  options: ViemTransportOptions,
+): Transport {
   const endpoints = urls.map((url) => createRemoteEndpoint(url));
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
     let unheard: NoResponseError | null = null;
@@ -49,7 +52,12 @@ export function createViemTransport(urls: readonly Secret<string>[], options: Vi
   return custom({ request }, { retryCount: 0 });
 }
 
-async function ask(endpoint: RemoteEndpoint, method: string, params: unknown, timeoutMs: number): Promise<unknown> {
+async function ask(
+  endpoint: RemoteEndpoint,
+  method: string,
+  params: unknown,
+  timeoutMs: number,
+): Promise<unknown> {
   const { host } = endpoint;
   const body = { jsonrpc: "2.0", id: 1, method, params: params ?? [] };
   const { status, payload } = await exchangeJson({ endpoint, body, timeoutMs }).catch((cause: unknown) => {

@@ -4,7 +4,12 @@ import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { aaveBase } from "./markets/base.ts";
 
 export const AAVE_WALLET: Hex = "0x1111111111111111111111111111111111111111";
-export const BASE_WETH = fixtureToken("0x4200000000000000000000000000000000000006", "WETH", 18, "Wrapped Ether");
+export const BASE_WETH = fixtureToken(
+  "0x4200000000000000000000000000000000000006",
+  "WETH",
+  18,
+  "Wrapped Ether",
+);
 export const BASE_USDC = fixtureToken("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
 export const A_WETH: Hex = "0xd4a0e0b9149bcee3c920d2e00b5de09138fd8bb7";
 export const DEBT_USDC: Hex = "0x59dca05b6c26dbd64b5381374aaac5cd05644c28";

@@ -6,7 +6,16 @@ import * as fixture from "./fixture.ts";
 import { AAVE_MARKETS } from "./markets.ts";
 import { aaveV3Reader } from "./reader.ts";
 
-const { A_USDC, A_WETH, BASE_USDC, BASE_WETH, DEBT_USDC, NEW_A_TOKEN, NEW_UNDERLYING, AAVE_WALLET: WALLET } = fixture;
+const {
+  A_USDC,
+  A_WETH,
+  BASE_USDC,
+  BASE_WETH,
+  DEBT_USDC,
+  NEW_A_TOKEN,
+  NEW_UNDERLYING,
+  AAVE_WALLET: WALLET,
+} = fixture;
 const ZERO = `0x${"00".repeat(32)}` as const;
 const signal = new AbortController().signal;
 const reader = aaveV3Reader(AAVE_MARKETS);
@@ -19,7 +28,7 @@ const known = [
     name: "Aave v3 Base: WETH",
     contract: A_WETH,
     assets: [{ ...BASE_WETH, rawBalance: 2_500000000000001234n }],
-    replaces: [A_WETH],
+    receiptTokens: [A_WETH],
   },
   {
     ...common,
@@ -27,7 +36,7 @@ const known = [
     name: "Aave v3 Base: USDC",
     contract: A_USDC,
     assets: [{ ...BASE_USDC, rawBalance: 1_000_000001n }],
-    replaces: [A_USDC],
+    receiptTokens: [A_USDC],
   },
   {
     ...common,
@@ -35,7 +44,7 @@ const known = [
     name: "Aave v3 Base: USDC",
     contract: DEBT_USDC,
     assets: [{ ...BASE_USDC, rawBalance: 3_141_592653n }],
-    replaces: [DEBT_USDC],
+    receiptTokens: [DEBT_USDC],
   },
 ] as const;
 const added = {
@@ -53,7 +62,7 @@ const added = {
       rawBalance: 777n,
     },
   ],
-  replaces: [NEW_A_TOKEN],
+  receiptTokens: [NEW_A_TOKEN],
 } as const;
 
 describe("Aave v3", () => {

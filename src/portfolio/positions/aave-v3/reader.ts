@@ -1,11 +1,16 @@
 // Aave v3: what a wallet supplied and borrowed, from the balances of the receipt and debt tokens of every reserve.
 
-import { decodeAddressArray, decodeTokenAmount, wordToAddress, decodeWords } from "../../../lib/abi/return-data.ts";
+import {
+  decodeAddressArray,
+  decodeTokenAmount,
+  decodeWords,
+  wordToAddress,
+} from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../contract-reads.ts";
 import { readByMulticall } from "../../multicall.ts";
-import type { Asset, ContractRead, ProtocolPosition, PositionReader } from "../../types.ts";
-import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
+import type { Asset, ContractRead, PositionReader, ProtocolPosition } from "../../types.ts";
+import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { AaveMarket, AaveReserve } from "./market.ts";
 
 /** A pool keeps a user's reserves in one word, two bits each: there are never more. */

@@ -11,7 +11,7 @@ const reader = compoundV3Reader(COMET_MARKETS);
 const signal = new AbortController().signal;
 const STRANGER = `0x${"5e".repeat(20)}` as const;
 const markets = [...fixture.otherComets, USDC_COMET, WETH_COMET];
-const common = { protocol: "compound-v3", replaces: [] } as const;
+const common = { protocol: "compound-v3", receiptTokens: [] } as const;
 
 describe("Compound v3", () => {
   describePositionReader({

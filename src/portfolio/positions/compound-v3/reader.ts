@@ -1,11 +1,17 @@
 // Compound v3: the base asset a wallet supplied or borrowed in each market, and the collateral behind it.
 
-import { TOKEN_AMOUNT_MAX, decodeAddress, decodeTokenAmount, wordToAddress, decodeWords } from "../../../lib/abi/return-data.ts";
+import {
+  decodeAddress,
+  decodeTokenAmount,
+  decodeWords,
+  TOKEN_AMOUNT_MAX,
+  wordToAddress,
+} from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../contract-reads.ts";
 import { readByMulticall } from "../../multicall.ts";
-import type { ProtocolPosition, Holding, PositionKind, PositionReader } from "../../types.ts";
-import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
+import type { Holding, PositionKind, PositionReader, ProtocolPosition } from "../../types.ts";
+import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CometMarket } from "./markets.ts";
 
 const CALLS_PER_MARKET = 3;
@@ -89,7 +95,10 @@ export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMa
         else if (account.supplied + account.borrowed > 0n) incomplete(account, "The base asset");
       }
 
-      const inquiry = prepareAssetLookup(question, [...bases.values(), ...collaterals.map(({ asset }) => asset)]);
+      const inquiry = prepareAssetLookup(question, [
+        ...bases.values(),
+        ...collaterals.map(({ asset }) => asset),
+      ]);
       const calls = [
         ...collaterals.map(({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
         ...inquiry.calls,

@@ -3,8 +3,18 @@ import type { Hex } from "../../../lib/hex.ts";
 import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 
 export const DAI = fixtureToken("0x6b175474e89094c44da98b954eedeac495271d0f", "DAI", 18, "Dai Stablecoin");
-export const SAVINGS_DAI = fixtureToken("0x83f20f44975d03b1b09e64809b757c47f942beea", "sDAI", 18, "Savings Dai");
-export const VAULT_WETH = fixtureToken("0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", "WETH", 18, "Wrapped Ether");
+export const SAVINGS_DAI = fixtureToken(
+  "0x83f20f44975d03b1b09e64809b757c47f942beea",
+  "sDAI",
+  18,
+  "Savings Dai",
+);
+export const VAULT_WETH = fixtureToken(
+  "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+  "WETH",
+  18,
+  "Wrapped Ether",
+);
 export const UNLISTED_VAULT: Hex = "0x00000000000000000000000000000000000bad00";
 
 export const vaultChainConfig = fixtureChainConfig(1, "Ethereum", [DAI, SAVINGS_DAI, VAULT_WETH]);
@@ -18,6 +28,11 @@ export const TOTAL_SUPPLY_FUNCTION = "totalSupply() view returns (uint256)";
 
 export const erc4626Calls = [
   { to: SAVINGS_DAI.contract, function: ASSET_FUNCTION, args: [], result: DAI.contract },
-  { to: SAVINGS_DAI.contract, function: CONVERT_TO_ASSETS_FUNCTION, args: [VAULT_SHARES], result: VAULT_ASSETS },
+  {
+    to: SAVINGS_DAI.contract,
+    function: CONVERT_TO_ASSETS_FUNCTION,
+    args: [VAULT_SHARES],
+    result: VAULT_ASSETS,
+  },
   { to: DAI.contract, function: TOTAL_SUPPLY_FUNCTION, args: [], result: 3_200_000_000_000000000000000000n },
 ];

@@ -3,15 +3,25 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { startEvm } from "@sextant/contracts/test/evm";
 import { describe, expect, it } from "vitest";
-import { type RecordedCall, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { PinnedChain, ContractRead, Holding } from "../../types.ts";
+import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
 import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
 import { erc4626Reader } from "./reader.ts";
 
-const { DAI, SAVINGS_DAI, VAULT_WETH: WETH, UNLISTED_VAULT: UNLISTED, VAULT_SHARES: SHARES, VAULT_ASSETS: ASSETS, ASSET_FUNCTION: ASSET, CONVERT_TO_ASSETS_FUNCTION: CONVERT, vaultChainConfig: vaultBook } = fixture;
+const {
+  DAI,
+  SAVINGS_DAI,
+  VAULT_WETH: WETH,
+  UNLISTED_VAULT: UNLISTED,
+  VAULT_SHARES: SHARES,
+  VAULT_ASSETS: ASSETS,
+  ASSET_FUNCTION: ASSET,
+  CONVERT_TO_ASSETS_FUNCTION: CONVERT,
+  vaultChainConfig: vaultBook,
+} = fixture;
 const wallet: Hex = "0x1111111111111111111111111111111111111111";
 const signal = new AbortController().signal;
 const shares: Holding = { ...SAVINGS_DAI, rawBalance: SHARES };
@@ -130,7 +140,10 @@ describe("ERC-4626 on a real EVM", async () => {
     const recorded = openRecordedChain({ chain, calls: [] });
     const at: PinnedChain = { ...recorded, read: (calls) => Promise.all(calls.map(ask)) };
 
-    const { positions, warnings } = await erc4626Reader.read({ at, wallet: owner.address, holdings: held }, signal);
+    const { positions, warnings } = await erc4626Reader.read(
+      { at, wallet: owner.address, holdings: held },
+      signal,
+    );
     expect(warnings).toEqual([]);
     expect(positions.length).toBe(1);
     expect(positions[0]).toMatchObject({ kind: "vault", name: "Coin Vault", replaces: [share.contract] });

@@ -3,7 +3,7 @@
 import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../contract-reads.ts";
-import type { ProtocolPosition, Holding, ListedToken, PositionReader } from "../../types.ts";
+import type { Holding, ListedToken, PositionReader, ProtocolPosition } from "../../types.ts";
 
 /** A storage read behind a proxy or two. */
 const ASSET_GAS_MAX = 100_000;

@@ -4,7 +4,7 @@ import { decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import { createCallEncoder } from "../../contract-reads.ts";
 import { readByMulticall } from "../../multicall.ts";
 import type { PositionReader } from "../../types.ts";
-import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
+import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { WstEthMarket } from "./markets.ts";
 
 const getStEthByWstEth = createCallEncoder("function getStETHByWstETH(uint256) view returns (uint256)");
@@ -40,7 +40,7 @@ export function wstEthReader(markets: ReadonlyMap<number, WstEthMarket>): Positi
         name: "Wrapped staked ether",
         contract: market.wstEth,
         assets: [{ ...asset, rawBalance: amount }],
-        replaces: [market.wstEth],
+        receiptTokens: [market.wstEth],
       } as const;
       return { positions: [position], warnings: [] };
     },

@@ -1,6 +1,6 @@
 // What the Uniswap v3 position manager and pools answer, decoded and checked for what a pool can not say.
 import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
-import { TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned, decodeWords } from "../../../lib/abi/return-data.ts";
+import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../contract-reads.ts";
 import type { UniswapV3Deployment } from "./deployments.ts";

@@ -24,7 +24,12 @@ const WRAP = 1n << 256n;
 const GLOBAL_0 = 7230846211487902384750293847502934875n;
 const GLOBAL_1 = 200000000000000000000000000000000000000n;
 
-export const IN_RANGE_POSITION = { id: 612_345n, liquidity: 3_453_250_172_946_723n, lower: 195_000, upper: 197_000 };
+export const IN_RANGE_POSITION = {
+  id: 612_345n,
+  liquidity: 3_453_250_172_946_723n,
+  lower: 195_000,
+  upper: 197_000,
+};
 const ABOVE = { id: 598_001n, liquidity: 1_000_000_000_000_000n, lower: 197_010, upper: 198_010 };
 const EMPTIED = { id: 400_404n, liquidity: 0n, lower: -887_270, upper: 887_270 };
 
@@ -32,7 +37,12 @@ type Range = typeof IN_RANGE_POSITION;
 
 function nft({ id, liquidity, lower, upper }: Range, [last0, last1, owed0, owed1]: readonly bigint[]) {
   const pair = [0n, NOBODY, UNISWAP_USDC.contract, UNISWAP_WETH, 500, lower, upper, liquidity];
-  return { to: POSITION_MANAGER, function: POSITIONS_FUNCTION, args: [id], result: [...pair, last0, last1, owed0, owed1] };
+  return {
+    to: POSITION_MANAGER,
+    function: POSITIONS_FUNCTION,
+    args: [id],
+    result: [...pair, last0, last1, owed0, owed1],
+  };
 }
 
 function tick(index: number, outside0: bigint, outside1: bigint) {
@@ -52,7 +62,12 @@ export const uniswapCalls = [
   ownedNftCall(EMPTIED.id, 0n),
   ownedNftCall(ABOVE.id, 1n),
   ownedNftCall(IN_RANGE_POSITION.id, 2n),
-  nft(IN_RANGE_POSITION, [5999759153788512097615249706152497066n, 96990000000000000000000000000000000000n, 7n, 11n]),
+  nft(IN_RANGE_POSITION, [
+    5999759153788512097615249706152497066n,
+    96990000000000000000000000000000000000n,
+    7n,
+    11n,
+  ]),
   // The price never was in this range since: the counters inside stand still.
   nft(ABOVE, [400n, WRAP - 300n, 0n, 0n]),
   nft(EMPTIED, [1n, 2n, 0n, 0n]),
@@ -62,8 +77,18 @@ export const uniswapCalls = [
     args: [],
     result: [1435265065383891124837545821636479n, 196_100, 12, 723, 723, 0, true],
   },
-  { to: USDC_WETH_POOL, function: "feeGrowthGlobal0X128() view returns (uint256)", args: [], result: GLOBAL_0 },
-  { to: USDC_WETH_POOL, function: "feeGrowthGlobal1X128() view returns (uint256)", args: [], result: GLOBAL_1 },
+  {
+    to: USDC_WETH_POOL,
+    function: "feeGrowthGlobal0X128() view returns (uint256)",
+    args: [],
+    result: GLOBAL_0,
+  },
+  {
+    to: USDC_WETH_POOL,
+    function: "feeGrowthGlobal1X128() view returns (uint256)",
+    args: [],
+    result: GLOBAL_1,
+  },
   tick(195_000, 1230846211487902384750293847502934875n, 108000000000000000000000000000000000000n),
   tick(197_000, 230846211487902384750293847502934n, WRAP - 5000000000000000000000000000000000000n),
   tick(197_010, 1_400n, 700n),

@@ -1,6 +1,6 @@
 // Uniswap v3: the shared suite, pool addresses that exist, and wallets with many NFTs.
 import { describe, expect, it } from "vitest";
-import { type RecordedCall, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { computePoolAddress } from "./contracts.ts";
@@ -8,12 +8,19 @@ import { UNISWAP_V3_DEPLOYMENTS } from "./deployments.ts";
 import * as fixture from "./fixture.ts";
 import { uniswapV3Reader } from "./reader.ts";
 
-const { POSITION_MANAGER: MANAGER, POSITIONS_FUNCTION: NFT, BALANCE_OF_FUNCTION: NFT_COUNT, UNISWAP_USDC: USDC, UNISWAP_WALLET: WALLET, UNISWAP_WETH: WETH } = fixture;
+const {
+  POSITION_MANAGER: MANAGER,
+  POSITIONS_FUNCTION: NFT,
+  BALANCE_OF_FUNCTION: NFT_COUNT,
+  UNISWAP_USDC: USDC,
+  UNISWAP_WALLET: WALLET,
+  UNISWAP_WETH: WETH,
+} = fixture;
 const reader = uniswapV3Reader(UNISWAP_V3_DEPLOYMENTS);
 const chain = fixture.uniswapChainConfig;
 const signal = new AbortController().signal;
 const weth = { contract: WETH, symbol: "WETH", name: "Wrapped Ether", decimals: 18, logo: null };
-const common = { protocol: "uniswap-v3", kind: "liquidity", contract: MANAGER, replaces: [] } as const;
+const common = { protocol: "uniswap-v3", kind: "liquidity", contract: MANAGER, receiptTokens: [] } as const;
 
 describe("Uniswap v3", () => {
   describePositionReader({

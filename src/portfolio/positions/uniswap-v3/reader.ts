@@ -1,13 +1,18 @@
 // Uniswap v3: liquidity NFTs as the two amounts they would pay out now, uncollected fees included.
 
-import { TOKEN_AMOUNT_MAX, decodeTokenAmount, decodeWord } from "../../../lib/abi/return-data.ts";
+import { decodeTokenAmount, decodeWord, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { readByMulticall } from "../../multicall.ts";
-import type { ProtocolPosition, PositionQuery, PositionReader } from "../../types.ts";
-import { prepareAssetLookup, createUnknownAsset } from "../asset-metadata.ts";
+import type { PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import * as uniswap from "./contracts.ts";
 import type { UniswapV3Deployment } from "./deployments.ts";
-import { getAmountsForLiquidity, getFeeGrowthInside, computeFeesSince, type PairAmounts } from "./tick-math.ts";
+import {
+  computeFeesSince,
+  getAmountsForLiquidity,
+  getFeeGrowthInside,
+  type PairAmounts,
+} from "./tick-math.ts";
 
 /** Asked for before the number of NFTs is known: it spares nearly every wallet a round trip. */
 const FIRST_COUNT = 16;

@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  computeFeesSince,
   getAmountsForLiquidity,
   getFeeGrowthInside,
-  computeFeesSince,
+  getSqrtPriceAtTick,
   SQRT_PRICE_MAX,
   SQRT_PRICE_MIN,
-  getSqrtPriceAtTick,
   TICK_BIT_FACTORS,
   TICK_MAX,
   TICK_MIN,

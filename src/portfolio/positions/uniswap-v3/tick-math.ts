@@ -56,7 +56,11 @@ type LiquidityRange = { readonly tickLower: number; readonly tickUpper: number }
 export type PairAmounts = { readonly amount0: bigint; readonly amount1: bigint };
 
 /** What burning the liquidity would pay out at this price, rounded down as the pools do. */
-export function getAmountsForLiquidity(liquidity: bigint, sqrtPrice: bigint, range: LiquidityRange): PairAmounts {
+export function getAmountsForLiquidity(
+  liquidity: bigint,
+  sqrtPrice: bigint,
+  range: LiquidityRange,
+): PairAmounts {
   const lower = getSqrtPriceAtTick(range.tickLower);
   const upper = getSqrtPriceAtTick(range.tickUpper);
   const price = sqrtPrice < lower ? lower : sqrtPrice > upper ? upper : sqrtPrice;

@@ -87,7 +87,9 @@ function readTransferPage(result: unknown): TransferPage {
 }
 
 function readTransfer(transfer: unknown): Transfer {
-  const { hash, blockNum, from, to, category, metadata } = isJsonObject(transfer) ? transfer : ({} as JsonObject);
+  const { hash, blockNum, from, to, category, metadata } = isJsonObject(transfer)
+    ? transfer
+    : ({} as JsonObject);
   if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw unreadable();
   if (typeof blockNum !== "string" || !/^0x[0-9a-fA-F]{1,12}$/.test(blockNum)) throw unreadable();
   return {

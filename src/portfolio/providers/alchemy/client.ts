@@ -3,7 +3,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { isJsonObject } from "../../../lib/json-object.ts";
 import { retry } from "../../../lib/retry.ts";
 import type { Secret } from "../../../lib/secret.ts";
-import { sendVendorRequest, type FetchFunction, redactSecrets, VendorError } from "../../vendor-request.ts";
+import { type FetchFunction, redactSecrets, sendVendorRequest, VendorError } from "../../vendor-request.ts";
 
 export type AlchemyOptions = {
   readonly key: Secret<string>;
@@ -47,7 +47,7 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
   const keyPath = encodeURIComponent(options.key.reveal());
 
   function ask<T>(url: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T> {
-    const question = { fetch, url, body, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX, secrets };
+    const question = { fetch, url, body, timeoutMs, responseBytesMax: ANSWER_BYTES_MAX, secrets };
     return retry(async () => read(refuseError(await sendVendorRequest(question, signal), secrets)), {
       attemptsMax: ATTEMPTS_MAX,
       delayMsBase: DELAY_MS_BASE,

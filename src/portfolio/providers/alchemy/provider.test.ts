@@ -90,7 +90,9 @@ describe("alchemy's balances", () => {
       { ...entry, tokenAddress: "0x0000000000000000000000000000000000001010" },
       { ...entry, tokenAddress: null },
     ];
-    const { read } = await openAlchemyVendor({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
+    const { read } = await openAlchemyVendor({
+      tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }),
+    });
     const { holdings } = await read(alchemyChain(137));
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([[null, 7n]]);
   });
@@ -101,7 +103,9 @@ describe("alchemy's balances", () => {
       { ...entry, tokenAddress: null, tokenBalance: "0x" },
       { ...entry, tokenAddress: "native", tokenBalance: "0x9" },
     ];
-    const { read } = await openAlchemyVendor({ tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }) });
+    const { read } = await openAlchemyVendor({
+      tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }),
+    });
     expect((await read()).holdings).toMatchObject([{ contract: null, rawBalance: 9n }]);
   });
 
@@ -165,12 +169,17 @@ describe("alchemy's balances are refused", () => {
   });
 
   it("when no answer comes in time", async () => {
-    const { read } = await openAlchemyVendor({ tokens: () => ({ text: "", silent: true }) }, { timeoutMs: 50 });
+    const { read } = await openAlchemyVendor(
+      { tokens: () => ({ text: "", silent: true }) },
+      { timeoutMs: 50 },
+    );
     expect(inspect(await faultOf(read()))).toContain("no answer within 50 ms");
   });
 
   it("on a chain that Alchemy does not serve", async () => {
-    expect((await faultOf((await openAlchemyVendor()).read(alchemyChain(31_337)))).code).toBe("PROVIDER_FAILED");
+    expect((await faultOf((await openAlchemyVendor()).read(alchemyChain(31_337)))).code).toBe(
+      "PROVIDER_FAILED",
+    );
   });
 });
 

@@ -2,18 +2,18 @@
 import type { Decimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import {
-  type WalletActivity,
   type AssetKey,
-  getAssetKey,
   type ChainConfig,
+  getAssetKey,
   type Holding,
   type HoldingsProvider,
+  type WalletActivity,
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import { readAlchemyActivity } from "./activity.ts";
 import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { ALCHEMY_NETWORKS } from "./networks.ts";
-import type { AlchemyTokenQuery, AlchemyToken } from "./parse-token.ts";
+import type { AlchemyToken, AlchemyTokenQuery } from "./parse-token.ts";
 import { readAlchemyTokens } from "./tokens.ts";
 
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.

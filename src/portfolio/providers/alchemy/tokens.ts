@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../../lib/json-object.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";
-import { type AlchemyTokenQuery, parseAlchemyToken, type AlchemyToken } from "./parse-token.ts";
+import { type AlchemyToken, type AlchemyTokenQuery, parseAlchemyToken } from "./parse-token.ts";
 
 // About ten thousand tokens; whoever holds more is not served half.
 const PAGES_MAX = 100;

@@ -6,7 +6,7 @@ import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../contract-reads.ts";
 import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../multicall-encoding.ts";
-import type { PinnedChain, ContractRead } from "../../types.ts";
+import type { ContractRead, PinnedChain } from "../../types.ts";
 import type { BalanceQuery, TokenBalances } from "./scan-balances.ts";
 
 const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");

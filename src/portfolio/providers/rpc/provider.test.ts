@@ -1,16 +1,19 @@
 // Balances on a real chain, hostile tokens among the good ones, by the lent scanner and through Multicall3.
 
 import {
-  returningCode,
-  HOSTILE_TOKENS,
   HOSTILE_CODE,
+  HOSTILE_TOKENS,
   numberedAddress,
+  returningCode,
 } from "@sextant/contracts/test/hostile-token-code";
 import fc from "fast-check";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import type { FaultyNode } from "../../../../tests/support/nodes/faulty-node.ts";
-import { rejectStateOverrides, startPortfolioStage } from "../../../../tests/support/portfolio/portfolio-stage.ts";
+import {
+  rejectStateOverrides,
+  startPortfolioStage,
+} from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 // Sixteen of each hostile kind, and tokens of many balances, zero and the largest among them.
@@ -144,7 +147,9 @@ describe("the provider", () => {
     });
     const reason = new Error("nobody waits");
     const fine = await stage.port(ways.lent, []).pin(signal);
-    await expect(rpcHoldingsProvider.read({ at: fine, wallet }, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(rpcHoldingsProvider.read({ at: fine, wallet }, AbortSignal.abort(reason))).rejects.toBe(
+      reason,
+    );
   });
 
   it("refuses a scan that can not be true", async () => {
@@ -155,7 +160,9 @@ describe("the provider", () => {
     const lies = [lie([96n, 192n, 1n, 1n, 5n, 9n, 0n]), lie([96n, 128n, 2n, 0n, 0n]), "0x1234" as const];
     for (const answer of lies) {
       const readLent = async () => answer;
-      await expect(rpcHoldingsProvider.read({ at: { ...at, callWithOverride: readLent }, wallet }, signal)).rejects.toMatchObject({
+      await expect(
+        rpcHoldingsProvider.read({ at: { ...at, callWithOverride: readLent }, wallet }, signal),
+      ).rejects.toMatchObject({
         code: "NODE_UNAVAILABLE",
       });
     }

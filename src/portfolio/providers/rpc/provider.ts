@@ -2,11 +2,11 @@
 import type { Hex } from "../../../lib/hex.ts";
 import { isPseudoNative } from "../../tokens/pseudo-native.ts";
 import type {
-  PinnedChain,
   ChainConfig,
   ChainHoldings,
   Holding,
   HoldingsProvider,
+  PinnedChain,
   WalletQuery,
 } from "../../types.ts";
 import { readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";

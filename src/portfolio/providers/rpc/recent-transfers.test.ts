@@ -115,11 +115,11 @@ describe("the window", () => {
     const { at } = chainOf(1_000_000, { transfers: [999_999] });
     const hang = (_: WalletTransferQuery, abort: AbortSignal) =>
       new Promise<never>((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
-    await expect(readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, 20)).rejects.toMatchObject(
-      {
-        name: "TimeoutError",
-      },
-    );
+    await expect(
+      readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, 20),
+    ).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
     const first: PinnedChain["transfers"] = (question, abort) =>
       question.toBlock === 1_000_000 ? at.transfers(question, abort) : hang(question, abort);
     expect(await readRecentTransfers({ ...at, transfers: first }, WALLET, "to", signal, 20)).toEqual({

@@ -1,7 +1,7 @@
 // Token balances of one wallet, by the best way that the node allows.
 import type { PinnedChain } from "../../types.ts";
 import { readBalancesByMulticall } from "./multicall-balances.ts";
-import { type BalanceQuery, type TokenBalances, readBalancesByScan } from "./scan-balances.ts";
+import { type BalanceQuery, readBalancesByScan, type TokenBalances } from "./scan-balances.ts";
 
 /** Complete, or it rejects. */
 export async function readTokenBalances(
@@ -10,5 +10,7 @@ export async function readTokenBalances(
   signal: AbortSignal,
 ): Promise<TokenBalances> {
   if (question.tokens.length === 0) return { held: new Map(), failed: [] };
-  return (await readBalancesByScan(at, question, signal)) ?? (await readBalancesByMulticall(at, question, signal));
+  return (
+    (await readBalancesByScan(at, question, signal)) ?? (await readBalancesByMulticall(at, question, signal))
+  );
 }

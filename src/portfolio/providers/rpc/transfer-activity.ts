@@ -1,7 +1,10 @@
 // Recent activity from transfer logs: one entry per transaction, newest first, each with the time of its block.
-import { ACTIVITY_MAX, type WalletActivity, type PinnedChain, type TransferLog } from "../../types.ts";
+import { ACTIVITY_MAX, type PinnedChain, type TransferLog, type WalletActivity } from "../../types.ts";
 
-export type TransferActivity = { readonly activity: readonly WalletActivity[]; readonly warnings: readonly string[] };
+export type TransferActivity = {
+  readonly activity: readonly WalletActivity[];
+  readonly warnings: readonly string[];
+};
 
 export async function readTransferActivity(
   at: PinnedChain,
