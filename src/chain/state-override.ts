@@ -2,17 +2,19 @@
 
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { PinnedBlock } from "../portfolio/types.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
 import { contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall } from "./headers.ts";
 import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import type { Rpc, RpcCall } from "./rpc/types.ts";
 
+type BlockToCallAt = Pick<BlockHeader, "number" | "hash">;
+
 export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
 
 export type OverrideCaller = {
   /** Null when the node does not lend, or can not finish this call. */
-  callWithOverride(block: PinnedBlock, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
+  callWithOverride(block: BlockToCallAt, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
 };
 
 // Made up, so nothing is deployed there: the code that is lent meets no state.
@@ -33,7 +35,7 @@ const FAILURES_OF_THE_CALL: ReadonlySet<RpcFailureKind> = new Set([
   "response-too-large",
 ]);
 
-type Ask = (rpc: Rpc, block: PinnedBlock, call: OverrideCall, signal: AbortSignal) => Promise<Hex>;
+type Ask = (rpc: Rpc, block: BlockToCallAt, call: OverrideCall, signal: AbortSignal) => Promise<Hex>;
 
 export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {
   // Some nodes lend code only at a block that is named by its number.

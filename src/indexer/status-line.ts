@@ -1,12 +1,11 @@
 // The status line of a running command: redrawn in a terminal, a line now and then in a log file.
-import type { CommandContext } from "../cli/command.ts";
 import type { IndexerReport } from "./status.ts";
 
 const LINE_MS_TERMINAL = 1_000;
 const LINE_MS_FILE = 15_000;
 
 /** Shows what `line` makes until the timer is cleared. */
-export function startStatusLine(say: CommandContext["print"], line: () => Promise<string>): NodeJS.Timeout {
+export function startStatusLine(say: (text: string) => void, line: () => Promise<string>): NodeJS.Timeout {
   const terminal = process.stdout.isTTY === true;
   const show = async () => {
     // While the tables are made, or when everything is about to stop, there is nothing to count; the next line tells.

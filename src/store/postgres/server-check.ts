@@ -29,7 +29,7 @@ export async function assertSupportedServer(database: Checked): Promise<void> {
 }
 
 export async function ensureSchema(database: Checked): Promise<void> {
-  const { schema, place } = database;
+  const { schema, target } = database;
   // Asked first: a user who may not create schemas may well use one that was made for them.
   const { rows } = await database.query({
     text: "SELECT 1 FROM pg_namespace WHERE nspname = $1",
@@ -44,7 +44,7 @@ export async function ensureSchema(database: Checked): Promise<void> {
     if (sqlState(error) !== "42501") throw error;
     throw new Fault(
       "DATABASE_INCOMPATIBLE",
-      `The user "${place.user}" may not create the schema "${schema}" in the database "${place.database}"; create it for them, or grant CREATE.`,
+      `The user "${target.user}" may not create the schema "${schema}" in the database "${target.database}"; create it for them, or grant CREATE.`,
       { cause: error },
     );
   }
