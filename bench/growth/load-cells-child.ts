@@ -5,8 +5,8 @@ import { runHttpLoad } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
 import type { TableSizes } from "../api/row-generators.ts";
 import type { ServerReady } from "../api/server-child.ts";
+import { type Quantiles, quantilesOf } from "../harness/measurement.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
-import { type Quantiles, quantilesOf } from "../harness/quantiles.ts";
 
 export type CellTask = {
   readonly name: string;

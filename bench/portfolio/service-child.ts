@@ -17,8 +17,8 @@ import { startCpuTimeServer } from "../api/cpu-time.ts";
 import type { ServerReady } from "../api/server-child.ts";
 import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
-import { buildListedToken } from "./listed-tokens.ts";
 import type { PaymentChainReady } from "./paid-chain-child.ts";
+import { buildListedToken } from "./token-market.ts";
 
 export type ServiceTask = BenchDatabaseTarget & { readonly chain: PaymentChainReady };
 

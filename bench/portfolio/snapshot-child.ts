@@ -13,8 +13,8 @@ import type { PortfolioChain } from "../../src/portfolio/types.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { countRoundTrips, planExchanges, recordExchanges, replayExchanges } from "./exchange-plan.ts";
-import { buildTokenList } from "./listed-tokens.ts";
 import type { ReadyNode } from "./nodes-child.ts";
+import { buildTokenList } from "./token-market.ts";
 
 export type SnapshotTask = {
   readonly nodes: readonly ReadyNode[];

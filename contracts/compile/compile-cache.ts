@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type CompiledContract, compileContracts } from "./compile-contracts.ts";
+import { hashSources } from "./compiler-settings.ts";
 import { readOwnSources } from "./source-files.ts";
-import { hashSources } from "./source-hash.ts";
 
 const cacheFolder = fileURLToPath(new URL("../../node_modules/.cache/sextant-contracts/", import.meta.url));
 // The code that reads the compiler's answer decides what is kept of it.

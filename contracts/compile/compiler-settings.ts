@@ -1,5 +1,15 @@
 // How the contracts are compiled: the pinned versions and every setting that changes the output.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { readOwnSources, type SourceFile } from "./source-files.ts";
+
+// One hash over everything the compiled output depends on.
+
+// The library is known by its exact version: hashing its files would need a development install.
+export function hashSources(sources: readonly SourceFile[] = readOwnSources()): string {
+  const everything = { sources, compilerSettings, selectedOutput, versions: readPinnedVersions() };
+  return createHash("sha256").update(JSON.stringify(everything)).digest("hex");
+}
 
 const packageFile = new URL("../package.json", import.meta.url);
 

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { generatedSourceHash } from "../generated/source-hash.ts";
 import { compileWithCache } from "./compile-cache.ts";
+import { hashSources } from "./compiler-settings.ts";
 import { readGenerated, renderGenerated } from "./generated-files.ts";
 import { findStaleGeneratedFiles } from "./generated-is-stale.ts";
 import { readOwnSources } from "./source-files.ts";
-import { hashSources } from "./source-hash.ts";
 
 // The compiler alone takes 10 s on a quiet machine; a noisy one is several times slower.
 const compileTimeoutMs = 180_000;

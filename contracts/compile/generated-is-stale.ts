@@ -1,6 +1,6 @@
 // Tells in milliseconds, without the compiler, whether the generated files belong to the sources.
 import { generatedSourceHash } from "../generated/source-hash.ts";
-import { hashSources } from "./source-hash.ts";
+import { hashSources } from "./compiler-settings.ts";
 
 export function findStaleGeneratedFiles(): string | null {
   if (hashSources() === generatedSourceHash) return null;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { fileURLToPath } from "node:url";
 import { type Hex, parseAbi } from "viem";
 import { compileContracts } from "../compile/compile-contracts.ts";
-import { hashSources } from "../compile/source-hash.ts";
+import { hashSources } from "../compile/compiler-settings.ts";
 
 const sourceFolder = fileURLToPath(new URL("./actors/", import.meta.url));
 const cacheFolder = fileURLToPath(new URL("../../node_modules/.cache/sextant-actors/", import.meta.url));

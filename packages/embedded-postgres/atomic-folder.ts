@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isAlreadyExistsError, isNotFoundError } from "./file-errors.ts";
+import { isAlreadyExistsError, isNotFoundError } from "./errors.ts";
 import { isProcessAlive } from "./processes.ts";
 
 const UNFINISHED = /\.new-(\d+)-[0-9a-f]+$/;

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { createFolderAtomically, isEmptyOrMissing } from "./atomic-folder.ts";
-import { runProgram } from "./run-program.ts";
+import { runProgram } from "./processes.ts";
 import type { ServerAccount } from "./server-account.ts";
 
 export type PostgresBinaries = {

@@ -5,9 +5,8 @@ import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { createFolderAtomically, isEmptyOrMissing } from "./atomic-folder.ts";
 import type { PostgresBinaries } from "./binaries.ts";
-import { createStartError } from "./errors.ts";
-import { isNotFoundError } from "./file-errors.ts";
-import { runProgram } from "./run-program.ts";
+import { createStartError, isNotFoundError } from "./errors.ts";
+import { runProgram } from "./processes.ts";
 import { makePrivate, type ServerFolders } from "./server-folders.ts";
 import type { Durability } from "./server-settings.ts";
 

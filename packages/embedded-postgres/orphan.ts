@@ -6,7 +6,7 @@ import { claimServer } from "./claim.ts";
 import { type PostmasterFile, readPostmasterFile, removeStaleLockFiles } from "./postmaster-file.ts";
 import { isProcessAlive, isServerProcessOf, waitForProcessExit } from "./processes.ts";
 import type { ServerFolders } from "./server-folders.ts";
-import { FAST_SHUTDOWN_MS_MAX, IMMEDIATE_SHUTDOWN_MS_MAX, RECOVERY_MS_MAX } from "./time-limits.ts";
+import { FAST_SHUTDOWN_MS_MAX, IMMEDIATE_SHUTDOWN_MS_MAX, RECOVERY_MS_MAX } from "./server-settings.ts";
 
 const LOOK_EVERY_MS = 50;
 // A killed owner's session ends as soon as the server reads from it; on a loaded machine that takes a moment.

@@ -1,7 +1,7 @@
 // postmaster.pid: what a server, running or dead, says about itself in its data folder.
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isNotFoundError } from "./file-errors.ts";
+import { isNotFoundError } from "./errors.ts";
 import { isProcessAlive, isServerProcessOf } from "./processes.ts";
 import type { ServerFolders } from "./server-folders.ts";
 

@@ -1,9 +1,52 @@
 // Questions about other processes: is it alive, is it the server of our data folder, has it left.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemErrorCode } from "./file-errors.ts";
-import { SERVER_ENVIRONMENT } from "./server-account.ts";
+import { systemErrorCode } from "./errors.ts";
+import { SERVER_ENVIRONMENT, type ServerAccount } from "./server-account.ts";
+
+// Runs a short-lived program as the server's account and keeps the end of what it said.
+
+// Enough for every complaint of initdb; a program gone mad must not fill our memory.
+const OUTPUT_LENGTH_MAX = 8_000;
+
+export type ProgramResult = { readonly succeeded: boolean; readonly output: string };
+
+/** Resolves also when the program fails or can not be started at all; its words are the reason to show. */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  options: { account: ServerAccount; timeoutMs: number },
+): Promise<ProgramResult> {
+  return await new Promise((resolve) => {
+    let output = "";
+    const child = spawn(file, args, {
+      ...options.account,
+      cwd: "/",
+      env: SERVER_ENVIRONMENT,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: options.timeoutMs,
+      killSignal: "SIGKILL",
+    });
+    const keep = (chunk: string) => {
+      output = (output + chunk).slice(-OUTPUT_LENGTH_MAX);
+    };
+    child.stdout.setEncoding("utf8").on("data", keep);
+    child.stderr.setEncoding("utf8").on("data", keep);
+    child.once("error", (error) => resolve({ succeeded: false, output: `${output}${error.message}` }));
+    child.once("close", (code, signal) => {
+      resolve({ succeeded: code === 0, output: signal ? `${output}ended by ${signal}` : output });
+    });
+  });
+}
+
+// Takes a stream off the list of things that keep Node running.
+
+/** Pipes to children and database connections are sockets underneath, though their declared types do not say so. */
+
+export function unrefStream(stream: object | null): void {
+  if (stream && "unref" in stream && typeof stream.unref === "function") stream.unref();
+}
 
 // A quarter of what a person notices; each look costs one system call.
 const LOOK_EVERY_MS = 25;

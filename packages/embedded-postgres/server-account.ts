@@ -1,7 +1,7 @@
 // Which account runs the server: PostgreSQL refuses to be root, so root hands it to an unprivileged one.
 import { spawnSync } from "node:child_process";
 import { lstat } from "node:fs/promises";
-import { isNotFoundError } from "./file-errors.ts";
+import { isNotFoundError } from "./errors.ts";
 
 /** Spread into spawn options; empty when the server runs as the user we are. */
 export type ServerAccount = { readonly uid?: number; readonly gid?: number };

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { Fault } from "../../src/lib/fault.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { removeUnfinishedFolders } from "./atomic-folder.ts";
-import { isNotFoundError, systemErrorCode } from "./file-errors.ts";
+import { isNotFoundError, systemErrorCode } from "./errors.ts";
 import { canEnter, chooseServerAccount, type ServerAccount } from "./server-account.ts";
 
 export type ServerFolders = {

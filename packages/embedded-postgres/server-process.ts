@@ -5,14 +5,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Log } from "../../src/lib/log.ts";
 import type { PostgresBinaries } from "./binaries.ts";
-import { claimServer } from "./claim.ts";
+import { type ClaimHandle, claimServer, holdClaim } from "./claim.ts";
 import { createStartError } from "./errors.ts";
-import { type ClaimHandle, holdClaim } from "./hold-claim.ts";
 import { databaseInUseError } from "./orphan.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
 import type { ServerFolders } from "./server-folders.ts";
-import { type Durability, serverArguments } from "./server-settings.ts";
-import { FAST_SHUTDOWN_MS_MAX, IMMEDIATE_SHUTDOWN_MS_MAX, RECOVERY_MS_MAX } from "./time-limits.ts";
+import {
+  type Durability,
+  FAST_SHUTDOWN_MS_MAX,
+  IMMEDIATE_SHUTDOWN_MS_MAX,
+  RECOVERY_MS_MAX,
+  serverArguments,
+} from "./server-settings.ts";
 import { startWatchdog } from "./watchdog.ts";
 
 export type ServerProcess = {

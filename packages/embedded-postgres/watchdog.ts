@@ -1,9 +1,9 @@
 // Ends the server when we are killed: a shell that sleeps on a pipe only we hold open, and wakes when it closes.
 import { spawn } from "node:child_process";
 import type { Log } from "../../src/lib/log.ts";
+import { unrefStream } from "./processes.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
 import type { ServerFolders } from "./server-folders.ts";
-import { unrefStream } from "./unref-stream.ts";
 
 export type Watchdog = {
   /** Sends it away: from now on the server's life is somebody else's care. */

@@ -6,8 +6,7 @@ import { BLOCK_TIME_MS_MAX, BLOCK_TIME_MS_MIN, IntervalMiner } from "./blocks/in
 import type { Reorg, ReorgOptions } from "./blocks/reorg.ts";
 import { reorganizeChain } from "./blocks/reorg.ts";
 import type { EdrProvider } from "./edr-provider.ts";
-import { JSON_RPC_CODES, JsonRpcError } from "./rpc/json-rpc-error.ts";
-import { requireInteger } from "./rpc/require-integer.ts";
+import { JSON_RPC_CODES, JsonRpcError, requireInteger } from "./rpc/json-rpc-error.ts";
 import type { NotificationSink, Subscriptions } from "./rpc/subscriptions.ts";
 import { WriteQueue } from "./write-queue.ts";
 

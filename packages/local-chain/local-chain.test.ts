@@ -23,11 +23,12 @@ import {
   EMITTER,
   emitLog,
   encodeTopic,
+  PATIENT_POLL,
   readEmittedValues,
   readHeadNumber,
   readRpcBlock,
+  startTestChain,
 } from "./testing/log-emitter.ts";
-import { PATIENT_POLL, startTestChain } from "./testing/test-chain.ts";
 
 /** Runtime code that copies the data behind its twelve bytes into memory and reverts with it. */
 function revertingWith(data: Hex): Hex {

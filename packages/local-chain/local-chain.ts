@@ -6,8 +6,8 @@ import { namedAccounts, prefundedAccounts } from "./accounts.ts";
 import type { Reorg, ReorgOptions } from "./blocks/reorg.ts";
 import { ChainNode } from "./chain-node.ts";
 import { openEdrProvider } from "./edr-provider.ts";
+import { requireInteger } from "./rpc/json-rpc-error.ts";
 import { startJsonRpcServer } from "./rpc/json-rpc-server.ts";
-import { requireInteger } from "./rpc/require-integer.ts";
 import { Subscriptions } from "./rpc/subscriptions.ts";
 
 /** One epoch of Ethereum: deep enough for realistic reorgs above it, quick to mine past. */

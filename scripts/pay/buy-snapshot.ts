@@ -1,15 +1,25 @@
 // One snapshot, paid for by a stock x402 client that may spend so much and no more; a signature is never made twice.
+import type { ClientExtension } from "@x402/core/client";
 import type { SettleResponse } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { appendPaymentIdentifierToExtensions, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
-import { formatAmount } from "../../src/lib/amount.ts";
-import { type Decimal, formatDecimal, roundDecimal } from "../../src/lib/decimal.ts";
+import { type Decimal, formatAmount, formatDecimal, roundDecimal } from "../../src/lib/decimal.ts";
 import { FAULTS, Fault, type FaultCode } from "../../src/lib/fault.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import type { PayArguments } from "./pay-arguments.ts";
 import type { Payer } from "./payer.ts";
-import { paymentIdentifierExtension } from "./payment-identifier.ts";
 import { createRetryingFetch } from "./retrying-fetch.ts";
+
+// Gives each payment a name that is nowhere on the chain: its signature alone then opens nothing that it bought.
+
+export const paymentIdentifierExtension: ClientExtension = {
+  key: PAYMENT_IDENTIFIER,
+  async enrichPaymentPayload(payload, { extensions = {} }) {
+    // Leaves it alone where the service knows no names.
+    return { ...payload, extensions: appendPaymentIdentifierToExtensions(structuredClone(extensions)) };
+  },
+};
 
 export type BoughtSnapshot = {
   readonly snapshot: PortfolioSnapshot;

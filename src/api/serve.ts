@@ -1,6 +1,7 @@
 // The indexing API put together: reads over a pipelined reader, kept as bytes until the database tells of a change.
+import { readVersion } from "../config/version.ts";
 import { createResponseCache } from "../http/cache/response-cache.ts";
-import { buildOpenApiDocument } from "../http/openapi/document.ts";
+import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
@@ -17,9 +18,19 @@ import { openSlowReader } from "../store/index/slow-reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
-import { describeIndexingApi } from "./title.ts";
 import { openWriteService, type WriteServiceOptions } from "./write-service.ts";
 import { writeReads } from "./writes/endpoints.ts";
+
+// How the indexing API introduces itself.
+
+export function describeIndexingApi(): ApiInfo {
+  return {
+    title: "Sextant indexing API",
+    version: readVersion(),
+    description:
+      'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they refer to. Addresses and hex are lower-case; numbers are strings unless a type says integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed answer can be asked for as of an earlier block.',
+  };
+}
 
 export type ServeApiOptions = {
   readonly database: Database;

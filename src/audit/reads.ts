@@ -7,7 +7,7 @@ import type { Hex } from "../lib/hex.ts";
 import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../protocol/decode/logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import { readLogsAt } from "../store/index/log-lookup.ts";
+import { readLogsAt } from "../store/index/raw-logs.ts";
 import type { Session } from "../store/postgres/session.ts";
 import type { AuditedBlock } from "./block.ts";
 import type { AuditCall, AuditReads } from "./tables/compare-rows.ts";

@@ -4,7 +4,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { FOLD_VERSION, tables } from "../protocol/domains.ts";
-import { countLogsByEvent } from "../store/index/log-lookup.ts";
+import { countLogsByEvent } from "../store/index/raw-logs.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { assertAuditable, chooseAuditBlock, readAuditedBlock, readIndexedPosition } from "./block.ts";
 import { createAuditReads } from "./reads.ts";

@@ -2,11 +2,15 @@
 
 import { formatKey, type Row } from "../schema/table.ts";
 import { countRowsAsOf, readRowsAsOf } from "../store/index/as-of.ts";
-import { findAggregateMismatches } from "../store/index/audit-queries.ts";
+import {
+  findAggregateMismatches,
+  findInconsistentVersions,
+  type IdRange,
+  readIdRange,
+  readIdRangesWithin,
+} from "../store/index/audit-queries.ts";
 import type { Checkpoint } from "../store/index/checkpoint.ts";
-import { type IdRange, readIdRange, readIdRangesWithin } from "../store/index/id-range.ts";
-import { findInconsistentVersions } from "../store/index/inconsistent-versions.ts";
-import { countDistinctLogs, type LogCounts } from "../store/index/log-lookup.ts";
+import { countDistinctLogs, type LogCounts } from "../store/index/raw-logs.ts";
 import type { Session } from "../store/postgres/session.ts";
 import {
   type AuditReads,

@@ -1,7 +1,7 @@
 // Transactions and contract calls, read in batches at the block they belong to.
 import type { Hex } from "../lib/hex.ts";
+import { malformedResponse, missingResult } from "./rpc/errors.ts";
 import { readAddress, readData, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
-import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
 export type Transaction = {

@@ -1,8 +1,8 @@
 // Block headers, read by number, tag or hash, and never another block than the one asked for.
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
+import { malformedResponse, missingResult } from "./rpc/errors.ts";
 import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
-import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
 export type BlockTag = "latest" | "safe" | "finalized" | "earliest";

@@ -2,9 +2,14 @@
 import type { Hex } from "../lib/hex.ts";
 import { callContracts, contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall, readHeader } from "./headers.ts";
-import { RPC_FAILURES, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
+import {
+  malformedResponse,
+  missingResult,
+  RPC_FAILURES,
+  RpcError,
+  type RpcFailureKind,
+} from "./rpc/errors.ts";
 import { toQuantity } from "./rpc/hex-values.ts";
-import { malformedResponse, missingResult } from "./rpc/invalid-response.ts";
 import {
   type PinnedRpc,
   type PinOptions,

@@ -1,8 +1,7 @@
 // The calls that a transaction made, as a node traces them (debug_traceTransaction with geth's callTracer).
 import type { Hex } from "../lib/hex.ts";
-import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
+import { malformedResponse, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import { readAddress, readData, readObject } from "./rpc/hex-values.ts";
-import { malformedResponse } from "./rpc/invalid-response.ts";
 import type { Rpc, RpcCall, RpcCallOptions } from "./rpc/types.ts";
 
 export type TracedCall = { readonly to: Hex; readonly input: Hex };

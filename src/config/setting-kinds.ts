@@ -1,5 +1,5 @@
 // The kinds of value an environment variable can hold; each kind reads its own text and says what it allows.
-import { parseAmount } from "../lib/amount.ts";
+import { parseAmount } from "../lib/decimal.ts";
 import { Secret } from "../lib/secret.ts";
 
 /** Reads text or throws; `allowed` completes the sentence "X must be …". */

@@ -1,7 +1,6 @@
 // What the log says of requests that failed on our side: defects with their stack, expected faults in one line, both counted.
 import { Fault } from "../lib/fault.ts";
-import type { Log } from "../lib/log.ts";
-import type { LogThrottle } from "../lib/log-throttle.ts";
+import type { Log, LogThrottle } from "../lib/log.ts";
 
 export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 

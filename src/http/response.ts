@@ -1,9 +1,18 @@
 // An answer as bytes with all its headers, and how it is sent: straight to the connection, past the framework.
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { formatHeadHeaders, type IndexHead } from "../schema/reads/index-head.ts";
-import { etagMatches } from "./etag.ts";
+import { formatHeadHeaders, type IndexHead } from "../schema/reads/read.ts";
 import { DEFAULT_HEADERS } from "./security/headers.ts";
+
+// Validators of an answer: whether the client already has these bytes.
+
+/** If-None-Match compares weakly, and may list several validators or `*`. */
+
+export function etagMatches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag || header.trim() === "*") return true;
+  return header.split(",").some((part) => part.trim().replace(/^W\//, "") === etag);
+}
 
 export type SerializedResponse = {
   /** The route it answers, as declared. */

@@ -11,11 +11,15 @@ import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import { createLogThrottle, type LogThrottle } from "../lib/log-throttle.ts";
+import { createLogThrottle, type LogThrottle } from "../lib/log.ts";
 import { type CachedResponseLookup, sendCachedResponse } from "./cache/fast-path.ts";
-import { handleClientError } from "./connection-errors.ts";
 import { createRequestErrorLogger } from "./error-log.ts";
-import { addErrorHandlers, convertFastifyError, sendErrorResponse } from "./error-responses.ts";
+import {
+  addErrorHandlers,
+  convertFastifyError,
+  handleClientError,
+  sendErrorResponse,
+} from "./error-responses.ts";
 import { createRequestMetrics } from "./metrics.ts";
 import { createNodeServer } from "./node-server.ts";
 import { withRequestTimeout } from "./request-timeout.ts";

@@ -7,7 +7,7 @@ import { createLogDecoder } from "../protocol/decode/logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { createProtocol } from "../protocol/fold.ts";
 import { readCheckpoint } from "../store/index/checkpoint.ts";
-import { replaceStoredLogs } from "../store/index/replace-logs.ts";
+import { replaceStoredLogs } from "../store/index/raw-logs.ts";
 import type { Lock } from "../store/postgres/advisory-lock.ts";
 import { createDetailReads, createLogFilters } from "./chain-source.ts";
 

@@ -1,8 +1,7 @@
 // The indexer put together: a chain, the protocol and a store plugged into the indexing loop, under the lock.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
-import type { RpcLimits } from "../chain/rpc/limits.ts";
-import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
+import type { CallObserver, Rpc, RpcLimits } from "../chain/rpc/types.ts";
 import { verifyDeployment } from "../chain/verify-deployment.ts";
 import { splitRpcUrls } from "../config/node-urls.ts";
 import { systemClock } from "../lib/clock.ts";

@@ -1,7 +1,7 @@
 // Amounts convert without loss in both directions.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatAmount, parseAmount } from "./amount.ts";
+import { formatAmount, parseAmount } from "./decimal.ts";
 import { Fault } from "./fault.ts";
 
 describe("amounts", () => {

@@ -1,6 +1,75 @@
 // A concurrency limit: at most so many tasks run at once, at most so many wait, the rest are refused.
 import { Fault } from "./fault.ts";
 
+// A concurrency limit that is shared out by key: no key has all places, and keys that wait take turns.
+
+export type FairLimit = { run<T>(key: string, task: () => Promise<T>): Promise<T> };
+
+export type FairLimitOptions = {
+  readonly runningMax: number;
+  readonly runningPerKeyMax: number;
+  readonly waitingMax: number;
+  readonly waitingPerKeyMax: number;
+};
+
+export function createFairLimit(options: FairLimitOptions): FairLimit {
+  const running = new Map<string, number>();
+  /** Waiting tasks by key; the key whose turn is next comes first. A key without any is not here. */
+  const queues = new Map<string, (() => void)[]>();
+  let runningAll = 0;
+  let waitingAll = 0;
+
+  const hasRoom = (key: string) =>
+    runningAll < options.runningMax && (running.get(key) ?? 0) < options.runningPerKeyMax;
+
+  function begin(key: string): void {
+    runningAll += 1;
+    running.set(key, (running.get(key) ?? 0) + 1);
+  }
+
+  function end(key: string): void {
+    runningAll -= 1;
+    const left = (running.get(key) ?? 0) - 1;
+    if (left > 0) running.set(key, left);
+    else running.delete(key);
+    for (const [next, queue] of queues) {
+      if (!hasRoom(next)) continue;
+      // To the end of the line, so that the other keys come before its next task.
+      queues.delete(next);
+      const start = queue.shift();
+      if (queue.length > 0) queues.set(next, queue);
+      waitingAll -= 1;
+      begin(next);
+      start?.();
+      return;
+    }
+  }
+
+  function wait(key: string): Promise<void> {
+    const queue = queues.get(key) ?? [];
+    if (waitingAll >= options.waitingMax || queue.length >= options.waitingPerKeyMax) {
+      throw new Fault("OVERLOADED", "Too much work of this kind is waiting; try again in a moment.");
+    }
+    waitingAll += 1;
+    return new Promise<void>((resolve) => {
+      queue.push(resolve);
+      queues.set(key, queue);
+    });
+  }
+
+  return {
+    async run(key, task) {
+      if (hasRoom(key)) begin(key);
+      else await wait(key);
+      try {
+        return await task();
+      } finally {
+        end(key);
+      }
+    },
+  };
+}
+
 export type ConcurrencyLimit = {
   run<T>(task: () => Promise<T>): Promise<T>;
   readonly running: number;

@@ -1,6 +1,6 @@
 // A limit shared out by key: no key takes all places, keys take turns, and what would wait too long is turned away.
 import { describe, expect, it } from "vitest";
-import { createFairLimit } from "./fair-limit.ts";
+import { createFairLimit } from "./concurrency-limit.ts";
 
 function harness(options: Partial<Parameters<typeof createFairLimit>[0]> = {}) {
   const limit = createFairLimit({

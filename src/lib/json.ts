@@ -2,6 +2,14 @@
 import { Fault } from "./fault.ts";
 import { type JsonLimits, scanJson } from "./json-scan.ts";
 
+// JSON objects, told apart from everything else that JSON can be.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 // Deeper than any record of ours by far, and shallow enough for everything that walks a value.
 export const JSON_DEPTH_MAX = 32;
 // A schema of the largest size, 64 KiB, has fewer when its parts are seven bytes long on average. Without a limit the

@@ -1,7 +1,7 @@
 // Repeated log lines: one at once, one per interval with a count while they go on, and nothing is lost at the end.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createLogThrottle } from "./log-throttle.ts";
+import { createLogThrottle } from "./log.ts";
 
 function limited() {
   const sleeping = new Set<() => void>();

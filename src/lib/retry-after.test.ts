@@ -1,6 +1,6 @@
 // Retry-After in both of its forms, and what is none.
 import { expect, it } from "vitest";
-import { parseRetryAfter } from "./retry-after.ts";
+import { parseRetryAfter } from "./retry.ts";
 
 it.each([
   [null, null],

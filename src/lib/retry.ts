@@ -1,6 +1,17 @@
 // Bounded retry with full jitter, for work that may succeed when tried again.
 import { type Clock, systemClock } from "./clock.ts";
 
+// The Retry-After header of an answer.
+
+/** Seconds or an HTTP date, as RFC 9110 allows, as milliseconds from now; null when there is none or it can not be read. */
+
+export function parseRetryAfter(header: string | null): number | null {
+  if (header === null) return null;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+}
+
 export type RetryPolicy = {
   /** Tries in all, the first one included. */
   readonly attemptsMax: number;

@@ -2,8 +2,24 @@
 
 import type { IndexerReport } from "../indexer/status.ts";
 import { describeIndexPosition } from "../indexer/status-line.ts";
-import { formatAmount } from "../lib/amount.ts";
+import { formatAmount } from "../lib/decimal.ts";
+import type { Database } from "../store/postgres/database.ts";
 import type { LocalRun } from "./state-file.ts";
+
+// What a local run has brought about so far, counted in the database: few rows, asked for once a second.
+
+export type LocalCounters = { readonly events: string; readonly openIntents: string };
+
+export async function readLocalCounters(database: Database): Promise<LocalCounters> {
+  const { rows } = await database.query<LocalCounters>(
+    `select (select count(*) from logs)::text as events,
+      (select count(*) from intents where valid_to is null and status = 'OPEN'
+        and deadline > (select block_timestamp from checkpoint))::text as "openIntents"`,
+  );
+  const [tally] = rows;
+  if (!tally) throw new Error("a select of counts has a row");
+  return tally;
+}
 
 export function formatLocalBanner({
   urls,

@@ -1,15 +1,75 @@
 // The token that is paid with, compared at the start with what the contract says: decimals, and the domain payers sign.
+
 import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSelector } from "viem";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
+import type { Config } from "../config/read-config.ts";
+import type { paymentSettings } from "../config/settings.ts";
+import { type Caip2Network, chainIdOfNetwork } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
-import type { PaymentAsset } from "./known-assets.ts";
-import type { PaymentAssetConfig } from "./payment-asset.ts";
+
+// Tokens that a chain's payments are made in when nobody says otherwise: the dollar that takes signed transfers there.
+
+export type PaymentAsset = {
+  readonly asset: Hex;
+  /** Name and version of the token's EIP-712 domain, which differ even between deployments of the same token. */
+  readonly name: string;
+  readonly version: string;
+  readonly decimals: number;
+};
+
+const USDC: Readonly<Record<string, PaymentAsset>> = {
+  "eip155:8453": {
+    asset: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    name: "USD Coin",
+    version: "2",
+    decimals: 6,
+  },
+  "eip155:84532": {
+    asset: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+    name: "USDC",
+    version: "2",
+    decimals: 6,
+  },
+};
+
+export function findKnownAsset(network: string): PaymentAsset | null {
+  return USDC[network] ?? null;
+}
+
+// The chain and token that payments are made in, as configured.
+
+export type PaymentAssetConfig = Omit<PaymentAsset, "decimals"> & {
+  readonly network: Caip2Network;
+  readonly chainId: number;
+  /** Null for a token that only its own contract knows the decimals of. */
+  readonly decimals: number | null;
+};
+
+export function resolvePaymentAsset(config: Config<typeof paymentSettings>): PaymentAssetConfig {
+  const { paymentNetwork, paymentAsset, paymentAssetName: name, paymentAssetVersion: version } = config;
+  const network = paymentNetwork as Caip2Network;
+  const chainId = chainIdOfNetwork(network);
+  const known = findKnownAsset(network);
+  const asset = paymentAsset === null ? null : (paymentAsset.toLowerCase() as Hex);
+  if (asset === null || asset === known?.asset) {
+    if (known) return { ...known, network, chainId };
+    throw new Fault("CONFIG_INVALID", `PAYMENT_ASSET must name the token that is paid with on ${network}.`);
+  }
+  // A wrong name or version makes every signature invalid, so there is nothing to guess.
+  if (name === null || version === null) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "PAYMENT_ASSET needs PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION: the name and version of its EIP-712 domain.",
+    );
+  }
+  return { asset, name, version, decimals: null, network, chainId };
+}
 
 /** The token as configured, with the decimals that its contract reports. */
 export type PaymentToken = PaymentAssetConfig & PaymentAsset;

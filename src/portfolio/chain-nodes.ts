@@ -1,18 +1,44 @@
 // The chains the portfolio service reads: those that nodes are configured for, with what is known of each beforehand.
+import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { portfolioSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "./chain-access.ts";
-import { createChainConfig } from "./chain-config.ts";
 import { ALCHEMY_NETWORKS } from "./providers/alchemy/networks.ts";
 import { loadTokenLists } from "./tokens/load-token-lists.ts";
 import { getStablecoins } from "./tokens/stablecoins.ts";
-import type { PortfolioChain } from "./types.ts";
+import { mergeTokenLists, type TokenList } from "./tokens/token-list.ts";
+import type { ChainConfig, PortfolioChain } from "./types.ts";
+
+// What the portfolio knows of each chain beforehand: facts, token lists and stablecoins put together.
+
+export type ChainConfigSources = {
+  /** In order of trust. */
+  readonly lists: readonly TokenList[];
+  readonly stablecoinsOf: (chainId: number) => ReadonlySet<Hex>;
+};
+
+export function createChainConfig(
+  facts: ChainInfo,
+  { lists, stablecoinsOf }: ChainConfigSources,
+): ChainConfig {
+  const { slug, chainId, name, native, blockTimeMs } = facts;
+  return {
+    slug,
+    chainId,
+    name,
+    native,
+    blockTimeMs,
+    tokens: mergeTokenLists(lists, chainId),
+    stablecoins: stablecoinsOf(chainId),
+  };
+}
 
 type PortfolioConfig = Config<typeof portfolioSettings>;
 

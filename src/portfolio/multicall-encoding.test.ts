@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
-import { decodeAggregate3, encodeAggregate3 } from "./multicall-encoding.ts";
+import { decodeAggregate3, encodeAggregate3 } from "./multicall.ts";
 
 const bytesArb = fc
   .uint8Array({ maxLength: 100 })

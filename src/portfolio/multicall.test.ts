@@ -7,9 +7,7 @@ import { describe, expect, it } from "vitest";
 import { openRecordedChain } from "../../tests/support/chain/recorded-chain.ts";
 import { makeChainConfig } from "../../tests/support/portfolio/portfolio-parts.ts";
 import type { Hex } from "../lib/hex.ts";
-import { createCallEncoder } from "./contract-reads.ts";
-import { readByMulticall } from "./multicall.ts";
-import { MULTICALL3 } from "./multicall-encoding.ts";
+import { createCallEncoder, MULTICALL3, readByMulticall } from "./multicall.ts";
 import type { ContractRead } from "./types.ts";
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 // One HTTP exchange with a vendor, within a time and a size; what fails tells nothing of the address it was sent to.
 
 import { parseExactJson } from "../lib/exact-json.ts";
-import { parseRetryAfter } from "../lib/retry-after.ts";
+import { parseRetryAfter } from "../lib/retry.ts";
 
 /** The part of `fetch` that is needed here; the room itself opens no socket. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;

@@ -1,7 +1,7 @@
 // A deployment: on which chain, since which block and at which addresses the protocol lives.
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../lib/json.ts";
 
 export const CONTRACT_NAMES = [
   "AgentRegistry",

@@ -2,8 +2,7 @@
 import { escapeHtml } from "../lib/html.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
-import { type HtmlPage, renderPage } from "./page.ts";
-import { readPageStyle } from "./page-sources.ts";
+import { type HtmlPage, readPageStyle, renderPage } from "./page.ts";
 
 export function renderFrontPage(
   { description: about, routes }: Offering,

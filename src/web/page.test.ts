@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { readPageScript, readPageStyle } from "./page-sources.ts";
+import { readPageScript, readPageStyle } from "./page.ts";
 
 const FOLDER = fileURLToPath(new URL("../faces/pay-page/", import.meta.url));
 

@@ -1,8 +1,7 @@
 // The page a browser gets instead of JSON: it explains what is sold, takes a payment from a wallet, and shows the answer.
 import { escapeHtml, jsonForHtml } from "../lib/html.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
-import { type HtmlPage, renderPage } from "./page.ts";
-import { readPageScript, readPageStyle } from "./page-sources.ts";
+import { type HtmlPage, readPageScript, readPageStyle, renderPage } from "./page.ts";
 
 export type PayPageChain = {
   readonly slug: string;

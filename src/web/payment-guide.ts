@@ -1,7 +1,43 @@
 // How to pay, step by step and to the byte, for a program that has read nothing else.
+import { chainIdOfNetwork } from "../lib/caip2.ts";
 import { formatMarkdownJson } from "./markdown.ts";
-import type { Offering, PaidRoute } from "./offering.ts";
-import { buildTransferTypedData } from "./typed-data.ts";
+import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
+
+// What a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data.
+
+export type TransferAuthorization = {
+  readonly from: string;
+  readonly to: string;
+  readonly value: string;
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: string;
+};
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+};
+
+export function buildTransferTypedData(terms: PaymentTerms, message: TransferAuthorization) {
+  return {
+    domain: {
+      name: terms.extra.name,
+      version: terms.extra.version,
+      chainId: chainIdOfNetwork(terms.network),
+      verifyingContract: terms.asset,
+    },
+    primaryType: "TransferWithAuthorization" as const,
+    types: TYPES,
+    message,
+  };
+}
 
 const PAYER = "0x1111111111111111111111111111111111111111";
 const NONCE = `0x${"5e".repeat(32)}`;

@@ -1,7 +1,7 @@
 // Attestation schemas over HTTP: built in, published under their hash, and replaced by their publisher alone.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toCanonicalJson } from "../../src/api/writes/canonical-json.ts";
+import { toCanonicalJson } from "../../src/api/writes/attestation-schemas.ts";
 import { schemaWriteSubject } from "../../src/api/writes/sign-write.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 

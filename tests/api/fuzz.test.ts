@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiExample, requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
 import { createResponseChecker } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
-import { sendRaw } from "../support/http/send-raw.ts";
+import { sendRaw } from "../support/http/send-bytes.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 
 // The slowest answer of a healthy API on a busy machine; anything longer is a hang.

@@ -1,8 +1,8 @@
 // Pages of long records: no page is longer than half a megabyte, and following them loses and repeats nothing.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { attestationSchemaReads } from "../../src/api/writes/schema-record.ts";
-import { serviceReads } from "../../src/protocol/reads/services.ts";
+import { attestationSchemaReads } from "../../src/api/writes/attestation-schemas.ts";
+import { serviceReads } from "../../src/protocol/reads/commerce.ts";
 import type { Read } from "../../src/schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../src/schema/reads/record.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { countEventsOfSizes, tableSizes, tableSizesOfEvents } from "../../bench/api/row-generators.ts";
 import { decadeBounds, splitIntoDecades } from "../../bench/growth/decades.ts";
-import { quantilesOf } from "../../bench/harness/quantiles.ts";
+import { quantilesOf } from "../../bench/harness/measurement.ts";
 
 /** Batches that end at these counts: two milliseconds an event, one of them at work, and memory that falls. */
 function marksOf(counts: readonly number[]) {

@@ -1,7 +1,7 @@
 // The page in a real browser: a wallet pays, the answer is shown, and whatever goes wrong nothing is paid for twice.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-identifier.ts";
+import { parsePaymentIdentifier } from "../../src/payments/paywall/payment.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import {

@@ -4,7 +4,7 @@ import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readIndexReadiness } from "../../src/api/readiness.ts";
 import { localChain } from "../../src/chain/chains/local.ts";
-import type { RpcLimits } from "../../src/chain/rpc/limits.ts";
+import type { RpcLimits } from "../../src/chain/rpc/types.ts";
 import { rereadLogs } from "../../src/indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
 import { withSelfAudit } from "../../src/indexer/self-audit/run.ts";

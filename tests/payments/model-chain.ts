@@ -2,7 +2,7 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Hex } from "viem";
 import type { PaymentFacilitator } from "../../src/payments/facilitator/facilitator.ts";
-import { FacilitatorUnavailableError } from "../../src/payments/facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../../src/payments/facilitator/facilitator.ts";
 import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
 
 export type VerifyFault = "none" | "lost";

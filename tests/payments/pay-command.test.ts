@@ -8,7 +8,7 @@ import { namedAccounts } from "@sextant/local-chain/accounts";
 import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runPayCommand } from "../../scripts/pay/run-pay.ts";
-import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-identifier.ts";
+import { parsePaymentIdentifier } from "../../src/payments/paywall/payment.ts";
 import type { TestPortfolioWeb, TestPortfolioWebOptions } from "../support/http/test-portfolio-web.ts";
 import { startTestPortfolioWeb, TEST_OFFER } from "../support/http/test-portfolio-web.ts";
 

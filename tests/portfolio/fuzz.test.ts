@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { createResponseChecker, openApiClient } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
-import { sendRaw } from "../support/http/send-raw.ts";
+import { sendRaw } from "../support/http/send-bytes.ts";
 import { signPaymentFor } from "../support/payments/paid-client.ts";
 import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 

@@ -11,12 +11,13 @@ import {
   EMITTER_CODE,
   emitLog,
   encodeTopic,
+  PATIENT_POLL,
   readAllLogs,
   readEmittedValues,
   readHeadNumber,
   readRpcBlock,
+  startTestChain,
 } from "../testing/log-emitter.ts";
-import { PATIENT_POLL, startTestChain } from "../testing/test-chain.ts";
 
 const receiptOf = async (chain: LocalChain, hash: Hex) =>
   (await chain.request("eth_getTransactionReceipt", [hash])) as RpcTransactionReceipt | null;

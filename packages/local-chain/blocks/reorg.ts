@@ -1,12 +1,41 @@
 // A reorg: the last blocks give way to others on the same parent, with all, some or none of their transactions.
-import type { Hex, RpcTransaction } from "viem";
-import { keccak256, stringToHex } from "viem";
+import {
+  formatTransaction,
+  type Hex,
+  isAddressEqual,
+  keccak256,
+  type RpcTransaction,
+  recoverTransactionAddress,
+  serializeTransaction,
+  stringToHex,
+  type TransactionSerialized,
+} from "viem";
 import type { EdrProvider } from "../edr-provider.ts";
 import { JsonRpcError } from "../rpc/json-rpc-error.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import type { BlockHistory } from "./block-history.ts";
 import type { BlockProducer } from "./block-producer.ts";
-import { rawTransaction } from "./raw-transaction.ts";
+
+// Signed bytes of a transaction rebuilt from its RPC record, so that a fork can include it again.
+
+/** Rejects a transaction its sender never signed (an impersonated account): no fork could include it. */
+export async function rawTransaction(record: RpcTransaction): Promise<Hex> {
+  const { input, r, s, v, yParity, ...fields } = formatTransaction(record);
+  const raw = serializeTransaction({ ...fields, data: input } as Parameters<typeof serializeTransaction>[0], {
+    r,
+    s,
+    v,
+    yParity: yParity ?? Number(v),
+  });
+  const refusal = `Transaction ${record.hash} carries no signature of its sender and can not be included again`;
+  const signer = await recoverTransactionAddress({
+    serializedTransaction: raw as TransactionSerialized,
+  }).catch((cause: unknown) => {
+    throw new Error(refusal, { cause });
+  });
+  if (!isAddressEqual(signer, record.from)) throw new Error(refusal);
+  return raw;
+}
 
 export type ReorgOptions = {
   /** How many blocks replace the removed ones; as many as were removed by default, 0 only takes them away. */

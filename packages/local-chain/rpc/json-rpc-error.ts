@@ -1,6 +1,16 @@
 // A failure with a JSON-RPC code: thrown in process, written into the error member on the wire.
 import type { Hex } from "viem";
 
+// One wording for a number that is out of its range, whether a library caller or an RPC client gave it.
+
+export function requireInteger(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new JsonRpcError(
+    JSON_RPC_CODES.invalidParams,
+    `${name} must be an integer from ${min} to ${max}, not ${value}`,
+  );
+}
+
 /** Codes of the JSON-RPC 2.0 and EIP-1474 tables, plus 3, which Ethereum nodes use for a reverted call. */
 export const JSON_RPC_CODES = {
   parse: -32700,

@@ -5,8 +5,14 @@ import { WebSocket } from "ws";
 import { openEdrProvider } from "../edr-provider.ts";
 import type { LocalChain } from "../local-chain.ts";
 import { startLocalChain } from "../local-chain.ts";
-import { EMITTER, EMITTER_CODE, emitLog, encodeTopic, readRpcBlock } from "../testing/log-emitter.ts";
-import { PATIENT_POLL } from "../testing/test-chain.ts";
+import {
+  EMITTER,
+  EMITTER_CODE,
+  emitLog,
+  encodeTopic,
+  PATIENT_POLL,
+  readRpcBlock,
+} from "../testing/log-emitter.ts";
 import { REFRESH_MS, Subscriptions } from "./subscriptions.ts";
 
 type Notification = { readonly subscription: string; readonly result: unknown };

@@ -1,7 +1,19 @@
 // A nine-byte contract for the tests here: each call emits one log whose only topic is the calldata's first word.
-import type { Address, Hex, RpcBlock, RpcLog } from "viem";
-import { numberToHex } from "viem";
-import type { LocalChain } from "../local-chain.ts";
+
+import { type Address, type Hex, numberToHex, type RpcBlock, type RpcLog } from "viem";
+import { onTestFinished } from "vitest";
+import { type LocalChain, type LocalChainOptions, startLocalChain } from "../local-chain.ts";
+
+// Chains for the tests here: the emitter stands on them, and each is stopped when its test is done.
+
+/** A wait ends when its condition holds; this bound is for machines under load. */
+export const PATIENT_POLL = { timeout: 10_000, interval: 5 };
+
+export async function startTestChain(options: Partial<LocalChainOptions> = {}): Promise<LocalChain> {
+  const chain = await startLocalChain({ chainId: 31337, code: { [EMITTER]: EMITTER_CODE }, ...options });
+  onTestFinished(() => chain.stop());
+  return chain;
+}
 
 export const EMITTER: Address = "0x00000000000000000000000000000000000e317e";
 

@@ -4,7 +4,7 @@ import { type Hex, parseHash } from "../../lib/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
 import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
 import type { DocumentKind } from "./kinds.ts";
-import { DOCUMENT_LABELS } from "./labels.ts";
+import { DOCUMENT_LABELS } from "./kinds.ts";
 import {
   type DocumentLabels,
   type DocumentRow,

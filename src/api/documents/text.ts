@@ -2,7 +2,7 @@
 import { type Hex, keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { scanJson } from "../../lib/json-scan.ts";
-import { isStorableText } from "./labels.ts";
+import { isStorableText } from "./kinds.ts";
 
 // Room for a catalog of a few hundred services. Anything larger belongs behind a link.
 export const DOCUMENT_BYTES_MAX = 128 * 1024;

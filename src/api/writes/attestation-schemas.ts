@@ -1,22 +1,109 @@
 // Attestation schemas: what an attestation under a schema hash means, published by whoever describes it first.
+
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { nullable } from "../../schema/json-schema.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
+import { defineList } from "../../schema/reads/list.ts";
+import type { Read } from "../../schema/reads/read.ts";
+import { computedField, defineDerivedRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
-import { sql } from "../../schema/sql.ts";
+import { rawSql, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { toCanonicalJson } from "./canonical-json.ts";
-import {
-  SCHEMA_DESCRIPTION_LENGTH_MAX,
-  SCHEMA_NAME_LENGTH_MAX,
-  schemaColumnsSql,
-  schemaResponse,
-} from "./schema-record.ts";
 import { schemaWriteSubject } from "./sign-write.ts";
 import { assertJsonSchema } from "./validate-json-schema.ts";
+
+// An attestation schema as answers show it, one by its hash and all in pages.
+
+export const SCHEMA_NAME_LENGTH_MAX = 256;
+export const SCHEMA_DESCRIPTION_LENGTH_MAX = 4_096;
+
+const COLUMNS = {
+  schema_hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
+  name: { type: "string" },
+  description: nullable({ type: "string" }),
+  json_schema: { type: "object" },
+  recommended_subject: nullable({ type: "string" }),
+  created_at: { type: "string", format: "date-time" },
+  updated_at: { type: "string", format: "date-time" },
+} as const;
+
+/** The columns of the table, to be selected or returned under the names of the record. */
+export const schemaColumnsSql = rawSql(
+  Object.keys(COLUMNS)
+    .map((column) => (column.endsWith("_at") ? `iso_time(${column}) as ${column}` : column))
+    .join(", "),
+);
+
+export const schemaResponse = { title: "AttestationSchema", ...closedObject(COLUMNS) };
+
+// What a publisher can make long. The length of the schema is a column: PostgreSQL would have to read a value to measure it.
+const LENGTHS: Readonly<Record<string, string>> = {
+  description: "octet_length(t.description)",
+  json_schema: "t.json_schema_bytes",
+};
+
+const schema = defineDerivedRecord({
+  name: "AttestationSchema",
+  rows: () => sql`select ${schemaColumnsSql}, json_schema_bytes from attestation_schemas`,
+  fields: Object.fromEntries(
+    Object.entries(COLUMNS).map(([key, json]) => [key, computedField(`t.${key}`, json, LENGTHS[key])]),
+  ),
+});
+
+// Not from the chain: there is no log or block a schema came with.
+const ownRows = { provenance: false, unversioned: true, written: ["attestation_schemas"] } as const;
+
+export const attestationSchemaReads: readonly Read[] = [
+  {
+    ...defineRecordRead("/attestations/schemas/:schemaHash", schema, {
+      operationId: "getAttestationSchema",
+      summary: "One attestation schema",
+      tag: "Attestations",
+      parameter: "schemaHash",
+      kind: hashParameter,
+      column: "schema_hash",
+      notFoundMessage: "There is no attestation schema with this hash.",
+    }),
+    responseSchema: schemaResponse,
+    ...ownRows,
+  },
+  {
+    ...defineList("/attestations/schemas", schema, {
+      operationId: "listAttestationSchemas",
+      summary: "The attestation schemas, built-in and published, by hash",
+      tag: "Attestations",
+      key: "schemas",
+      order: { direction: "asc", keys: [{ sql: "t.schema_hash", cast: "text" }] },
+      filters: {},
+      itemSchema: schemaResponse,
+    }),
+    ...ownRows,
+  },
+];
+
+// JSON in the one form that RFC 8785 gives it, so that equal values have equal hashes.
+
+/** The value must come from JSON; equal values give equal texts, whatever the order of their keys. */
+
+export function toCanonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value)
+      // By UTF-16 code units, which is how JavaScript compares strings.
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`);
+    return `{${members.join(",")}}`;
+  }
+  // JavaScript's own form of numbers and strings is the one the RFC asks for.
+  const text = JSON.stringify(value);
+  if (text === undefined || (typeof value === "number" && !Number.isFinite(value))) {
+    throw new TypeError("not a JSON value");
+  }
+  return text;
+}
 
 // The same room that a hosted document gets half of: a schema is read far more often than it is written.
 const SCHEMA_BYTES_MAX = 64 * 1024;

@@ -1,7 +1,7 @@
 // The canonical form, against the examples of RFC 8785 and against what must hold for any JSON.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toCanonicalJson } from "./canonical-json.ts";
+import { toCanonicalJson } from "./attestation-schemas.ts";
 
 describe("the canonical form", () => {
   it("is that of RFC 8785, section 3.2.2", () => {

@@ -1,12 +1,10 @@
 // Everything people write that is not a document, and the reads that belong to it.
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Read } from "../../schema/reads/read.ts";
-import { createSchemaEndpoint } from "./attestation-schemas.ts";
+import { attestationSchemaReads, createSchemaEndpoint } from "./attestation-schemas.ts";
 import type { WriteOptions } from "./authority.ts";
-import { createMetadataEndpoint } from "./intent-metadata.ts";
+import { createMetadataEndpoint, createReservationEndpoint, reservationRead } from "./intent-metadata.ts";
 import { createDisabledBidEndpoints, createOffchainBidEndpoints } from "./offchain-bids.ts";
-import { createReservationEndpoint, reservationRead } from "./reservations.ts";
-import { attestationSchemaReads } from "./schema-record.ts";
 
 export function createWriteEndpoints(options: WriteOptions): readonly Endpoint[] {
   return [

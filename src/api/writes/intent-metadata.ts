@@ -1,19 +1,200 @@
 // PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
+import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
+import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
+import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { addressParameter, hashParameter } from "../../schema/parameter.ts";
+import type { Read } from "../../schema/reads/read.ts";
+import { isValidAt } from "../../schema/reads/record.ts";
+import { toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
-import { sql } from "../../schema/sql.ts";
+import { rawSql, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { findIntentById, type IndexedIntent, intentIdParameter } from "./find-intent.ts";
-import {
-  assertCommittedData,
-  METADATA_BODY_BYTES_MAX,
-  type MetadataFields,
-  metadataProperties,
-  metadataRecordSchema,
-  parseMetadataFields,
-} from "./metadata-fields.ts";
-import { metadataWriteSubject } from "./sign-write.ts";
+import { findIntentByHash, findIntentById, type IndexedIntent, intentIdParameter } from "./find-intent.ts";
+import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
+
+// The four things an owner can say about the execution of an intent; what is not given is null.
+
+export type MetadataFields = {
+  readonly execution_target: Hex | null;
+  readonly execution_data: Hex | null;
+  readonly required_attestation_subject: Hex | null;
+  readonly required_attestation_schema: Hex | null;
+};
+
+// Calldata that no block of any chain we know would take in is no calldata.
+const DATA_BYTES_MAX = 64 * 1024;
+/** The data in hex, and the other fields of a body of either kind with their keys. */
+export const METADATA_BODY_BYTES_MAX = 2 * DATA_BYTES_MAX + 4_096;
+
+/** Body properties. */
+export const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {
+  execution_target: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
+  execution_data: nullable({
+    type: "string",
+    maxLength: 2 + DATA_BYTES_MAX * 2,
+    pattern: "^0x([0-9a-fA-F]{2})*$",
+  }),
+  required_attestation_subject: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
+  required_attestation_schema: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
+};
+
+/** The keys of a record and how they look, between those that name it and its times. */
+export function metadataRecordSchema(title: string, named: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const time = { type: "string", format: "date-time" };
+  const hex = Object.keys(metadataProperties).map((key) => [key, nullable({ type: "string" })]);
+  const properties = { ...named, ...Object.fromEntries(hex), created_at: time, updated_at: time };
+  return { title, ...closedObject(properties) };
+}
+
+export function parseMetadataFields(body: Readonly<Record<string, unknown>>): MetadataFields {
+  const read = (key: keyof MetadataFields, parse: (value: unknown, name: string) => Hex): Hex | null =>
+    body[key] === undefined || body[key] === null ? null : parse(body[key], key);
+  return {
+    execution_target: read("execution_target", parseAddress),
+    execution_data: read("execution_data", (value, name) => parseBytes(value, name, DATA_BYTES_MAX)),
+    required_attestation_subject: read("required_attestation_subject", parseHash),
+    required_attestation_schema: read("required_attestation_schema", parseHash),
+  };
+}
+
+export function hashExecutionData({ execution_data: data }: MetadataFields): Hex | null {
+  return data === null ? null : keccak256(data);
+}
+
+const NOT_COMMITTED = `0x${"0".repeat(64)}`;
+
+/** An intent that committed to its data on chain takes no other; one that did not takes any. */
+export function assertCommittedData(fields: MetadataFields, committed: Hex): void {
+  const hash = hashExecutionData(fields);
+  if (hash === null || committed === NOT_COMMITTED || hash === committed) return;
+  throw new Fault(
+    "HASH_MISMATCH",
+    `execution_data has the hash ${hash}, but the intent committed to ${committed} on chain.`,
+  );
+}
+
+// Reservations: an owner's metadata for an intent that is not indexed yet, linked by its hash as soon as it is.
+
+const ANSWER = metadataRecordSchema("IntentMetadataReservation", {
+  intent_hash: { type: "string" },
+  owner: { type: "string" },
+  intent_id: {
+    ...nullable({ type: "string" }),
+    description: "Null until the intent is indexed.",
+  },
+});
+
+export function createReservationEndpoint({ store, authority }: WriteOptions): Endpoint {
+  return {
+    method: "POST",
+    path: "/intents/metadata",
+    operationId: "reserveIntentMetadata",
+    summary: "Reserve the execution metadata of an intent before it is indexed; its owner signs",
+    tag: "Intents",
+    parameters: authority.headers.filter(({ required }) => required),
+    body: {
+      type: "object",
+      properties: {
+        intent_hash: { ...hashParameter.json, description: "EIP-712 struct hash of the intent." },
+        owner: { ...addressParameter.json, description: "Owner of the intent." },
+        ...metadataProperties,
+      },
+      required: ["intent_hash", "owner"],
+    },
+    bodyBytesMax: METADATA_BODY_BYTES_MAX,
+    responses: { 201: ANSWER },
+    errorStatuses: [401, 403, 409],
+    async handle(request) {
+      const body = request.body as Readonly<Record<string, unknown>>;
+      const hash = parseHash(body.intent_hash, "intent_hash");
+      const owner = parseAddress(body.owner, "owner");
+      const fields = parseMetadataFields(body);
+      const { claimVersion: claim } = await authority.authorize(
+        request,
+        reservationWriteSubject(hash),
+        owner,
+      );
+      const bytes = countStoredBytes(request.rawBody);
+      const change = { client: request.client, tables: ["intent_reservations"] } as const;
+      const record = await store.write(change, async (rows) => {
+        const intent = await findIntentByHash(rows, hash);
+        if (intent) {
+          throw new Fault(
+            "CONFLICT",
+            `This intent is indexed already; use PUT /intents/${intent.intent_id}/metadata.`,
+          );
+        }
+        await rows.charge(bytes);
+        await claim(rows);
+        return reserve(rows, { hash, owner, fields, bytes });
+      });
+      return { status: 201, body: record };
+    },
+  };
+}
+
+const FIELDS = rawSql(
+  "execution_target, execution_data, required_attestation_subject, required_attestation_schema",
+);
+
+type Reservation = {
+  readonly hash: Hex;
+  readonly owner: Hex;
+  readonly fields: MetadataFields;
+  readonly bytes: number;
+};
+
+async function reserve(rows: StatementRunner, { hash, owner, fields, bytes }: Reservation): Promise<unknown> {
+  const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
+    fields;
+  const [record] = await rows.run(
+    sql`insert into intent_reservations (intent_hash, owner, execution_data_hash, stored_bytes, ${FIELDS}) values (${hash}, ${owner}, ${hashExecutionData(fields)}, ${bytes}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash, owner) do update set execution_data_hash = excluded.execution_data_hash, execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() returning intent_hash, owner, null as intent_id, ${FIELDS}, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
+  );
+  return record;
+}
+
+export const reservationRead: Read = {
+  path: "/intents/metadata/:intentHash",
+  operationId: "getIntentMetadataReservation",
+  summary: "The reservation of metadata for an intent: the linked one, otherwise the newest",
+  tag: "Intents",
+  parameters: [
+    {
+      name: "intentHash",
+      in: "path",
+      required: true,
+      kind: hashParameter,
+      description: "EIP-712 struct hash of the intent.",
+    },
+    {
+      name: "owner",
+      in: "query",
+      required: false,
+      kind: addressParameter,
+      description:
+        "Only the reservation of this owner: anyone may reserve, and only the real owner's is ever linked.",
+    },
+  ],
+  provenance: false,
+  writableTables: ["intent_reservations"],
+  responseSchema: ANSWER,
+  notFoundMessage: "There is no reservation for this intent hash.",
+  plan({ values, asOf }) {
+    const owner = values.owner as string | undefined;
+    const whose = owner === undefined ? sql`` : sql` and r.owner = ${owner}`;
+    return {
+      cost: "quick",
+      sql: sql`select r.intent_hash, r.owner, t.intent_id, r.execution_target, r.execution_data, r.required_attestation_subject, r.required_attestation_schema, iso_time(r.created_at) as created_at, iso_time(r.updated_at) as updated_at
+        from intent_reservations r left join intents t on t.intent_hash = r.intent_hash and t.owner = r.owner and ${isValidAt("t", asOf)}
+          and (r.execution_data_hash is null or r.execution_data_hash = t.data_hash or t.data_hash = '0x' || repeat('0', 64))
+        where r.intent_hash = ${values.intentHash as string}${whose} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
+      assemble: toFirstRecord,
+    };
+  },
+};
 
 export function createMetadataEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {

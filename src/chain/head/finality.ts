@@ -2,8 +2,7 @@
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { canonicalHeaderCall, headerCall } from "../headers.ts";
-import { RpcError } from "../rpc/errors.ts";
-import { malformedResponse } from "../rpc/invalid-response.ts";
+import { malformedResponse, RpcError } from "../rpc/errors.ts";
 import type { PinnedRpc, Rpc, RpcCallOptions } from "../rpc/types.ts";
 
 export type FinalizedHeaderOptions = RpcCallOptions & {

@@ -1,7 +1,7 @@
 // Which logs are wanted: the questions put to a node, and the check that its answers keep to them.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { malformedResponse } from "../rpc/invalid-response.ts";
+import { malformedResponse } from "../rpc/errors.ts";
 import { type BloomBits, bloomHasBits, bloomMayContain, computeBloomBits } from "./bloom.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 

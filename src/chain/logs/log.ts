@@ -1,8 +1,8 @@
 // One log as the rest of Sextant knows it, read strictly from what a node sent.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
+import { malformedResponse } from "../rpc/errors.ts";
 import { readAddress, readData, readHash, readObject, readQuantity } from "../rpc/hex-values.ts";
-import { malformedResponse } from "../rpc/invalid-response.ts";
 
 /** A log before its block's header is known: not every node sends the timestamp along. */
 export type NodeLog = Omit<ChainLog, "blockTimestamp"> & { readonly blockTimestamp: number | null };

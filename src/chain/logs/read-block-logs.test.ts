@@ -19,8 +19,7 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
-import { readCrossCheckedBlockLogs } from "./cross-checked-block-logs.ts";
-import { readBlockLogs } from "./read-block-logs.ts";
+import { readBlockLogs, readCrossCheckedBlockLogs } from "./read-block-logs.ts";
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;

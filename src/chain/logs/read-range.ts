@@ -1,15 +1,13 @@
 // The logs of one range of finalized blocks: read from one node that has the blocks, checked, and looked at twice.
 import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { headerCall, readHeaders } from "../headers.ts";
-import { type RangeHint, RpcError } from "../rpc/errors.ts";
-import { malformedResponse } from "../rpc/invalid-response.ts";
+import { malformedResponse, type RangeHint, RpcError } from "../rpc/errors.ts";
 import { type PinnedRpc, type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { findSuspiciousHeaders } from "./bloom-check.ts";
 import { confirmRange, type RangeCheck } from "./confirm-range.ts";
 import { mergeLogs } from "./filter.ts";
-import { assertLogInBlock } from "./get-logs.ts";
+import { assertLogInBlock, needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "./get-logs.ts";
 import type { NodeLog } from "./log.ts";
-import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "./range-call.ts";
 
 export type LogRangeQuery = RangeCheck & {
   /** Blocks whose headers are read whether or not the node shows logs of them. */

@@ -1,8 +1,8 @@
 // The logs of one block from the receipts of its transactions: another source inside the same node than its log index.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
+import { malformedResponse, missingResult } from "../rpc/errors.ts";
 import { readHash, readObject } from "../rpc/hex-values.ts";
-import { malformedResponse, missingResult } from "../rpc/invalid-response.ts";
 import { type PinnedRpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { matchesLogFilter, type PreparedLogFilter } from "./filter.ts";
 import { assertLogInBlock, type BloomCoverage } from "./get-logs.ts";

@@ -16,8 +16,8 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
 import type { Rpc } from "../rpc/types.ts";
+import { createSecondaryProviders } from "./confirm-range.ts";
 import { readBlockLogs } from "./read-block-logs.ts";
-import { createSecondaryProviders } from "./secondary-providers.ts";
 import { type BlockRange, type LogBatch, type StreamLogsOptions, streamLogs } from "./stream-logs.ts";
 
 const HEAD = 60;

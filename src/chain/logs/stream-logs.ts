@@ -4,11 +4,11 @@ import { Fault } from "../../lib/fault.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { Rpc } from "../rpc/types.ts";
+import { createSecondaryProviders, type SecondaryProviders } from "./confirm-range.ts";
 import { type LogFilter, prepareLogFilters } from "./filter.ts";
 import type { BloomCoverage } from "./get-logs.ts";
 import { createRangeSize } from "./range-size.ts";
 import { type LogRangeResult, readLogRange } from "./read-range.ts";
-import { createSecondaryProviders, type SecondaryProviders } from "./secondary-providers.ts";
 
 export type StreamLogsOptions = {
   readonly fromBlock: number;

@@ -1,7 +1,7 @@
 // Transfer logs as nodes send them: what was not asked for is refused, what is no transfer is left out.
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
-import { InvalidResponseError } from "../rpc/invalid-response.ts";
+import { InvalidResponseError } from "../rpc/errors.ts";
 import { TRANSFER_TOPIC, transfersCall } from "./transfers.ts";
 
 const WALLET: Hex = "0xAbcdefabcdefabcdefabcdefabcdefabcdefabcd";

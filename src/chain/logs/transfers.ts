@@ -1,7 +1,7 @@
 // Token transfers of one account: logs of any contract by sender or receiver, each checked against the question.
 import type { Hex } from "../../lib/hex.ts";
+import { malformedResponse } from "../rpc/errors.ts";
 import { toQuantity } from "../rpc/hex-values.ts";
-import { malformedResponse } from "../rpc/invalid-response.ts";
 import type { RpcCall } from "../rpc/types.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 

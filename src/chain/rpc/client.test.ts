@@ -11,8 +11,7 @@ import {
 import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { Fault } from "../../lib/fault.ts";
-import { RpcError } from "./errors.ts";
-import { malformedResponse } from "./invalid-response.ts";
+import { malformedResponse, RpcError } from "./errors.ts";
 
 let chain: LocalChain;
 const nodes: FaultyNode[] = [];

@@ -1,8 +1,8 @@
 // Hex from nodes: what is taken, and that everything else is named as the node's fault.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { InvalidResponseError } from "./errors.ts";
 import { readAddress, readBigQuantity, readData, readHash, readQuantity, toQuantity } from "./hex-values.ts";
-import { InvalidResponseError } from "./invalid-response.ts";
 
 describe("a quantity", () => {
   it("is read exactly, in any case, with or without leading zeros", () => {

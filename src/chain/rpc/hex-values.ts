@@ -1,7 +1,7 @@
 // Quantities and hex as nodes send them: read strictly, because a node may be broken or lie.
 import type { Hex } from "../../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
-import { malformedResponse } from "./invalid-response.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { malformedResponse } from "./errors.ts";
 
 // Lengths are compared apart: counting inside the pattern makes it four times as slow, and this runs for every log.
 const HEX = /^0x[0-9a-f]*$/;

@@ -24,8 +24,12 @@ import { closeWithDeadline } from "../../lib/shutdown.ts";
 import { createFacilitatorEndpoints } from "../../payments/facilitator/endpoints.ts";
 import type { LocalFacilitator } from "../../payments/facilitator/local.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/open-local.ts";
-import { type PaymentAssetConfig, resolvePaymentAsset } from "../../payments/payment-asset.ts";
-import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
+import {
+  type PaymentAssetConfig,
+  type PaymentToken,
+  readPaymentToken,
+  resolvePaymentAsset,
+} from "../../payments/payment-token.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { type RunCommand, waitForAbort } from "../command.ts";

@@ -22,14 +22,13 @@ import { systemClock } from "../../lib/clock.ts";
 import { Secret } from "../../lib/secret.ts";
 import { closeWithDeadline } from "../../lib/shutdown.ts";
 import { parseUint } from "../../lib/uint.ts";
-import { readLocalCounters } from "../../local/counters.ts";
 import { openLocalDatabase } from "../../local/database.ts";
 import { startLocalIndexing, waitUntilSynced } from "../../local/indexing.ts";
 import { startLocalMarkets } from "../../local/markets.ts";
 import { createLocalPaymentConfig, serveLocalPortfolio } from "../../local/portfolio.ts";
 import { startLocalSimulation } from "../../local/simulation.ts";
 import { deleteLocalState, writeLocalState } from "../../local/state-file.ts";
-import { formatLocalBanner, formatLocalStatus } from "../../local/status-view.ts";
+import { formatLocalBanner, formatLocalStatus, readLocalCounters } from "../../local/status-view.ts";
 import { type RunCommand, waitForAbort } from "../command.ts";
 import { createFacilitatorServer } from "./facilitator.ts";
 

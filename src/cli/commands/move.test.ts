@@ -1,7 +1,10 @@
 // A move between two databases: everything arrives, compared, and nothing is overwritten or left half done.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatConnectionUrl } from "../../../tests/support/database/connection-url.ts";
-import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
+import {
+  createTestDatabase,
+  formatConnectionUrl,
+  type TestDatabase,
+} from "../../../tests/support/database/test-database.ts";
 import { digestTables } from "../../../tests/support/digest-tables.ts";
 import {
   type AuditedIndex,

@@ -3,8 +3,8 @@ import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
-import { BLOCK_MAX } from "../../schema/reads/index-head.ts";
 import type { Read } from "../../schema/reads/read.ts";
+import { BLOCK_MAX } from "../../schema/reads/read.ts";
 
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT";

@@ -1,9 +1,9 @@
 // GET /openapi.json and GET /docs: the description of an API, for programs and for people.
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { etagMatches } from "../etag.ts";
 import { renderDocsPage } from "../openapi/docs-page.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
+import { etagMatches } from "../response.ts";
 
 export type StaticDocument = {
   readonly text: string;

@@ -3,11 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseStrictJson } from "../../lib/json.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
-import { etagMatches } from "../etag.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
+import { etagMatches } from "../response.ts";
 import { type BodyValidator, compileBodySchema } from "./body-validation.ts";
-import { readParameters } from "./parameters.ts";
-import { readQuery } from "./query.ts";
+import { readParameters, readQuery } from "./parameters.ts";
 
 // Room for every body of a few fields. What needs more says so, because each byte costs time to read and to check.
 const BODY_BYTES_DEFAULT = 4_096;

@@ -1,7 +1,43 @@
 // Path and query parameters of a request, parsed as their declarations say.
+
 import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import type { Parameter } from "../../schema/parameter.ts";
+
+// The query string, read once and strictly: a key given twice is a mistake, not a choice.
+
+// No request of ours needs more; whoever sends more is not asking.
+const KEYS_MAX = 50;
+
+/** Values by key. Unknown keys are the reader's to ignore; repeated ones are refused. */
+export function readQuery(url: string): ReadonlyMap<string, string> {
+  const start = url.indexOf("?");
+  const values = new Map<string, string>();
+  if (start < 0) return values;
+  for (const part of url.slice(start + 1).split("&")) {
+    if (part === "") continue;
+    const [key, value] = pair(part);
+    if (values.has(key)) throw new Fault("INPUT_INVALID", "A query key is given twice.");
+    if (values.size >= KEYS_MAX) throw new Fault("INPUT_INVALID", `A query has at most ${KEYS_MAX} keys.`);
+    values.set(key, value);
+  }
+  return values;
+}
+
+function pair(part: string): [string, string] {
+  const equals = part.indexOf("=");
+  try {
+    return equals < 0 ? [decode(part), ""] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))];
+  } catch (cause) {
+    throw new Fault("INPUT_INVALID", "The query is not valid percent-encoding.", { cause });
+  }
+}
+
+const ENCODED = /[%+]/;
+
+function decode(text: string): string {
+  return ENCODED.test(text) ? decodeURIComponent(text.replaceAll("+", " ")) : text;
+}
 
 /** Parsed values by name; those not given are absent. */
 export function readParameters(

@@ -2,20 +2,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseUint } from "../../lib/uint.ts";
-import {
-  assertBlockReadable,
-  BLOCK_MAX,
-  formatHeadHeaders,
-  type RunRead,
-} from "../../schema/reads/index-head.ts";
 import type { Read, ReadInput } from "../../schema/reads/read.ts";
+import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import type { ResponseCache } from "../cache/response-cache.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../response.ts";
 import type { HttpServer } from "../server.ts";
-import { readParameters } from "./parameters.ts";
-import { readQuery } from "./query.ts";
+import { readParameters, readQuery } from "./parameters.ts";
 
 export type ReadRouteOptions = {
   readonly run: RunRead;

@@ -2,9 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { Fault } from "../../lib/fault.ts";
-import type { Log } from "../../lib/log.ts";
-import type { LogThrottle } from "../../lib/log-throttle.ts";
-import { writeConnectionError } from "../connection-errors.ts";
+import type { Log, LogThrottle } from "../../lib/log.ts";
+import { writeConnectionError } from "../error-responses.ts";
 import { toClientId } from "./rate-limit.ts";
 
 export type ConnectionLimitOptions = {

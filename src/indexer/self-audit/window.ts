@@ -1,8 +1,8 @@
 // A window of final blocks for the indexer's own audit: what is stored of it, and what a node shows of it now.
 import { headerCall } from "../../chain/headers.ts";
 import { mergeLogs } from "../../chain/logs/filter.ts";
+import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "../../chain/logs/get-logs.ts";
 import type { NodeLog } from "../../chain/logs/log.ts";
-import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "../../chain/logs/range-call.ts";
 import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import { type Rpc, type RpcCall, unwrapResults } from "../../chain/rpc/types.ts";

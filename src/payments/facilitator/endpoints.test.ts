@@ -7,7 +7,7 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
 import { createFacilitatorEndpoints } from "./endpoints.ts";
-import { FacilitatorUnavailableError } from "./unavailable-error.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
 
 const NETWORK = "eip155:31337";
 const asset: Hex = `0x${"01".repeat(20)}`;

@@ -1,5 +1,7 @@
 // Our facilitator for others: verify, settle and supported, within rules that keep strangers from spending its gas.
+
 import type { PaymentRequirements } from "@x402/core/types";
+import { BaseError } from "viem";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
@@ -10,16 +12,27 @@ import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
 import { FeesTooHighError } from "./broadcast/fee-limits.ts";
-import { NOT_SERVED, type PaymentFacilitator } from "./facilitator.ts";
+import { FacilitatorUnavailableError, NOT_SERVED, type PaymentFacilitator } from "./facilitator.ts";
 import type { IdempotentSettle } from "./idempotent-settle.ts";
-import { redactCallArguments } from "./redact-error.ts";
 import {
   FACILITATOR_REQUEST_SCHEMA,
   SETTLE_RESPONSE_SCHEMA,
   SUPPORTED_RESPONSE_SCHEMA,
   VERIFY_RESPONSE_SCHEMA,
 } from "./schemas.ts";
-import { FacilitatorUnavailableError } from "./unavailable-error.ts";
+
+// An error as it may be logged: the library quotes the arguments of a call, and a signature among them is money.
+
+/** The same names, short messages and codes down to the first cause, and nothing else of what was called. */
+export function redactCallArguments(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error("a failure without an error");
+  const { cause } = error;
+  const message = error instanceof BaseError ? error.shortMessage : error.message;
+  const told = new Error(message, cause instanceof Error ? { cause: redactCallArguments(cause) } : {});
+  told.name = error.name;
+  const { code } = error as { code?: unknown };
+  return typeof code === "number" || typeof code === "string" ? Object.assign(told, { code }) : told;
+}
 
 /**
  * Whoever is served costs us gas. The token is ours to name, so nobody can hand us a contract of his own to call; a

@@ -1,7 +1,15 @@
 // Whoever checks payments and carries them out, ours or somebody else's, and what its words mean for the money.
 import type { FacilitatorClient } from "@x402/core/server";
 import { type PaymentPayload, type PaymentRequirements, SettleError, VerifyError } from "@x402/core/types";
-import { FacilitatorUnavailableError } from "./unavailable-error.ts";
+
+// What a facilitator throws when it can not tell: never a verdict about the payment.
+
+export class FacilitatorUnavailableError extends Error {
+  constructor(what: string, options: { cause?: unknown } = {}) {
+    super(`The facilitator could not tell: ${what}`, options);
+    this.name = "FacilitatorTrouble";
+  }
+}
 
 export type PaymentFacilitator = Pick<FacilitatorClient, "verify" | "settle" | "getSupported">;
 

@@ -1,6 +1,6 @@
 // One HTTP exchange with a node or a facilitator, within a time and a size; what fails tells nothing of its key.
 
-import type { JsonObject } from "../../lib/json-object.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { type RemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts";
 
 export type JsonExchangeRequest = {

@@ -4,7 +4,7 @@ import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { parsePayment } from "../paywall/payment.ts";
-import { TRANSACTION_FAILED } from "./facilitator.ts";
+import { FacilitatorUnavailableError, TRANSACTION_FAILED } from "./facilitator.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
 import type { SettlementOutcomes } from "./settlement-outcomes.ts";
@@ -15,7 +15,6 @@ import {
   type SettlementRecords,
 } from "./settlement-records.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
-import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 export type IdempotentSettle = {
   settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse>;

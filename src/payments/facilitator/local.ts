@@ -6,11 +6,15 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { computeFees, type FeeLimits } from "./broadcast/fee-limits.ts";
+import {
+  computeFees,
+  createFeeLimitReader,
+  type FeeLimits,
+  type GasPercentOfPayment,
+} from "./broadcast/fee-limits.ts";
 import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
-import { createViemClient } from "./broadcast/node-client.ts";
-import { createFeeLimitReader, type GasPercentOfPayment } from "./broadcast/payment-fee-limits.ts";
 import { createBroadcastQueue } from "./broadcast/queue.ts";
+import { createViemClient } from "./broadcast/viem-client.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import { createIdempotentSettle, type IdempotentSettle } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";

@@ -3,15 +3,14 @@ import { findChainById } from "../../chain/chains/chains.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { gasSettings } from "../../config/settings.ts";
-import { parseAmount } from "../../lib/amount.ts";
+import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import type { PaymentAssetConfig } from "../payment-asset.ts";
-import type { PaymentToken } from "../payment-token.ts";
+import type { PaymentAssetConfig, PaymentToken } from "../payment-token.ts";
 import { createLocalFacilitator, type FacilitatorGasLimits, type LocalFacilitator } from "./local.ts";
 
 export type FacilitatorGasConfig = Omit<Config<typeof gasSettings>, "facilitatorPrivateKey">;

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Hex } from "../../lib/hex.ts";
 import { isContractRevert } from "./broadcast/send-error.ts";
-import { FacilitatorUnavailableError } from "./unavailable-error.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
 
 /** Called around the broadcast of a transaction that carries a payload out. */
 export type SendHooks = {

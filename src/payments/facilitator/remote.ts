@@ -6,12 +6,12 @@ import {
   type SupportedResponse,
   VerifyError,
 } from "@x402/core/types";
-import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { exchangeJson, type JsonExchangeResponse } from "./http-exchange.ts";
-import { FacilitatorUnavailableError } from "./unavailable-error.ts";
 
 /** It is given up on before the gate gives up on the settlement, so that the gate hears why. */
 export function createRemoteFacilitator(options: {

@@ -10,7 +10,7 @@ import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/suppor
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { Secret } from "../../lib/secret.ts";
-import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import { createSettlementLookup } from "../settlement/onchain.ts";
 

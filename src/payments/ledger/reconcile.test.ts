@@ -14,7 +14,7 @@ import {
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 
 let stage: PaidStage;
 let service: StagedPaidService;

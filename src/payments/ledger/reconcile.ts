@@ -8,10 +8,9 @@ import type { AuthorizationStates, BlockId, SettlementLookup } from "../settleme
 import type { Settlement } from "../settlement/settle.ts";
 import { createFinalityFollower } from "./finality.ts";
 import type { PaymentLedger } from "./ledger.ts";
-import { pruneLedger } from "./retention.ts";
 import type { LedgerRow, LedgerScope, PaymentKey } from "./row.ts";
 import { createReconcileRunner, type ReconcileCounts, type ReconcileTask } from "./row-runner.ts";
-import { createUnfinishedPayments } from "./unfinished-payments.ts";
+import { createUnfinishedPayments, pruneLedger } from "./unfinished-payments.ts";
 
 export type ReconcileOptions = {
   readonly store: StatementRunner;

@@ -9,8 +9,8 @@ import { allowsNewSignature, PAYMENT_EXPIRED_MESSAGE, type Settlement } from "..
 import { resolveHolder, type WaitForRow } from "./identifier-holder.ts";
 import { type PaymentOffer, paymentRequirementsFor } from "./offer.ts";
 import type { PaidHandler } from "./paid-request.ts";
+import { type PaidResource, resourceFingerprint } from "./paid-request.ts";
 import { findTermsViolation, type Payment, toPaymentPayload } from "./payment.ts";
-import { type PaidResource, resourceFingerprint } from "./resource.ts";
 import { createPaymentResponses } from "./responses.ts";
 import type { RowWaiters } from "./row-waiters.ts";
 import { createVerifyAndRun, type VerifyAndRunOptions } from "./verify-and-run.ts";

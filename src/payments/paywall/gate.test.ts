@@ -19,7 +19,7 @@ import {
 } from "../../../tests/support/payments/paid-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 
 describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (kind) => {
   let stage: PaidStage;

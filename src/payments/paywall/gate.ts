@@ -15,9 +15,8 @@ import { createSettlement } from "../settlement/settle.ts";
 import { createPaymentFlow } from "./flow.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
 import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
-import type { PaidHandler, PaidRequest, PaymentOutcome } from "./paid-request.ts";
+import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./paid-request.ts";
 import { parsePaymentHeader } from "./payment.ts";
-import type { PaidResource } from "./resource.ts";
 import { createRowWaiters } from "./row-waiters.ts";
 
 export type Gate = {

@@ -5,7 +5,7 @@ import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import { type PaidResource, resourceUrl } from "./resource.ts";
+import { type PaidResource, resourceUrl } from "./paid-request.ts";
 
 export type PaymentOffer = {
   readonly network: Caip2Network;

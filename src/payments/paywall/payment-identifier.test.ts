@@ -20,7 +20,7 @@ import { openDatabase } from "../../store/postgres/database.ts";
 import { migrate } from "../../store/postgres/migrate.ts";
 import { migrations } from "../../store/postgres/migrations.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
+import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 import { openPaymentLedger } from "../ledger/ledger.ts";
 
 const ID = "order-0123456789abcdef";

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
+import { resourceFingerprint, resourceUrl } from "./paid-request.ts";
 import { findTermsViolation, type Payment, parsePaymentHeader } from "./payment.ts";
-import { resourceFingerprint, resourceUrl } from "./resource.ts";
 
 const ASSET = `0x${"aa".repeat(20)}` as const;
 const TERMS = {

@@ -1,13 +1,40 @@
 // A payment as it arrives: read strictly, held against the terms, before anybody is asked anything.
+
 import { createHash } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import {
+  PAYMENT_ID_MAX_LENGTH,
+  PAYMENT_ID_MIN_LENGTH,
+  PAYMENT_ID_PATTERN,
+  PAYMENT_IDENTIFIER,
+} from "@x402/extensions/payment-identifier";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
-import { parseStrictJson } from "../../lib/json.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json-object.ts";
+import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { OfferTerms } from "./offer.ts";
-import { parsePaymentIdentifier } from "./payment-identifier.ts";
+
+// The payment-identifier extension: a name the client gives to a purchase, so that repeating it buys nothing twice.
+
+/**
+ * The identifier in a payment's extensions; null where there is none. The client also sends a schema along, which is
+ * ours to ignore: to compile a stranger's schema is to run his program.
+ */
+export function parsePaymentIdentifier(extensions: unknown): string | null {
+  const id = field(field(field(extensions, PAYMENT_IDENTIFIER), "info"), "id");
+  if (id === undefined) return null;
+  if (typeof id === "string" && PAYMENT_ID_PATTERN.test(id)) {
+    if (id.length >= PAYMENT_ID_MIN_LENGTH && id.length <= PAYMENT_ID_MAX_LENGTH) return id;
+  }
+  throw new Fault(
+    "INPUT_INVALID",
+    `The payment identifier must have ${PAYMENT_ID_MIN_LENGTH} to ${PAYMENT_ID_MAX_LENGTH} letters, digits, hyphens or underscores.`,
+  );
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
 
 /** An EIP-3009 transfer, signed by whom it takes from. */
 export type Payment = {

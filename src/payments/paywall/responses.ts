@@ -1,14 +1,31 @@
 // What a request with a payment may be sent, each counted by its outcome.
+import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import { deliverResponse } from "../ledger/stored-response.ts";
 import type { SettleResult } from "../settlement/settle.ts";
-import { toErrorResponse } from "./error-response.ts";
 import type { GateLimits } from "./limits.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
-import type { PaymentOutcome } from "./paid-request.ts";
-import type { PaidResource } from "./resource.ts";
+import type { PaidResource, PaymentOutcome } from "./paid-request.ts";
+
+// A fault as an answer, for those that must carry a header: when to come back.
+
+export function toErrorResponse(
+  code: FaultCode,
+  sentence: string,
+  retryAfterSeconds?: number,
+): EndpointResponse {
+  return {
+    status: FAULTS[code].status,
+    headers: {
+      "x-error-code": code,
+      "cache-control": "no-store",
+      ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+    },
+    body: { error: sentence },
+  };
+}
 
 export type PaymentResponses = {
   paymentRequired(sentence: string): EndpointResponse;

@@ -1,8 +1,8 @@
 // For whoever owns a reservation: the payment is verified, the work is done, and its answer is kept before any charge.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../lib/clock.ts";
+import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import { DeadlineExceededError, withDeadline } from "../../lib/deadline.ts";
-import { createFairLimit } from "../../lib/fair-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
@@ -15,10 +15,10 @@ import {
 import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import { toStoredResponse } from "../ledger/stored-response.ts";
-import { toErrorResponse } from "./error-response.ts";
 import type { GateLimits } from "./limits.ts";
 import type { PaidHandler, PaymentOutcome } from "./paid-request.ts";
 import type { Payment } from "./payment.ts";
+import { toErrorResponse } from "./responses.ts";
 
 export type VerifyAndRunOptions = {
   readonly ledger: PaymentLedger;

@@ -3,7 +3,7 @@
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
-import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
+import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockComparison, BlockId, BlockTransferQuery, ExpectedTransfer } from "./lookup.ts";

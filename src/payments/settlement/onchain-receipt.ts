@@ -2,8 +2,8 @@
 import { toEventSelector } from "viem";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
+import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
-import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
 import type { Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ExpectedTransfer, TransferFound } from "./lookup.ts";

@@ -4,8 +4,8 @@ import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
+import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { toQuantity } from "../../chain/rpc/hex-values.ts";
-import { malformedResponse, missingResult } from "../../chain/rpc/invalid-response.ts";
 import type { PinnedRpc, Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {

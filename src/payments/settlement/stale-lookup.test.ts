@@ -19,8 +19,8 @@ import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
+import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../facilitator/remote.ts";
-import { FacilitatorUnavailableError } from "../facilitator/unavailable-error.ts";
 import { createSettlementLookup } from "./onchain.ts";
 
 let stage: PaidStage;

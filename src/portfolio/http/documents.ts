@@ -16,8 +16,13 @@ import {
 } from "../../web/discovery.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import { renderFrontPage } from "../../web/front-page.ts";
-import { type DocumentLink, type LinkGroup, renderLlmsText } from "../../web/llms.ts";
-import { type RecordFields, renderLlmsFullText } from "../../web/llms-full.ts";
+import {
+  type DocumentLink,
+  type LinkGroup,
+  type RecordFields,
+  renderLlmsFullText,
+  renderLlmsText,
+} from "../../web/llms.ts";
 import type { Offering } from "../../web/offering.ts";
 
 export type PortfolioDocument = DocumentLink & {

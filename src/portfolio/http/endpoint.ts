@@ -1,8 +1,8 @@
 // GET /portfolio: the question is checked, then paid for, then answered; browsers that have not paid are shown a page.
 
-import { toErrorResponse } from "../../payments/paywall/error-response.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
-import type { PaidResource } from "../../payments/paywall/resource.ts";
+import type { PaidResource } from "../../payments/paywall/paid-request.ts";
+import { toErrorResponse } from "../../payments/paywall/responses.ts";
 import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
@@ -12,7 +12,7 @@ import type { HtmlPage } from "../../web/page.ts";
 import { prefersHtml } from "../../web/prefers-html.ts";
 import type { PortfolioParameters, PortfolioRequest } from "../query.ts";
 import type { SnapshotReader } from "../snapshot.ts";
-import { excludeSpam } from "../valuation/exclude-spam.ts";
+import { excludeSpam } from "../valuation/value-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 export type PortfolioEndpointOptions = {

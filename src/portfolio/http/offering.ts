@@ -1,6 +1,6 @@
 // The table of what the portfolio service sells: one row, from which every description of it is made.
 
-import { formatAmount } from "../../lib/amount.ts";
+import { formatAmount } from "../../lib/decimal.ts";
 import { type PaymentOffer, paymentRequirementsFor } from "../../payments/paywall/offer.ts";
 import type { Offering, PaidRoute } from "../../web/offering.ts";
 

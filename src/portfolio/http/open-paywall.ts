@@ -9,15 +9,19 @@ import type {
   paywallSettings,
   portfolioSettings,
 } from "../../config/settings.ts";
-import { parseAmount } from "../../lib/amount.ts";
+import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/open-local.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
-import { type PaymentAssetConfig, resolvePaymentAsset } from "../../payments/payment-asset.ts";
-import { type PaymentToken, readPaymentToken } from "../../payments/payment-token.ts";
+import {
+  type PaymentAssetConfig,
+  type PaymentToken,
+  readPaymentToken,
+  resolvePaymentAsset,
+} from "../../payments/payment-token.ts";
 import { createBypassGate, createGate } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";

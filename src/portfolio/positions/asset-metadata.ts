@@ -1,6 +1,6 @@
 // Symbol, name and decimals of a position's assets: from what is known already, else asked along with other calls.
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../contract-reads.ts";
+import { createCallEncoder } from "../multicall.ts";
 import { decodeTokenDecimals, decodeTokenText } from "../tokens/metadata.ts";
 import { TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "../tokens/sanitize-text.ts";
 import type { Asset, ContractRead, PositionQuery } from "../types.ts";

@@ -4,7 +4,7 @@ import type { ChainlinkFeed } from "../../chain/price-feeds/price-feed.ts";
 import { decodeWords, wordToSigned } from "../../lib/abi/return-data.ts";
 import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../contract-reads.ts";
+import { createCallEncoder } from "../multicall.ts";
 
 export const latestRoundData = createCallEncoder("function latestRoundData()");
 export const decimals = createCallEncoder("function decimals() view returns (uint8)");

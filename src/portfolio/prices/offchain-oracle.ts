@@ -3,8 +3,7 @@
 import { decodeWord } from "../../lib/abi/return-data.ts";
 import { compareDecimals, type Decimal, multiplyDecimals, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../contract-reads.ts";
-import { readByMulticall } from "../multicall.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import { listPoolLookups, type SpotPool } from "./spot-pools.ts";

@@ -2,7 +2,7 @@
 
 import { decodeAddress, decodeTokenAmount, decodeWords } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../contract-reads.ts";
+import { createCallEncoder } from "../multicall.ts";
 import type { ContractRead } from "../types.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { CHAINS } from "../../chain/chains/chains.ts";
 import { localChain } from "../../chain/chains/local.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createChainConfig } from "../chain-config.ts";
+import { createChainConfig } from "../chain-nodes.ts";
 import { loadTokenLists } from "./load-token-lists.ts";
 
 const TOKEN: Hex = `0x${"12".repeat(20)}`;

@@ -1,7 +1,7 @@
 // Token lists in the format of tokenlists.org, read strictly: whoever wrote one decides what a wallet seems to hold.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { isJsonObject } from "../../lib/json-object.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import type { ListedToken } from "../types.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
 import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";

@@ -3,7 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
 import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
-import { valueAsset } from "./value-asset.ts";
+import { valueAsset } from "./usd.ts";
 
 type SettledPositions = {
   readonly shownAsPositions: readonly ProtocolPosition[];

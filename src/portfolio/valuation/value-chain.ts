@@ -5,8 +5,7 @@ import { findSpamReasons } from "../tokens/spam.ts";
 import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import { resolvePositions } from "./resolve-positions.ts";
 import type { ChainData } from "./snapshot-data.ts";
-import { formatUsdValue, sumIfAllKnown, type UsdValue } from "./usd.ts";
-import { valueAsset } from "./value-asset.ts";
+import { formatUsdValue, sumIfAllKnown, type UsdValue, valueAsset } from "./usd.ts";
 
 export type ValuedToken = {
   readonly token: PortfolioToken;

@@ -13,8 +13,8 @@ import {
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
 import type { ChainConfig } from "../types.ts";
-import { excludeSpam } from "./exclude-spam.ts";
 import type { ChainData } from "./snapshot-data.ts";
+import { excludeSpam } from "./value-snapshot.ts";
 
 const usdc = makeListedToken(1, "USDC", 6);
 const well = makeListedToken(2, "WELL");

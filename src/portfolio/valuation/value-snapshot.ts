@@ -1,11 +1,38 @@
 // The parts of a wallet become the answer: valued, ordered, added up.
-
-import type { ChainSummary, PortfolioSnapshot, TopHolding } from "../snapshot-types.ts";
-import { listRecentActivity } from "./recent-activity.ts";
-import type { SnapshotData } from "./snapshot-data.ts";
+import type { ChainSummary, PortfolioSnapshot, RecentActivity, TopHolding } from "../snapshot-types.ts";
+import { ACTIVITY_MAX } from "../types.ts";
+import type { ChainData, SnapshotData } from "./snapshot-data.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
 import { describeChainWarnings } from "./warnings.ts";
+
+// The newest transactions of a wallet over all its chains.
+
+// The last second that a date of ECMAScript can show.
+const SECONDS_MAX = 8_640_000_000_000;
+
+/** Newest first; what has no time comes last, and within one second each chain keeps the order it gave. */
+export function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
+  return chains
+    .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
+    .map((entry) => ({ ...entry, seconds: soundSeconds(entry.timestamp) }))
+    .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1))
+    .slice(0, ACTIVITY_MAX)
+    .map(({ chain, hash, from, to, blockNumber, seconds }) => ({
+      ...{ chain, hash, from, to, blockNumber },
+      timestamp: seconds === null ? null : new Date(seconds * 1000).toISOString(),
+    }));
+}
+
+function soundSeconds(seconds: number | null): number | null {
+  return seconds !== null && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : null;
+}
+
+// A view of a snapshot for those who do not want to see spam; it never was in the totals.
+
+export function excludeSpam(snapshot: PortfolioSnapshot): PortfolioSnapshot {
+  return { ...snapshot, tokens: snapshot.tokens.filter(({ spam }) => !spam) };
+}
 
 const TOP_HOLDINGS_MAX = 10;
 

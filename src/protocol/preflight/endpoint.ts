@@ -1,24 +1,79 @@
 // POST /preflight: the account's indexed rules for one planned transaction, read in one statement and evaluated.
+
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
+import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import {
-  assertBlockReadable,
-  BLOCK_MAX,
-  formatHeadHeaders,
-  type RunRead,
-} from "../../schema/reads/index-head.ts";
 import type { AsOf } from "../../schema/reads/read.ts";
+import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { type ResultRow, toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
 import { evaluatePreflight, NATIVE_COIN_ADDRESS } from "./evaluate.ts";
-import { preflightResponseSchema } from "./response-schema.ts";
 import type { AccountRules, PlannedTransaction } from "./rules.ts";
 import { readPaddedSelector } from "./token-call.ts";
+
+// What a preflight answers, as JSON Schema.
+
+const policyTypes = ["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"];
+const amountOrNull = nullable(uint256.json);
+
+const spendCheck = {
+  title: "SpendCheck",
+  ...closedObject({
+    token: { ...address.json, description: "The zero address is the native coin." },
+    attempted: uint256.json,
+    spent: { ...uint256.json, description: "In the current window, at the block looked at." },
+    max_per_day: { ...amountOrNull, description: "Null where there is no limit." },
+    remaining: amountOrNull,
+    ok: { type: "boolean" },
+  }),
+};
+
+const policyUpdate = {
+  title: "PolicyUpdate",
+  type: "object",
+  description:
+    "A call that the account itself has to send. The owner of a PolicyAccount calls the account's function of the same name instead.",
+  properties: {
+    policy_type: { type: "string", enum: policyTypes },
+    target: address.json,
+    selector: bytes4.json,
+    token: address.json,
+    suggested_value: {
+      anyOf: [{ type: "boolean" }, uint256.json],
+      description: "The least that is enough; a limit of 0 is no limit.",
+    },
+    to: { ...address.json, description: "The policy module." },
+    data: bytes.json,
+  },
+  required: ["policy_type", "suggested_value", "to", "data"],
+  additionalProperties: false,
+};
+
+export const preflightResponseSchema = {
+  title: "Preflight",
+  ...closedObject({
+    allowed: { type: "boolean" },
+    action: { type: "string", description: "What the transaction does, in a sentence." },
+    reasons: {
+      type: "array",
+      items: { type: "string" },
+      description: "Every rule that says no; the first is the one the contract would revert with.",
+    },
+    missing_policies: { type: "array", items: { type: "string", enum: policyTypes } },
+    spend_checks: { type: "array", items: spendCheck },
+    required_policy_updates: {
+      type: "array",
+      items: policyUpdate,
+      description: "Has nothing for a reason that no policy can change, such as an expired session key.",
+    },
+  }),
+};
 
 // The largest transaction that nodes take into their pool; a body of the largest size carries almost as much in hex.
 const DATA_BYTES_MAX = 128 * 1024;

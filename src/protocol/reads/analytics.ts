@@ -7,7 +7,7 @@ import { isValidAt } from "../../schema/reads/record.ts";
 import { type ResultRow, type ResultRows, toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
-import { countsSchema, selectCountsSql } from "./counts.ts";
+import { countsSchema, selectCountsSql } from "./commerce.ts";
 
 // D64: a bounded answer.
 const ROWS_MAX = 20;

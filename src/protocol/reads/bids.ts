@@ -1,8 +1,7 @@
 // Bids as answers: /intents/:id/bids, those of the chain and those of the development helper, best first.
 import { nullable } from "../../schema/json-schema.ts";
 import { enumParameter, uintParameter } from "../../schema/parameter.ts";
-import { defineList, equalsFilter } from "../../schema/reads/list.ts";
-import { withOwner } from "../../schema/reads/owned-list.ts";
+import { defineList, equalsFilter, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
   blockTimeAt,

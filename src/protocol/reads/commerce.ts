@@ -1,7 +1,14 @@
 // Merchants as answers: /merchants/:id, /merchants, and what their customers and observers made of them.
 
+import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
-import { addressParameter, boolParameter, uintParameter } from "../../schema/parameter.ts";
+import {
+  addressParameter,
+  boolParameter,
+  enumParameter,
+  hashParameter,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
@@ -12,10 +19,238 @@ import {
   recordJsonSchema,
 } from "../../schema/reads/record.ts";
 import { toFirstRecord } from "../../schema/reads/result-rows.ts";
-import { type SqlText, sql } from "../../schema/sql.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
+import { disputes } from "../domains/disputes.ts";
+import { facilitators } from "../domains/facilitators.ts";
 import { merchants } from "../domains/merchants.ts";
-import { countsSchema, selectCountsSql } from "./counts.ts";
+import { quotes } from "../domains/quotes.ts";
+import { receipts } from "../domains/receipts.ts";
+import { services } from "../domains/services.ts";
+import { trustSignals } from "../domains/trust-signals.ts";
+
+// Services as answers: /services/:id and /services.
+
+const service = defineRecord({
+  name: "Service",
+  table: services,
+  fields: columnFields(services, [
+    "service_numeric_id",
+    "merchant_id",
+    "service_id",
+    "metadata_uri",
+    "metadata_hash",
+    "capability_hash",
+    "active",
+    "block_number",
+  ]),
+});
+
+export const serviceReads = [
+  defineRecordRead("/services/:id", service, {
+    operationId: "getService",
+    summary: "One service, by its number",
+    tag: "Commerce",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "service_numeric_id",
+    notFoundMessage: "There is no service with this id.",
+  }),
+  defineList("/services", service, {
+    operationId: "listServices",
+    summary: "Services, by number",
+    tag: "Commerce",
+    key: "services",
+    order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
+    filters: {
+      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Only those of this merchant."),
+      capability_hash: equalsFilter("capability_hash", hashParameter, "Only those with this capability."),
+      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
+    },
+  }),
+];
+
+// Facilitators as answers: /facilitators.
+
+const facilitator = defineRecord({
+  name: "Facilitator",
+  table: facilitators,
+  fields: columnFields(facilitators, [
+    "facilitator_id",
+    "facilitator",
+    "metadata_uri",
+    "metadata_hash",
+    "active",
+    "block_number",
+  ]),
+});
+
+export const facilitatorReads = [
+  defineList("/facilitators", facilitator, {
+    operationId: "listFacilitators",
+    summary: "Facilitators, by id",
+    tag: "Commerce",
+    key: "facilitators",
+    order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
+    filters: { active: equalsFilter("active", boolParameter, "Only those that are, or are not, active.") },
+  }),
+];
+
+// Quotes as answers: /quotes/:quoteHash.
+
+const quote = defineRecord({
+  name: "Quote",
+  table: quotes,
+  fields: columnFields(quotes, [
+    "quote_hash",
+    "merchant_id",
+    "service_numeric_id",
+    "agent",
+    "token",
+    "facilitator",
+    "amount",
+    "payment_rail",
+    "protocol_fee_bps",
+    "protocol_fee_amount",
+    "expires_at",
+    "payment_nonce",
+    "resource_hash",
+    "terms_hash",
+    "x402_payload_hash",
+    "settled",
+  ]),
+});
+
+export const quoteReads = [
+  defineRecordRead("/quotes/:quoteHash", quote, {
+    operationId: "getQuote",
+    summary: "One quote",
+    tag: "Commerce",
+    parameter: "quoteHash",
+    kind: hashParameter,
+    column: "quote_hash",
+    notFoundMessage: "There is no quote with this hash.",
+  }),
+];
+
+// Receipts as answers: /receipts.
+
+const receipt = defineRecord({
+  name: "Receipt",
+  table: receipts,
+  fields: columnFields(receipts, [
+    "receipt_id",
+    "quote_hash",
+    "agent",
+    "merchant_id",
+    "service_numeric_id",
+    "token",
+    "amount",
+    "payment_rail",
+    "protocol_fee_bps",
+    "protocol_fee_amount",
+    "facilitator",
+    "result_hash",
+    "resource_hash",
+    "fulfillment_hash",
+    "block_number",
+  ]),
+});
+
+export const receiptReads = [
+  defineList("/receipts", receipt, {
+    operationId: "listReceipts",
+    summary: "Receipts, newest first",
+    tag: "Commerce",
+    key: "receipts",
+    order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
+    filters: {
+      agent: immutableFilter(receipts, "agent", addressParameter, "Only those this agent paid."),
+      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Only those of this merchant."),
+    },
+  }),
+];
+
+// Disputes as answers: /disputes.
+
+const dispute = defineRecord({
+  name: "Dispute",
+  table: disputes,
+  fields: columnFields(disputes, [
+    "dispute_id",
+    "receipt_id",
+    "opener",
+    "reason_hash",
+    "status",
+    "resolution_hash",
+    "block_number",
+  ]),
+});
+
+export const disputeReads = [
+  defineList("/disputes", dispute, {
+    operationId: "listDisputes",
+    summary: "Disputes, newest first",
+    tag: "Commerce",
+    key: "disputes",
+    order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
+    filters: {
+      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Only those about this receipt."),
+    },
+  }),
+];
+
+// Trust signals as answers: /trust-signals.
+
+const signal = defineRecord({
+  name: "TrustSignal",
+  table: trustSignals,
+  fields: columnFields(trustSignals, [
+    "signal_id",
+    "subject_type",
+    "subject_id",
+    "kind",
+    "reporter",
+    "signal_hash",
+    "block_number",
+  ]),
+});
+
+const numbered = enumParameter(["0", "1", "2", "3"]);
+const SUBJECT_TYPES = "0 merchants, 1 services, 2 facilitators, 3 agents";
+const KINDS = "0 verification, 1 risk, 2 compliance, 3 fulfillment";
+
+export const trustSignalReads = [
+  defineList("/trust-signals", signal, {
+    operationId: "listTrustSignals",
+    summary: "Trust signals, newest first",
+    tag: "Commerce",
+    key: "trust_signals",
+    order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
+    filters: {
+      subject_type: immutableFilter(trustSignals, "subject_type", numbered, `Only about: ${SUBJECT_TYPES}.`),
+      subject_id: immutableFilter(
+        trustSignals,
+        "subject_id",
+        uintParameter(),
+        "Only about the subject of this id.",
+      ),
+      kind: immutableFilter(trustSignals, "kind", numbered, `Only of this kind: ${KINDS}.`),
+      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Only by this reporter."),
+    },
+  }),
+];
+
+// Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
+
+export function selectCountsSql(alias: string, keys: readonly string[]): SqlText {
+  const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);
+  return sql`json_build_object(${rawSql(pairs.join(", "))})`;
+}
+
+export function countsSchema(keys: readonly string[]): JsonSchema {
+  return closedObject(Object.fromEntries(keys.map((key) => [key, { type: "string" }])));
+}
 
 const merchant = defineRecord({
   name: "Merchant",

@@ -1,7 +1,7 @@
 // Reads of the index for responses: one statement, one snapshot, the head it was taken at, and slow ones apart from quick.
 import { createHash } from "node:crypto";
 import { Fault } from "../../lib/fault.ts";
-import type { IndexHead, RunRead } from "../../schema/reads/index-head.ts";
+import type { IndexHead, RunRead } from "../../schema/reads/read.ts";
 import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import type { PipelinedReader } from "../fast/pipelined-reader.ts";
 import { sqlState } from "../postgres/errors.ts";

@@ -1,5 +1,5 @@
 // Reads that may look at a whole table: on connections of their own, one at a time on each, shared out among clients.
-import { createFairLimit } from "../../lib/fair-limit.ts";
+import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import { openPipelinedReader } from "../fast/pipelined-reader.ts";
 import type { Database } from "../postgres/database.ts";

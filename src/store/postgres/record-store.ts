@@ -1,5 +1,5 @@
 // Records that people write: plain statements, and changes within limits that every process with cached responses hears of.
-import { createFairLimit } from "../../lib/fair-limit.ts";
+import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { RecordStore, StatementRunner, WritableTable } from "../../schema/record-store.ts";
 import type { SqlText } from "../../schema/sql.ts";

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { drawInterval } from "../soak-profile.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped, waitUntil } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 const BACK_MS_MAX = 60_000;
 

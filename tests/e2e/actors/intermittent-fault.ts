@@ -1,8 +1,13 @@
 // A fault that comes and goes: on for a while, off for a while, and off at the end.
+
 import { drawInterval, type IntervalRange } from "../soak-profile.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+
+// Somebody who does something to the river, or in it, until told to stop.
+
+/** Rejects only when it could not play its part; what it finds wrong goes to the observations. */
+export type E2eActor = (river: E2eSystem, stop: AbortSignal) => Promise<void>;
 
 export type IntermittentFault = {
   readonly name: string;

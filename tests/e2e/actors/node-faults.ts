@@ -1,7 +1,7 @@
 // Nodes get into trouble and out of it again, never all at once for long.
 import { drawInterval } from "../soak-profile.ts";
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 const SHARES = [0.1, 0.25, 0.5];
 

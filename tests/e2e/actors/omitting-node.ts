@@ -1,6 +1,6 @@
 // The node that is asked first leaves some logs out of every response, from beginning to end.
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 export const omittingNode: E2eActor = async ({ nodes: { omission }, pace }, stop) => {
   omission.omit(true);

@@ -2,12 +2,17 @@
 import type { Hex } from "viem";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type { ServiceResponse } from "../clients/connection.ts";
-import { findReceiptError } from "../clients/payment-receipt.ts";
-import { type E2ePurchase, isTransientFailure, presentPayment, signPurchase } from "../clients/purchase.ts";
+import {
+  type E2ePurchase,
+  findReceiptError,
+  isTransientFailure,
+  presentPayment,
+  signPurchase,
+} from "../clients/purchase.ts";
 import { drawInterval } from "../soak-profile.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 const TRIES_MAX = 12;
 const TRY_AGAIN_MS = 1_500;

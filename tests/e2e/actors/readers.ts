@@ -6,7 +6,7 @@ import type { ApiSession, ApiSessions } from "../clients/api-session.ts";
 import type { PastResponses } from "../clients/past-responses.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 const ASKS_PER_CONNECTION = 150;
 const BETWEEN_MS = 15;

@@ -1,7 +1,7 @@
 // The chain changes its mind: the last blocks give way to others, with all or none of their transactions.
 import { drawInterval } from "../soak-profile.ts";
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 const DEPTH_MAX = 24;
 

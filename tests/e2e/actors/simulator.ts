@@ -1,5 +1,5 @@
 // The economy goes on, in acts, so that the chain can be reorganised between two of them.
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 const ACT_STEPS = [8, 30] as const;
 

@@ -3,7 +3,7 @@ import { keccak256, stringToBytes } from "viem";
 import type { ApiSession, ApiSessions } from "../clients/api-session.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
-import type { E2eActor } from "./actor.ts";
+import type { E2eActor } from "./intermittent-fault.ts";
 
 /** What was acknowledged: where it is read, and the text that the answer must hold. */
 export type AcknowledgedWrite = { readonly path: string; readonly holds: string };

@@ -1,7 +1,7 @@
 // Every service runs, one indexer writes and one stands by, and both APIs answer from the head of the chain.
 
 import type { ManagedProcess } from "../services/managed-process.ts";
-import { requestOnce, waitUntilReady } from "../services/readiness.ts";
+import { requestOnce, waitUntilReady } from "../services/services.ts";
 import { waitUntil } from "../wait.ts";
 import type { E2eCheck } from "./check.ts";
 

@@ -1,8 +1,68 @@
 // The services of the production shape, each in its slot, with the environment an operator would give it.
+
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { MarketChain } from "../chains/market-chain.ts";
 import type { ProtocolChain } from "../chains/protocol-chain.ts";
+import { openServiceConnection, type ServiceResponse } from "../clients/connection.ts";
+import { waitUntil } from "../wait.ts";
 import { createManagedProcess, type ManagedProcess, type ManagedProcessOptions } from "./managed-process.ts";
-import { waitUntilReady } from "./readiness.ts";
+
+// What a process answers when asked whether it is ready, and waiting until it is.
+
+const READY_MS_MAX = 90_000;
+
+export async function waitUntilReady(slot: ManagedProcess): Promise<void> {
+  let said = "";
+  await waitUntil(
+    async () => {
+      const { status, text } = await requestOnce(slot, "/ready");
+      said = text;
+      return status === 200;
+    },
+    { msMax: READY_MS_MAX, late: () => `${slot.name} is not ready: ${said}` },
+  );
+}
+
+export async function requestOnce(slot: ManagedProcess, path: string): Promise<ServiceResponse> {
+  const connection = openServiceConnection(slot.url);
+  try {
+    return await connection.request(path);
+  } finally {
+    connection.close();
+  }
+}
+
+// A `sextant` command that ends by itself, run to its end.
+
+const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
+// An audit of half an hour's economy takes seconds; one that hangs must not hold up the summary.
+const RUN_MS_MAX = 300_000;
+
+export function runSextant(
+  args: readonly string[],
+  options: { readonly environment: Readonly<Record<string, string>>; readonly folder: string },
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [BIN, ...args], {
+      cwd: options.folder,
+      env: { PATH: process.env.PATH ?? "", HOME: options.folder, ...options.environment },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: RUN_MS_MAX,
+      killSignal: "SIGKILL",
+    });
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      out += chunk.toString("utf8");
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      err += chunk.toString("utf8");
+    });
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, out, err }));
+  });
+}
 
 export type Services = {
   readonly indexers: readonly ManagedProcess[];

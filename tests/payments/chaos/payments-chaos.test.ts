@@ -1,8 +1,7 @@
 // Payers, kills and lost answers at once, at a size for every day: nobody pays twice, for nothing, or gets without paying.
 import { expect, it } from "vitest";
 import { createDatabaseEnvironment } from "../../support/process/sextant-process.ts";
-import { formatChaosReport } from "./format-report.ts";
-import { runPaymentsChaos } from "./run-payments-chaos.ts";
+import { formatChaosReport, runPaymentsChaos } from "./run-payments-chaos.ts";
 
 const SEED = 4;
 

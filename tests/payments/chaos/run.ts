@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import { createLog } from "../../../src/lib/log.ts";
-import { formatConnectionUrl } from "../../support/database/connection-url.ts";
-import { formatChaosReport } from "./format-report.ts";
-import { runPaymentsChaos } from "./run-payments-chaos.ts";
+import { formatConnectionUrl } from "../../support/database/test-database.ts";
+import { formatChaosReport, runPaymentsChaos } from "./run-payments-chaos.ts";
 
 const { values } = parseArgs({
   options: {

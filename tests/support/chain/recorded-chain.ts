@@ -4,7 +4,7 @@ import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
-import { MULTICALL3 } from "../../../src/portfolio/multicall-encoding.ts";
+import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type { ChainConfig, ContractRead, PinnedBlock, PinnedChain } from "../../../src/portfolio/types.ts";
 import { makeChainConfig } from "../portfolio/portfolio-parts.ts";
 

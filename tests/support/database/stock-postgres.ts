@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runProgram } from "@sextant/embedded-postgres/run-program";
+import { runProgram } from "@sextant/embedded-postgres/processes";
 import {
   chooseServerAccount,
   SERVER_ENVIRONMENT,

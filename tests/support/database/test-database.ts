@@ -1,9 +1,18 @@
 // A fresh, empty database for one test file, on the server that the whole run shares.
+
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { Secret } from "../../../src/lib/secret.ts";
 import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
+
+// A database connection as DATABASE_URL writes it, for processes that read it from their environment.
+
+export function formatConnectionUrl(connection: DatabaseConnection): string {
+  if ("url" in connection) return connection.url.reveal();
+  const { user, database, host } = connection;
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+}
 
 /** What the run's global setup hands to every test file. */
 export type TestServer =

@@ -1,5 +1,40 @@
 // Bytes on a bare connection, for what no client would send.
+import { type Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
+import type { ApiResponse } from "./api-client.ts";
+import type { HostileRequest } from "./hostile-requests.ts";
+
+// Sends exactly what it is given, without the niceties of fetch, and reads the answer whole.
+
+export function sendRaw(
+  url: string,
+  { method, target, headers, body }: HostileRequest,
+  { agent, timeoutMs }: { readonly agent: Agent; readonly timeoutMs: number },
+): Promise<ApiResponse> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      { agent, hostname, port, method, path: target, timeout: timeoutMs },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          const given = new Headers(incoming.headers as Record<string, string>);
+          const isJson = given.get("content-type")?.startsWith("application/json") === true && text !== "";
+          const parsed = isJson ? { body: JSON.parse(text) as unknown } : { body: undefined };
+          resolve({ status: incoming.statusCode ?? 0, headers: given, text, ...parsed });
+        });
+      },
+    );
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target}`)));
+    outgoing.on("error", reject);
+    for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+    if (body === null) outgoing.end();
+    else outgoing.setHeader("content-length", body.length).end(body);
+  });
+}
 
 /** Sends them as they are and gives back everything the server says until it closes or falls silent. */
 export function sendBytes(url: string, bytes: string, silenceMs = 300): Promise<string> {

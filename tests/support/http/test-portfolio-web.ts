@@ -7,7 +7,7 @@ import {
   type PaymentOffer,
   paymentRequiredResponse,
 } from "../../../src/payments/paywall/offer.ts";
-import type { PaidResource } from "../../../src/payments/paywall/resource.ts";
+import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
 import { createPortfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
 import { createPortfolioOffering } from "../../../src/portfolio/http/offering.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/routes.ts";

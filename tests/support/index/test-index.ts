@@ -1,7 +1,7 @@
 // An index of a local chain in a test database, put together as the indexer's door does it.
 
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
-import type { RpcLimits } from "../../../src/chain/rpc/limits.ts";
+import type { RpcLimits } from "../../../src/chain/rpc/types.ts";
 import { runIndexer } from "../../../src/indexer/run.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../../src/indexer/status.ts";
 import { systemClock } from "../../../src/lib/clock.ts";

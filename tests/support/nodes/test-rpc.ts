@@ -2,8 +2,7 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { createRpc } from "../../../src/chain/rpc/client.ts";
-import type { RpcLimits } from "../../../src/chain/rpc/limits.ts";
-import type { ObservedCall, Rpc } from "../../../src/chain/rpc/types.ts";
+import type { ObservedCall, Rpc, RpcLimits } from "../../../src/chain/rpc/types.ts";
 import type { Log } from "../../../src/lib/log.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { createFastClock, type FastClock, seededRandom } from "../fast-clock.ts";

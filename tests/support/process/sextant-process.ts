@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { formatConnectionUrl } from "../database/connection-url.ts";
-import { createTestDatabase, type TestDatabase } from "../database/test-database.ts";
+import { createTestDatabase, formatConnectionUrl, type TestDatabase } from "../database/test-database.ts";
 
 export type SextantProcess = {
   readonly child: ChildProcess;

@@ -1,6 +1,39 @@
 // What a transaction may pay for gas: bounded by a cap per gas and by what the transfer moves, whatever nodes suggest.
-import { formatAmount } from "../../../lib/amount.ts";
-import type { NativePrice } from "./native-price.ts";
+import type { PublicClient } from "viem";
+import type { Clock } from "../../../lib/clock.ts";
+import { formatAmount } from "../../../lib/decimal.ts";
+import type { Log } from "../../../lib/log.ts";
+import { createNativePriceReader, type NativePrice, type NativePriceFeed } from "./native-price.ts";
+
+// The fee limits of one transfer: the cap per gas, and a share of what the transfer moves where the coin has a price.
+
+export type GasPercentOfPayment = {
+  /** Most that the gas of a transfer may cost, in percent of what the transfer moves. */
+  readonly percentMax: bigint;
+  /** Of the token, which is worth a dollar. */
+  readonly decimals: number;
+  /** Dollars per native coin. */
+  readonly feed: NativePriceFeed;
+};
+
+export function createFeeLimitReader(options: {
+  readonly limits: FeeLimits;
+  readonly share: GasPercentOfPayment | null;
+  readonly client: PublicClient;
+  readonly clock: Clock;
+  readonly log: Log;
+}): (amount: bigint, gas: bigint) => Promise<FeeLimits> {
+  const { limits, share, ...rest } = options;
+  if (share === null) return async () => limits;
+  const { percentMax, decimals, feed } = share;
+  const nativePrice = createNativePriceReader({ ...rest, feed });
+  return async (amount, gas) => {
+    const price = await nativePrice();
+    return price === null
+      ? limits
+      : feeLimitsForTransfer(limits, { amount, decimals, gas, percentMax }, price);
+  };
+}
 
 export type FeeQuote = {
   /** As each node sees it; at least one. */

@@ -6,7 +6,7 @@ import { openPaidStage, type PaidStage } from "../../../../tests/support/payment
 import { systemClock } from "../../../lib/clock.ts";
 import { Secret } from "../../../lib/secret.ts";
 import { createFeeQuoteReader } from "./fee-quotes.ts";
-import { createViemClient } from "./node-client.ts";
+import { createViemClient } from "./viem-client.ts";
 
 let stage: PaidStage;
 beforeAll(async () => {

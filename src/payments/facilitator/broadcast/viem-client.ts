@@ -1,9 +1,43 @@
 // The way to the nodes for the library's client: one try at each, and no address of theirs in any error.
-import { custom, isHex, RpcRequestError, type Transport } from "viem";
-import { isJsonObject, type JsonObject } from "../../../lib/json-object.ts";
+import {
+  createPublicClient,
+  custom,
+  defineChain,
+  isHex,
+  type PublicClient,
+  RpcRequestError,
+  type Transport,
+} from "viem";
+import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
 import { createRemoteEndpoint, type RemoteEndpoint } from "../../../lib/remote-endpoint.ts";
 import type { Secret } from "../../../lib/secret.ts";
 import { exchangeJson } from "../http-exchange.ts";
+
+// The library's client over our own connection to the nodes.
+
+const REQUEST_MS = 8_000;
+
+export function createViemClient(
+  chainId: number,
+  urls: readonly Secret<string>[],
+  options: { readonly pollMs: number; readonly onUnheard?: (error: unknown) => void },
+): PublicClient {
+  const { pollMs, onUnheard } = options;
+  return createPublicClient({
+    chain: defineChain({
+      id: chainId,
+      name: `chain ${chainId}`,
+      nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+      rpcUrls: { default: { http: [] } },
+    }),
+    transport: createViemTransport(urls, {
+      timeoutMs: REQUEST_MS,
+      ...(onUnheard ? { onNoResponse: onUnheard } : {}),
+    }),
+    pollingInterval: pollMs,
+    cacheTime: 0,
+  });
+}
 
 // What JSON-RPC says where somebody has said nothing in particular.
 const INTERNAL_ERROR = -32_603;

@@ -7,8 +7,7 @@ import {
   wordToAddress,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../contract-reads.ts";
-import { readByMulticall } from "../../multicall.ts";
+import { createCallEncoder, readByMulticall } from "../../multicall.ts";
 import type { Asset, ContractRead, PositionReader, ProtocolPosition } from "../../types.ts";
 import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { AaveMarket, AaveReserve } from "./market.ts";

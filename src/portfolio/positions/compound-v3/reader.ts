@@ -8,8 +8,7 @@ import {
   wordToAddress,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../contract-reads.ts";
-import { readByMulticall } from "../../multicall.ts";
+import { createCallEncoder, readByMulticall } from "../../multicall.ts";
 import type { Holding, PositionKind, PositionReader, ProtocolPosition } from "../../types.ts";
 import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CometMarket } from "./markets.ts";

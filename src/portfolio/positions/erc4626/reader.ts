@@ -2,7 +2,7 @@
 
 import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../contract-reads.ts";
+import { createCallEncoder } from "../../multicall.ts";
 import type { Holding, ListedToken, PositionReader, ProtocolPosition } from "../../types.ts";
 
 /** A storage read behind a proxy or two. */

@@ -1,8 +1,7 @@
 // wstETH shown as the staked ether it wraps, at the rate of its own contract.
 
 import { decodeTokenAmount } from "../../../lib/abi/return-data.ts";
-import { createCallEncoder } from "../../contract-reads.ts";
-import { readByMulticall } from "../../multicall.ts";
+import { createCallEncoder, readByMulticall } from "../../multicall.ts";
 import type { PositionReader } from "../../types.ts";
 import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { WstEthMarket } from "./markets.ts";

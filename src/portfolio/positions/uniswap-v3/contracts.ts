@@ -2,7 +2,7 @@
 import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
 import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../contract-reads.ts";
+import { createCallEncoder } from "../../multicall.ts";
 import type { UniswapV3Deployment } from "./deployments.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
 

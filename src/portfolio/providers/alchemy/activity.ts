@@ -1,6 +1,6 @@
 // The newest transactions of a wallet: its transfers as sender and as receiver, merged, one entry per transaction.
 import type { Hex } from "../../../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../../../lib/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
 import { ACTIVITY_MAX, type WalletActivity } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";

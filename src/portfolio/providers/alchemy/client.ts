@@ -1,6 +1,6 @@
 // Questions to Alchemy: the key goes into the address and nowhere else, and what may work again is asked again.
 import type { Clock } from "../../../lib/clock.ts";
-import { isJsonObject } from "../../../lib/json-object.ts";
+import { isJsonObject } from "../../../lib/json.ts";
 import { retry } from "../../../lib/retry.ts";
 import type { Secret } from "../../../lib/secret.ts";
 import { type FetchFunction, redactSecrets, sendVendorRequest, VendorError } from "../../vendor-request.ts";

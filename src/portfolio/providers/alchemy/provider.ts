@@ -13,7 +13,7 @@ import { VendorError } from "../../vendor-request.ts";
 import { readAlchemyActivity } from "./activity.ts";
 import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { ALCHEMY_NETWORKS } from "./networks.ts";
-import type { AlchemyToken, AlchemyTokenQuery } from "./parse-token.ts";
+import type { AlchemyToken, AlchemyTokenQuery } from "./tokens.ts";
 import { readAlchemyTokens } from "./tokens.ts";
 
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.

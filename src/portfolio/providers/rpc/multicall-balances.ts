@@ -4,8 +4,7 @@ import { decodeWord } from "../../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../../lib/chunks.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../contract-reads.ts";
-import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../multicall-encoding.ts";
+import { createCallEncoder, decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../multicall.ts";
 import type { ContractRead, PinnedChain } from "../../types.ts";
 import type { BalanceQuery, TokenBalances } from "./scan-balances.ts";
 

@@ -1,4 +1,5 @@
 // The provider that needs nothing but a node: balances by scan, unlisted tokens and activity from transfer logs.
+
 import type { Hex } from "../../../lib/hex.ts";
 import { isPseudoNative } from "../../tokens/pseudo-native.ts";
 import type {
@@ -9,10 +10,25 @@ import type {
   PinnedChain,
   WalletQuery,
 } from "../../types.ts";
+import { readBalancesByMulticall } from "./multicall-balances.ts";
 import { readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
-import { readTokenBalances } from "./token-balances.ts";
+import { type BalanceQuery, readBalancesByScan, type TokenBalances } from "./scan-balances.ts";
 import { compareNewestFirst, readTransferActivity } from "./transfer-activity.ts";
 import { describeFailedTokens, describeHistoryGaps, describeSkippedTokens } from "./warnings.ts";
+
+// Token balances of one wallet, by the best way that the node allows.
+
+/** Complete, or it rejects. */
+export async function readTokenBalances(
+  at: PinnedChain,
+  question: BalanceQuery,
+  signal: AbortSignal,
+): Promise<TokenBalances> {
+  if (question.tokens.length === 0) return { held: new Map(), failed: [] };
+  return (
+    (await readBalancesByScan(at, question, signal)) ?? (await readBalancesByMulticall(at, question, signal))
+  );
+}
 
 // Rebasing tokens behind two proxies need about 60,000; somebody chose these tokens, so they may take their time.
 const LISTED_GAS = 300_000;
