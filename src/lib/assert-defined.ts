@@ -1,0 +1,7 @@
+// A value that the program's own logic guarantees, for places where the type checker cannot know it.
+
+/** Returns `value`; throws when it is missing, which is a programming error. `what` names it: "the last block". */
+export function assertDefined<T>(value: T | null | undefined, what: string): T {
+  if (value === null || value === undefined) throw new Error(`${what} is missing`);
+  return value;
+}
