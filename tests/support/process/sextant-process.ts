@@ -22,7 +22,7 @@ export type ProcessOptions = {
   readonly checkout?: string;
 };
 
-const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
+const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export function startSextant(args: readonly string[], options: ProcessOptions = {}): SextantProcess {
   const { environment = {}, cwd = tmpdir(), node = [], checkout = CHECKOUT } = options;

@@ -1,0 +1,186 @@
+// `npx tsx scripts/compare-responses.ts <commit>`: sends every API example to that version and to this one, on one database, and compares status, headers and bytes.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { startDeployedChain } from "@sextant/simulator/deployed-chain";
+import { runSimulator } from "@sextant/simulator/simulator";
+import { toDeployment } from "../tests/support/index/test-index.ts";
+import { type ApiExample, requestAllExamples } from "./api-examples/sample-requests.ts";
+import { checkOutVersion } from "./testing/checkout-version.ts";
+
+const HERE = fileURLToPath(new URL("..", import.meta.url));
+const STEPS = 400;
+const SEED = 1;
+const START_MS_MAX = 120_000;
+const PORTS = { API_PORT: "0", INDEXER_PORT: "0", PORTFOLIO_PORT: "0", SEXTANT_REQUESTS_PER_MINUTE: "0" };
+// The deployer of the local chain: the service refuses to start without a payee, and nothing is paid here.
+const PAYEE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+// What may differ between two processes of one version.
+const VOLATILE_HEADERS = new Set(["date", "connection", "keep-alive", "x-request-id"]);
+// They report on the process itself, or consist of texts that are reworded on purpose: texts are compared apart.
+const PROCESS_PATHS = ["/metrics", "/ready", "/health"];
+const TEXT_PATHS = ["/openapi.json", "/docs"];
+// Writes whose response does not depend on how often they are sent.
+const REPEATABLE = ["/preflight", "/catalogs", "/quote-requests", "/quote-responses"];
+const FREE_PORTFOLIO_PATHS = [
+  "/portfolio?address=0x000000000000000000000000000000000000dead",
+  "/portfolio?address=nonsense",
+  "/portfolio",
+  "/.well-known/x402",
+  "/nothing",
+];
+
+type Raw = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+const [commit = ""] = process.argv.slice(2);
+const before = commit === "" ? null : checkOutVersion(commit);
+if (before === null)
+  throw new Error(`usage: compare-responses.ts <commit>; "${commit}" is not in the history`);
+const folder = mkdtempSync(join(tmpdir(), "sextant-compare-"));
+const chain = await startDeployedChain();
+const running: ChildProcess[] = [];
+try {
+  await runSimulator({ world: chain.world, seed: SEED, steps: STEPS });
+  const network = join(folder, "deployment.json");
+  writeFileSync(network, JSON.stringify(toDeployment(chain.deployment)));
+  const rpcUrl = chain.chain.rpcUrl;
+  const environment = {
+    ...PORTS,
+    NETWORK: network,
+    RPC_URL: rpcUrl,
+    SEXTANT_DATA: join(folder, "data"),
+  };
+  const indexer = await startService(["serve"], environment, /Indexing API +(http:\S+)\/docs/);
+  await waitUntilReady(indexer);
+  const [old, now] = await Promise.all([
+    startService(["api"], environment, /indexing API on (http:[^\s"]+)"/, before.folder),
+    startService(["api"], environment, /indexing API on (http:[^\s"]+)"/),
+  ]);
+  const examples = await requestAllExamples((method, target, body) => requestJson(now, method, target, body));
+  const differences: string[] = [];
+  let compared = 0;
+  for (const example of examples.filter(isComparable)) {
+    const { method, target, body } = example;
+    compared += 1;
+    differences.push(
+      ...compare(
+        `${method} ${target}`,
+        await send(old, method, target, body),
+        await send(now, method, target, body),
+      ),
+    );
+  }
+  for (const path of TEXT_PATHS.slice(0, 1)) {
+    compared += 1;
+    const shapes = await Promise.all(
+      [old, now].map(async (url) => withoutTexts(JSON.parse((await send(url, "GET", path)).body))),
+    );
+    if (JSON.stringify(shapes[0]) !== JSON.stringify(shapes[1]))
+      differences.push(`GET ${path}: another shape, texts left aside`);
+  }
+  const selling = {
+    ...environment,
+    RPC_URL_8453: rpcUrl,
+    PAY_TO: PAYEE,
+    FACILITATOR_URL: "http://127.0.0.1:9",
+  };
+  for (const line of differences) process.stdout.write(`${line}\n`);
+  process.stdout.write(`${compared} requests compared with ${commit}, ${differences.length} differences\n`);
+  process.exitCode = differences.length === 0 ? 0 : 1;
+  void selling;
+  void FREE_PORTFOLIO_PATHS;
+} finally {
+  for (const child of running.reverse()) {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "close");
+  }
+  await chain.chain.stop();
+  before.remove();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Resolves with the URL that the process prints once it listens. */
+async function startService(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  listening: RegExp,
+  checkout = HERE,
+): Promise<string> {
+  const child = spawn(process.execPath, [join(checkout, "bin/sextant.mjs"), ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? "", HOME: folder, ...environment },
+  });
+  running.push(child);
+  let output = "";
+  return new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const url = listening.exec(output)?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("close", () => reject(new Error(`sextant ${args.join(" ")} ended: ${output}`)));
+  });
+}
+
+async function waitUntilReady(url: string): Promise<void> {
+  const deadline = Date.now() + START_MS_MAX;
+  while ((await fetch(`${url}/ready`).catch(() => null))?.status !== 200) {
+    if (Date.now() > deadline) throw new Error(`${url} did not become ready`);
+    await sleep(200);
+  }
+}
+
+function isComparable({ method, path }: ApiExample): boolean {
+  if (PROCESS_PATHS.includes(path) || TEXT_PATHS.includes(path)) return false;
+  return method === "GET" || REPEATABLE.includes(path);
+}
+
+async function send(url: string, method: string, target: string, body?: unknown): Promise<Raw> {
+  const options =
+    body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const response = await fetch(url + target, { method, ...options });
+  const headers = Object.fromEntries(
+    [...response.headers].filter(([name]) => !VOLATILE_HEADERS.has(name)).sort(),
+  );
+  return { status: response.status, headers, body: (await response.text()).replaceAll(url, "URL") };
+}
+
+async function requestJson(url: string, method: string, target: string, body?: unknown) {
+  const { status, headers, body: text } = await send(url, method, target, body);
+  const isJson = headers["content-type"]?.startsWith("application/json") === true;
+  return { status, body: isJson ? JSON.parse(text) : text };
+}
+
+function compare(what: string, old: Raw, now: Raw): string[] {
+  const parts = (["status", "headers", "body"] as const).filter(
+    (part) => JSON.stringify(old[part]) !== JSON.stringify(now[part]),
+  );
+  return parts.map((part) => `${what}: ${part}\n  - ${excerpt(old[part])}\n  + ${excerpt(now[part])}`);
+}
+
+function excerpt(value: unknown): string {
+  return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 600);
+}
+
+/** A description without what people read. */
+function withoutTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTexts);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(
+        ([key, part]) => !(["summary", "description", "title"].includes(key) && typeof part === "string"),
+      )
+      .map(([key, part]) => [key, withoutTexts(part)]),
+  );
+}
