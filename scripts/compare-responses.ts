@@ -1,7 +1,7 @@
 // `npx tsx scripts/compare-responses.ts <commit>`: sends every API example to that version and to this one, on one database, and compares status, headers and bytes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,23 +17,23 @@ const STEPS = 400;
 const SEED = 1;
 const START_MS_MAX = 120_000;
 const PORTS = { API_PORT: "0", INDEXER_PORT: "0", PORTFOLIO_PORT: "0", SEXTANT_REQUESTS_PER_MINUTE: "0" };
-// The deployer of the local chain: the service refuses to start without a payee, and nothing is paid here.
+// An account of the local chain: the service needs a payee to start, and nothing is paid here.
 const PAYEE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 // What may differ between two processes of one version.
 const VOLATILE_HEADERS = new Set(["date", "connection", "keep-alive", "x-request-id"]);
 // They report on the process itself, or consist of texts that are reworded on purpose: texts are compared apart.
 const PROCESS_PATHS = ["/metrics", "/ready", "/health"];
 const TEXT_PATHS = ["/openapi.json", "/docs"];
+// When a snapshot was made.
+const SNAPSHOT_TIME = /(?<="timestamp":")[^"]+(?=")/;
 // Writes whose response does not depend on how often they are sent.
 const REPEATABLE = ["/preflight", "/catalogs", "/quote-requests", "/quote-responses"];
-const FREE_PORTFOLIO_PATHS = [
-  "/portfolio?address=0x000000000000000000000000000000000000dead",
-  "/portfolio?address=nonsense",
-  "/portfolio",
-  "/.well-known/x402",
-  "/nothing",
-];
-
+type LocalState = {
+  readonly chains: readonly { readonly chainId: number; readonly rpcUrl: string }[];
+  readonly accounts:
+    | Readonly<Record<string, { readonly address: string }>>
+    | readonly { readonly address: string }[];
+};
 type Raw = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -86,17 +86,39 @@ try {
     if (JSON.stringify(shapes[0]) !== JSON.stringify(shapes[1]))
       differences.push(`GET ${path}: another shape, texts left aside`);
   }
-  const selling = {
+  const local = await startService(
+    ["local", "--still"],
+    { ...PORTS, FACILITATOR_PORT: "0", SEXTANT_DATA: join(folder, "local") },
+    /scripts: (\S+local\.json)/,
+  );
+  const { chains, accounts } = JSON.parse(readFileSync(join(folder, local), "utf8")) as LocalState;
+  const nodes = Object.fromEntries(chains.map(({ chainId, rpcUrl: node }) => [`RPC_URL_${chainId}`, node]));
+  const giving = {
     ...environment,
-    RPC_URL_8453: rpcUrl,
+    ...nodes,
     PAY_TO: PAYEE,
-    FACILITATOR_URL: "http://127.0.0.1:9",
+    X402_DEV_BYPASS: "true",
+    PORTFOLIO_PUBLIC_URL: "http://portfolio.example",
   };
+  const portfolios = await Promise.all(
+    [before.folder, HERE].map((checkout) =>
+      startService(["portfolio"], giving, /ortfolio service on (http:[^\s"]+)/, checkout),
+    ),
+  );
+  const [oldPortfolio = "", newPortfolio = ""] = portfolios;
+  for (const target of portfolioTargets(accounts)) {
+    compared += 1;
+    differences.push(
+      ...compare(
+        `GET ${target}`,
+        await send(oldPortfolio, "GET", target),
+        await send(newPortfolio, "GET", target),
+      ),
+    );
+  }
   for (const line of differences) process.stdout.write(`${line}\n`);
   process.stdout.write(`${compared} requests compared with ${commit}, ${differences.length} differences\n`);
   process.exitCode = differences.length === 0 ? 0 : 1;
-  void selling;
-  void FREE_PORTFOLIO_PATHS;
 } finally {
   for (const child of running.reverse()) {
     child.kill("SIGTERM");
@@ -140,6 +162,16 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
+/** Snapshots of every account of the local chains, given away in development mode, and requests that fail. */
+function portfolioTargets(accounts: LocalState["accounts"]): string[] {
+  const addresses = Object.values(accounts).map(({ address }) => address);
+  const snapshots = addresses.flatMap((address) => [
+    `/portfolio?address=${address}`,
+    `/portfolio?address=${address}&chains=base`,
+  ]);
+  return [...snapshots, "/portfolio", "/portfolio?address=nonsense", "/nothing", "/.well-known/x402"];
+}
+
 function isComparable({ method, path }: ApiExample): boolean {
   if (PROCESS_PATHS.includes(path) || TEXT_PATHS.includes(path)) return false;
   return method === "GET" || REPEATABLE.includes(path);
@@ -152,7 +184,11 @@ async function send(url: string, method: string, target: string, body?: unknown)
   const headers = Object.fromEntries(
     [...response.headers].filter(([name]) => !VOLATILE_HEADERS.has(name)).sort(),
   );
-  return { status: response.status, headers, body: (await response.text()).replaceAll(url, "URL") };
+  return {
+    status: response.status,
+    headers,
+    body: (await response.text()).replaceAll(url, "URL").replace(SNAPSHOT_TIME, "TIME"),
+  };
 }
 
 async function requestJson(url: string, method: string, target: string, body?: unknown) {
