@@ -103,7 +103,7 @@ afterAll(() => {
   expect(outcomes.faults).toBeLessThan(outcomes.runs / 2);
 });
 
-async function expectStream(rpc: Rpc, options: { rangeFirst: number; prefetch: number }): Promise<void> {
+async function expectStream(rpc: Rpc, options: { rangeInitial: number; prefetch: number }): Promise<void> {
   const found: ChainLog[] = [];
   let next = 0;
   for await (const batch of streamLogs(rpc, { fromBlock: 0, toBlock: HEAD, filters: FILTERS, ...options })) {
@@ -119,7 +119,7 @@ async function expectStream(rpc: Rpc, options: { rangeFirst: number; prefetch: n
 
 describe("with faults of every kind", () => {
   const RUNS = { numRuns: 25, interruptAfterTimeLimit: 20_000 };
-  const sizes = fc.record({ rangeFirst: fc.constantFrom(3, 10, 41), prefetch: fc.constantFrom(1, 3) });
+  const sizes = fc.record({ rangeInitial: fc.constantFrom(3, 10, 41), prefetch: fc.constantFrom(1, 3) });
 
   it("a stream of logs is the chain's, or a Fault", async () => {
     await fc.assert(
@@ -179,6 +179,6 @@ describe("with faults of every kind", () => {
       { kind: "hang" },
       { kind: "hang" },
     ];
-    await withNodes([plan], (rpc) => expectStream(rpc, { rangeFirst: 10, prefetch: 2 }));
+    await withNodes([plan], (rpc) => expectStream(rpc, { rangeInitial: 10, prefetch: 2 }));
   });
 });

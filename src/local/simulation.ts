@@ -64,7 +64,7 @@ async function populate(
     counters: () => ({ steps }),
     // People of its own: the first economy's know things that this one would have to learn.
     run: async (signal) => {
-      const pace = { stepsPerSecond: STEPS_PER_SECOND, firstCastIndex: SECOND_CAST_INDEX };
+      const pace = { stepsPerSecond: STEPS_PER_SECOND, firstAccountIndex: SECOND_CAST_INDEX };
       await parts.playEconomy({ world, seed: seed + 1, signal, onStep, ...pace });
     },
     stop: () => chain.stop(),

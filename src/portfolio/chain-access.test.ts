@@ -214,7 +214,7 @@ describe("transfers", () => {
       from: numberedAddress(0),
       to: wallet,
       blockNumber: at.block.number,
-      unique: false,
+      isErc721: false,
     });
     expect(await at.transfers({ ...all, toBlock: at.block.number - 1 }, signal)).not.toContainEqual(last);
     expect(await at.transfers({ ...all, side: "from" }, signal)).not.toContainEqual(last);

@@ -60,7 +60,7 @@ function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedC
         signal,
         attemptsMax: TRANSFER_ATTEMPTS_MAX,
       });
-      return found.map(({ log, from, to, isErc721: unique }) => ({
+      return found.map(({ log, from, to, isErc721 }) => ({
         contract: log.address,
         from,
         to,
@@ -68,7 +68,7 @@ function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedC
         blockNumber: log.blockNumber,
         blockTimestamp: log.blockTimestamp,
         logIndex: log.logIndex,
-        unique,
+        isErc721,
       }));
     },
     async timestamps(blocks, signal) {

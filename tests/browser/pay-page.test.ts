@@ -16,7 +16,7 @@ import { buildRichSnapshot, HOSTILE_TEXT } from "./rich-snapshot.ts";
 
 const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const LOCAL_CHAIN = "0x7a69";
-const rich = { take: async () => buildRichSnapshot } as unknown as SnapshotReader;
+const rich = { read: async () => buildRichSnapshot } as unknown as SnapshotReader;
 const LATER: EndpointResponse = {
   status: 503,
   headers: { "retry-after": "1" },

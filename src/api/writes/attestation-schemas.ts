@@ -54,7 +54,7 @@ const schema = defineDerivedRecord({
 });
 
 // Not from the chain: there is no log or block a schema came with.
-const ownRows = { provenance: false, unversioned: true, written: ["attestation_schemas"] } as const;
+const ownRows = { provenance: false, unversioned: true, writableTables: ["attestation_schemas"] } as const;
 
 export const attestationSchemaReads: readonly Read[] = [
   {

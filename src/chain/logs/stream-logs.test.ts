@@ -91,11 +91,11 @@ const widthOf = (calls: readonly NodeRpcCall[]): number => {
 
 describe("a stream of logs", () => {
   it.each([
-    { rangeFirst: 1, prefetch: 1 },
-    { rangeFirst: 7, prefetch: 3 },
+    { rangeInitial: 1, prefetch: 1 },
+    { rangeInitial: 7, prefetch: 3 },
     { rangeMax: 5, prefetch: 8 },
-    { rangeFirst: 1_000, logsPerBatchMax: 3 },
-    { rangeFirst: 1_000, logsPerBatchMax: 1 },
+    { rangeInitial: 1_000, logsPerBatchMax: 3 },
+    { rangeInitial: 1_000, logsPerBatchMax: 1 },
   ])("is whole, in order and without overlap with %j", async (options) => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const batches = await collect(rpc, options);
@@ -281,7 +281,7 @@ describe("a stream of logs", () => {
 
 describe("a node that always omits one log in the middle of a range", () => {
   const EMITS = Object.fromEntries(EMITTERS.map((address) => [address, TOPICS]));
-  const filters = [{ addresses: EMITTERS, topics0: TOPICS, emits: EMITS }];
+  const filters = [{ addresses: EMITTERS, topics0: TOPICS, topicsByAddress: EMITS }];
   const omitting = ({ blockNumber, logIndex }: ChainLog, receipts = false) =>
     node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
   const middle = () => truth.slice(5, -5);
@@ -358,7 +358,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const UNAVAILABLE = { kind: "status", status: 503 } as const;
     const lonely = () => middle().filter((log) => neighbours(log).length === 0);
     // The first block of a range is sampled and no other: the header of the omitted log's block is never read.
-    const blind = { filters, rangeFirst: 1_000, prefetch: 1, random: () => 0 };
+    const blind = { filters, rangeInitial: 1_000, prefetch: 1, random: () => 0 };
 
     async function collectWith(rpc: Rpc, options: Partial<StreamLogsOptions>) {
       const unconfirmed: BlockRange[] = [];
@@ -446,7 +446,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       const second = await node(() => (isDown ? UNAVAILABLE : null));
       const { rpc, clock } = createTestRpc([first.url, second.url]);
       const unconfirmed: BlockRange[] = [];
-      const sizes = { rangeFirst: 10, rangeMax: 10, prefetch: 1, filters };
+      const sizes = { rangeInitial: 10, rangeMax: 10, prefetch: 1, filters };
       const slept: number[] = [];
       const batches: LogBatch[] = [];
       for await (const batch of streamLogs(rpc, {
@@ -487,7 +487,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const ranges = async (comparedShare: number) => {
       const before = second.requests.length;
       const { rpc } = createTestRpc([first.url, second.url]);
-      const sizes = { rangeMax: 5, rangeFirst: 5, lightLogsMax: 0 };
+      const sizes = { rangeMax: 5, rangeInitial: 5, lightLogsMax: 0 };
       expectWhole(
         await collect(rpc, { filters, ...sizes, crossCheckFraction: comparedShare, random: seededRandom(5) }),
       );

@@ -41,8 +41,8 @@ describe("transfers", () => {
     const unique = log({ logIndex: "0x0", topics: [...log().topics, topic(OTHER)] });
     const account = WALLET.toLowerCase();
     expect(parse([log(), unique])).toMatchObject([
-      { from: OTHER, to: account, unique: true, log: { logIndex: 0 } },
-      { from: OTHER, to: account, unique: false, log: { logIndex: 1 } },
+      { from: OTHER, to: account, isErc721: true, log: { logIndex: 0 } },
+      { from: OTHER, to: account, isErc721: false, log: { logIndex: 1 } },
     ]);
   });
 

@@ -187,7 +187,7 @@ function described(operation: "verify" | "settle", summary: string) {
     parameters: [],
     body: FACILITATOR_REQUEST_SCHEMA,
     bodyBytesMax: BODY_BYTES_MAX,
-    refusals: [503],
+    errorStatuses: [503],
   } as const;
 }
 

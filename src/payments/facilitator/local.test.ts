@@ -35,7 +35,7 @@ async function openWire(faults: ResponseFaults) {
   const facilitator = openTestFacilitator(stage, {
     privateKey: stage.chain.accounts.attestor.privateKey,
     urls: [wire.url],
-    holeMs: 10_000,
+    nonceGapMs: 10_000,
   });
   return { facilitator, close: wire.close };
 }

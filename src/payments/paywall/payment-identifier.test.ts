@@ -180,7 +180,7 @@ describe("after a settlement", () => {
     const [replaced, charged] = await rows();
     expect([replaced?.nonce, charged?.nonce]).toEqual([first.nonce, second.nonce]);
     // The first one is followed on the chain and never sent.
-    expect(await service.gate.reconcile()).toMatchObject({ found: 0, repeated: 0 });
+    expect(await service.gate.reconcile()).toMatchObject({ found: 0, resent: 0 });
     expect((await fetchWithPayment(url("late"), first.header)).status).not.toBe(500);
     expect(await charges()).toBe(1);
   });
@@ -317,7 +317,7 @@ describe("a row that the version before wrote", () => {
       const ledger = openPaymentLedger(openRecordStore(database), { leaseMs: 1_000, failureWindowMs: 1_000 });
       for (const [nonce, state, paymentId] of old) {
         const row = await ledger.find({ ...key, nonce });
-        expect(row).toMatchObject({ state, paymentId, amount: 10_000n, digest: nonce, verified: true });
+        expect(row).toMatchObject({ state, paymentId, amount: 10_000n, digest: nonce, isVerified: true });
         if (paymentId !== null) expect(await ledger.findHolder(key, paymentId)).toEqual(row);
       }
     } finally {

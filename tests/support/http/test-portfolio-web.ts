@@ -65,7 +65,7 @@ export async function startTestPortfolioWeb(
   options: TestPortfolioWebOptions = {},
 ): Promise<TestPortfolioWeb> {
   const { offer = TEST_OFFER, devBypass = false, onPayment = () => null } = options;
-  const snapshots = options.snapshots ?? ({ take: async () => exampleSnapshot } as unknown as SnapshotReader);
+  const snapshots = options.snapshots ?? ({ read: async () => exampleSnapshot } as unknown as SnapshotReader);
   const server = createHttpServer({
     log: silentLog,
     bodyBytesMax: 1_024,

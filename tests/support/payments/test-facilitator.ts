@@ -24,7 +24,7 @@ export function openTestFacilitator(
     readonly clock?: Clock;
     readonly database?: Database;
     readonly confirmationMs?: number;
-    readonly holeMs?: number;
+    readonly nonceGapMs?: number;
   },
 ): LocalFacilitator {
   const { urls = [stage.chain.rpcUrl], database = stage.database, clock } = options;
@@ -37,7 +37,7 @@ export function openTestFacilitator(
     log: silentLog,
     confirmationMs: options.confirmationMs ?? 1_000,
     pollMs: 20,
-    nonceGapMs: options.holeMs ?? 300,
+    nonceGapMs: options.nonceGapMs ?? 300,
     ...(clock ? { clock } : {}),
   });
 }
