@@ -54,7 +54,11 @@ const schema = defineDerivedRecord({
 });
 
 // Not from the chain: there is no log or block a schema came with.
-const ownRows = { provenance: false, unversioned: true, writableTables: ["attestation_schemas"] } as const;
+const unindexed = {
+  provenance: false,
+  unversioned: true,
+  writableTables: ["attestation_schemas"],
+} as const satisfies Partial<Read>;
 
 export const attestationSchemaReads: readonly Read[] = [
   {
@@ -68,7 +72,7 @@ export const attestationSchemaReads: readonly Read[] = [
       notFoundMessage: "There is no attestation schema with this hash.",
     }),
     responseSchema: schemaResponse,
-    ...ownRows,
+    ...unindexed,
   },
   {
     ...defineList("/attestations/schemas", schema, {
@@ -80,7 +84,7 @@ export const attestationSchemaReads: readonly Read[] = [
       filters: {},
       itemSchema: schemaResponse,
     }),
-    ...ownRows,
+    ...unindexed,
   },
 ];
 
