@@ -1,4 +1,4 @@
-// Whether the rows can be trusted, as far as a process can tell that only reads them.
+// Readiness of the index, derived from the report that the indexer stores.
 import type { Readiness } from "../http/server.ts";
 import { describeSelfAuditDifferences, selfAuditDetails } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
@@ -6,10 +6,10 @@ import { publicMessage, toFault } from "../lib/fault.ts";
 import { readIndexerStatus } from "../store/index/indexer-status.ts";
 import type { Database } from "../store/postgres/database.ts";
 
-// The indexer reports every second; a few missed ones are a pause, more is an absence.
+// The indexer reports every second; 30 missed reports mean that it is gone.
 const REPORT_AGE_SECONDS_MAX = 30;
 
-/** An indexer of an earlier version says nothing of audits. */
+/** Reports of earlier versions have no audit. */
 type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;
 
 export async function readIndexReadiness(database: Database): Promise<Readiness> {
@@ -22,12 +22,12 @@ export async function readIndexReadiness(database: Database): Promise<Readiness>
       };
     const { phase, reason, audit } = stored.report as StoredReport;
     if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
-      return { ready: false, reason: `The indexer was last heard of ${stored.ageSeconds} seconds ago.` };
+      return { ready: false, reason: `The last report of the indexer is ${stored.ageSeconds} seconds old.` };
     }
-    const differs = audit ? describeSelfAuditDifferences(audit) : null;
-    if (phase === "live" && differs !== null) return { ready: false, reason: differs };
+    const difference = audit ? describeSelfAuditDifferences(audit) : null;
+    if (phase === "live" && difference !== null) return { ready: false, reason: difference };
     if (phase === "live") return audit ? { ready: true, details: selfAuditDetails(audit) } : { ready: true };
-    return { ready: false, reason: reason ?? "The history is being read." };
+    return { ready: false, reason: reason ?? "The indexer is reading history." };
   } catch (error) {
     return { ready: false, reason: publicMessage(toFault(error)) };
   }

@@ -1,4 +1,4 @@
-// The indexing API put together: reads over a pipelined reader, kept as bytes until the database tells of a change.
+// Composes the indexing API: reads through pipelined readers, with responses cached until the database reports a change.
 import { readVersion } from "../config/version.ts";
 import { createResponseCache } from "../http/cache/response-cache.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
@@ -10,7 +10,7 @@ import type { HttpServer } from "../http/server.ts";
 import type { Log } from "../lib/log.ts";
 import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
-import { indexReads as protocolReads } from "../protocol/reads.ts";
+import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
 import { openIndexReader } from "../store/index/reader.ts";
@@ -21,60 +21,58 @@ import { runExpiryLoop } from "./expiry/run.ts";
 import { openWriteService, type WriteServiceOptions } from "./write-service.ts";
 import { writeReads } from "./writes/endpoints.ts";
 
-// How the indexing API introduces itself.
-
-export function describeIndexingApi(): ApiInfo {
+function describeIndexingApi(): ApiInfo {
   return {
     title: "Sextant indexing API",
     version: readVersion(),
     description:
-      'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they refer to. Addresses and hex are lower-case; numbers are strings unless a type says integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed answer can be asked for as of an earlier block.',
+      'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they reference. Addresses and hex data are lower-case; numbers are strings unless their type is integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed resource can be read as of an earlier block.',
   };
 }
 
-export type ServeApiOptions = {
+type ServeApiOptions = {
   readonly database: Database;
   readonly log: Log;
-  /** What people may write; without it the API only reads. */
+  /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
-  /** Whether the index is whole, so that what it does not refer to may expire; without it nothing does. */
+  /** Whether the index is complete, so that unreferenced records may expire. Without it nothing expires. */
   readonly isIndexReady?: () => Promise<boolean>;
-  /** 64 MiB unless said otherwise; 0 keeps no answer. */
+  /** Default: 64 MiB. 0 disables the cache. */
   readonly cacheBytesMax?: number;
 };
 
-// A few megabytes hold the answers that are asked for between two blocks; more would only be forgotten sooner.
+// A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Adds the routes; `close` ends what they stand on. */
+/** Adds the routes; `close` stops the readers and background jobs behind them. */
 export function serveApi(server: HttpServer, options: ServeApiOptions): { close(): Promise<void> } {
   const { database, log } = options;
-  const leaving = new AbortController();
-  const reads = [...protocolReads, ...(options.writes ? writeReads : [])];
+  const shutdown = new AbortController();
+  const reads = [...indexReads, ...(options.writes ? writeReads : [])];
   const cache = createResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
   const read: typeof index.read = (statement, use) =>
-    index.read(statement, (head, answered) => {
+    index.read(statement, (head, rows) => {
       cache.observeHead(head.hash);
-      return use(head, answered);
+      return use(head, rows);
     });
-  const dropMadeFrom = (tables: readonly string[]) => {
-    const affected = reads.filter(({ writableTables: written = [] }) =>
-      written.some((table) => tables.includes(table)),
+  const invalidateTables = (tables: readonly string[]) => {
+    const affected = reads.filter(({ writableTables = [] }) =>
+      writableTables.some((table) => tables.includes(table)),
     );
     cache.invalidateRoutes(affected.map(({ path }) => path));
   };
-  const watching = watchChanges(database, {
-    onChange: (tables) => (tables === null ? cache.invalidateAll() : dropMadeFrom(tables)),
+  const watcher = watchChanges(database, {
+    onChange: (tables) => (tables === null ? cache.invalidateAll() : invalidateTables(tables)),
     onDisconnect: cache.disable,
     log,
-    signal: leaving.signal,
+    signal: shutdown.signal,
   });
-  const writing =
-    options.writes && openWriteService(options.writes, { database, log, changed: dropMadeFrom });
+  const writeService =
+    options.writes && openWriteService(options.writes, { database, log, onChange: invalidateTables });
   const { isIndexReady } = options;
-  const expiring =
+  const expiryLoop =
     options.writes && isIndexReady
       ? runExpiryLoop({
           database,
@@ -83,12 +81,12 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
           storedBytesMax: options.writes.config.storedBytesMax,
           isIndexReady,
           log,
-          signal: leaving.signal,
+          signal: shutdown.signal,
         })
       : undefined;
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
-    ...(writing?.endpoints ?? []),
+    ...(writeService?.endpoints ?? []),
   ];
   addReadRoutes(server, reads, { run: read, cache });
   addEndpointRoutes(server.app, endpoints);
@@ -96,12 +94,12 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   addOpenApiRoutes(server.app, buildOpenApiDocument(describeIndexingApi(), routes));
   return {
     async close() {
-      leaving.abort();
-      await watching;
-      await expiring;
+      shutdown.abort();
+      await watcher;
+      await expiryLoop;
       await readers.quick.close();
       await readers.slow.close();
-      writing?.close();
+      writeService?.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-// Whether writes are open or signed: decided at the start, and never open by accident.
+// Whether writes are open or signed. Decided at startup, and never open by accident.
 import { localChain } from "../chain/chains/local.ts";
 import type { Config } from "../config/read-config.ts";
 import type { writeSettings } from "../config/settings.ts";
@@ -8,12 +8,12 @@ export function resolveWriteMode(
   { writeAuth, allowOpenWrites }: Pick<Config<typeof writeSettings>, "writeAuth" | "allowOpenWrites">,
   chainId: number,
 ): "open" | "signed" {
-  // The chain id of development nodes; nobody else's data is on such a chain.
+  // Development nodes use this chain id, so no other user's data is at risk.
   const isLocal = chainId === localChain.chainId;
   if (writeAuth === "open" && !isLocal && !allowOpenWrites) {
     throw new Fault(
       "CONFIG_INVALID",
-      `WRITE_AUTH=open lets anyone write on chain ${chainId}; set WRITE_AUTH=signed, or ALLOW_OPEN_WRITES=true if that is meant.`,
+      `WRITE_AUTH=open lets anyone write on chain ${chainId}; set WRITE_AUTH=signed, or ALLOW_OPEN_WRITES=true if this is intended.`,
     );
   }
   return writeAuth ?? (isLocal ? "open" : "signed");

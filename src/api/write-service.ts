@@ -1,4 +1,4 @@
-// Everything the API lets people write, put together: documents, and what the configured mode asks signatures for.
+// Composes the write endpoints: documents, and the writes that the configured mode may require signatures for.
 import { createRpc } from "../chain/rpc/client.ts";
 import { splitRpcUrls } from "../config/node-urls.ts";
 import type { Config } from "../config/read-config.ts";
@@ -10,39 +10,33 @@ import type { Endpoint } from "../schema/endpoint.ts";
 import type { WritableTable } from "../schema/record-store.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
-import { createAccountReads, unavailableAccountReads } from "./account-reads.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
 import { resolveWriteMode } from "./write-mode.ts";
+import { createAccountReads, unavailableAccountReads } from "./writes/account-reads.ts";
 import { createSignedWriteAuthority, openWriteAuthority, type WriteAuthority } from "./writes/authority.ts";
 import { createWriteEndpoints } from "./writes/endpoints.ts";
 
-export type WriteService = {
-  readonly endpoints: readonly Endpoint[];
-  close(): void;
-};
-
-/** What a door must know to let people write. */
 export type WriteServiceOptions = {
   readonly deployment: Pick<Deployment, "chainId" | "contracts">;
   readonly config: Config<typeof writeSettings>;
-  /** Nodes of the deployment's chain, for accounts that are contracts. */
+  /** Nodes of the deployment's chain, to verify signatures of contract accounts. */
   readonly urls: readonly Secret<string>[];
-  /** Where we listen, once we do: clients that know no better address reach us there. */
+  /** URL the server listens on, once it does; the public URL unless one is configured. */
   readonly listenUrl: () => string;
 };
 
 export function openWriteService(
   options: WriteServiceOptions,
-  parts: { database: Database; log: Log; changed: (tables: readonly WritableTable[]) => void },
-): WriteService {
-  const { config, listenUrl: listensAt } = options;
-  const { database, log, changed } = parts;
+  dependencies: { database: Database; log: Log; onChange: (tables: readonly WritableTable[]) => void },
+): { readonly endpoints: readonly Endpoint[]; close(): void } {
+  const { config, listenUrl } = options;
+  const { database, log, onChange } = dependencies;
   const limits = {
     clientBytesPerDayMax: config.clientBytesPerDayMax,
     totalBytesMax: config.storedBytesMax,
   };
-  const store = openRecordStore(database, { onChange: changed, limits });
-  const publicBaseUrl = () => config.publicBaseUrl ?? listensAt();
+  const store = openRecordStore(database, { onChange, limits });
+  const publicBaseUrl = () => config.publicBaseUrl ?? listenUrl();
   const { authority, close } = openAuthority(options, publicBaseUrl, log);
   return {
     endpoints: [
@@ -60,13 +54,15 @@ function openAuthority(
 ): { authority: WriteAuthority; close(): void } {
   const { chainId, contracts } = deployment;
   if (resolveWriteMode(config, chainId) === "open") {
-    if (config.allowOpenWrites) log.warn({ chainId }, "Writes are open: anyone may write in anyone's name");
+    if (config.allowOpenWrites) {
+      log.warn({ event: "open-writes", chainId }, "Writes are open: anyone can write for any account");
+    }
     return { authority: openWriteAuthority, close: () => undefined };
   }
   const domain = { chainId, intentBook: contracts.IntentBook };
   const { http: nodes } = splitRpcUrls(urls);
   if (nodes.length === 0) {
-    log.warn("Signed writes are refused until RPC_URL names a node: signatures of contracts need one");
+    log.warn({ event: "signed-writes-unavailable" }, "Signed writes are rejected until RPC_URL names a node");
     return {
       authority: createSignedWriteAuthority({ domain, audience, reads: unavailableAccountReads }),
       close: () => undefined,

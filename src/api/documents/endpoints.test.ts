@@ -1,4 +1,4 @@
-// Hosted documents: published once, found by hash, byte for byte, and nobody takes over another's.
+// Hosted documents: published once, fetched by hash byte for byte, and owned by their first publisher.
 import fc from "fast-check";
 import { keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -33,14 +33,14 @@ const NOTHING: EndpointRequest = {
   client: "192.0.2.1",
 };
 
-function call(operation: string, given: Partial<EndpointRequest>): Promise<EndpointResponse> {
-  const endpoint = endpoints.find((each) => each.operationId === operation);
-  if (!endpoint) throw new Error(`no endpoint ${operation}`);
+function call(operationId: string, given: Partial<EndpointRequest>): Promise<EndpointResponse> {
+  const endpoint = endpoints.find((each) => each.operationId === operationId);
+  if (!endpoint) throw new Error(`no endpoint ${operationId}`);
   return endpoint.handle({ ...NOTHING, ...given });
 }
 
 const publish = (kind: string, body: unknown) => call(`publish${kind}`, { body });
-const fetched = (operation: string, hash: string) => call(operation, { values: { hash } });
+const fetchByHash = (operation: string, hash: string) => call(operation, { values: { hash } });
 const fault = (promise: Promise<unknown>): Promise<[string, string]> =>
   promise.then(
     () => ["none", ""],
@@ -51,7 +51,7 @@ const fault = (promise: Promise<unknown>): Promise<[string, string]> =>
   );
 
 describe("publishing", () => {
-  it("answers with the publish fields of each kind, in order", async () => {
+  it("returns the record fields of each kind, in order", async () => {
     const agent = `0x${"Ab".repeat(20)}`;
     const catalog = await publish("Catalog", {
       catalog_json: '{"c":1}',
@@ -75,12 +75,12 @@ describe("publishing", () => {
       ["size_bytes", 3],
       ["uri", `https://index.example/v1/quote-requests/${hashOf("[1]")}`],
     ]);
-    const answer = await publish("QuoteResponse", {
+    const response = await publish("QuoteResponse", {
       quote_response_json: "[2]",
       request_hash: hashOf("[1]").toUpperCase().replace("0X", "0x"),
       ...labels,
     });
-    expect(Object.entries(answer.body as object)).toEqual([
+    expect(Object.entries(response.body as object)).toEqual([
       ["response_hash", hashOf("[2]")],
       ["request_hash", hashOf("[1]")],
       ["request_id", "r-1"],
@@ -92,12 +92,12 @@ describe("publishing", () => {
     ]);
   });
 
-  it("needs only the text; what is not given, or null, is null", async () => {
+  it("requires only the text; absent labels are null", async () => {
     const { body } = await publish("Catalog", { catalog_json: '{"only":"text"}', merchant_id: null });
     expect(body).toMatchObject({ merchant_id: null, service_id: null });
   });
 
-  it("the same text again gives the first record, and re-assigns nothing", async () => {
+  it("returns the first record when the same text is published again", async () => {
     const first = await publish("Catalog", { catalog_json: '{"mine":1}', merchant_id: "1" });
     const again = await publish("Catalog", {
       catalog_json: '{"mine":1}',
@@ -105,11 +105,11 @@ describe("publishing", () => {
       service_id: "x",
     });
     expect(again).toEqual(first);
-    const { body } = await fetched("getCatalogMetadata", hashOf('{"mine":1}'));
+    const { body } = await fetchByHash("getCatalogMetadata", hashOf('{"mine":1}'));
     expect(body).toMatchObject({ merchant_id: "1", service_id: null });
   });
 
-  it("the same text again after days begins its time to be referred to again", async () => {
+  it("restarts the expiry period when a text is published again after days", async () => {
     const hash = hashOf('{"renewed":1}');
     const first = await publish("Catalog", { catalog_json: '{"renewed":1}', merchant_id: "1" });
     await database.query({
@@ -124,13 +124,13 @@ describe("publishing", () => {
     expect(rows).toEqual([{ recent: true }]);
   });
 
-  it("the same text twenty times at once gives one record", async () => {
-    const answers = await Promise.all(
+  it("stores one record for twenty concurrent publications of a text", async () => {
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         publish("Catalog", { catalog_json: '{"race":1}', merchant_id: `${i}` }),
       ),
     );
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
     const { rows } = await database.query<{ count: string }>({
       text: "select count(*) from documents where hash = $1",
       values: [hashOf('{"race":1}')],
@@ -138,17 +138,17 @@ describe("publishing", () => {
     expect(rows[0]?.count).toBe("1");
   });
 
-  it("keeps kinds apart: the same text may be two documents", async () => {
+  it("stores the same text separately per kind", async () => {
     await publish("Catalog", { catalog_json: '{"both":1}' });
     await publish("QuoteRequest", { quote_request_json: '{"both":1}' });
-    const { body } = await fetched("getQuoteRequestMetadata", hashOf('{"both":1}'));
+    const { body } = await fetchByHash("getQuoteRequestMetadata", hashOf('{"both":1}'));
     expect(body).toMatchObject({ request_hash: hashOf('{"both":1}') });
   });
 
-  it("with another expected_hash is refused, and says which hash the text has", async () => {
-    const refused = publish("Catalog", { catalog_json: '{"e":1}', expected_hash: `0x${"00".repeat(32)}` });
-    expect(await fault(refused)).toEqual(["HASH_MISMATCH", expect.stringContaining(hashOf('{"e":1}'))]);
-    expect((await fault(fetched("getCatalog", hashOf('{"e":1}'))))[0]).toBe("NOT_FOUND");
+  it("rejects a wrong expected_hash and names the actual hash", async () => {
+    const mismatch = publish("Catalog", { catalog_json: '{"e":1}', expected_hash: `0x${"00".repeat(32)}` });
+    expect(await fault(mismatch)).toEqual(["HASH_MISMATCH", expect.stringContaining(hashOf('{"e":1}'))]);
+    expect((await fault(fetchByHash("getCatalog", hashOf('{"e":1}'))))[0]).toBe("NOT_FOUND");
     const right = {
       catalog_json: '{"e":1}',
       expected_hash: hashOf('{"e":1}').toUpperCase().replace("0X", "0x"),
@@ -156,7 +156,7 @@ describe("publishing", () => {
     expect((await publish("Catalog", right)).status).toBe(201);
   });
 
-  it("needs the quote request it names", async () => {
+  it("requires the quote request that a response names", async () => {
     const body = { quote_response_json: '{"q":1}', request_hash: hashOf("nowhere") };
     expect((await fault(publish("QuoteResponse", body)))[0]).toBe("NOT_FOUND");
     await publish("Catalog", { catalog_json: '"a catalog is no quote request"' });
@@ -174,29 +174,29 @@ describe("publishing", () => {
     ["QuoteRequest", { agent: "0x12" }],
     ["QuoteRequest", { service_numeric_id: "-1" }],
     ["QuoteResponse", { request_hash: "0x" }],
-  ])("refuses wrong labels (%# %s)", async (kind, labels) => {
+  ])("rejects invalid labels (%# %s)", async (kind, labels) => {
     const text = { catalog_json: "1", quote_request_json: "1", quote_response_json: "1" };
     expect((await fault(publish(kind, { ...text, ...labels })))[0]).toBe("INPUT_INVALID");
   });
 });
 
 describe("fetching", () => {
-  it("gives back exactly what was published", async () => {
+  it("returns exactly the published bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ stringUnit: "binary" }), async (json) => {
         const text = json.replace(/\p{Surrogate}/gu, "");
         fc.pre(isJson(text));
         await publish("QuoteRequest", { quote_request_json: text });
-        const { body } = await fetched("getQuoteRequest", hashOf(text));
+        const { body } = await fetchByHash("getQuoteRequest", hashOf(text));
         expect(Buffer.compare(body as Buffer, Buffer.from(text, "utf8"))).toBe(0);
       }),
       { numRuns: 40 },
     );
   });
 
-  it("may be kept for ever, and is never sniffed", async () => {
+  it("is immutable in caches and never sniffed", async () => {
     await publish("Catalog", { catalog_json: '"<script>"' });
-    const { headers } = await fetched("getCatalog", hashOf('"<script>"'));
+    const { headers } = await fetchByHash("getCatalog", hashOf('"<script>"'));
     expect(headers).toEqual({
       "content-type": "application/json",
       "cache-control": "public, max-age=31536000, immutable",
@@ -206,15 +206,15 @@ describe("fetching", () => {
   });
 
   it.each(["getCatalog", "getCatalogMetadata", "getQuoteRequest", "getQuoteResponseMetadata"])(
-    "%s of an unknown hash is not found",
+    "%s responds NOT_FOUND for an unknown hash",
     async (operation) => {
-      expect((await fault(fetched(operation, `0x${"5a".repeat(32)}`)))[0]).toBe("NOT_FOUND");
+      expect((await fault(fetchByHash(operation, `0x${"5a".repeat(32)}`)))[0]).toBe("NOT_FOUND");
     },
   );
 
-  it("tells when it was published", async () => {
+  it("returns the publication times", async () => {
     await publish("Catalog", { catalog_json: '{"t":1}' });
-    const { body } = await fetched("getCatalogMetadata", hashOf('{"t":1}'));
+    const { body } = await fetchByHash("getCatalogMetadata", hashOf('{"t":1}'));
     const { created_at, updated_at } = body as Record<string, string>;
     expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(updated_at).toBe(created_at);

@@ -1,4 +1,4 @@
-// Hosted documents as endpoints: publish a text, fetch exactly that text, and read what is known about it.
+// Endpoints of hosted documents: publish a text, fetch the same bytes by hash, read its metadata.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { JsonSchema } from "../../schema/column.ts";
@@ -11,9 +11,9 @@ import { publishDocument } from "./publish.ts";
 import { type DocumentRow, findDocument, readDocumentBytes } from "./rows.ts";
 import { DOCUMENT_BYTES_MAX } from "./text.ts";
 
-export type DocumentEndpointOptions = {
+type DocumentEndpointOptions = {
   readonly store: RecordStore;
-  /** Where clients reach us, without a slash at the end. Asked at each request: a chosen port is known late. */
+  /** The service's URL without a trailing slash. A function, because a system-chosen port is known only later. */
   readonly publicBaseUrl: () => string;
 };
 
@@ -40,11 +40,11 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentE
     method: "POST",
     path: kind.path,
     operationId: `publish${kind.title}`,
-    summary: `Publish a ${kind.noun}: its exact text, found again by its hash`,
+    summary: `Publish a ${kind.noun}, addressed by the hash of its text`,
     tag: TAG,
     parameters: [],
     body: bodySchema(kind),
-    // Escaped as a string, a text is up to twice as long: every quotation mark gets a backslash.
+    // As a JSON string the text is up to twice as long: every quotation mark is escaped.
     bodyBytesMax: 2 * DOCUMENT_BYTES_MAX,
     responses: { 201: recordSchema(kind, {}) },
     errorStatuses: [404, 409],
@@ -55,29 +55,29 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentE
   };
 }
 
-// What is named by its hash can not change, so nobody ever needs to ask twice.
-const FOREVER = "public, max-age=31536000, immutable";
+// Content addressed by its hash never changes.
+const IMMUTABLE = "public, max-age=31536000, immutable";
 
 function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): Endpoint {
   return {
     method: "GET",
     path: `${kind.path}/:hash`,
     operationId: `get${kind.title}`,
-    summary: `The text of a ${kind.noun}, byte for byte as it was published`,
+    summary: `Get the text of a ${kind.noun}, byte for byte as published`,
     tag: TAG,
     parameters: [hashInPath],
     body: null,
-    responses: { 200: { description: "Whatever JSON was published." } },
+    responses: { 200: { description: "The published JSON." } },
     async handle({ values }) {
       const hash = values.hash as Hex;
       const bytes = await readDocumentBytes(store, kind, hash);
-      if (!bytes) throw missing(kind);
+      if (!bytes) throw notFound(kind);
       return {
         status: 200,
         body: bytes,
         headers: {
           "content-type": "application/json",
-          "cache-control": FOREVER,
+          "cache-control": IMMUTABLE,
           etag: `"${hash}"`,
           "x-content-type-options": "nosniff",
         },
@@ -92,14 +92,14 @@ function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: Document
     method: "GET",
     path: `${kind.path}/:hash/metadata`,
     operationId: `get${kind.title}Metadata`,
-    summary: `What is known about a ${kind.noun}`,
+    summary: `Get the metadata of a ${kind.noun}`,
     tag: TAG,
     parameters: [hashInPath],
     body: null,
     responses: { 200: recordSchema(kind, { created_at: time, updated_at: time }) },
     async handle({ values }) {
       const row = await findDocument(store, kind, values.hash as Hex);
-      if (!row) throw missing(kind);
+      if (!row) throw notFound(kind);
       const { created_at, updated_at } = row;
       return { status: 200, body: { ...toRecord(kind, row, publicBaseUrl()), created_at, updated_at } };
     },
@@ -115,8 +115,8 @@ function toRecord(kind: DocumentKind, row: DocumentRow, base: string): Readonly<
   };
 }
 
-function missing({ noun }: DocumentKind): Fault {
-  return new Fault("NOT_FOUND", `There is no ${noun} with this hash.`);
+function notFound({ noun }: DocumentKind): Fault {
+  return new Fault("NOT_FOUND", `No ${noun} has this hash.`);
 }
 
 function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
@@ -125,11 +125,11 @@ function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
     properties: {
       [textKey]: {
         type: "string",
-        description: `The ${noun} as JSON text, at most ${DOCUMENT_BYTES_MAX} bytes; kept byte for byte.`,
+        description: `The ${noun} as JSON text, at most ${DOCUMENT_BYTES_MAX} bytes; stored byte for byte.`,
       },
       expected_hash: {
         ...nullable(expectedHashField.json),
-        description: "Where given, the text must have this hash.",
+        description: "If given, the text must have this hash.",
       },
       ...Object.fromEntries(labels.map((label) => [label, nullable(DOCUMENT_LABELS[label].json)])),
     },
@@ -139,17 +139,17 @@ function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
 
 function recordSchema(
   { title, hashKey, labels }: DocumentKind,
-  more: Readonly<Record<string, JsonSchema>>,
+  times: Readonly<Record<string, JsonSchema>>,
 ): JsonSchema {
   const properties = {
     [hashKey]: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
     ...Object.fromEntries(labels.map((label) => [label, nullable({ type: "string" })])),
     size_bytes: { type: "integer" },
     uri: { type: "string", format: "uri" },
-    ...more,
+    ...times,
   };
   return {
-    title: Object.keys(more).length > 0 ? `${title}Metadata` : title,
+    title: Object.keys(times).length > 0 ? `${title}Metadata` : title,
     ...closedObject(properties),
   };
 }

@@ -1,19 +1,18 @@
-// The three kinds of hosted documents: where they live, how their parts are called, and which labels they carry.
+// The three kinds of hosted documents: their paths, JSON keys and labels.
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress, parseHash } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 
-// What a publisher may say about a document beside its text; every label is optional and none is its identity.
-
-export type DocumentLabel = {
-  /** How a client gives it. */
+/** Optional data about a document. Labels are not part of its identity, which is the hash of its text. */
+type DocumentLabel = {
+  /** Schema of the request field. */
   readonly json: JsonSchema;
-  /** The stored form, or a Fault that names the label. */
+  /** Returns the stored form, or throws a Fault that names the label. */
   readonly parse: (value: unknown, name: string) => string;
 };
 
-// Names people give to things; longer ones are no names.
+// Labels are names and ids.
 const NAME_LENGTH_MAX = 256;
 
 const hash: DocumentLabel = { json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }, parse: parseHash };
@@ -36,7 +35,7 @@ const text: DocumentLabel = {
   },
 };
 
-/** Named as the columns of the documents table are. */
+/** Keys are columns of the documents table. */
 export const DOCUMENT_LABELS = {
   request_hash: hash,
   request_id: text,
@@ -50,20 +49,20 @@ export type DocumentLabelName = keyof typeof DOCUMENT_LABELS;
 
 export const expectedHashField = hash;
 
-/** Whether a text has a UTF-8 form that PostgreSQL keeps: no NUL, and no half of a surrogate pair. */
+/** Whether PostgreSQL can store a text as UTF-8: without NUL and lone surrogates. */
 export function isStorableText(value: string): boolean {
   return !value.includes("\0") && !/\p{Surrogate}/u.test(value);
 }
 
 export type DocumentKind = {
-  /** As the documents table calls it. */
+  /** Value of documents.kind. */
   readonly kind: "catalog" | "quote_request" | "quote_response";
   readonly title: string;
   readonly noun: string;
   readonly path: string;
   readonly textKey: string;
   readonly hashKey: string;
-  /** In the order of the publish fields. */
+  /** In the order of the request fields. */
   readonly labels: readonly DocumentLabelName[];
 };
 

@@ -1,10 +1,9 @@
-// Publishing a document: its text is stored under its hash, once, with what its first publisher said about it.
+// Publishes a document: stores its text once under its hash, with the labels of the first publisher.
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
 import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
-import type { DocumentKind } from "./kinds.ts";
-import { DOCUMENT_LABELS } from "./kinds.ts";
+import { DOCUMENT_LABELS, type DocumentKind } from "./kinds.ts";
 import {
   type DocumentLabels,
   type DocumentRow,
@@ -15,7 +14,7 @@ import {
 } from "./rows.ts";
 import { parseDocumentText } from "./text.ts";
 
-/** The record of the first publication, whoever publishes the same text again. */
+/** Returns the record of the first publication, also when the same text is published again. */
 export async function publishDocument(
   store: RecordStore,
   kind: DocumentKind,
@@ -24,29 +23,33 @@ export async function publishDocument(
   const body = request.body as Readonly<Record<string, unknown>>;
   const document = parseDocumentText(body[kind.textKey], kind.textKey);
   const labels = readLabels(kind, body);
-  refuseOtherHash(body.expected_hash, document.hash);
-  const known = await findDocument(store, kind, document.hash);
-  if (known && !known.is_due) return known;
-  // No cached response is made from documents: nothing has to be dropped.
+  assertExpectedHash(body.expected_hash, document.hash);
+  const existing = await findDocument(store, kind, document.hash);
+  if (existing && !existing.is_due) return existing;
+  // No cached response contains documents, so no table is invalidated.
   return store.write({ client: request.client, tables: [] }, async (rows) => {
-    // Changes run one after another: what is not there now is not stored by another meanwhile.
-    const before = await findDocument(rows, kind, document.hash);
-    if (before && !before.is_due) return before;
+    // Writes are serialized, so no other request can store the document after this check.
+    const current = await findDocument(rows, kind, document.hash);
+    if (current && !current.is_due) return current;
     const bytes = countStoredBytes(request.rawBody);
     await rows.charge(bytes);
-    if (before) await renewDocumentExpiry(rows, kind, document.hash);
-    else await insertNew(rows, kind, { document, labels, bytes });
+    if (current) await renewDocumentExpiry(rows, kind, document.hash);
+    else await insertNewDocument(rows, kind, { document, labels, bytes });
     const stored = await findDocument(rows, kind, document.hash);
-    if (!stored) throw new Error(`a ${kind.noun} was stored and is not there`);
+    if (!stored) throw new Error(`the stored ${kind.noun} is missing`);
     return stored;
   });
 }
 
-async function insertNew(rows: StatementRunner, kind: DocumentKind, given: NewDocument): Promise<void> {
+async function insertNewDocument(
+  rows: StatementRunner,
+  kind: DocumentKind,
+  given: NewDocument,
+): Promise<void> {
   const { request_hash: requestHash } = given.labels;
   if (kind.kind === "quote_response" && requestHash !== undefined) {
     const request = await findDocument(rows, { kind: "quote_request" }, requestHash as Hex);
-    if (!request) throw new Fault("NOT_FOUND", "There is no hosted quote request with this request_hash.");
+    if (!request) throw new Fault("NOT_FOUND", "No hosted quote request has this request_hash.");
   }
   await insertDocument(rows, kind, given);
 }
@@ -62,8 +65,8 @@ function readLabels({ labels }: DocumentKind, body: Readonly<Record<string, unkn
   );
 }
 
-function refuseOtherHash(expected: unknown, computed: Hex): void {
+function assertExpectedHash(expected: unknown, computed: Hex): void {
   if (expected === undefined || expected === null) return;
   if (parseHash(expected, "expected_hash") === computed) return;
-  throw new Fault("HASH_MISMATCH", `The text has the hash ${computed}, which is not the expected_hash.`);
+  throw new Fault("HASH_MISMATCH", `The text has the hash ${computed}, which differs from expected_hash.`);
 }

@@ -1,4 +1,4 @@
-// The rows of hosted documents: the first publication of a text is kept, later ones change nothing.
+// Rows of hosted documents. Later publications of the same text change nothing.
 import type { Hex } from "viem";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
@@ -12,14 +12,14 @@ export type DocumentRow = Readonly<Record<DocumentLabelName, string | null>> & {
   readonly size_bytes: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Whether its time to be referred to has run for a day or more, so that publishing it again begins it again. */
+  /** Whether its expiry period began a day or more ago, so that publishing it again restarts the period. */
   readonly is_due: boolean;
 };
 
 export type NewDocument = {
   readonly document: DocumentText;
   readonly labels: DocumentLabels;
-  /** What it counts as. */
+  /** Size that counts against the storage limits. */
   readonly bytes: number;
 };
 
@@ -35,13 +35,13 @@ export async function insertDocument(
   );
 }
 
-/** Begins its time to be referred to again; everything else stays what its first publisher said. */
+/** Restarts the expiry period. The labels of the first publisher stay. */
 export async function renewDocumentExpiry(
   rows: StatementRunner,
   { kind }: Pick<DocumentKind, "kind">,
   hash: Hex,
 ): Promise<void> {
-  await rows.run(sql`update documents set referred_at = now() where ${named(kind, hash)}`);
+  await rows.run(sql`update documents set referred_at = now() where ${hasKey(kind, hash)}`);
 }
 
 export async function findDocument(
@@ -50,7 +50,7 @@ export async function findDocument(
   hash: Hex,
 ): Promise<DocumentRow | null> {
   const found = await rows.run<DocumentRow>(
-    sql`select hash, size_bytes, request_hash, request_id, merchant_id, service_numeric_id, service_id, agent, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at, referred_at < now() - interval '1 day' as is_due from documents where ${named(kind, hash)}`,
+    sql`select hash, size_bytes, request_hash, request_id, merchant_id, service_numeric_id, service_id, agent, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at, referred_at < now() - interval '1 day' as is_due from documents where ${hasKey(kind, hash)}`,
   );
   return found[0] ?? null;
 }
@@ -60,10 +60,10 @@ export async function readDocumentBytes(
   { kind }: Pick<DocumentKind, "kind">,
   hash: Hex,
 ): Promise<Buffer | null> {
-  const found = await rows.run<{ text: Buffer }>(sql`select text from documents where ${named(kind, hash)}`);
+  const found = await rows.run<{ text: Buffer }>(sql`select text from documents where ${hasKey(kind, hash)}`);
   return found[0]?.text ?? null;
 }
 
-function named(kind: DocumentKind["kind"], hash: Hex): SqlText {
+function hasKey(kind: DocumentKind["kind"], hash: Hex): SqlText {
   return sql`kind = ${kind} and hash = ${hash}`;
 }

@@ -1,4 +1,4 @@
-// Expiry: what no indexed row refers to goes after its time, what one refers to stays, and the count of bytes stays exact.
+// Expiry deletes unreferenced records after their time, keeps referenced ones, and keeps the byte total exact.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type EmptyIndex,
@@ -15,12 +15,12 @@ import { expireRecords } from "./expire-records.ts";
 import { collectHashColumns } from "./find-references.ts";
 import { runExpiryLoop, runExpiryPass } from "./run.ts";
 
-let place: EmptyIndex;
+let index: EmptyIndex;
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
+  index = await openEmptyIndex();
 });
-afterAll(() => place?.drop());
+afterAll(() => index?.drop());
 beforeEach(async () => {
   const written = ["documents", "intent_metadata", "intent_reservations", "client_writes", "write_versions"];
   for (const table of [...written, ...tables.map(({ name }) => name)]) await run(`delete from ${table}`);
@@ -28,17 +28,17 @@ beforeEach(async () => {
 });
 
 const DAYS = 30;
-const places = collectHashColumns(tables);
+const hashColumns = collectHashColumns(tables);
 const signal = new AbortController().signal;
 
 const run = (text: string, values: readonly (string | number)[] = []) =>
-  place.database.query<Record<string, string>>({ text, values });
-const expire = () => expireRecords(place.database, { hashColumns: places, unreferencedDays: DAYS, signal });
+  index.database.query<Record<string, string>>({ text, values });
+const expire = () => expireRecords(index.database, { hashColumns, unreferencedDays: DAYS, signal });
 const hashOf = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
 const OWNER = `0x${"0a".repeat(20)}`;
 
-/** Lets days pass for all that people wrote. */
-async function pass(days: number): Promise<void> {
+/** Ages all written records by some days. */
+async function ageRecords(days: number): Promise<void> {
   for (const table of ["documents", "attestation_schemas", "intent_metadata", "intent_reservations"]) {
     await run(
       `update ${table} set referred_at = referred_at - make_interval(days => $1), checked_at = checked_at - make_interval(days => $1)`,
@@ -49,7 +49,7 @@ async function pass(days: number): Promise<void> {
 }
 
 const publish = (n: number, kind = "catalog", requestHash: string | null = null) =>
-  place.database.query({
+  index.database.query({
     text: "insert into documents (kind, hash, text, size_bytes, stored_bytes, request_hash) values ($1, $2, 'x', 1, 1025, $3)",
     values: [kind, hashOf(n), requestHash],
   });
@@ -59,8 +59,8 @@ async function documents(): Promise<string[]> {
   return rows.map(({ hash }) => String(hash));
 }
 
-/** A row of a table with this hash in one column, and something in all others. */
-async function refer(
+/** Inserts a row with this hash in one column and placeholders in the others. */
+async function insertReference(
   { name, columns, key }: Table,
   column: string,
   hash: string,
@@ -71,7 +71,7 @@ async function refer(
     if (each === column) return `'${hash}'`;
     const { sql } = columns[each] ?? { sql: "text" };
     if (sql === "boolean") return "true";
-    // Keys tell the rows of a table apart.
+    // Distinct keys, so that a table can hold several rows.
     return sql.startsWith("text") ? `'${key.includes(each) ? column : "0x00"}'` : "1";
   });
   await run(
@@ -81,7 +81,7 @@ async function refer(
 
 const table = (name: string): Table => {
   const found = tables.find((each) => each.name === name);
-  if (!found) throw new Error(`there is no table ${name}`);
+  if (!found) throw new Error(`no table ${name}`);
   return found;
 };
 
@@ -96,32 +96,33 @@ async function expectExactTotal(): Promise<void> {
 }
 
 describe("a document", () => {
-  it("stays for its time without a reference, and no longer", async () => {
+  it("expires after its time without a reference", async () => {
     await publish(1);
-    await pass(DAYS - 1);
+    await ageRecords(DAYS - 1);
     expect(await expire()).toBe(0);
-    await pass(2);
+    await ageRecords(2);
     await publish(2);
     expect(await expire()).toBe(1);
     expect(await documents()).toEqual([hashOf(2)]);
     await expectExactTotal();
   });
 
-  it.each(places.flatMap(({ table: name, columns }) => columns.map((column) => [name, column] as const)))(
-    "stays while %s.%s refers to it",
-    async (name, column) => {
-      await publish(7);
-      await publish(8);
-      await refer(table(name), column, hashOf(7));
-      await pass(DAYS * 3);
-      expect(await expire()).toBe(1);
-      expect(await documents()).toEqual([hashOf(7)]);
-    },
-  );
+  it.each(
+    hashColumns.flatMap(({ table: name, columns }) => columns.map((column) => [name, column] as const)),
+  )("stays while %s.%s references it", async (name, column) => {
+    await publish(7);
+    await publish(8);
+    await insertReference(table(name), column, hashOf(7));
+    await ageRecords(DAYS * 3);
+    expect(await expire()).toBe(1);
+    expect(await documents()).toEqual([hashOf(7)]);
+  });
 
-  it("is referred to from where merchants, services, quotes, receipts, disputes, signals and intents name hashes", () => {
-    const known = places.flatMap(({ table: name, columns }) => columns.map((column) => `${name}.${column}`));
-    expect(known).toEqual(
+  it("can be referenced by every hash column except provenance", () => {
+    const columnNames = hashColumns.flatMap(({ table: name, columns }) =>
+      columns.map((column) => `${name}.${column}`),
+    );
+    expect(columnNames).toEqual(
       expect.arrayContaining([
         ...["merchants.metadata_hash", "services.metadata_hash", "services.capability_hash"],
         ...["facilitators.metadata_hash", "agents.capabilities_hash", "solvers.capabilities_hash"],
@@ -131,69 +132,70 @@ describe("a document", () => {
         ...["intents.data_hash", "intents.metadata_uri_hash", "attestations.schema_hash"],
       ]),
     );
-    expect(known.filter((each) => each.endsWith(".tx_hash"))).toEqual([]);
+    expect(columnNames.filter((each) => each.endsWith(".tx_hash"))).toEqual([]);
   });
 
-  it("stays while a version of the past refers to it: that can be read, too", async () => {
+  it("stays while a past row version references it", async () => {
     await publish(1);
-    await refer(table("merchants"), "metadata_hash", hashOf(1), 2);
-    await pass(DAYS * 3);
+    await insertReference(table("merchants"), "metadata_hash", hashOf(1), 2);
+    await ageRecords(DAYS * 3);
     expect(await expire()).toBe(0);
   });
 
-  it("has its whole time again from the last day on which a row that was rolled back referred to it", async () => {
+  it("gets its full time again after its last reference is rolled back", async () => {
     await publish(1);
-    await refer(table("merchants"), "metadata_hash", hashOf(1));
-    await pass(DAYS * 3);
+    await insertReference(table("merchants"), "metadata_hash", hashOf(1));
+    await ageRecords(DAYS * 3);
     expect(await expire()).toBe(0);
     await run("delete from merchants");
-    await pass(DAYS - 1);
+    await ageRecords(DAYS - 1);
     expect(await expire()).toBe(0);
-    await pass(2);
+    await ageRecords(2);
     expect(await expire()).toBe(1);
   });
 
-  it("that is a quote request stays as long as a response to it", async () => {
+  it("stays as long as a response to it, if it is a quote request", async () => {
     await publish(1, "quote_request");
     await publish(2, "quote_response", hashOf(1));
-    await refer(table("quotes"), "terms_hash", hashOf(2));
-    await pass(DAYS * 3);
+    await insertReference(table("quotes"), "terms_hash", hashOf(2));
+    await ageRecords(DAYS * 3);
     expect(await expire()).toBe(0);
     await run("delete from quotes");
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     await expire();
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     await expire();
     expect(await documents()).toEqual([]);
   });
 
-  it("stays when a row is indexed between the look and the deletion of its batch", async () => {
+  it("stays when a reference is indexed between the scan and the deletion", async () => {
     await publish(1);
     await publish(2);
-    await pass(DAYS + 1);
-    // The look is the one transaction that only reads.
+    await ageRecords(DAYS + 1);
+    // The scan is the only read-only transaction.
     const database: Database = {
-      ...place.database,
+      ...index.database,
       async transaction(work, options) {
-        const result = await place.database.transaction(work, options);
-        if (options?.access === "read only") await refer(table("merchants"), "metadata_hash", hashOf(1));
+        const result = await index.database.transaction(work, options);
+        if (options?.access === "read only")
+          await insertReference(table("merchants"), "metadata_hash", hashOf(1));
         return result;
       },
     };
-    expect(await expireRecords(database, { hashColumns: places, unreferencedDays: DAYS, signal })).toBe(1);
+    expect(await expireRecords(database, { hashColumns, unreferencedDays: DAYS, signal })).toBe(1);
     expect(await documents()).toEqual([hashOf(1)]);
-    // It was found referred to, and has its whole time again.
+    // The reference restarted its time.
     await run("delete from merchants");
-    await pass(DAYS - 1);
+    await ageRecords(DAYS - 1);
     expect(await expire()).toBe(0);
   });
 
-  it("goes in batches, however many there are", async () => {
+  it("expires in batches", async () => {
     await run(
       "insert into documents (kind, hash, text, size_bytes, stored_bytes) select 'catalog', '0x' || lpad(to_hex(n), 64, '0'), 'x', 1, 1025 from generate_series(1, 950) n",
     );
-    await refer(table("merchants"), "metadata_hash", hashOf(500));
-    await pass(DAYS + 1);
+    await insertReference(table("merchants"), "metadata_hash", hashOf(500));
+    await ageRecords(DAYS + 1);
     expect(await expire()).toBe(949);
     expect(await documents()).toEqual([hashOf(500)]);
     await expectExactTotal();
@@ -201,22 +203,22 @@ describe("a document", () => {
 });
 
 describe("other records", () => {
-  it("that are schemas stay while an attestation uses them, and built-in ones always", async () => {
+  it("keeps schemas that an attestation uses, and all built-in schemas", async () => {
     for (const n of [1, 2]) {
       await run("insert into attestation_schemas (schema_hash, name, json_schema) values ($1, 'x', '{}')", [
         hashOf(n),
       ]);
     }
-    await refer(table("attestations"), "schema_hash", hashOf(1));
-    await pass(DAYS + 1);
+    await insertReference(table("attestations"), "schema_hash", hashOf(1));
+    await ageRecords(DAYS + 1);
     expect(await expire()).toBe(1);
     const { rows } = await run("select schema_hash from attestation_schemas where not built_in");
     expect(rows).toEqual([{ schema_hash: hashOf(1) }]);
     expect((await run("select 1 from attestation_schemas where built_in")).count).toBe(4);
   });
 
-  it("that are reservations stay when linked; those of others for the same intent do not", async () => {
-    await refer(table("intents"), "intent_hash", hashOf(1));
+  it("keeps linked reservations, but not those of others for the same intent", async () => {
+    await insertReference(table("intents"), "intent_hash", hashOf(1));
     await run("update intents set owner = $1", [OWNER]);
     for (const [hash, owner] of [
       [hashOf(1), OWNER],
@@ -225,27 +227,27 @@ describe("other records", () => {
     ] as const) {
       await run("insert into intent_reservations (intent_hash, owner) values ($1, $2)", [hash, owner]);
     }
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     expect(await expire()).toBe(2);
     const { rows } = await run("select intent_hash, owner from intent_reservations");
     expect(rows).toEqual([{ intent_hash: hashOf(1), owner: OWNER }]);
     await expectExactTotal();
   });
 
-  it("that are metadata stay while their intent is indexed", async () => {
-    await refer(table("intents"), "intent_hash", hashOf(1));
+  it("keeps metadata while its intent is indexed", async () => {
+    await insertReference(table("intents"), "intent_hash", hashOf(1));
     for (const n of [1, 2]) await run("insert into intent_metadata (intent_hash) values ($1)", [hashOf(n)]);
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     expect(await expire()).toBe(1);
     expect((await run("select intent_hash from intent_metadata")).rows).toEqual([{ intent_hash: hashOf(1) }]);
   });
 
-  it("that count old days and old versions are forgotten", async () => {
+  it("deletes old daily counts and old versions", async () => {
     await run(
       "insert into client_writes select (now() at time zone 'UTC')::date - n, 'a', 1 from generate_series(0, 5) n",
     );
     await run("insert into write_versions (resource, signer, version) values ('/a', '0x', 1)");
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     await run("insert into write_versions (resource, signer, version) values ('/b', '0x', 1)");
     await expire();
     expect((await run("select 1 from client_writes")).count).toBe(2);
@@ -254,18 +256,18 @@ describe("other records", () => {
 });
 
 describe("a pass", () => {
-  it("goes on with the other tables where the look for one fails, and tells of it", async () => {
+  it("continues with the other tables when the scan for one fails, then throws", async () => {
     await publish(1);
     await run("insert into intent_metadata (intent_hash) values ($1)", [hashOf(2)]);
-    await pass(DAYS + 1);
-    let looks = 0;
+    await ageRecords(DAYS + 1);
+    let scans = 0;
     const database: Database = {
-      ...place.database,
+      ...index.database,
       transaction(work, options) {
-        if (options?.access !== "read only") return place.database.transaction(work, options);
-        looks += 1;
-        if (looks > 1) return place.database.transaction(work, options);
-        return place.database.transaction(
+        if (options?.access !== "read only") return index.database.transaction(work, options);
+        scans += 1;
+        if (scans > 1) return index.database.transaction(work, options);
+        return index.database.transaction(
           async (session) => {
             await session.query("select pg_sleep(5)");
             return work(session);
@@ -274,14 +276,14 @@ describe("a pass", () => {
         );
       },
     };
-    const expiry = expireRecords(database, { hashColumns: places, unreferencedDays: DAYS, signal });
+    const expiry = expireRecords(database, { hashColumns, unreferencedDays: DAYS, signal });
     await expect(expiry).rejects.toMatchObject({ code: "TIMED_OUT" });
     expect(await documents()).toEqual([hashOf(1)]);
     expect((await run("select intent_hash from intent_metadata")).rows).toEqual([]);
   });
 
   const job = (ready: boolean) => ({
-    database: place.database,
+    database: index.database,
     tables,
     unreferredDays: DAYS,
     storedBytesMax: 0,
@@ -290,11 +292,11 @@ describe("a pass", () => {
     signal,
   });
 
-  it("deletes nothing while the index is not whole, or while another process is at it", async () => {
+  it("deletes nothing while the index is incomplete or another process runs a pass", async () => {
     await publish(1);
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     expect(await runExpiryPass(job(false))).toBeNull();
-    const other = await openTestConnection(place.connection);
+    const other = await openTestConnection(index.connection);
     const lock = await acquireLock(other, "expiry", { waitMs: 0 });
     expect(await runExpiryPass(job(true))).toBeNull();
     await lock?.release();
@@ -303,22 +305,22 @@ describe("a pass", () => {
     expect(await runExpiryPass(job(true))).toBe(1);
   });
 
-  it("follows another until it is told to stop, also after one that failed", async () => {
+  it("repeats until the signal aborts, also after a failed pass", async () => {
     await publish(1);
-    await pass(DAYS + 1);
+    await ageRecords(DAYS + 1);
     const stop = new AbortController();
-    let asked = 0;
+    let checks = 0;
     const isIndexReady = async () => {
-      asked += 1;
-      if (asked === 1) throw new Error("not now");
+      checks += 1;
+      if (checks === 1) throw new Error("not now");
       return true;
     };
     const sleep = async () => {
-      if (asked === 2) stop.abort();
+      if (checks === 2) stop.abort();
     };
     const clock = { ...systemClock, sleep };
     await runExpiryLoop({ ...job(true), isIndexReady, signal: stop.signal, clock });
-    expect(asked).toBe(2);
+    expect(checks).toBe(2);
     expect(await documents()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Expiry of what people wrote: records that no indexed row has referred to for long enough are deleted, a few at a time.
+// Deletes written records that no indexed row has referenced for the configured time, in small batches.
 import type { WritableTable } from "../../schema/record-store.ts";
 import { buildChangeNotification } from "../../store/postgres/change-notifications.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -11,10 +11,10 @@ import {
   type ReferenceScan,
 } from "./find-references.ts";
 
-export type ExpiryOptions = {
-  /** Where the index may refer to a record. */
+type ExpiryOptions = {
+  /** Columns that may reference a record. */
   readonly hashColumns: readonly HashColumns[];
-  /** How long a record stays that nothing refers to. */
+  /** How long an unreferenced record stays. */
   readonly unreferencedDays: number;
   readonly signal: AbortSignal;
 };
@@ -23,36 +23,36 @@ type HashedTable = {
   readonly table: "documents" | "attestation_schemas" | "intent_metadata";
   readonly hash: string;
   readonly where: string;
-  /** Which cached responses are made from it. */
-  readonly changes: readonly WritableTable[];
+  /** Tables whose cached responses a deletion invalidates. */
+  readonly invalidates: readonly WritableTable[];
 };
 
-const HASHED: readonly HashedTable[] = [
-  { table: "documents", hash: "hash", where: "true", changes: [] },
+const HASHED_TABLES: readonly HashedTable[] = [
+  { table: "documents", hash: "hash", where: "true", invalidates: [] },
   {
     table: "attestation_schemas",
     hash: "schema_hash",
     where: "not built_in",
-    changes: ["attestation_schemas"],
+    invalidates: ["attestation_schemas"],
   },
-  { table: "intent_metadata", hash: "intent_hash", where: "true", changes: ["intent_metadata"] },
+  { table: "intent_metadata", hash: "intent_hash", where: "true", invalidates: ["intent_metadata"] },
 ];
 
-// So exactly is known when a record was last referred to, and so often is each looked up.
+// How often each record is checked, and so the precision of its last reference.
 const CHECK_EVERY = "interval '1 day'";
-// Each look reads the tables of the index from end to end: many hashes share one.
-const HASHES_PER_LOOK = 10_000;
-// Writes wait while a batch is deleted: at 128 KiB each, this many take a few hundredths of a second.
+// A scan reads whole tables of the index, so many hashes share one.
+const HASHES_PER_SCAN = 10_000;
+// Writes wait while a batch is deleted; 200 records of 128 KiB take a few hundredths of a second.
 const BATCH = 200;
-// Small rows, which nothing waits for.
+// Small rows, deleted without blocking writes.
 const VERSIONS_BATCH = 5_000;
 
-/** Looks up every record that is due, and tells how many were deleted. What fails keeps nothing else from expiring. */
+/** Checks every record that is due and returns how many it deleted. A failing step does not stop the others. */
 export async function expireRecords(database: Database, options: ExpiryOptions): Promise<number> {
   const steps = [
-    ...HASHED.map((hashed) => () => expireHashed(database, hashed, options)),
+    ...HASHED_TABLES.map((hashed) => () => expireHashed(database, hashed, options)),
     () => expireReservations(database, options),
-    () => forgetOldCounts(database, options),
+    () => deleteOldCounts(database, options),
   ];
   let deleted = 0;
   const failures: unknown[] = [];
@@ -64,32 +64,32 @@ export async function expireRecords(database: Database, options: ExpiryOptions):
     }
   }
   if (failures.length === 1) throw failures[0];
-  if (failures.length > 1) throw new AggregateError(failures, "Several kinds of records did not expire.");
+  if (failures.length > 1) throw new AggregateError(failures, "Several kinds of records failed to expire.");
   return deleted;
 }
 
 async function expireHashed(
   database: Database,
   hashed: HashedTable,
-  { hashColumns: places, unreferencedDays: unreferredDays, signal }: ExpiryOptions,
+  { hashColumns, unreferencedDays, signal }: ExpiryOptions,
 ): Promise<number> {
   const { table, hash, where } = hashed;
   let deleted = 0;
   while (!signal.aborted) {
     const { rows } = await database.query<{ hash: string }>(
-      `select ${hash} as hash from ${table} where ${where} and checked_at < now() - ${CHECK_EVERY} order by checked_at limit ${HASHES_PER_LOOK}`,
+      `select ${hash} as hash from ${table} where ${where} and checked_at < now() - ${CHECK_EVERY} order by checked_at limit ${HASHES_PER_SCAN}`,
     );
     const due = [...new Set(rows.map((row) => row.hash))];
     if (due.length === 0) break;
-    const look = await findReferencedHashes(database, places, due);
+    const scan = await findReferencedHashes(database, hashColumns, due);
     for (let at = 0; at < due.length && !signal.aborted; at += BATCH) {
       const batch = due.slice(at, at + BATCH);
       deleted += await database.transaction((session) =>
         expireBatch(session, hashed, {
           schema: database.schema,
-          days: unreferredDays,
-          places,
-          look,
+          days: unreferencedDays,
+          hashColumns,
+          scan,
           batch,
         }),
       );
@@ -101,25 +101,28 @@ async function expireHashed(
 type Batch = {
   readonly schema: string;
   readonly days: number;
-  readonly places: readonly HashColumns[];
-  readonly look: ReferenceScan;
+  readonly hashColumns: readonly HashColumns[];
+  readonly scan: ReferenceScan;
   readonly batch: readonly string[];
 };
 
 async function expireBatch(
   session: Session,
-  { table, hash, where, changes }: HashedTable,
-  { schema, days, places, look, batch }: Batch,
+  { table, hash, where, invalidates }: HashedTable,
+  { schema, days, hashColumns, scan, batch }: Batch,
 ): Promise<number> {
   await lockStoredTotal(session);
-  // A look takes minutes and is shared by many batches: what was indexed since is looked up for each of them.
-  const since = await findReferencesAfter(session, places, { hashes: batch, block: look.finalizedBlock });
-  const referred = batch.filter((each) => look.referenced.has(each) || since.has(each));
+  // A scan takes minutes and serves many batches: each batch also checks what was indexed since.
+  const since = await findReferencesAfter(session, hashColumns, {
+    hashes: batch,
+    block: scan.finalizedBlock,
+  });
+  const referenced = batch.filter((each) => scan.referenced.has(each) || since.has(each));
   await session.query({
     text: `update ${table} set referred_at = now() where ${where} and ${hash} = any($1::text[])`,
-    values: [referred],
+    values: [referenced],
   });
-  // A request stays for as long as a response that answers it.
+  // A quote request stays as long as a response to it.
   if (table === "documents") {
     await session.query({
       text: `update documents d set referred_at = now() where d.kind = 'quote_request' and d.hash = any($1::text[])
@@ -127,7 +130,7 @@ async function expireBatch(
       values: [batch],
     });
   }
-  // Looked at again here: it may have been published again since it was found.
+  // Check referred_at again: the record may have been republished since it was selected.
   const { count } = await session.query({
     text: `delete from ${table} where ${where} and ${hash} = any($1::text[]) and referred_at < now() - make_interval(days => $2)`,
     values: [batch, days],
@@ -136,14 +139,14 @@ async function expireBatch(
     text: `update ${table} set checked_at = now() where ${where} and ${hash} = any($1::text[])`,
     values: [batch],
   });
-  if (count > 0 && changes.length > 0) await session.query(buildChangeNotification(schema, changes));
+  if (count > 0 && invalidates.length > 0) await session.query(buildChangeNotification(schema, invalidates));
   return count;
 }
 
-/** Only the owner's reservation is ever linked: the others of an indexed intent are referred to by nothing. */
+/** Only the owner's reservation is linked to an intent, so reservations by others count as unreferenced. */
 async function expireReservations(
   database: Database,
-  { unreferencedDays: unreferredDays, signal }: ExpiryOptions,
+  { unreferencedDays, signal }: ExpiryOptions,
 ): Promise<number> {
   let deleted = 0;
   for (let checked = BATCH; checked === BATCH && !signal.aborted; ) {
@@ -160,7 +163,7 @@ async function expireReservations(
       const { count } = await session.query({
         text: `delete from intent_reservations r using unnest($1::text[], $2::text[]) as d (intent_hash, owner)
                where r.intent_hash = d.intent_hash and r.owner = d.owner and r.referred_at < now() - make_interval(days => $3)`,
-        values: [due.rows.map((row) => row.intent_hash), due.rows.map((row) => row.owner), unreferredDays],
+        values: [due.rows.map((row) => row.intent_hash), due.rows.map((row) => row.owner), unreferencedDays],
       });
       if (count > 0) await session.query(buildChangeNotification(database.schema, ["intent_reservations"]));
       deleted += count;
@@ -170,19 +173,19 @@ async function expireReservations(
   return deleted;
 }
 
-/** Counts are no records: none is told of. */
-async function forgetOldCounts(
+/** Returns 0: counters and versions are not records. */
+async function deleteOldCounts(
   database: Database,
-  { unreferencedDays: unreferredDays, signal }: ExpiryOptions,
+  { unreferencedDays, signal }: ExpiryOptions,
 ): Promise<number> {
-  // Yesterday's may still be written by a transaction that began then.
+  // Keep yesterday: a transaction that began then may still write it.
   await database.query("delete from client_writes where day < (now() at time zone 'UTC')::date - 1");
-  // Signatures expire within minutes: none is left that a version of that time could be used with again.
+  // Signatures expire within minutes, so none that uses such an old version can be replayed.
   for (let deleted = VERSIONS_BATCH; deleted === VERSIONS_BATCH && !signal.aborted; ) {
     const { count } = await database.query({
       text: `delete from write_versions where (resource, signer) in (select resource, signer from write_versions
                where used_at < now() - make_interval(days => $1) order by used_at limit ${VERSIONS_BATCH})`,
-      values: [unreferredDays],
+      values: [unreferencedDays],
     });
     deleted = count;
   }

@@ -1,4 +1,4 @@
-// Which hashes the rows of the index refer to: every column that holds 32 bytes may name a document or a schema.
+// Finds the hashes that indexed rows reference. Every 32-byte column may hold the hash of a document or schema.
 import { isHashColumn } from "../../schema/column.ts";
 import { PROVENANCE_COLUMNS, type Table } from "../../schema/table.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -6,7 +6,7 @@ import type { Session } from "../../store/postgres/session.ts";
 
 export type HashColumns = { readonly table: string; readonly columns: readonly string[] };
 
-/** From the declarations, so that a new column counts from the day it is declared. Hashes of transactions name nothing. */
+/** Derived from the table declarations, so that new columns are included. Provenance hashes reference no record. */
 export function collectHashColumns(tables: readonly Table[]): readonly HashColumns[] {
   return tables.flatMap(({ name, columns }) => {
     const found = Object.entries(columns).filter(
@@ -16,19 +16,19 @@ export function collectHashColumns(tables: readonly Table[]): readonly HashColum
   });
 }
 
-// No index begins with most of these columns, so each table is read from end to end, once for many hashes.
+// Most of these columns have no index, so each table is scanned once for many hashes.
 const STATEMENT_MS_MAX = 600_000;
 
-/** What a look found. A row that is indexed after it began is of a block after `finalizedBlock`. */
+/** Rows indexed after the scan began belong to blocks after `finalizedBlock`. */
 export type ReferenceScan = { readonly referenced: ReadonlySet<string>; readonly finalizedBlock: string };
 
-// Before the first block: an index without a checkpoint has nothing that is final.
+// Before the first block: an index without a checkpoint has no final block.
 const NO_BLOCK = "-1";
 
-/** Those of the hashes that a row refers to, now or in a version of the past: that can be read, too. */
+/** Returns the hashes that any row version references, past ones included: they are readable too. */
 export async function findReferencedHashes(
   database: Database,
-  places: readonly HashColumns[],
+  hashColumns: readonly HashColumns[],
   hashes: readonly string[],
 ): Promise<ReferenceScan> {
   return database.transaction(
@@ -39,7 +39,7 @@ export async function findReferencedHashes(
       );
       const finalizedBlock = rows[0]?.finalized_block ?? NO_BLOCK;
       return {
-        referenced: await findReferencesAfter(session, places, { hashes, block: NO_BLOCK }),
+        referenced: await findReferencesAfter(session, hashColumns, { hashes, block: NO_BLOCK }),
         finalizedBlock,
       };
     },
@@ -47,21 +47,21 @@ export async function findReferencedHashes(
   );
 }
 
-/** The same among the versions that began after a block, which an index finds. */
+/** The same for row versions that began after a block; uses the index on valid_from. */
 export async function findReferencesAfter(
   session: Pick<Session, "query">,
-  places: readonly HashColumns[],
+  hashColumns: readonly HashColumns[],
   { hashes, block }: { readonly hashes: readonly string[]; readonly block: string },
 ): Promise<ReadonlySet<string>> {
-  const referred = new Set<string>();
-  if (hashes.length === 0) return referred;
-  for (const { table, columns } of places) {
+  const referenced = new Set<string>();
+  if (hashes.length === 0) return referenced;
+  for (const { table, columns } of hashColumns) {
     const values = columns.map((column) => `(t.${column})`).join(", ");
     const { rows } = await session.query<{ hash: string }>({
       text: `select distinct v.hash from ${table} t cross join lateral (values ${values}) v (hash) where v.hash = any($1::text[]) and t.valid_from > $2`,
       values: [hashes, block],
     });
-    for (const { hash } of rows) referred.add(hash);
+    for (const { hash } of rows) referenced.add(hash);
   }
-  return referred;
+  return referenced;
 }

@@ -1,4 +1,4 @@
-// Expiry in the background of an API: one process at a time, while the index is whole.
+// Background expiry: one process at a time, and only while the index is complete.
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Table } from "../../schema/table.ts";
@@ -7,37 +7,40 @@ import type { Database } from "../../store/postgres/database.ts";
 import { expireRecords } from "./expire-records.ts";
 import { collectHashColumns } from "./find-references.ts";
 
-export type ExpiryJobOptions = {
+type ExpiryJobOptions = {
   readonly database: Database;
   readonly tables: readonly Table[];
   readonly unreferredDays: number;
   readonly storedBytesMax: number;
-  /** What a rebuild or a backfill has not reached yet refers to nothing: meanwhile nothing expires. */
+  /** During a rebuild or backfill references are missing, so nothing may expire. */
   readonly isIndexReady: () => Promise<boolean>;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 };
 
-// Records are looked up once a day each: every ten minutes a part of them is due.
+// Each record is checked once a day; every ten minutes some are due.
 const PASS_EVERY_MS = 600_000;
-// Time to raise the limit, or to find out who writes so much, before writes are rejected.
-const FULL_SHARE = 0.8;
+// Leaves time to raise the limit or to find the heavy writer before writes are rejected.
+const NEARLY_FULL_RATIO = 0.8;
 
-/** Runs until `signal`. */
+/** Runs until `signal` aborts. */
 export async function runExpiryLoop(job: ExpiryJobOptions): Promise<void> {
-  const { log, signal, clock = systemClock } = job;
+  const { signal, clock = systemClock } = job;
+  const log = job.log.child({ component: "expiry" });
   while (!signal.aborted) {
     await clock.sleep(PASS_EVERY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    await runExpiryPass(job).catch((err) => log.warn({ err }, "Expiry failed and runs again later"));
+    await runExpiryPass({ ...job, log }).catch((err) =>
+      log.warn({ event: "expiry-failed", err }, "Expiry failed, retrying at the next pass"),
+    );
   }
 }
 
-/** One pass; null where the index is not whole, or another process is at it. */
+/** Runs one pass. Returns null if the index is incomplete or another process runs one. */
 export async function runExpiryPass(job: ExpiryJobOptions): Promise<number | null> {
   const { database, tables, unreferredDays, log, signal } = job;
-  await warnWhenFull(job);
+  await warnIfNearlyFull(job);
   if (!(await job.isIndexReady())) return null;
   const lock = await acquireLock(database, "expiry", { waitMs: 0 });
   if (!lock) return null;
@@ -47,17 +50,20 @@ export async function runExpiryPass(job: ExpiryJobOptions): Promise<number | nul
       unreferencedDays: unreferredDays,
       signal,
     });
-    if (deleted > 0) log.info({ deleted }, "Records that no indexed row refers to were deleted");
+    if (deleted > 0) log.info({ event: "records-expired", deleted }, "Deleted unreferenced records");
     return deleted;
   } finally {
     await lock.release();
   }
 }
 
-async function warnWhenFull({ database, storedBytesMax, log }: ExpiryJobOptions): Promise<void> {
+async function warnIfNearlyFull({ database, storedBytesMax, log }: ExpiryJobOptions): Promise<void> {
   if (storedBytesMax === 0) return;
   const { rows } = await database.query<{ bytes: string }>("select bytes from stored_total");
   const bytes = Number(rows[0]?.bytes ?? 0);
-  if (bytes < storedBytesMax * FULL_SHARE) return;
-  log.warn({ bytes, bytesMax: storedBytesMax }, "The storage for what people write is nearly full");
+  if (bytes < storedBytesMax * NEARLY_FULL_RATIO) return;
+  log.warn(
+    { event: "storage-nearly-full", bytes, bytesMax: storedBytesMax },
+    "Record storage is nearly full",
+  );
 }

@@ -1,5 +1,4 @@
-// Attestation schemas: what an attestation under a schema hash means, published by whoever describes it first.
-
+// Attestation schemas: what attestations under a schema hash mean. The first publisher of a hash owns it.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
@@ -15,10 +14,8 @@ import type { WriteOptions } from "./authority.ts";
 import { schemaWriteSubject } from "./sign-write.ts";
 import { assertJsonSchema } from "./validate-json-schema.ts";
 
-// An attestation schema as answers show it, one by its hash and all in pages.
-
-export const SCHEMA_NAME_LENGTH_MAX = 256;
-export const SCHEMA_DESCRIPTION_LENGTH_MAX = 4_096;
+const SCHEMA_NAME_LENGTH_MAX = 256;
+const SCHEMA_DESCRIPTION_LENGTH_MAX = 4_096;
 
 const COLUMNS = {
   schema_hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
@@ -30,16 +27,16 @@ const COLUMNS = {
   updated_at: { type: "string", format: "date-time" },
 } as const;
 
-/** The columns of the table, to be selected or returned under the names of the record. */
-export const schemaColumnsSql = rawSql(
+/** Select list of the record: the table's columns, with times in ISO 8601. */
+const schemaColumnsSql = rawSql(
   Object.keys(COLUMNS)
     .map((column) => (column.endsWith("_at") ? `iso_time(${column}) as ${column}` : column))
     .join(", "),
 );
 
-export const schemaResponse = { title: "AttestationSchema", ...closedObject(COLUMNS) };
+const schemaResponse = { title: "AttestationSchema", ...closedObject(COLUMNS) };
 
-// What a publisher can make long. The length of the schema is a column: PostgreSQL would have to read a value to measure it.
+// Fields without a short limit. json_schema has a length column, because measuring a value would detoast it.
 const LENGTHS: Readonly<Record<string, string>> = {
   description: "octet_length(t.description)",
   json_schema: "t.json_schema_bytes",
@@ -53,7 +50,7 @@ const schema = defineDerivedRecord({
   ),
 });
 
-// Not from the chain: there is no log or block a schema came with.
+// Schemas do not come from the chain, so they have neither provenance nor a block.
 const unindexed = {
   provenance: false,
   unversioned: true,
@@ -64,12 +61,12 @@ export const attestationSchemaReads: readonly Read[] = [
   {
     ...defineRecordRead("/attestations/schemas/:schemaHash", schema, {
       operationId: "getAttestationSchema",
-      summary: "One attestation schema",
+      summary: "Get an attestation schema",
       tag: "Attestations",
       parameter: "schemaHash",
       kind: hashParameter,
       column: "schema_hash",
-      notFoundMessage: "There is no attestation schema with this hash.",
+      notFoundMessage: "No attestation schema has this hash.",
     }),
     responseSchema: schemaResponse,
     ...unindexed,
@@ -77,7 +74,7 @@ export const attestationSchemaReads: readonly Read[] = [
   {
     ...defineList("/attestations/schemas", schema, {
       operationId: "listAttestationSchemas",
-      summary: "The attestation schemas, built-in and published, by hash",
+      summary: "List attestation schemas, built-in and published, by hash",
       tag: "Attestations",
       key: "schemas",
       order: { direction: "asc", keys: [{ sql: "t.schema_hash", cast: "text" }] },
@@ -88,20 +85,17 @@ export const attestationSchemaReads: readonly Read[] = [
   },
 ];
 
-// JSON in the one form that RFC 8785 gives it, so that equal values have equal hashes.
-
-/** The value must come from JSON; equal values give equal texts, whatever the order of their keys. */
-
+/** RFC 8785 canonical JSON: equal values have equal texts and hashes, whatever the order of their keys. */
 export function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (typeof value === "object" && value !== null) {
     const members = Object.entries(value)
-      // By UTF-16 code units, which is how JavaScript compares strings.
+      // RFC 8785 sorts by UTF-16 code units, as JavaScript compares strings.
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`);
     return `{${members.join(",")}}`;
   }
-  // JavaScript's own form of numbers and strings is the one the RFC asks for.
+  // RFC 8785 specifies JavaScript's own number and string formats.
   const text = JSON.stringify(value);
   if (text === undefined || (typeof value === "number" && !Number.isFinite(value))) {
     throw new TypeError("not a JSON value");
@@ -109,16 +103,16 @@ export function toCanonicalJson(value: unknown): string {
   return text;
 }
 
-// The same room that a hosted document gets half of: a schema is read far more often than it is written.
+// Half of a hosted document: lists return whole schemas.
 const SCHEMA_BYTES_MAX = 64 * 1024;
-// Indented, a schema is up to three times as long as its canonical text; the other fields need less than that leaves.
+// An indented schema is up to three times its canonical size; the other fields fit in the remainder.
 const BODY_BYTES_MAX = 3 * SCHEMA_BYTES_MAX;
 
 type Publication = {
   readonly schemaHash: Hex;
   readonly name: string;
   readonly description: string | null;
-  /** Canonical text. */
+  /** Canonical JSON. */
   readonly jsonSchema: string;
   readonly recommendedSubject: string | null;
 };
@@ -128,7 +122,7 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
     method: "POST",
     path: "/attestations/schemas",
     operationId: "publishAttestationSchema",
-    summary: "Publish an attestation schema, or replace one's own",
+    summary: "Publish or replace an attestation schema",
     tag: "Attestations",
     parameters: authority.headers,
     body: BODY,
@@ -137,7 +131,7 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
     errorStatuses: [401, 403, 409],
     async handle(request) {
       const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
-      const { signer, claimVersion: claim } = await authority.authorize(
+      const { signer, claimVersion } = await authority.authorize(
         request,
         schemaWriteSubject(publication.schemaHash),
         null,
@@ -146,7 +140,7 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
       const change = { client: request.client, tables: ["attestation_schemas"] } as const;
       const record = await store.write(change, async (rows) => {
         await rows.charge(bytes);
-        await claim(rows);
+        await claimVersion(rows);
         return publish(rows, { ...publication, signer, bytes });
       });
       return { status: 201, body: record };
@@ -160,14 +154,11 @@ function readPublication(body: Readonly<Record<string, unknown>>): Publication {
   const jsonSchema = toCanonicalJson(json_schema ?? {});
   const size = Buffer.byteLength(jsonSchema);
   if (size > SCHEMA_BYTES_MAX) {
-    throw new Fault(
-      "BODY_TOO_LARGE",
-      `json_schema has ${size} bytes; at most ${SCHEMA_BYTES_MAX} are taken.`,
-    );
+    throw new Fault("BODY_TOO_LARGE", `json_schema has ${size} bytes; the limit is ${SCHEMA_BYTES_MAX}.`);
   }
   const given = schema_hash ?? null;
   if (given === null && json_schema === null) {
-    throw new Fault("INPUT_INVALID", "Either json_schema or schema_hash is required: one names the schema.");
+    throw new Fault("INPUT_INVALID", "Either json_schema or schema_hash is required.");
   }
   return {
     schemaHash: given === null ? keccak256(stringToBytes(jsonSchema)) : parseHash(given, "schema_hash"),
@@ -187,12 +178,12 @@ async function publish(
     sql`select 1 from attestation_schemas where built_in and (schema_hash = ${schemaHash} or lower(name) = lower(${name}))`,
   );
   if (taken.length > 0) throw new Fault("CONFLICT", "A built-in schema has this hash or name.");
-  // In open mode nobody signs, and everybody may replace everything.
-  const mine = signer === null ? sql`true` : sql`attestation_schemas.publisher = ${signer}`;
+  // Open mode has no signer: anyone may replace any schema.
+  const isOwn = signer === null ? sql`true` : sql`attestation_schemas.publisher = ${signer}`;
   const [stored] = await rows.run(
-    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher, stored_bytes) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}, ${bytes}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() where ${mine} returning ${schemaColumnsSql}`,
+    sql`insert into attestation_schemas (schema_hash, name, description, json_schema, recommended_subject, publisher, stored_bytes) values (${schemaHash}, ${name}, ${description}, ${jsonSchema}::jsonb, ${recommendedSubject}, ${signer}, ${bytes}) on conflict (schema_hash) do update set name = excluded.name, description = excluded.description, json_schema = excluded.json_schema, recommended_subject = excluded.recommended_subject, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() where ${isOwn} returning ${schemaColumnsSql}`,
   );
-  if (!stored) throw new Fault("CONFLICT", "Someone else has published a schema under this hash.");
+  if (!stored) throw new Fault("CONFLICT", "Another publisher owns this schema hash.");
   return stored;
 }
 
@@ -202,12 +193,12 @@ const BODY = {
     name: { type: "string", minLength: 1, maxLength: SCHEMA_NAME_LENGTH_MAX },
     schema_hash: {
       ...nullable(hashParameter.json),
-      description: "Without it, keccak256 of the RFC 8785 text of json_schema.",
+      description: "Default: keccak256 of the RFC 8785 form of json_schema.",
     },
     description: nullable({ type: "string", maxLength: SCHEMA_DESCRIPTION_LENGTH_MAX }),
     json_schema: {
       ...nullable({ type: "object" }),
-      description: "JSON Schema 2020-12, without references to the outside.",
+      description: "JSON Schema 2020-12 without external references.",
     },
     recommended_subject: nullable({ type: "string", maxLength: SCHEMA_NAME_LENGTH_MAX }),
   },

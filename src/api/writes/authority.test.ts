@@ -1,4 +1,4 @@
-// Signed writes: one body, one place, one server, once, and not for long.
+// Signed writes: valid for one body, resource and server, once, until a deadline.
 import { type Hex, keccak256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ import type { AccountReader } from "./verify-signature.ts";
 const NOW = 1_800_000_000;
 const domain: WriteDomain = { chainId: 84_532, intentBook: `0x${"ab".repeat(20)}` };
 const owner = privateKeyToAccount(keccak256("0x0a"));
-const stranger = privateKeyToAccount(keccak256("0x0b"));
+const otherAccount = privateKeyToAccount(keccak256("0x0b"));
 const address = owner.address.toLowerCase() as Hex;
 const subject = metadataWriteSubject("7");
 const noCode: AccountReader = { readCode: async () => "0x", call: async () => null };
@@ -42,7 +42,12 @@ type Changes = Partial<
 >;
 
 async function request(changes: Changes = {}): Promise<WriteRequest> {
-  const { body = '{"execution_data":"0x01"}', domain: place = domain, signer = owner, ...rest } = changes;
+  const {
+    body = '{"execution_data":"0x01"}',
+    domain: signedDomain = domain,
+    signer = owner,
+    ...rest
+  } = changes;
   const write = {
     audience: "https://index.example",
     version: 1n,
@@ -50,23 +55,23 @@ async function request(changes: Changes = {}): Promise<WriteRequest> {
     ...subject,
     ...rest,
   };
-  return { headers: await signWrite(signer, place, { ...write, body }), rawBody: Buffer.from(body) };
+  return { headers: await signWrite(signer, signedDomain, { ...write, body }), rawBody: Buffer.from(body) };
 }
 
 const outcome = async (given: WriteRequest, by: WriteAuthority = authority): Promise<string> =>
   by.authorize(given, subject, address).then(
-    ({ signer }) => `admitted ${signer}`,
+    ({ signer }) => `authorized ${signer}`,
     (error: unknown) => (error instanceof Fault ? error.code : String(error)),
   );
 
 describe("a signed write", () => {
-  it("is admitted for its author", async () => {
-    expect(await outcome(await request())).toBe(`admitted ${address}`);
+  it("authorizes its author", async () => {
+    expect(await outcome(await request())).toBe(`authorized ${address}`);
   });
 
-  it("may arrive with its last second, and be signed ten minutes ahead", async () => {
-    expect(await outcome(await request({ deadline: BigInt(NOW) }))).toBe(`admitted ${address}`);
-    expect(await outcome(await request({ deadline: BigInt(NOW + 600) }))).toBe(`admitted ${address}`);
+  it("accepts a deadline that is now or ten minutes ahead", async () => {
+    expect(await outcome(await request({ deadline: BigInt(NOW) }))).toBe(`authorized ${address}`);
+    expect(await outcome(await request({ deadline: BigInt(NOW + 600) }))).toBe(`authorized ${address}`);
   });
 
   it.each<[string, Changes]>([
@@ -75,19 +80,19 @@ describe("a signed write", () => {
     ["another resource", { resource: "/intents/70/metadata" }],
     ["another chain", { domain: { ...domain, chainId: 8_453 } }],
     ["another deployment", { domain: { ...domain, intentBook: `0x${"ac".repeat(20)}` } }],
-    ["another signer", { signer: stranger }],
-  ])("is not one for %s", async (_name, changes) => {
+    ["another signer", { signer: otherAccount }],
+  ])("rejects a signature for %s", async (_name, changes) => {
     expect(await outcome(await request(changes))).toBe("WRITE_FORBIDDEN");
   });
 
-  it("holds for no other byte of the body", async () => {
+  it("rejects a body that differs in one byte", async () => {
     const given = await request();
     expect(await outcome({ ...given, rawBody: Buffer.from('{"execution_data": "0x01"}') })).toBe(
       "WRITE_FORBIDDEN",
     );
   });
 
-  it("holds for no other version or deadline", async () => {
+  it("rejects a changed version or deadline header", async () => {
     const { headers, rawBody: bytes } = await request();
     expect(await outcome({ rawBody: bytes, headers: { ...headers, "x-write-version": "2" } })).toBe(
       "WRITE_FORBIDDEN",
@@ -97,9 +102,9 @@ describe("a signed write", () => {
   });
 
   it.each<[string, Changes]>([
-    ["is over", { deadline: BigInt(NOW - 1) }],
-    ["is too far ahead", { deadline: BigInt(NOW + 601) }],
-  ])("is refused when its time %s", async (_name, changes) => {
+    ["in the past", { deadline: BigInt(NOW - 1) }],
+    ["too far ahead", { deadline: BigInt(NOW + 601) }],
+  ])("rejects a deadline %s", async (_name, changes) => {
     expect(await outcome(await request(changes))).toBe("WRITE_UNAUTHENTICATED");
   });
 
@@ -107,31 +112,31 @@ describe("a signed write", () => {
     ["no signature", { "x-write-signature": undefined }],
     ["no version", { "x-write-version": undefined }],
     ["no deadline", { "x-write-deadline": "" }],
-    ["a signature that is no hex", { "x-write-signature": "signed" }],
-    ["a signature of half bytes", { "x-write-signature": "0xabc" }],
-    ["an endless signature", { "x-write-signature": `0x${"00".repeat(4_097)}` }],
+    ["a signature that is not hex", { "x-write-signature": "signed" }],
+    ["a signature with an odd number of digits", { "x-write-signature": "0xabc" }],
+    ["a signature that is too long", { "x-write-signature": `0x${"00".repeat(4_097)}` }],
     ["a version beyond 64 bits", { "x-write-version": "18446744073709551616" }],
     ["a version with a sign", { "x-write-version": "+1" }],
     ["a header given twice", { "x-write-version": "1, 2" }],
     ["a deadline in hex", { "x-write-deadline": "0x10" }],
-  ])("is refused with %s", async (_name, changes) => {
+  ])("rejects %s", async (_name, changes) => {
     const { headers, rawBody: bytes } = await request();
     expect(await outcome({ rawBody: bytes, headers: { ...headers, ...changes } })).toBe(
       "WRITE_UNAUTHENTICATED",
     );
   });
 
-  it("that anyone may make tells who made it, and a named signer must have", async () => {
-    const given = await request({ signer: stranger });
+  it("returns the signer when anyone may sign, and rejects another than x-write-signer names", async () => {
+    const given = await request({ signer: otherAccount });
     const anyone = await authority.authorize(given, subject, null);
-    expect(anyone.signer).toBe(stranger.address.toLowerCase());
+    expect(anyone.signer).toBe(otherAccount.address.toLowerCase());
     const named = { ...given, headers: { ...given.headers, "x-write-signer": address } };
     await expect(authority.authorize(named, subject, null)).rejects.toMatchObject({
       code: "WRITE_FORBIDDEN",
     });
   });
 
-  it("says what should have been signed", async () => {
+  it("lists the expected values in the error", async () => {
     const { headers, rawBody: bytes } = await request({ resource: "/intents/8/metadata" });
     await expect(authority.authorize({ headers, rawBody: bytes }, subject, address)).rejects.toThrow(
       `audience https://index.example, action putIntentMetadata, resource /intents/7/metadata, contentHash ${keccak256(bytes)}, version 1 and deadline ${NOW + 60} for chain 84532 and contract ${domain.intentBook}.`,
@@ -152,47 +157,43 @@ describe("versions", () => {
   afterAll(() => drop());
 
   const CHANGE = { client: "192.0.2.1", tables: [] };
-  const claim = async (version: bigint, changes: Changes = {}, place = subject): Promise<string> => {
-    const { claimVersion: claims } = await authority.authorize(
-      await request({ ...changes, ...place, version }),
-      place,
+  const claim = async (version: bigint, changes: Changes = {}, claimed = subject): Promise<string> => {
+    const { claimVersion } = await authority.authorize(
+      await request({ ...changes, ...claimed, version }),
+      claimed,
       null,
     );
-    return store.write(CHANGE, claims).then(
+    return store.write(CHANGE, claimVersion).then(
       () => "claimed",
       (error: unknown) => (error instanceof Fault ? `${error.code} ${error.message}` : String(error)),
     );
   };
 
-  it("rise strictly", async () => {
+  it("must increase strictly", async () => {
     expect(await claim(5n)).toBe("claimed");
     const replayed =
-      "WRITE_REPLAYED x-write-version must be higher than 5, the last one used for /intents/7/metadata.";
+      "WRITE_REPLAYED x-write-version must be higher than 5, the last version used for /intents/7/metadata.";
     expect([await claim(5n), await claim(4n)]).toEqual([replayed, replayed]);
     expect(await claim(6n)).toBe("claimed");
     expect(await claim(2n ** 64n - 1n)).toBe("claimed");
   });
 
-  it("are counted apart for each resource, and for each signer: nobody can use up another's", async () => {
-    expect(await claim(2n ** 64n - 1n, { signer: stranger })).toBe("claimed");
+  it("are independent per resource and per signer", async () => {
+    expect(await claim(2n ** 64n - 1n, { signer: otherAccount })).toBe("claimed");
     expect(await claim(1n)).toBe("claimed");
     expect(await claim(1n, {}, reservationWriteSubject(`0x${"01".repeat(32)}`))).toBe("claimed");
   });
 
-  it("used at the same time win once", async () => {
+  it("are claimed once when used concurrently", async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => claim(9n)));
     expect(outcomes.filter((each) => each === "claimed")).toHaveLength(1);
     expect(outcomes.filter((each) => each.startsWith("WRITE_REPLAYED"))).toHaveLength(11);
   });
 
-  it("come back when the write they were for does not happen", async () => {
-    const { claimVersion: claims } = await authority.authorize(
-      await request({ version: 3n }),
-      subject,
-      address,
-    );
+  it("are released when the write rolls back", async () => {
+    const { claimVersion } = await authority.authorize(await request({ version: 3n }), subject, address);
     const failing = store.write(CHANGE, async (rows) => {
-      await claims(rows);
+      await claimVersion(rows);
       throw new Fault("CONFLICT", "no");
     });
     await expect(failing).rejects.toThrow("no");
@@ -201,9 +202,9 @@ describe("versions", () => {
 });
 
 describe("open writes", () => {
-  it("ask nobody for anything", async () => {
+  it("need no signature", async () => {
     expect(await outcome({ headers: {}, rawBody: Buffer.alloc(0) }, openWriteAuthority)).toBe(
-      "admitted null",
+      "authorized null",
     );
   });
 });

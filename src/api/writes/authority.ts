@@ -1,4 +1,5 @@
-// Who may write: everybody on a chain of one's own, elsewhere whoever signs this body, for this place, once, and now.
+// Write authorization: open on a development chain; elsewhere an EIP-712 signature over body, resource, version and
+// deadline.
 import { type Hex, keccak256 } from "viem";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -22,22 +23,21 @@ import { type AccountReader, recoverSigner, requireSignature } from "./verify-si
 
 export type WriteRequest = Pick<EndpointRequest, "rawBody" | "headers">;
 
-export type WriteAuthorization = {
-  /** Who signed; null where nobody has to. */
+type WriteAuthorization = {
+  /** Null in open mode. */
   readonly signer: Hex | null;
-  /** Belongs into the transaction of the write: uses the version up, or refuses a replay. */
+  /** Consumes the version or rejects a replay. Call it in the transaction of the write. */
   claimVersion(rows: StatementRunner): Promise<void>;
 };
 
 export type WriteAuthority = {
   readonly mode: "open" | "signed";
-  /** The headers a write needs, for its description. */
+  /** Headers of a write, for the OpenAPI document. */
   readonly headers: readonly Parameter[];
-  /** `author` is the only one who may sign; null where anyone may, and the admission tells who did. */
+  /** Only `author` may sign; with null anyone may, and the result names the signer. */
   authorize(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<WriteAuthorization>;
 };
 
-/** What everything that people write stands on. */
 export type WriteOptions = { readonly store: RecordStore; readonly authority: WriteAuthority };
 
 export const openWriteAuthority: WriteAuthority = {
@@ -64,12 +64,16 @@ export function createSignedWriteAuthority({
     headers: SIGNED_HEADERS,
     async authorize(request, subject, author) {
       const { signature, version, deadline, signer } = readHeaders(request.headers);
-      refuseUntimely(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));
+      assertDeadline(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));
       const contentHash = keccak256(request.rawBody);
       const write: WriteMessage = { ...subject, audience: audience(), contentHash, version, deadline };
       const digest = hashWrite(domain, write);
       const account = author ?? signer ?? (await recoverSigner(digest, signature));
-      await requireSignature(reads, account, { digest, signature, said: shouldSign(write, domain) });
+      await requireSignature(reads, account, {
+        digest,
+        signature,
+        expected: describeExpected(write, domain),
+      });
       return {
         signer: account,
         claimVersion: (rows) => claimVersion(rows, subject.resource, account, version),
@@ -79,38 +83,34 @@ export function createSignedWriteAuthority({
 }
 
 const UINT64_MAX = 2n ** 64n - 1n;
-// Contract accounts sign with several keys or a passkey; headers end at 16 KiB altogether.
+// Fits several keys or a passkey of a contract account; all headers together may have 16 KiB.
 const SIGNATURE_BYTES_MAX = 4_096;
-// Long enough for a person with a hardware wallet, short enough that a lost signature soon means nothing.
+// Long enough for a person with a hardware wallet, short enough that a leaked signature soon expires.
 const DEADLINE_SECONDS_MAX = 600n;
 
 const uint64 = uintParameter(UINT64_MAX);
 const hex = { json: { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" }, parse: String };
-const header = (name: string, kind: Parameter["kind"], meaning: string): Parameter => ({
+const header = (name: string, kind: Parameter["kind"], description: string): Parameter => ({
   name,
   in: "header",
   required: name !== SIGNER_HEADER,
   kind,
-  description: meaning,
+  description,
 });
 
 const SIGNED_HEADERS: readonly Parameter[] = [
   header(
     SIGNATURE_HEADER,
     hex,
-    "EIP-712 signature of the Write (see docs/writing.md), or what the contract accepts.",
+    "EIP-712 signature of the Write (see docs/writing.md), or one that the signing contract accepts (ERC-1271).",
   ),
   header(
     VERSION_HEADER,
     uint64,
-    "Higher than any the signer used for this resource before; unix milliseconds do.",
+    "Higher than any version the signer used for this resource before, such as Unix milliseconds.",
   ),
-  header(DEADLINE_HEADER, uint64, "Unix seconds, not past and at most 600 ahead."),
-  header(
-    SIGNER_HEADER,
-    addressParameter,
-    "The signing contract, where no owner is named by the write itself.",
-  ),
+  header(DEADLINE_HEADER, uint64, "Unix seconds, not in the past and at most 600 ahead."),
+  header(SIGNER_HEADER, addressParameter, "Address of the signing contract, for writes that name no owner."),
 ];
 
 type SignedHeaders = {
@@ -123,7 +123,7 @@ type SignedHeaders = {
 function readHeaders(headers: WriteRequest["headers"]): SignedHeaders {
   const missing = [SIGNATURE_HEADER, VERSION_HEADER, DEADLINE_HEADER].filter((name) => !headers[name]);
   if (missing.length > 0) {
-    throw unauthenticated(`This write must be signed; ${missing.join(", ")} missing.`);
+    throw unauthenticated(`This write must be signed; missing headers: ${missing.join(", ")}.`);
   }
   try {
     const signer = headers[SIGNER_HEADER];
@@ -138,18 +138,18 @@ function readHeaders(headers: WriteRequest["headers"]): SignedHeaders {
   }
 }
 
-function refuseUntimely(deadline: bigint, now: bigint): void {
+function assertDeadline(deadline: bigint, now: bigint): void {
   if (deadline < now) {
-    throw unauthenticated(`The signature expired: its deadline ${deadline} is past, it is ${now} now.`);
+    throw unauthenticated(`The signature expired: its deadline was ${deadline}, and the time is ${now}.`);
   }
   if (deadline > now + DEADLINE_SECONDS_MAX) {
     throw unauthenticated(
-      `${DEADLINE_HEADER} must be at most ${DEADLINE_SECONDS_MAX} seconds ahead; it is ${now} now.`,
+      `${DEADLINE_HEADER} must be at most ${DEADLINE_SECONDS_MAX} seconds ahead; the time is ${now}.`,
     );
   }
 }
 
-/** One statement decides, so that of two equal versions at once exactly one wins; a rollback gives it back. */
+/** A single statement, so that one of two concurrent equal versions wins. A rollback releases the version. */
 async function claimVersion(
   rows: StatementRunner,
   resource: string,
@@ -165,14 +165,14 @@ async function claimVersion(
   );
   throw new Fault(
     "WRITE_REPLAYED",
-    `${VERSION_HEADER} must be higher than ${used?.version}, the last one used for ${resource}.`,
+    `${VERSION_HEADER} must be higher than ${used?.version}, the last version used for ${resource}.`,
   );
 }
 
-// Whoever signed something else sees here which part differs.
-function shouldSign(write: WriteMessage, { chainId, intentBook }: WriteDomain): string {
+// Lists the expected values, so that the author of a wrong signature sees which one differs.
+function describeExpected(write: WriteMessage, { chainId, intentBook }: WriteDomain): string {
   const { audience, action, resource, contentHash, version, deadline } = write;
-  return `to be signed are audience ${audience}, action ${action}, resource ${resource}, contentHash ${contentHash}, version ${version} and deadline ${deadline} for chain ${chainId} and contract ${intentBook}.`;
+  return `the signature must cover audience ${audience}, action ${action}, resource ${resource}, contentHash ${contentHash}, version ${version} and deadline ${deadline} for chain ${chainId} and contract ${intentBook}.`;
 }
 
 function unauthenticated(message: string, cause?: unknown): Fault {

@@ -1,4 +1,4 @@
-// Everything people write that is not a document, and the reads that belong to it.
+// The write endpoints besides documents, and the reads of what they store.
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { attestationSchemaReads, createSchemaEndpoint } from "./attestation-schemas.ts";

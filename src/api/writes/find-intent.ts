@@ -1,4 +1,4 @@
-// Intents as the index has them now, as far as a write must know them.
+// The indexed intent that a write refers to.
 import type { Hex } from "../../lib/hex.ts";
 import { type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
@@ -16,18 +16,18 @@ export const intentIdParameter: Parameter = {
   in: "path",
   required: true,
   kind: uintParameter(),
-  description: "Which intent: its id.",
+  description: "Intent id.",
 };
 
 export function findIntentById(rows: StatementRunner, id: string): Promise<IndexedIntent | null> {
-  return first(rows, sql`intent_id = ${id}`);
+  return findFirst(rows, sql`intent_id = ${id}`);
 }
 
 export function findIntentByHash(rows: StatementRunner, hash: Hex): Promise<IndexedIntent | null> {
-  return first(rows, sql`intent_hash = ${hash}`);
+  return findFirst(rows, sql`intent_hash = ${hash}`);
 }
 
-async function first(rows: StatementRunner, condition: SqlText): Promise<IndexedIntent | null> {
+async function findFirst(rows: StatementRunner, condition: SqlText): Promise<IndexedIntent | null> {
   const found = await rows.run<IndexedIntent>(
     sql`select intent_id, intent_hash, owner, data_hash from intents where ${condition} and valid_to is null order by intent_id limit 1`,
   );

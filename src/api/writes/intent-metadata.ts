@@ -1,4 +1,4 @@
-// PUT /intents/:id/metadata: what the owner of an indexed intent wants a solver to know, replaced as a whole.
+// Execution metadata of intents: stored by the owner of an indexed intent, or reserved by hash before it is indexed.
 import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
@@ -15,22 +15,19 @@ import type { WriteOptions } from "./authority.ts";
 import { findIntentByHash, findIntentById, type IndexedIntent, intentIdParameter } from "./find-intent.ts";
 import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
 
-// The four things an owner can say about the execution of an intent; what is not given is null.
-
-export type MetadataFields = {
+type MetadataFields = {
   readonly execution_target: Hex | null;
   readonly execution_data: Hex | null;
   readonly required_attestation_subject: Hex | null;
   readonly required_attestation_schema: Hex | null;
 };
 
-// Calldata that no block of any chain we know would take in is no calldata.
+// Larger calldata does not fit into a transaction of any supported chain.
 const DATA_BYTES_MAX = 64 * 1024;
-/** The data in hex, and the other fields of a body of either kind with their keys. */
-export const METADATA_BODY_BYTES_MAX = 2 * DATA_BYTES_MAX + 4_096;
+// Hex-encoded data plus the other fields of either body.
+const METADATA_BODY_BYTES_MAX = 2 * DATA_BYTES_MAX + 4_096;
 
-/** Body properties. */
-export const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {
+const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {
   execution_target: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
   execution_data: nullable({
     type: "string",
@@ -41,15 +38,14 @@ export const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchem
   required_attestation_schema: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
 };
 
-/** The keys of a record and how they look, between those that name it and its times. */
-export function metadataRecordSchema(title: string, named: Readonly<Record<string, JsonSchema>>): JsonSchema {
+function metadataRecordSchema(title: string, identity: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const time = { type: "string", format: "date-time" };
   const hex = Object.keys(metadataProperties).map((key) => [key, nullable({ type: "string" })]);
-  const properties = { ...named, ...Object.fromEntries(hex), created_at: time, updated_at: time };
+  const properties = { ...identity, ...Object.fromEntries(hex), created_at: time, updated_at: time };
   return { title, ...closedObject(properties) };
 }
 
-export function parseMetadataFields(body: Readonly<Record<string, unknown>>): MetadataFields {
+function parseMetadataFields(body: Readonly<Record<string, unknown>>): MetadataFields {
   const read = (key: keyof MetadataFields, parse: (value: unknown, name: string) => Hex): Hex | null =>
     body[key] === undefined || body[key] === null ? null : parse(body[key], key);
   return {
@@ -60,14 +56,14 @@ export function parseMetadataFields(body: Readonly<Record<string, unknown>>): Me
   };
 }
 
-export function hashExecutionData({ execution_data: data }: MetadataFields): Hex | null {
+function hashExecutionData({ execution_data: data }: MetadataFields): Hex | null {
   return data === null ? null : keccak256(data);
 }
 
 const NOT_COMMITTED = `0x${"0".repeat(64)}`;
 
-/** An intent that committed to its data on chain takes no other; one that did not takes any. */
-export function assertCommittedData(fields: MetadataFields, committed: Hex): void {
+/** Rejects data that differs from the hash the intent committed to on chain. The zero hash commits to nothing. */
+function assertCommittedData(fields: MetadataFields, committed: Hex): void {
   const hash = hashExecutionData(fields);
   if (hash === null || committed === NOT_COMMITTED || hash === committed) return;
   throw new Fault(
@@ -76,9 +72,7 @@ export function assertCommittedData(fields: MetadataFields, committed: Hex): voi
   );
 }
 
-// Reservations: an owner's metadata for an intent that is not indexed yet, linked by its hash as soon as it is.
-
-const ANSWER = metadataRecordSchema("IntentMetadataReservation", {
+const RESERVATION_SCHEMA = metadataRecordSchema("IntentMetadataReservation", {
   intent_hash: { type: "string" },
   owner: { type: "string" },
   intent_id: {
@@ -87,12 +81,13 @@ const ANSWER = metadataRecordSchema("IntentMetadataReservation", {
   },
 });
 
+/** Stores metadata for an intent that is not indexed yet; its hash links it once the intent is. */
 export function createReservationEndpoint({ store, authority }: WriteOptions): Endpoint {
   return {
     method: "POST",
     path: "/intents/metadata",
     operationId: "reserveIntentMetadata",
-    summary: "Reserve the execution metadata of an intent before it is indexed; its owner signs",
+    summary: "Reserve execution metadata for an intent that is not indexed yet; signed by its owner",
     tag: "Intents",
     parameters: authority.headers.filter(({ required }) => required),
     body: {
@@ -105,18 +100,14 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
       required: ["intent_hash", "owner"],
     },
     bodyBytesMax: METADATA_BODY_BYTES_MAX,
-    responses: { 201: ANSWER },
+    responses: { 201: RESERVATION_SCHEMA },
     errorStatuses: [401, 403, 409],
     async handle(request) {
       const body = request.body as Readonly<Record<string, unknown>>;
       const hash = parseHash(body.intent_hash, "intent_hash");
       const owner = parseAddress(body.owner, "owner");
       const fields = parseMetadataFields(body);
-      const { claimVersion: claim } = await authority.authorize(
-        request,
-        reservationWriteSubject(hash),
-        owner,
-      );
+      const { claimVersion } = await authority.authorize(request, reservationWriteSubject(hash), owner);
       const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, tables: ["intent_reservations"] } as const;
       const record = await store.write(change, async (rows) => {
@@ -124,12 +115,12 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
         if (intent) {
           throw new Fault(
             "CONFLICT",
-            `This intent is indexed already; use PUT /intents/${intent.intent_id}/metadata.`,
+            `This intent is already indexed; use PUT /intents/${intent.intent_id}/metadata.`,
           );
         }
         await rows.charge(bytes);
-        await claim(rows);
-        return reserve(rows, { hash, owner, fields, bytes });
+        await claimVersion(rows);
+        return upsertReservation(rows, { hash, owner, fields, bytes });
       });
       return { status: 201, body: record };
     },
@@ -147,7 +138,10 @@ type Reservation = {
   readonly bytes: number;
 };
 
-async function reserve(rows: StatementRunner, { hash, owner, fields, bytes }: Reservation): Promise<unknown> {
+async function upsertReservation(
+  rows: StatementRunner,
+  { hash, owner, fields, bytes }: Reservation,
+): Promise<unknown> {
   const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
     fields;
   const [record] = await rows.run(
@@ -159,7 +153,7 @@ async function reserve(rows: StatementRunner, { hash, owner, fields, bytes }: Re
 export const reservationRead: Read = {
   path: "/intents/metadata/:intentHash",
   operationId: "getIntentMetadataReservation",
-  summary: "The reservation of metadata for an intent: the linked one, otherwise the newest",
+  summary: "Get the metadata reservation of an intent: the linked one, otherwise the newest",
   tag: "Intents",
   parameters: [
     {
@@ -175,22 +169,22 @@ export const reservationRead: Read = {
       required: false,
       kind: addressParameter,
       description:
-        "Only the reservation of this owner: anyone may reserve, and only the real owner's is ever linked.",
+        "Filter by owner. Anyone may reserve; only the reservation of the intent's owner is linked.",
     },
   ],
   provenance: false,
   writableTables: ["intent_reservations"],
-  responseSchema: ANSWER,
-  notFoundMessage: "There is no reservation for this intent hash.",
+  responseSchema: RESERVATION_SCHEMA,
+  notFoundMessage: "No reservation exists for this intent hash.",
   plan({ values, asOf }) {
     const owner = values.owner as string | undefined;
-    const whose = owner === undefined ? sql`` : sql` and r.owner = ${owner}`;
+    const ofOwner = owner === undefined ? sql`` : sql` and r.owner = ${owner}`;
     return {
       cost: "quick",
       sql: sql`select r.intent_hash, r.owner, t.intent_id, r.execution_target, r.execution_data, r.required_attestation_subject, r.required_attestation_schema, iso_time(r.created_at) as created_at, iso_time(r.updated_at) as updated_at
         from intent_reservations r left join intents t on t.intent_hash = r.intent_hash and t.owner = r.owner and ${isValidAt("t", asOf)}
           and (r.execution_data_hash is null or r.execution_data_hash = t.data_hash or t.data_hash = '0x' || repeat('0', 64))
-        where r.intent_hash = ${values.intentHash as string}${whose} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
+        where r.intent_hash = ${values.intentHash as string}${ofOwner} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
       assemble: toFirstRecord,
     };
   },
@@ -201,7 +195,7 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
     method: "PUT",
     path: "/intents/:id/metadata",
     operationId: "putIntentMetadata",
-    summary: "Store the execution metadata of an indexed intent; its owner signs",
+    summary: "Store the execution metadata of an indexed intent; signed by its owner",
     tag: "Intents",
     parameters: [intentIdParameter, ...authority.headers.filter(({ required }) => required)],
     body: { type: "object", properties: metadataProperties },
@@ -211,40 +205,36 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
     async handle(request) {
       const id = request.values.id as string;
       const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);
-      const intent = await known(store, id);
-      const { claimVersion: claim } = await authority.authorize(
-        request,
-        metadataWriteSubject(id),
-        intent.owner,
-      );
+      const intent = await requireIntent(store, id);
+      const { claimVersion } = await authority.authorize(request, metadataWriteSubject(id), intent.owner);
       const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, tables: ["intent_metadata"] } as const;
       const record = await store.write(change, async (rows) => {
-        // A reorg may have given the number to another intent while the signature was checked.
-        const current = await known(rows, id);
+        // A reorg may have assigned the id to another intent while the signature was verified.
+        const current = await requireIntent(rows, id);
         if (current.intent_hash !== intent.intent_hash) {
           throw new Fault(
             "CONFLICT",
-            "A reorganisation of the chain has just replaced this intent; look again.",
+            "A chain reorganization replaced this intent; read it again and retry.",
           );
         }
         assertCommittedData(fields, current.data_hash);
         await rows.charge(bytes);
-        await claim(rows);
-        return write(rows, current, fields, bytes);
+        await claimVersion(rows);
+        return upsertMetadata(rows, current, fields, bytes);
       });
       return { status: 200, body: record };
     },
   };
 }
 
-async function known(rows: StatementRunner, id: string): Promise<IndexedIntent> {
+async function requireIntent(rows: StatementRunner, id: string): Promise<IndexedIntent> {
   const intent = await findIntentById(rows, id);
-  if (!intent) throw new Fault("NOT_FOUND", "There is no intent with this id.");
+  if (!intent) throw new Fault("NOT_FOUND", "No intent has this id.");
   return intent;
 }
 
-async function write(
+async function upsertMetadata(
   rows: StatementRunner,
   intent: IndexedIntent,
   fields: MetadataFields,

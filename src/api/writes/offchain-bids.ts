@@ -1,4 +1,4 @@
-// Bids without a chain: helpers for development, where a solver wants to try things before it can submit a bid.
+// Offchain bids: development helpers that let a solver try the bid flow before it submits bids on chain.
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
@@ -16,7 +16,7 @@ import { findIntentById, intentIdParameter } from "./find-intent.ts";
 
 const amount = uintParameter().json;
 
-const answer = {
+const bidSchema = {
   title: "OffchainBid",
   ...closedObject({
     bid_id: { type: "string" },
@@ -33,14 +33,14 @@ const answer = {
   }),
 };
 
-// A plan is a handful of steps; a page shows a hundred of them.
+// A plan has a handful of steps, and a page lists a hundred plans.
 const BODY_BYTES_MAX = 16 * 1024;
 
-const create = {
+const createRoute = {
   method: "POST",
   path: "/intents/:id/bids",
   operationId: "createOffchainBid",
-  summary: "Add a bid without a chain (development helper, only where writes are open)",
+  summary: "Create an offchain bid (development helper, open write mode only)",
   tag: "Bids",
   parameters: [intentIdParameter],
   body: {
@@ -56,17 +56,17 @@ const create = {
     required: ["solver", "amount_in", "amount_out", "valid_until"],
   },
   bodyBytesMax: BODY_BYTES_MAX,
-  responses: { 201: answer },
+  responses: { 201: bidSchema },
   errorStatuses: [409],
 } as const satisfies Partial<Endpoint>;
 
 const BIGINT_MAX = 2n ** 63n - 1n;
 
-const select = {
+const selectRoute = {
   method: "POST",
   path: "/bids/:bidId/select",
   operationId: "selectOffchainBid",
-  summary: "Select a bid without a chain (development helper, only where writes are open)",
+  summary: "Select an offchain bid (development helper, open write mode only)",
   tag: "Bids",
   parameters: [
     {
@@ -74,18 +74,18 @@ const select = {
       in: "path",
       required: true,
       kind: uintParameter(BIGINT_MAX),
-      description: "Which bid: its bid_id.",
+      description: "Bid id (bid_id).",
     } satisfies Parameter,
   ],
   body: null,
-  responses: { 200: answer },
+  responses: { 200: bidSchema },
   errorStatuses: [409],
 } as const satisfies Partial<Endpoint>;
 
 export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoint[] {
   return [
     {
-      ...create,
+      ...createRoute,
       async handle({ values, body, rawBody: bytes, client }) {
         const bid = body as Readonly<Record<string, unknown>>;
         const record = await store.write({ client, tables: ["offchain_bids"] }, (rows) =>
@@ -95,7 +95,7 @@ export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoin
       },
     },
     {
-      ...select,
+      ...selectRoute,
       async handle({ values, client }) {
         const change = { client, tables: ["offchain_bids"] } as const;
         const record = await store.write(change, (rows) => selectBid(rows, values.bidId as string));
@@ -105,18 +105,18 @@ export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoin
   ];
 }
 
-/** What stands in their place elsewhere: a path of which nobody may think that another method would help. */
+/** In signed mode these routes respond 404, not 405: no other method would work either. */
 export function createDisabledBidEndpoints(): readonly Endpoint[] {
   const handle = async () => {
     throw new Fault(
       "NOT_FOUND",
-      "Bids are made and selected on chain; the helpers are for development only.",
+      "Bids are created and selected on chain; offchain bids exist only in open write mode.",
     );
   };
-  // Nothing is said about the body: there is nothing here to send it to.
+  // Without a body schema, the 404 comes before any validation error.
   return [
-    { ...create, body: null, handle },
-    { ...select, handle },
+    { ...createRoute, body: null, handle },
+    { ...selectRoute, handle },
   ];
 }
 
@@ -134,7 +134,7 @@ async function insertBid(
     number("fee", "0"),
     number("valid_until"),
   ] as const;
-  if (!(await findIntentById(rows, id))) throw new Fault("NOT_FOUND", "There is no intent with this id.");
+  if (!(await findIntentById(rows, id))) throw new Fault("NOT_FOUND", "No intent has this id.");
   await rows.charge(bytes);
   const [stored] = await rows.run<{ bid_id: string }>(
     sql`insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, stored_bytes, execution_plan) values (${id}, ${solver}, ${amounts[0]}, ${amounts[1]}, ${amounts[2]}, ${amounts[3]}, ${bytes}, ${JSON.stringify(bid.execution_plan ?? {})}::jsonb) returning bid_id`,
@@ -143,7 +143,7 @@ async function insertBid(
 }
 
 async function selectBid(rows: StatementRunner, bidId: string): Promise<unknown> {
-  // Whoever else selects on this intent waits here, and then sees what came of it.
+  // Lock the bids of the intent: a concurrent selection waits here and then sees this one's result.
   await rows.run(
     sql`select 1 from offchain_bids where intent_id = (select intent_id from offchain_bids where bid_id = ${bidId}) order by bid_id for update`,
   );
@@ -158,7 +158,7 @@ async function selectBid(rows: StatementRunner, bidId: string): Promise<unknown>
 
 type BidRecord = { readonly intent_id: string; readonly status: string };
 
-/** As /intents/:id/bids shows it: a selection on chain, another one here, and time each close a bid. */
+/** The record as GET /intents/:id/bids shows it. A selection on chain or here, and expiry, close a bid. */
 async function readBid(rows: StatementRunner, bidId: string): Promise<BidRecord> {
   const [bid] = await rows.run<BidRecord>(
     sql`select o.bid_id, null as chain_bid_id, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
@@ -169,6 +169,6 @@ async function readBid(rows: StatementRunner, bidId: string): Promise<BidRecord>
       from offchain_bids o join intents i on i.intent_id = o.intent_id and i.valid_to is null cross join checkpoint h
       where o.bid_id = ${bidId}`,
   );
-  if (!bid) throw new Fault("NOT_FOUND", "There is no offchain bid with this id.");
+  if (!bid) throw new Fault("NOT_FOUND", "No offchain bid has this id.");
   return bid;
 }

@@ -1,4 +1,4 @@
-// What writers sign, as the page about writing shows it and as viem alone would compute it.
+// The typed data of a write, compared with docs/writing.md and with a plain EIP-712 encoding.
 import { readFileSync } from "node:fs";
 import { encodeAbiParameters, keccak256, stringToBytes, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -23,7 +23,7 @@ const write = {
 };
 
 describe("a signed write", () => {
-  it("is the example of the page", async () => {
+  it("matches the example of docs/writing.md", async () => {
     const account = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
     const headers = await signWrite(account, domain, { ...write, body });
     const digest = hashWrite(domain, { ...write, contentHash });
@@ -35,7 +35,7 @@ describe("a signed write", () => {
     expect(bytes).toEqual(headers);
   });
 
-  it("is hashed as EIP-712 says, word by word", () => {
+  it("is hashed as EIP-712 specifies", () => {
     const hash = (text: string) => keccak256(stringToHex(text));
     const type =
       "Write(string audience,string action,string resource,bytes32 contentHash,uint64 version,uint64 deadline)";
@@ -65,7 +65,7 @@ describe("a signed write", () => {
     expect(hashWrite(domain, { ...write, contentHash })).toBe(digest);
   });
 
-  it("names what it is about in one way", () => {
+  it("uses the resources and actions of docs/writing.md", () => {
     const hash = `0x${"Ab".repeat(32)}` as const;
     const subjects = [metadataWriteSubject("7"), reservationWriteSubject(hash), schemaWriteSubject(hash)];
     expect(subjects.map(({ resource }) => resource)).toEqual([

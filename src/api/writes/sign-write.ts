@@ -1,4 +1,4 @@
-// What the author of a write signs, in the same words for the client that signs and the server that checks.
+// EIP-712 typed data of a signed write, shared by the client that signs it and the server that verifies it.
 import { type Hex, hashTypedData, keccak256 } from "viem";
 
 const WRITE_TYPES = {
@@ -12,10 +12,10 @@ const WRITE_TYPES = {
   ],
 } as const;
 
-/** Which deployment a write is for. */
+/** The deployment a write is for. */
 export type WriteDomain = { readonly chainId: number; readonly intentBook: Hex };
 
-/** What a write does, and to what. */
+/** What a write does, and to which resource. */
 export type WriteSubject = { readonly action: string; readonly resource: string };
 
 export type WriteMessage = WriteSubject & {
@@ -23,7 +23,7 @@ export type WriteMessage = WriteSubject & {
   readonly audience: string;
   /** keccak256 of the body, byte for byte as it is sent. */
   readonly contentHash: Hex;
-  /** Higher than any the signer used for this resource before; the time in milliseconds does it. */
+  /** Higher than any version the signer used for this resource before, such as Unix milliseconds. */
   readonly version: bigint;
   /** Unix seconds, at most ten minutes ahead. */
   readonly deadline: bigint;
@@ -32,7 +32,7 @@ export type WriteMessage = WriteSubject & {
 export const SIGNATURE_HEADER = "x-write-signature";
 export const VERSION_HEADER = "x-write-version";
 export const DEADLINE_HEADER = "x-write-deadline";
-/** Only for a write that anyone may sign, by an account whose signature does not tell its address: a contract. */
+/** Only for contract accounts and writes that name no owner: their signature does not reveal the address. */
 export const SIGNER_HEADER = "x-write-signer";
 
 export const metadataWriteSubject = (intentId: bigint | string): WriteSubject => ({
@@ -65,7 +65,7 @@ export function hashWrite(domain: WriteDomain, write: WriteMessage): Hex {
   return hashTypedData(writeTypedData(domain, write));
 }
 
-/** The headers that make a request with this body a signed write. */
+/** Returns the headers that authorize a request with this body. */
 export async function signWrite(
   signer: { signTypedData(data: WriteTypedData): Promise<Hex> },
   domain: WriteDomain,

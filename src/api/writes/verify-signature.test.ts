@@ -1,4 +1,4 @@
-// Signatures: the account's own, in the one form it has; contracts decide for themselves, and a node must have answered.
+// Signature verification: ECDSA without malleability, ERC-1271 for contracts, and no verdict without a node.
 import fc from "fast-check";
 import { type Hex, hexToBigInt, keccak256, numberToHex, slice } from "viem";
 import { privateKeyToAccount, sign } from "viem/accounts";
@@ -9,7 +9,7 @@ import { type AccountReader, recoverSigner, requireSignature } from "./verify-si
 const KEY = keccak256("0x01");
 const account = privateKeyToAccount(KEY).address.toLowerCase() as Hex;
 const digest = keccak256("0x02");
-const said = "to be signed is this.";
+const expected = "the signature must cover this.";
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const MAGIC: Hex = `0x1626ba7e${"00".repeat(28)}`;
 
@@ -20,9 +20,9 @@ const noCode: AccountReader = {
   },
 };
 
-const contract = (answer: Hex | null): AccountReader => ({
+const contract = (returned: Hex | null): AccountReader => ({
   readCode: async () => "0x60",
-  call: async () => answer,
+  call: async () => returned,
 });
 
 const signed = (hash: Hex = digest): Promise<Hex> => sign({ hash, privateKey: KEY, to: "hex" });
@@ -34,30 +34,30 @@ const code = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe("an account without code", () => {
-  it("is known by its signature", async () => {
+  it("is recovered from its signature", async () => {
     const signature = await signed();
     expect(await recoverSigner(digest, signature)).toBe(account);
-    await requireSignature(noCode, account, { digest, signature, said });
+    await requireSignature(noCode, account, { digest, signature, expected });
   });
 
-  it("is not another account, nor has it signed another digest", async () => {
+  it("rejects another account and another digest", async () => {
     const signature = await signed();
     const other: Hex = `0x${"11".repeat(20)}`;
-    await expect(requireSignature(noCode, other, { digest, signature, said })).rejects.toMatchObject({
+    await expect(requireSignature(noCode, other, { digest, signature, expected })).rejects.toMatchObject({
       code: "WRITE_FORBIDDEN",
-      message: `The signature is not by ${other}, but by ${account}; ${said}`,
+      message: `The signature is by ${account}, not by ${other}; ${expected}`,
     });
-    const wrong = requireSignature(noCode, account, { digest: keccak256("0x03"), signature, said });
+    const wrong = requireSignature(noCode, account, { digest: keccak256("0x03"), signature, expected });
     expect(await code(wrong)).toBe("WRITE_FORBIDDEN");
   });
 
-  it("has one form of each signature: the twin in the upper half, short and bare ones are refused", async () => {
+  it("rejects high s, compact, overlong and empty signatures", async () => {
     const signature = await signed();
     const v = slice(signature, 64);
-    const twin =
+    const highS =
       `${slice(signature, 0, 32)}${numberToHex(ORDER - hexToBigInt(slice(signature, 32, 64)), { size: 32 }).slice(2)}${v === "0x1b" ? "1c" : "1b"}` as Hex;
     const forms: Hex[] = [
-      twin,
+      highS,
       slice(signature, 0, 64),
       `${slice(signature, 0, 64)}${v === "0x1b" ? "00" : "01"}`,
       `${signature}00`,
@@ -68,11 +68,11 @@ describe("an account without code", () => {
     for (const form of forms) expect(await code(recoverSigner(digest, form))).toBe("WRITE_UNAUTHENTICATED");
   });
 
-  it("never fails with anything but a refusal, whatever is sent", async () => {
+  it("rejects random bytes with a write error", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 60, maxLength: 70 }), async (bytes) => {
         const signature: Hex = `0x${Buffer.from(bytes).toString("hex")}`;
-        const outcome = await code(requireSignature(noCode, account, { digest, signature, said }));
+        const outcome = await code(requireSignature(noCode, account, { digest, signature, expected }));
         expect(["WRITE_UNAUTHENTICATED", "WRITE_FORBIDDEN"]).toContain(outcome);
       }),
     );
@@ -82,32 +82,32 @@ describe("an account without code", () => {
 describe("an account with code", () => {
   it.each<[string, Hex | null, string]>([
     ["accepts", MAGIC, "accepted"],
-    ["accepts with more behind it", `${MAGIC}00`, "accepted"],
-    ["refuses", `0xffffffff${"00".repeat(28)}`, "WRITE_UNAUTHENTICATED"],
+    ["accepts with trailing bytes", `${MAGIC}00`, "accepted"],
+    ["rejects", `0xffffffff${"00".repeat(28)}`, "WRITE_UNAUTHENTICATED"],
     ["reverts", null, "WRITE_UNAUTHENTICATED"],
-    ["answers nothing, as one without the function does", "0x", "WRITE_UNAUTHENTICATED"],
-    ["answers four bytes only", "0x1626ba7e", "WRITE_UNAUTHENTICATED"],
-    ["answers true", `0x${"00".repeat(31)}01`, "WRITE_UNAUTHENTICATED"],
-    ["answers with dirt behind the selector", `0x1626ba7e${"00".repeat(27)}01`, "WRITE_UNAUTHENTICATED"],
-  ])("%s", async (_name, answer, outcome) => {
-    // A signature its key would be known by: there is no falling back to it.
+    ["returns nothing, as one without the function does", "0x", "WRITE_UNAUTHENTICATED"],
+    ["returns four bytes only", "0x1626ba7e", "WRITE_UNAUTHENTICATED"],
+    ["returns true", `0x${"00".repeat(31)}01`, "WRITE_UNAUTHENTICATED"],
+    ["returns nonzero bytes after the selector", `0x1626ba7e${"00".repeat(27)}01`, "WRITE_UNAUTHENTICATED"],
+  ])("%s", async (_name, returned, outcome) => {
+    // Valid by ECDSA, which must not be a fallback.
     const signature = await signed();
-    expect(await code(requireSignature(contract(answer), account, { digest, signature, said }))).toBe(
+    expect(await code(requireSignature(contract(returned), account, { digest, signature, expected }))).toBe(
       outcome,
     );
   });
 
-  it("is asked for nothing when the node does not answer: that decides nothing", async () => {
-    const away = async () => {
-      throw new Fault("NODE_UNAVAILABLE", "No node answers.");
+  it("throws NODE_UNAVAILABLE when the node does not respond", async () => {
+    const unavailable = async () => {
+      throw new Fault("NODE_UNAVAILABLE", "No node responds.");
     };
     const signature = await signed();
-    const silent = [
-      { readCode: away, call: away },
-      { readCode: async () => "0x60" as const, call: away },
+    const readers = [
+      { readCode: unavailable, call: unavailable },
+      { readCode: async () => "0x60" as const, call: unavailable },
     ];
-    for (const reads of silent) {
-      expect(await code(requireSignature(reads, account, { digest, signature, said }))).toBe(
+    for (const reads of readers) {
+      expect(await code(requireSignature(reads, account, { digest, signature, expected }))).toBe(
         "NODE_UNAVAILABLE",
       );
     }

@@ -1,24 +1,24 @@
-// Whether an account has signed a digest: contracts are asked themselves, everyone else is recovered from the curve.
+// Verifies that an account signed a digest: by ERC-1271 for contracts, by ECDSA recovery for other accounts.
 import { encodeFunctionData, type Hex, parseAbi, recoverAddress } from "viem";
 import { Fault } from "../../lib/fault.ts";
 
-/** What is asked of the chain about an account, at its newest block; a node that fails throws. */
+/** Reads about an account at the latest block. A failing node throws. */
 export type AccountReader = {
-  /** 0x where there is none. */
+  /** 0x for an account without code. */
   readCode(account: Hex): Promise<Hex>;
-  /** What a call returns; null where the contract reverts. */
+  /** Null if the contract reverts. */
   call(to: Hex, data: Hex): Promise<Hex | null>;
 };
 
 const ERC1271 = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
-/** The selector of isValidSignature, as the first word of the answer. */
+/** The magic value of ERC-1271 as a word: the selector of isValidSignature. */
 const ACCEPTED = `0x1626ba7e${"0".repeat(56)}`;
 
-/** Throws unless `account` has signed. Where there is code, only the code decides: it may have revoked the key. */
+/** Throws unless `account` signed. Only the code of a contract account decides: it may have revoked the key. */
 export async function requireSignature(
   reads: AccountReader,
   account: Hex,
-  { digest, signature, said }: { digest: Hex; signature: Hex; said: string },
+  { digest, signature, expected }: { digest: Hex; signature: Hex; expected: string },
 ): Promise<void> {
   if ((await reads.readCode(account)) !== "0x") {
     const args = [digest, signature] as const;
@@ -26,19 +26,19 @@ export async function requireSignature(
     if ((await reads.call(account, data))?.slice(0, ACCEPTED.length) === ACCEPTED) return;
     throw new Fault(
       "WRITE_UNAUTHENTICATED",
-      `The contract at ${account} does not accept the signature (ERC-1271); ${said}`,
+      `The contract at ${account} does not accept the signature (ERC-1271); ${expected}`,
     );
   }
   const signer = await recoverSigner(digest, signature);
   if (signer === account) return;
-  throw new Fault("WRITE_FORBIDDEN", `The signature is not by ${account}, but by ${signer}; ${said}`);
+  throw new Fault("WRITE_FORBIDDEN", `The signature is by ${signer}, not by ${account}; ${expected}`);
 }
 
 const SIGNATURE = /^0x(?<r>[0-9a-f]{64})(?<s>[0-9a-f]{64})(?:1b|1c)$/;
-// Half of the order of secp256k1: of the two signatures that differ in the sign of s, only the lower one counts.
+// Half of the order of secp256k1. A signature with the negated s is valid too; accept only the lower one.
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Who made a signature of 65 bytes; one that has a second form is refused. */
+/** Recovers the signer of a 65-byte signature. Rejects malleable signatures (high s). */
 export async function recoverSigner(digest: Hex, signature: Hex): Promise<Hex> {
   const s = SIGNATURE.exec(signature)?.groups?.s;
   if (s === undefined) {
@@ -50,12 +50,12 @@ export async function recoverSigner(digest: Hex, signature: Hex): Promise<Hex> {
   if (BigInt(`0x${s}`) > S_MAX) {
     throw new Fault(
       "WRITE_UNAUTHENTICATED",
-      "The signature has its s in the upper half of the curve's order.",
+      "The s of the signature is in the upper half of the curve order.",
     );
   }
   try {
     return (await recoverAddress({ hash: digest, signature })).toLowerCase() as Hex;
   } catch (cause) {
-    throw new Fault("WRITE_UNAUTHENTICATED", "The signature is no point of the curve.", { cause });
+    throw new Fault("WRITE_UNAUTHENTICATED", "The signature is not a point on the curve.", { cause });
   }
 }

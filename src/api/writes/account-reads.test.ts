@@ -1,11 +1,10 @@
-// What a node's trouble means for a signature: nothing, except that it can not be checked now.
-
+// A node failure says nothing about a signature, except that it cannot be verified now.
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
-import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
-import type { Hex } from "../lib/hex.ts";
+import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
+import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
+import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
+import type { Hex } from "../../lib/hex.ts";
 import { createAccountReads, unavailableAccountReads } from "./account-reads.ts";
 
 let chain: LocalChain;
@@ -18,45 +17,45 @@ beforeAll(async () => {
 });
 afterAll(() => chain.stop());
 
-async function reading(injection: NodeFaultInjection | null) {
+async function readWithFault(injection: NodeFaultInjection | null) {
   const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: () => injection, liesPerQuestion: 9 });
   const { rpc } = createTestRpc([node.url], { limits: { attemptsMax: 2, requestTimeoutMs: 500 } });
   const reads = createAccountReads(rpc);
-  const told = (promise: Promise<unknown>) => promise.catch((error: { code: string }) => error.code);
-  const outcome = [await told(reads.readCode(wallet)), await told(reads.call(wallet, "0x"))];
+  const orCode = (promise: Promise<unknown>) => promise.catch((error: { code: string }) => error.code);
+  const results = [await orCode(reads.readCode(wallet)), await orCode(reads.call(wallet, "0x"))];
   rpc.close();
   await node.stop();
-  return outcome;
+  return results;
 }
 
-describe("reads about an account", () => {
-  it("give its code and its answer", async () => {
-    expect(await reading(null)).toEqual([CODE, `0x${"1".padStart(64, "0")}`]);
+describe("account reads", () => {
+  it("returns code and return data", async () => {
+    expect(await readWithFault(null)).toEqual([CODE, `0x${"1".padStart(64, "0")}`]);
   });
 
   it.each<[string, NodeFaultInjection]>([
     ["is down", { kind: "status", status: 502 }],
-    ["refuses the key", { kind: "status", status: 401 }],
+    ["rejects the API key", { kind: "status", status: 401 }],
     ["shows a web page", { kind: "page" }],
     ["cuts the connection", { kind: "reset" }],
     ["hangs", { kind: "hang" }],
-    ["answers nonsense", { kind: "garbage" }],
-    ["answers null", { kind: "null-result" }],
+    ["returns garbage", { kind: "garbage" }],
+    ["returns null", { kind: "null-result" }],
     ["does not know the method", { kind: "error", code: -32_601, message: "the method does not exist" }],
     ["is broken inside", { kind: "error", code: -32_603, message: "Internal error" }],
-  ])("say only that it can not be checked when the node %s", async (_name, injection) => {
-    expect(await reading(injection)).toEqual(["NODE_UNAVAILABLE", "NODE_UNAVAILABLE"]);
+  ])("throws NODE_UNAVAILABLE when the node %s", async (_name, injection) => {
+    expect(await readWithFault(injection)).toEqual(["NODE_UNAVAILABLE", "NODE_UNAVAILABLE"]);
   });
 
   it.each(["execution reverted", "VM execution error.", "out of gas", "invalid opcode: INVALID"])(
-    "take %s for the contract's answer",
+    "returns null when the call fails with: %s",
     async (message) => {
-      const [, answer] = await reading({ kind: "error", code: -32_000, message });
-      expect(answer).toBeNull();
+      const [, returned] = await readWithFault({ kind: "error", code: -32_000, message });
+      expect(returned).toBeNull();
     },
   );
 
-  it("are impossible without a node, and say so", async () => {
+  it("throws NODE_UNAVAILABLE without a configured node", async () => {
     await expect(unavailableAccountReads.readCode(wallet)).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",
     });

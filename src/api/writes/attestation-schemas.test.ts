@@ -1,10 +1,10 @@
-// The canonical form, against the examples of RFC 8785 and against what must hold for any JSON.
+// Canonical JSON of schemas, compared with the examples of RFC 8785 and with properties that hold for any JSON.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toCanonicalJson } from "./attestation-schemas.ts";
 
-describe("the canonical form", () => {
-  it("is that of RFC 8785, section 3.2.2", () => {
+describe("toCanonicalJson", () => {
+  it("matches RFC 8785, section 3.2.2", () => {
     const input =
       '{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001], "string": "\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/", "literals": [null, true, false]}';
     expect(toCanonicalJson(JSON.parse(input))).toBe(
@@ -12,14 +12,14 @@ describe("the canonical form", () => {
     );
   });
 
-  it("orders keys by UTF-16 code units, as section 3.2.3 does", () => {
+  it("orders keys by UTF-16 code units, as in section 3.2.3", () => {
     const keys = ["\u20ac", "\r", "\ufb33", "1", "\ud83d\ude00", "\u0080", "\u00f6"];
     const ordered = ["\r", "1", "\u0080", "\u00f6", "\u20ac", "\ud83d\ude00", "\ufb33"];
     const text = toCanonicalJson(Object.fromEntries(keys.map((key) => [key, 0])));
     expect(text).toBe(`{${ordered.map((key) => `${JSON.stringify(key)}:0`).join(",")}}`);
   });
 
-  it("says the same value, and is its own canonical form", () => {
+  it("preserves the value and is idempotent", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const canonical = toCanonicalJson(JSON.parse(text));
@@ -29,19 +29,19 @@ describe("the canonical form", () => {
     );
   });
 
-  it("does not depend on the order or the spacing in which a value was written", () => {
+  it("does not depend on key order or spacing", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (object, turn) => {
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (object, rotation) => {
         const entries = Object.entries(object);
-        const at = turn % (entries.length + 1);
-        const turned = Object.fromEntries([...entries.slice(at), ...entries.slice(0, at)].reverse());
-        const rewritten = JSON.parse(JSON.stringify(turned, null, 2));
+        const at = rotation % (entries.length + 1);
+        const rotated = Object.fromEntries([...entries.slice(at), ...entries.slice(0, at)].reverse());
+        const rewritten = JSON.parse(JSON.stringify(rotated, null, 2));
         expect(toCanonicalJson(rewritten)).toBe(toCanonicalJson(JSON.parse(JSON.stringify(object))));
       }),
     );
   });
 
-  it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY])("refuses %s, which is no JSON", (value) => {
+  it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY])("rejects %s, which is not JSON", (value) => {
     expect(() => toCanonicalJson({ value })).toThrow(TypeError);
   });
 });
