@@ -11,7 +11,7 @@ const START_MS_MAX = 120_000;
 const LOOK_MS = 200;
 
 export async function startLocalStack(folder: string): Promise<LocalStack> {
-  const child = spawn(process.execPath, [BIN, "local", "--still", "--seed", "1"], {
+  const child = spawn(process.execPath, [BIN, "local", "--no-traffic", "--seed", "1"], {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? "",

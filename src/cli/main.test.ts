@@ -1,4 +1,4 @@
-// The command as people meet it: help, refusals in one sentence, exit codes, and leaving on a signal.
+// The `sextant` command: help, error sentences, exit codes, configuration and shutdown on a signal.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,22 +6,18 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
+import { parseArguments } from "./arguments.ts";
+import { COMMANDS as COMMAND_LIST } from "./commands.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
-const sextant = (
-  args: readonly string[],
-  environment: Record<string, string> = {},
-  cwd = folder,
-  node: string[] = [],
-) => startSextant(args, { environment, cwd, node });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const COMMANDS = ["local", "indexer", "api", "portfolio", "facilitator", "rebuild", "audit"];
+const COMMANDS = ["local", "serve", "indexer", "api", "portfolio", "facilitator", "rebuild", "move", "audit"];
 
 describe("help", () => {
-  it.each([[[]], [["help"]]])("is shown for %j", async (args) => {
-    const { code, out } = await sextant(args).ended;
+  it.each([[[]], [["help"]], [["--help"]], [["-h"]]])("is shown for %j", async (args) => {
+    const { code, out } = await runSextantInProcess(args);
     expect(code).toBe(0);
     for (const name of COMMANDS) expect(out).toContain(`  ${name} `);
   });
@@ -33,22 +29,16 @@ describe("help", () => {
     expect(out).toContain("--debug");
   });
 
-  it("waits for no door: whoever lists the commands loads none of them", () => {
+  it("loads no command: the list only imports them lazily", () => {
     const list = readFileSync(new URL("./commands.ts", import.meta.url), "utf8");
     expect(list).not.toMatch(/^import (?!type )/m);
     expect(COMMANDS.filter((name) => !list.includes(`await import("./commands/${name}.ts")`))).toEqual([]);
   });
 });
 
-describe("a wrong start is refused in one sentence without a stack", () => {
+describe("an invalid start is rejected in one sentence without a stack", () => {
   const cases: [string, string[], Record<string, string>, number, RegExp][] = [
-    [
-      "an unknown command",
-      ["fly"],
-      {},
-      64,
-      /^sextant: There is no command "fly"; run `sextant --help` .*\n$/,
-    ],
+    ["an unknown command", ["fly"], {}, 64, /^sextant: Unknown command "fly"; run `sextant --help` .*\n$/],
     [
       "an unknown option",
       ["api", "--fly"],
@@ -57,7 +47,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
       /^sextant: Unknown option '--fly'; run `sextant api --help` .*\n$/,
     ],
     [
-      "a stray word",
+      "a stray argument",
       ["api", "fly"],
       {},
       64,
@@ -71,7 +61,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
       /^sextant: API_PORT must be a port number from 0 to 65535.*\n$/,
     ],
     [
-      "a typo in our prefix",
+      "a typo in a variable with our prefix",
       ["api"],
       { SEXTANT_DATTA: "x" },
       78,
@@ -86,7 +76,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
       /^sextant: NETWORK must be one of .*base-sepolia.*"moon".*\n$/,
     ],
     [
-      "a database that does not answer",
+      "a database that does not respond",
       ["api"],
       { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/db", API_PORT: "0" },
       69,
@@ -105,7 +95,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
   it("an old Node", async () => {
     const preload = join(folder, "old-node.cjs");
     writeFileSync(preload, 'Object.defineProperty(process.versions, "node", { value: "18.20.1" });');
-    const { code, err } = await sextant(["api"], {}, folder, ["--require", preload]).ended;
+    const { code, err } = await startSextant(["api"], { cwd: folder, node: ["--require", preload] }).ended;
     expect(code).toBe(69);
     expect(err).toMatch(/^sextant: Node 18\.20\.1 is too old; Sextant needs 20\.19 or newer\..*\n$/);
   });
@@ -129,7 +119,7 @@ describe("a wrong start is refused in one sentence without a stack", () => {
     expect(code).toBe(69);
   });
 
-  it("shows the stack when asked to", async () => {
+  it("prints the stack with --debug or SEXTANT_DEBUG", async () => {
     for (const [args, environment] of [
       [["api", "--debug"], {}],
       [["api"], { SEXTANT_DEBUG: "true" }],
@@ -141,26 +131,49 @@ describe("a wrong start is refused in one sentence without a stack", () => {
   });
 });
 
+describe("options", () => {
+  const options = (...argv: string[]) => {
+    const invocation = parseArguments(argv, COMMAND_LIST);
+    return invocation.kind === "run" ? invocation.options : null;
+  };
+
+  it("accepts the former name of an option", () => {
+    expect(options("local", "--no-traffic")).toMatchObject({ "no-traffic": true });
+    expect(options("local", "--still")).toMatchObject({ "no-traffic": true });
+    expect(options("local")?.["no-traffic"]).toBeUndefined();
+    expect(options("local", "--still")).not.toHaveProperty("still");
+  });
+
+  it("passes values by name", () => {
+    expect(options("local", "--seed", "7", "--data=x")).toMatchObject({ seed: "7", data: "x" });
+  });
+});
+
 describe("configuration", () => {
-  it("also comes from a .env file, which set variables override", async () => {
+  it("comes from a .env file, which variables of the process override", async () => {
     const home = mkdtempSync(join(tmpdir(), "sextant-env-"));
     writeFileSync(join(home, ".env"), "API_PORT=many\nSEXTANT_LOG_LEVEL=silent\n");
-    expect((await sextant(["api"], {}, home).ended).err).toMatch(/^sextant: API_PORT must be/);
-    const overridden = await sextant(
+    expect((await runSextantInProcess(["api"], {}, home)).err).toMatch(/^sextant: API_PORT must be/);
+    const overridden = await runSextantInProcess(
       ["api"],
       { API_PORT: "0", DATABASE_URL: "postgres://x@127.0.0.1:1/y" },
       home,
-    ).ended;
+    );
+    expect(overridden.err).toContain("127.0.0.1:1");
     expect(overridden.err).not.toContain("API_PORT");
     rmSync(home, { recursive: true, force: true });
   });
 });
 
 describe("a running service", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("leaves on %s with code 0", async (signal) => {
+  it.each(["SIGTERM", "SIGINT"] as const)("exits with 0 on %s", async (signal) => {
     const { environment, drop } = await createDatabaseEnvironment();
-    const { child, ended, waitForOutput: saw } = sextant(["api"], { ...environment, API_PORT: "0" });
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await saw(/indexing API on http:\/\/127\.0\.0\.1:\d+/))?.[0];
+    const { child, ended, waitForOutput } = startSextant(["api"], {
+      environment: { ...environment, API_PORT: "0" },
+      cwd: folder,
+    });
+    const pattern = /"event":"listening","url":"(http:[^"]+)"/;
+    const url = pattern.exec(await waitForOutput(pattern))?.[1];
     const health = await fetch(`${url}/health`);
     expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);
     const ready = await fetch(`${url}/ready`);

@@ -1,5 +1,6 @@
-// The front door: environment and arguments in, one command run, an exit code out.
+// Entry point of the `sextant` command: parses arguments and environment, runs one command, sets the exit code.
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { type Environment, readConfig, rejectUnknownVariables } from "../config/read-config.ts";
 import { processSettings, variableRules } from "../config/settings.ts";
@@ -8,24 +9,36 @@ import { createLog } from "../lib/log.ts";
 import { parseArguments } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
 
-// Orchestrators send SIGKILL after 10 to 30 s; leaving on our own terms must come first.
-const LEAVE_MS_MAX = 10_000;
+/** The part of `process` that the command uses, so that tests can run it in process. */
+export type Host = {
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  exitCode?: number | string | null | undefined;
+  cwd(): string;
+  on(event: "SIGTERM" | "SIGINT", listener: (signal: NodeJS.Signals) => void): unknown;
+  exit(code?: number): void;
+};
+
+// Orchestrators send SIGKILL after 10 to 30 s; exit before that.
+const SHUTDOWN_MS_MAX = 10_000;
 
 /** Runs the command that the arguments name and exits the process with its code. */
-export async function main(host: NodeJS.Process): Promise<void> {
+export async function main(host: Host): Promise<void> {
   const showStack = host.argv.includes("--debug") || host.env.SEXTANT_DEBUG === "true";
   try {
     host.exitCode = await run(host);
   } catch (thrown) {
     const fault = toFault(thrown);
-    host.stderr.write(describe(fault, showStack));
+    host.stderr.write(formatFault(fault, showStack));
     host.exitCode = fault.exit;
   }
-  // A forgotten timer or socket must not keep a finished command alive.
+  // A leaked timer or socket must not keep a finished command alive.
   host.exit();
 }
 
-async function run(host: NodeJS.Process): Promise<number> {
+async function run(host: Host): Promise<number> {
   const invocation = parseArguments(host.argv.slice(2), COMMANDS);
   if (invocation.kind === "help") {
     host.stdout.write(invocation.text);
@@ -46,31 +59,32 @@ async function run(host: NodeJS.Process): Promise<number> {
   });
 }
 
-// Variables that are set win over the file, as with every tool that reads one.
-function readEnvironment(host: NodeJS.Process): Environment {
-  if (!existsSync(".env")) return { ...host.env };
-  return { ...parseEnv(readFileSync(".env", "utf8")), ...host.env };
+// Variables of the process override the .env file.
+function readEnvironment(host: Host): Environment {
+  const file = join(host.cwd(), ".env");
+  if (!existsSync(file)) return { ...host.env };
+  return { ...parseEnv(readFileSync(file, "utf8")), ...host.env };
 }
 
-function stopOnSignal(host: NodeJS.Process): AbortSignal {
+function stopOnSignal(host: Host): AbortSignal {
   const controller = new AbortController();
-  const leave = (signal: NodeJS.Signals) => {
-    // A second signal means the person at the keyboard has waited long enough.
+  const onSignal = (signal: NodeJS.Signals) => {
+    // A second signal means that the user does not want to wait.
     if (controller.signal.aborted) host.exit(130);
     controller.abort(signal);
     setTimeout(() => {
       host.stderr.write(
-        `sextant: did not finish within ${LEAVE_MS_MAX / 1000} s of ${signal}; leaving now.\n`,
+        `sextant: shutdown did not finish within ${SHUTDOWN_MS_MAX / 1000} s of ${signal}; exiting.\n`,
       );
       host.exit(1);
-    }, LEAVE_MS_MAX).unref();
+    }, SHUTDOWN_MS_MAX).unref();
   };
-  host.on("SIGTERM", leave);
-  host.on("SIGINT", leave);
+  host.on("SIGTERM", onSignal);
+  host.on("SIGINT", onSignal);
   return controller.signal;
 }
 
-function describe(fault: Fault, showStack: boolean): string {
+function formatFault(fault: Fault, showStack: boolean): string {
   const lines = fault.message.split("\n").map((line) => `sextant: ${line}\n`);
   if (!showStack) {
     const hint = fault.code === "INTERNAL" ? "sextant: run it again with --debug to see the cause.\n" : "";

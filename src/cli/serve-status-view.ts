@@ -1,5 +1,4 @@
-// What a person sees who runs `sextant serve`: what to click and copy, and how far the index is.
-
+// Banner and status line of `sextant serve`.
 import type { IndexerReport } from "../indexer/status.ts";
 import { describeIndexPosition } from "../indexer/status-line.ts";
 import type { Deployment } from "../protocol/deployment.ts";
@@ -12,34 +11,36 @@ export function formatServeBanner(
 ): string {
   const api = urls.get("api") ?? "";
   const portfolio = urls.get("portfolio");
-  const database = dataFolder === null ? "the one in DATABASE_URL" : `embedded, in ${dataFolder}`;
+  const database = dataFolder === null ? "DATABASE_URL" : `embedded, in ${dataFolder}`;
   return [
     "",
-    `  Sextant indexes and serves ${deployment.network} (chain ${deployment.chainId}).`,
+    `  Sextant is indexing and serving ${deployment.network} (chain ${deployment.chainId}).`,
     "",
     `  Indexing API       ${api}/docs`,
     ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
     `  Health, metrics    ${urls.get("indexer")}/ready   ${api}/metrics`,
     `  Database           ${database}`,
     "",
-    "  Click",
+    "  Open in a browser",
     `    ${api}/intents?status=open`,
     `    ${api}/analytics/commerce`,
     "",
-    "  Copy",
+    "  Run in a terminal",
     `    curl -s '${api}/merchants?limit=3'`,
     `    curl -s ${api}/ready`,
     "",
-    ...(portfolio ? [] : ["  To sell wallet snapshots too, set RPC_URL_8453 and PAY_TO: docs/portfolio.md"]),
-    "  Ctrl-C stops it; the next start continues where this one stopped.",
+    ...(portfolio
+      ? []
+      : ["  To sell wallet snapshots as well, set RPC_URL_8453 and PAY_TO: see docs/portfolio.md"]),
+    "  Press Ctrl-C to stop; the next start resumes from here.",
     "",
     "",
   ].join("\n");
 }
 
-export type ServeStatus = {
+type ServeStatus = {
   readonly report: IndexerReport | null;
-  /** About how many events are stored: counting a long history every second would cost more than indexing it. */
+  /** Estimated number of stored events: counting a long history every second is expensive. */
   readonly events: string;
 };
 
@@ -52,7 +53,7 @@ export async function readServeStatus(database: Database): Promise<ServeStatus> 
 }
 
 export function formatServeStatus({ report, events }: ServeStatus): string {
-  if (report === null) return "  waiting for a node";
+  if (report === null) return "  Waiting for a node";
   const { reason } = report;
   const parts = [...describeIndexPosition(report), `${Number(events).toLocaleString("en")} events indexed`];
   return `  ${[...parts, ...(reason === null ? [] : [reason])].join(" · ")}`;

@@ -1,4 +1,4 @@
-// The configured nodes by how they are spoken to: requests go over HTTP, sockets only tell of new heads.
+// Splits configured nodes by transport: HTTP for requests, WebSocket only for new heads.
 import type { Secret } from "../lib/secret.ts";
 
 type Urls = readonly Secret<string>[];

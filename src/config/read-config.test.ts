@@ -1,4 +1,4 @@
-// Configuration is read once, frozen, and refuses what it does not know or understand.
+// readConfig: typed, frozen, and strict about unknown and malformed values.
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
@@ -37,11 +37,11 @@ const messageOf = (environment: Record<string, string>): string => {
   } catch (error) {
     if (error instanceof Fault && error.code === "CONFIG_INVALID") return error.message;
   }
-  throw new Error("was accepted");
+  throw new Error("the configuration was accepted");
 };
 
 describe("readConfig", () => {
-  it("gives fallbacks, typed values and a frozen object", () => {
+  it("returns fallbacks and typed values in a frozen object", () => {
     const config = readConfig({ API_PORT: "0", DEBUG: "true", RPC_URL: "http://a, https://b/k" }, settings);
     expect(config).toMatchObject({
       port: 0,
@@ -80,7 +80,7 @@ describe("readConfig", () => {
       "http://a,ftp://b",
       "RPC_URL must be a comma-separated list, each a URL starting with http:// or https://, or not be set at all.",
     ],
-  ])("refuses %s=%s with a sentence that names it and what is allowed", (name, value, message) => {
+  ])("rejects %s=%s, naming the variable and the allowed values", (name, value, message) => {
     expect(messageOf({ [name]: value })).toBe(message);
   });
 
@@ -88,7 +88,7 @@ describe("readConfig", () => {
     expect(messageOf({ API_PORT: "x", DEBUG: "x" }).split("\n")).toHaveLength(2);
   });
 
-  it("never shows a secret, neither a good one nor a refused one", () => {
+  it("never shows a secret, valid or rejected", () => {
     const config = readConfig({ DATABASE_URL: "postgres://user:hunter2@db/x" }, settings);
     expect(config.database?.reveal()).toContain("hunter2");
     for (const shown of [inspect(config), JSON.stringify(config), `${config.database}`]) {
@@ -100,19 +100,19 @@ describe("readConfig", () => {
   });
 });
 
-describe("refuseUnknownVariables", () => {
+describe("rejectUnknownVariables", () => {
   const rules = {
     prefixes: ["SEXTANT_", "RPC_URL_"],
     known: ["SEXTANT_DATA", "RPC_URL_8453"],
   };
 
-  it("accepts known ones and what is not ours", () => {
+  it("accepts known variables and those without our prefix", () => {
     rejectUnknownVariables({ SEXTANT_DATA: "x", RPC_URL_8453: "x", HOME: "/", PATH: "x" }, rules);
   });
 
-  it("refuses a typo and suggests what was meant", () => {
+  it("rejects a typo and suggests the nearest variable", () => {
     expect(() => rejectUnknownVariables({ SEXTANT_DATTA: "x" }, rules)).toThrow(
-      "SEXTANT_DATTA is not a variable Sextant knows; did you mean SEXTANT_DATA?",
+      "SEXTANT_DATTA is not a variable of Sextant; did you mean SEXTANT_DATA?",
     );
     expect(() => rejectUnknownVariables({ RPC_URL_BASE: "x" }, rules)).toThrow(
       /RPC_URL_BASE is not a variable/,

@@ -1,4 +1,4 @@
-// Environment → frozen, typed configuration; what is unknown or malformed is refused by name.
+// Reads the environment into a frozen, typed configuration; rejects unknown and malformed variables by name.
 import { Fault } from "../lib/fault.ts";
 import type { Setting } from "./setting-kinds.ts";
 
@@ -8,14 +8,14 @@ export type Config<S extends SettingTable> = {
   readonly [Key in keyof S]: S[Key] extends Setting<infer T> ? T : never;
 };
 
-/** Reads each setting from its variable. All problems are reported at once, one line each. */
+/** Reads each setting from its variable and reports all problems at once, one per line. */
 export function readConfig<S extends SettingTable>(environment: Environment, settings: S): Config<S> {
   const problems: string[] = [];
   const entries = Object.entries(settings).map(([key, setting]) => {
     const given = environment[setting.variable];
     if (given === undefined) return [key, setting.fallback];
     try {
-      // Blank would quietly mean "the default" in one place and "nothing" in another, so it is refused.
+      // A blank value is ambiguous ("default" or "nothing"), so reject it.
       if (given.trim() === "") throw new TypeError("blank");
       return [key, setting.kind.parse(given)];
     } catch {
@@ -27,7 +27,7 @@ export function readConfig<S extends SettingTable>(environment: Environment, set
   return Object.freeze(Object.fromEntries(entries)) as Config<S>;
 }
 
-/** A variable that looks like ours but is none of the known ones is a typo: it must not become a default. */
+/** Rejects unknown variables with our prefix: a typo must not silently mean the default. */
 export function rejectUnknownVariables(
   environment: Environment,
   rules: { prefixes: readonly string[]; known: readonly string[] },
@@ -36,7 +36,7 @@ export function rejectUnknownVariables(
   const problems = Object.keys(environment)
     .filter((name) => rules.prefixes.some((prefix) => name.startsWith(prefix)))
     .filter((name) => !known.has(name))
-    .map((name) => `${name} is not a variable Sextant knows; ${suggestion(name, rules.known)}`);
+    .map((name) => `${name} is not a variable of Sextant; ${suggestion(name, rules.known)}`);
   if (problems.length > 0) throw new Fault("CONFIG_INVALID", problems.join("\n"));
 }
 
@@ -45,7 +45,7 @@ function suggestion(name: string, known: readonly string[]): string {
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .filter(({ distance }) => distance <= 3)
     .sort((a, b) => a.distance - b.distance);
-  return nearest ? `did you mean ${nearest.candidate}?` : "remove it, or see .env.example for those it does.";
+  return nearest ? `did you mean ${nearest.candidate}?` : "remove it, or see .env.example for all variables.";
 }
 
 function editDistance(a: string, b: string): number {

@@ -1,11 +1,10 @@
-// The kinds of value an environment variable can hold; each kind reads its own text and says what it allows.
+// Kinds of environment variable values: how each is parsed and what it allows.
 import { parseAmount } from "../lib/decimal.ts";
 import { Secret } from "../lib/secret.ts";
 
-/** Reads text or throws; `allowed` completes the sentence "X must be …". */
+/** `parse` throws for an invalid value; `allowed` completes the sentence "X must be …". */
 export type SettingKind<T> = { readonly allowed: string; readonly parse: (text: string) => T };
 
-/** One environment variable: its name, its kind, what it is for, and what holds when it is not set. */
 export type Setting<T> = {
   readonly variable: string;
   readonly kind: SettingKind<T>;
@@ -13,16 +12,21 @@ export type Setting<T> = {
   readonly fallback: T;
 };
 
-export function setting<T>(variable: string, kind: SettingKind<T>, fallback: T, meaning: string): Setting<T> {
-  return { variable, kind, description: meaning, fallback };
+export function setting<T>(
+  variable: string,
+  kind: SettingKind<T>,
+  fallback: T,
+  description: string,
+): Setting<T> {
+  return { variable, kind, description, fallback };
 }
 
-/** The same kind where "not set" is an answer of its own. */
+/** The same kind, with null for a variable that is not set. */
 export function optional<T>(kind: SettingKind<T>): SettingKind<T | null> {
   return kind;
 }
 
-/** The same kind, wrapped so that no log or error can show the value. */
+/** The same kind, wrapped so that no log or error shows the value. */
 export function secret<T>(kind: SettingKind<T>): SettingKind<Secret<T>> {
   return { allowed: kind.allowed, parse: (text) => new Secret(kind.parse(text)) };
 }
@@ -37,19 +41,20 @@ export function commaSeparated<T>(kind: SettingKind<T>): SettingKind<readonly T[
 
 export const textValue: SettingKind<string> = { allowed: "text", parse: (value) => value };
 
-export function matchingText(pattern: RegExp, allowed: string): SettingKind<string> {
-  return { allowed, parse: (value) => (pattern.test(value) ? value : refuse()) };
+/** `T` is the text type that the pattern guarantees. */
+export function matchingText<T extends string = string>(pattern: RegExp, allowed: string): SettingKind<T> {
+  return { allowed, parse: (value) => (pattern.test(value) ? (value as T) : reject()) };
 }
 
 export const booleanText: SettingKind<boolean> = {
   allowed: "true or false",
-  parse: (value) => (value === "true" ? true : value === "false" ? false : refuse()),
+  parse: (value) => (value === "true" ? true : value === "false" ? false : reject()),
 };
 
 export function oneOf<const T extends string>(values: readonly T[]): SettingKind<T> {
   return {
     allowed: `one of ${values.join(", ")}`,
-    parse: (value) => values.find((candidate) => candidate === value) ?? refuse(),
+    parse: (value) => values.find((candidate) => candidate === value) ?? reject(),
   };
 }
 
@@ -58,63 +63,63 @@ export function integer(min: number, max: number): SettingKind<number> {
     allowed: `a whole number from ${min} to ${max}`,
     parse: (value) => {
       const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
-      return number >= min && number <= max ? number : refuse();
+      return number >= min && number <= max ? number : reject();
     },
   };
 }
 
-// Zero lets the system choose a free port, which tests and second instances want.
+// Zero lets the system choose a free port, for tests and second instances.
 export const port: SettingKind<number> = { ...integer(0, 65_535), allowed: "a port number from 0 to 65535" };
 
-// The smallest unit of the tokens that prices are paid in.
+// Decimals of the payment tokens.
 const USD_DECIMALS = 6;
 
-/** A positive amount of US dollars, kept as the text it was given. */
+/** A positive amount of US dollars, as text. */
 export const usdAmount: SettingKind<string> = {
   allowed: "a positive amount of US dollars with at most 6 decimals, such as 0.01",
-  parse: (value) => (parseAmount(value, USD_DECIMALS, "amount") > 0n ? value : refuse()),
+  parse: (value) => (parseAmount(value, USD_DECIMALS, "amount") > 0n ? value : reject()),
 };
 
 const GWEI_DECIMALS = 9;
 
-/** A positive fee per gas, kept as the text it was given. */
+/** A positive fee per gas, as text. */
 export const gweiAmount: SettingKind<string> = {
   allowed: "a positive number of gwei with at most 9 decimals, such as 0.5",
-  parse: (value) => (parseAmount(value, GWEI_DECIMALS, "fee") > 0n ? value : refuse()),
+  parse: (value) => (parseAmount(value, GWEI_DECIMALS, "fee") > 0n ? value : reject()),
 };
 
 export function url(...protocols: readonly string[]): SettingKind<string> {
   return {
     allowed: `a URL starting with ${protocols.map((protocol) => `${protocol}://`).join(" or ")}`,
     parse: (value) => {
-      const parsed = URL.canParse(value) ? new URL(value) : refuse();
-      return protocols.includes(parsed.protocol.slice(0, -1)) ? value : refuse();
+      const parsed = URL.canParse(value) ? new URL(value) : reject();
+      return protocols.includes(parsed.protocol.slice(0, -1)) ? value : reject();
     },
   };
 }
 
-/** Where clients reach a service, kept without a slash at the end so that paths can be appended. */
+/** Public URL of a service, without a trailing slash, so that paths can be appended. */
 export const baseUrl: SettingKind<string> = {
   allowed: "an http:// or https:// URL without credentials, query or fragment",
   parse: (value) => {
     const { protocol, username, password, search, hash, href } = URL.canParse(value)
       ? new URL(value)
-      : refuse();
+      : reject();
     const plain = !username && !password && !search && !hash && !/[?#]/.test(value);
-    return /^https?:$/.test(protocol) && plain ? href.replace(/\/+$/, "") : refuse();
+    return /^https?:$/.test(protocol) && plain ? href.replace(/\/+$/, "") : reject();
   },
 };
 
-/** The same without a path: what comes after it is ours to say. */
+/** Public URL without a path. */
 export const origin: SettingKind<string> = {
   allowed: "an http:// or https:// URL of a host and port, without a path",
   parse: (value) => {
     const url = baseUrl.parse(value);
-    return new URL(url).origin === url ? url : refuse();
+    return new URL(url).origin === url ? url : reject();
   },
 };
 
-// What is refused is never repeated: the value may be a secret put into the wrong variable.
-function refuse(): never {
+// The error never repeats the value: it may be a secret in the wrong variable.
+function reject(): never {
   throw new TypeError("value not allowed");
 }

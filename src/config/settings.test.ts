@@ -1,32 +1,32 @@
-// The page about configuration says what the declarations say.
+// docs/configuration.md and .env.example match the declared settings.
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "./read-config.ts";
 import { allSettings } from "./settings.ts";
 
-const shown = (value: unknown): string =>
+const formatFallback = (value: unknown): string =>
   value === null || (Array.isArray(value) && value.length === 0) ? "not set" : `\`${String(value)}\``;
 
 describe("docs/configuration.md", () => {
-  it("has a row for every setting, with its allowed values, fallback and meaning", () => {
+  it("has a row for every setting with its allowed values, fallback and description", () => {
     const rows = readFileSync("docs/configuration.md", "utf8")
       .split("\n")
       .filter((line) => /^\| `[A-Z0-9_]+` \|/.test(line) && line.split("|").length === 6);
     const expected = Object.values(allSettings).map(
-      ({ variable, kind, fallback, description: meaning }) =>
-        `| \`${variable}\` | ${kind.allowed} | ${shown(fallback)} | ${meaning} |`,
+      ({ variable, kind, fallback, description }) =>
+        `| \`${variable}\` | ${kind.allowed} | ${formatFallback(fallback)} | ${description} |`,
     );
     expect(rows.sort()).toEqual(expected.sort());
   });
 });
 
 describe(".env.example", () => {
-  it("can be uncommented as a whole and then says what holds without it", () => {
+  it("equals the defaults when fully uncommented, except for examples", () => {
     const text = readFileSync(".env.example", "utf8").replace(/^# ([A-Z0-9_]+=)/gm, "$1");
     const config = readConfig(parseEnv(text) as Record<string, string>, allSettings);
     const fallbacks = readConfig({}, allSettings);
-    // An example is shown where nothing is the fallback.
+    // Variables without a default have an example value.
     const { databaseUrl, rpcUrls, publicBaseUrl, writeAuth } = config;
     const { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion } = config;
     const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
@@ -36,7 +36,7 @@ describe(".env.example", () => {
     const { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum } = config;
     const nodes = { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum };
     const { nodeEnvironment } = config;
-    const seller = {
+    const portfolio = {
       portfolioPublicUrl,
       alchemyApiKey,
       portfolioTokenLists,
@@ -46,7 +46,7 @@ describe(".env.example", () => {
     };
     const examples = {
       ...nodes,
-      ...seller,
+      ...portfolio,
       databaseUrl,
       rpcUrls,
       publicBaseUrl,

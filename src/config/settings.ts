@@ -1,4 +1,4 @@
-// Every environment variable Sextant reads, grouped by what needs it.
+// Every environment variable of Sextant, grouped by the services that read it.
 import type { Hex } from "../lib/hex.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
 import {
@@ -12,7 +12,6 @@ import {
   optional,
   origin,
   port,
-  type SettingKind,
   secret,
   setting,
   textValue,
@@ -21,7 +20,7 @@ import {
 } from "./setting-kinds.ts";
 
 export const processSettings = {
-  logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "How much is logged."),
+  logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "Log level."),
   debug: setting("SEXTANT_DEBUG", booleanText, false, "Show stack traces when a command fails."),
 };
 
@@ -30,7 +29,7 @@ export const listenSettings = {
     "HOST",
     textValue,
     "127.0.0.1",
-    "Address the services listen on; 0.0.0.0 opens them to the network.",
+    "Address the services listen on; 0.0.0.0 exposes them to the network.",
   ),
 };
 
@@ -39,81 +38,81 @@ export const requestSettings = {
     "SEXTANT_BODY_BYTES_MAX",
     integer(1_024, 16_777_216),
     262_144,
-    "Largest request body in bytes; endpoints that need less take less.",
+    "Largest request body in bytes; some endpoints have a lower limit.",
   ),
   requestMsMax: setting(
     "SEXTANT_REQUEST_MS_MAX",
     integer(100, 600_000),
     30_000,
-    "Longest time for receiving one request, and for answering it, in milliseconds.",
+    "Time limit to receive a request, and again to respond to it, in milliseconds.",
   ),
   requestsPerMinuteMax: setting(
     "SEXTANT_REQUESTS_PER_MINUTE",
     integer(0, 1_000_000),
     1_200,
-    "Most requests per client and minute; 0 is no limit.",
+    "Maximum requests per client and minute; 0 disables the limit.",
   ),
   bodyBytesPerMinuteMax: setting(
     "SEXTANT_BODY_BYTES_PER_MINUTE",
     integer(0, 1_000_000_000_000),
-    // 64 bodies of the largest size: one a second, which keeps a process busy for less than a hundredth of the time.
+    // 64 bodies of the largest size, about one per second: less than 1 % of the time of a process.
     16_777_216,
-    "Most bytes of request bodies per client and minute; 0 is no limit.",
+    "Maximum bytes of request bodies per client and minute; 0 disables the limit.",
   ),
   connectionsMax: setting(
     "SEXTANT_CONNECTIONS_MAX",
     integer(0, 1_000_000),
-    // Four services in one process stay below the smallest hard limit of descriptors in common use, 4,096, and unread
-    // responses of the largest size on all connections below a gigabyte.
+    // Four services in one process stay below the lowest common limit of file descriptors (4,096), and unread responses
+    // of the largest size on all connections below one gigabyte.
     1_000,
-    "Most connections open at once; 0 is no limit.",
+    "Maximum open connections; 0 disables the limit.",
   ),
   connectionsPerClientMax: setting(
     "SEXTANT_CONNECTIONS_PER_CLIENT",
     integer(0, 1_000_000),
-    // More than the connection pool of any one program; four addresses are needed to take all.
+    // More than the connection pool of one program; exhausting all connections takes four addresses.
     256,
-    "Most of these per client address; 0 is no limit. Without meaning where SEXTANT_TRUST_PROXY is set.",
+    "Maximum open connections per client address; 0 disables the limit. Ignored if SEXTANT_TRUST_PROXY is set.",
   ),
   proxies: setting(
     "SEXTANT_TRUST_PROXY",
     integer(0, 10),
     0,
-    "How many proxies of yours stand in front and name the client in X-Forwarded-For; 0 trusts none.",
+    "Number of trusted proxies in front that set X-Forwarded-For; 0 trusts none.",
   ),
 };
 
 export const indexerSettings = {
-  indexerPort: setting("INDEXER_PORT", port, 3003, "Port of the indexer's own /health, /ready and /metrics."),
+  indexerPort: setting("INDEXER_PORT", port, 3003, "Port of the indexer's /health, /ready and /metrics."),
   network: setting(
     "NETWORK",
     textValue,
     "base-sepolia",
-    "Deployment to index: a name under deployments/ or the path of a deployment file.",
+    "Deployment to index: a name in deployments/ or the path of a deployment file.",
   ),
   rpcUrls: setting(
     "RPC_URL",
     commaSeparated(secret(url("http", "https", "ws", "wss"))),
     [],
-    "Nodes in order of preference, separated by commas; ws:// ones tell of new heads.",
+    "Nodes in order of preference, separated by commas; ws:// nodes announce new heads.",
   ),
   logRangeMax: setting(
     "SEXTANT_LOG_RANGE_MAX",
     integer(1, 1_000_000),
     10_000,
-    "Most blocks asked for in one log query; the range adapts below it.",
+    "Maximum block range of one log query; the range adapts below it.",
   ),
   comparedPercent: setting(
     "SEXTANT_COMPARED_PERCENT",
     integer(0, 100),
     5,
-    "Percentage of large log ranges of history that a second node reads too and must agree on; small ones always are.",
+    "Percentage of large historical log ranges that a second node must confirm; small ranges always are.",
   ),
   auditSeconds: setting(
     "SEXTANT_AUDIT_SECONDS",
     integer(0, 86_400),
     120,
-    "Seconds between two samples of history and rows that the indexer compares with the chain again; 0 turns it off.",
+    "Seconds between two self-audits, in which the indexer compares samples of history and rows with the chain; 0 disables them.",
   ),
 };
 
@@ -126,48 +125,48 @@ export const writeSettings = {
     "PUBLIC_BASE_URL",
     optional(baseUrl),
     null,
-    "Where clients reach the service; part of document addresses and of what writers sign. Without it, the address listened on.",
+    "URL for clients; part of document URIs and of signed writes. Default: the address listened on.",
   ),
   writeAuth: setting(
     "WRITE_AUTH",
     optional(oneOf(["open", "signed"])),
     null,
-    "Who may write: everybody, or whoever signs. Without it, open on a local chain and signed elsewhere.",
+    "Who may write: anyone, or signers only. Default: open on a local chain, signed elsewhere.",
   ),
   allowOpenWrites: setting(
     "ALLOW_OPEN_WRITES",
     booleanText,
     false,
-    "Needed beside WRITE_AUTH=open on a chain that is not local.",
+    "Required with WRITE_AUTH=open on a chain that is not local.",
   ),
-  // 512 documents of the largest size, or tens of thousands of quotes: more than one publisher needs.
+  // 512 documents of the largest size, or tens of thousands of quotes: more than a publisher needs.
   clientBytesPerDayMax: setting(
     "SEXTANT_CLIENT_BYTES_PER_DAY",
     integer(0, 1_000_000_000_000),
     67_108_864,
-    "Most bytes that one client may store in a day (UTC); 0 is no limit.",
+    "Maximum bytes that one client may store per day (UTC); 0 disables the limit.",
   ),
-  // Room for five clients that use up their day, every day, until what nothing refers to expires.
+  // Fits five clients that use their daily limit every day until unreferenced records expire.
   storedBytesMax: setting(
     "SEXTANT_STORED_BYTES_MAX",
     integer(0, 1_000_000_000_000_000),
     10_737_418_240,
-    "Most bytes that all records people write may take up; beyond it writes are 503. 0 is no limit.",
+    "Maximum bytes of all written records; beyond it writes respond 503. 0 disables the limit.",
   ),
-  // Documents are published before the transaction that names them: minutes before, or as long as a deal takes.
+  // Documents are published before the transaction that references them: by minutes, or as long as a deal takes.
   unreferredDays: setting(
     "SEXTANT_UNREFERRED_DAYS",
     integer(1, 36_500),
     30,
-    "Days after which records that people wrote and no indexed row refers to are deleted.",
+    "Days after which written records without a reference in the index are deleted.",
   ),
 };
 
 const address = matchingText(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
-const key = matchingText(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
+const key = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
 
 const nodes = commaSeparated(secret(url("http", "https")));
-const nodesOf = (name: string) =>
+const describeNodes = (name: string) =>
   `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`;
 
 export const portfolioSettings = {
@@ -181,37 +180,37 @@ export const portfolioSettings = {
     "PORTFOLIO_PUBLIC_URL",
     optional(origin),
     null,
-    "Where clients reach the portfolio service; part of what they pay for. Without it, the address listened on.",
+    "URL of the portfolio service for clients; part of the payment terms. Default: the address listened on.",
   ),
   portfolioProvider: setting(
     "PORTFOLIO_PROVIDER",
     oneOf(["rpc", "alchemy"]),
     "rpc",
-    "Who tells the balances: the nodes themselves, or Alchemy.",
+    "Source of balances: the nodes themselves, or Alchemy.",
   ),
   alchemyApiKey: setting(
     "ALCHEMY_API_KEY",
     optional(secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "an Alchemy key: letters, digits, - and _"))),
     null,
-    "Needed beside PORTFOLIO_PROVIDER=alchemy; chains without nodes of their own are then read through Alchemy's.",
+    "Required with PORTFOLIO_PROVIDER=alchemy; chains without configured nodes are then read through Alchemy.",
   ),
   portfolioTokenLists: setting(
     "PORTFOLIO_TOKEN_LISTS",
     commaSeparated(textValue),
     [],
-    "Token lists of your own, as files or web addresses, separated by commas; they come before the built-in ones.",
+    "Additional token lists, as files or URLs, separated by commas; they take precedence over the built-in lists.",
   ),
   portfolioDefiLlama: setting(
     "PORTFOLIO_DEFILLAMA",
     booleanText,
     false,
-    "Whether prices that no oracle on chain knows are asked of DefiLlama.",
+    "Whether prices without an onchain oracle are requested from DefiLlama.",
   ),
-  rpcUrlsEthereum: setting("RPC_URL_1", nodes, [], nodesOf("Ethereum")),
-  rpcUrlsOptimism: setting("RPC_URL_10", nodes, [], nodesOf("OP Mainnet")),
-  rpcUrlsPolygon: setting("RPC_URL_137", nodes, [], nodesOf("Polygon")),
-  rpcUrlsBase: setting("RPC_URL_8453", nodes, [], nodesOf("Base")),
-  rpcUrlsArbitrum: setting("RPC_URL_42161", nodes, [], nodesOf("Arbitrum One")),
+  rpcUrlsEthereum: setting("RPC_URL_1", nodes, [], describeNodes("Ethereum")),
+  rpcUrlsOptimism: setting("RPC_URL_10", nodes, [], describeNodes("OP Mainnet")),
+  rpcUrlsPolygon: setting("RPC_URL_137", nodes, [], describeNodes("Polygon")),
+  rpcUrlsBase: setting("RPC_URL_8453", nodes, [], describeNodes("Base")),
+  rpcUrlsArbitrum: setting("RPC_URL_42161", nodes, [], describeNodes("Arbitrum One")),
 };
 
 export const paywallSettings = {
@@ -221,24 +220,29 @@ export const paywallSettings = {
     "0.01",
     "Price of one snapshot, in US dollars.",
   ),
-  payTo: setting("PAY_TO", optional(address), null, "Address that is paid; needed to sell anything."),
+  payTo: setting(
+    "PAY_TO",
+    optional(address),
+    null,
+    "Address that receives payments; required to sell snapshots.",
+  ),
   facilitatorUrl: setting(
     "FACILITATOR_URL",
     optional(secret(url("http", "https"))),
     null,
-    "Facilitator that carries out payments. Without it, this process does so with FACILITATOR_PRIVATE_KEY.",
+    "Facilitator that settles payments. Default: this process settles with FACILITATOR_PRIVATE_KEY.",
   ),
   devBypass: setting(
     "X402_DEV_BYPASS",
     booleanText,
     false,
-    "Gives snapshots away, for development; refused where payments are worth money or NODE_ENV is production.",
+    "Serves snapshots without payment, for development; rejected on a mainnet or if NODE_ENV is production.",
   ),
   nodeEnvironment: setting(
     "NODE_ENV",
     optional(textValue),
     null,
-    "With production, what is only meant for development is refused.",
+    "With production, development-only settings are rejected.",
   ),
 };
 
@@ -247,19 +251,19 @@ export const paymentSettings = {
     "PAYMENT_NETWORK",
     matchingText(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id"),
     "eip155:84532",
-    "Chain that payments are made on.",
+    "Payment chain (CAIP-2).",
   ),
   paymentRpcUrls: setting(
     "PAYMENT_RPC_URL",
     commaSeparated(secret(url("http", "https"))),
     [],
-    "Nodes of that chain in order of preference, separated by commas.",
+    "Nodes of the payment chain in order of preference, separated by commas.",
   ),
   paymentAsset: setting(
     "PAYMENT_ASSET",
     optional(address),
     null,
-    "Token that is paid with; it must take signed transfers (EIP-3009). Without it, USDC on Base and Base Sepolia.",
+    "Payment token; it must support signed transfers (EIP-3009). Default: USDC on Base and Base Sepolia.",
   ),
   paymentAssetName: setting(
     "PAYMENT_ASSET_NAME",
@@ -275,31 +279,31 @@ export const paymentSettings = {
   ),
 };
 
-/** Who carries payments out, and what that may cost: in a process of its own, or within the portfolio service. */
+/** Key and gas limits for settling payments, in a facilitator process or within the portfolio service. */
 export const gasSettings = {
   facilitatorPrivateKey: setting(
     "FACILITATOR_PRIVATE_KEY",
-    optional(secret(key as SettingKind<Hex>)),
+    optional(secret(key)),
     null,
-    "Key of the account that carries out payments and pays their gas.",
+    "Key of the account that settles payments and pays their gas.",
   ),
   facilitatorGasPriceMax: setting(
     "FACILITATOR_GAS_PRICE_MAX",
     optional(gweiAmount),
     null,
-    "Most paid per gas, in gwei. Without it, the cap of the payment chain; needed on a chain Sextant does not know.",
+    "Maximum fee per gas, in gwei. Default: the cap of the payment chain; required on an unknown chain.",
   ),
   facilitatorGasPercentMax: setting(
     "FACILITATOR_GAS_PERCENT_MAX",
     integer(1, 1_000_000),
     100,
-    "Most that the gas of one transfer may cost, in percent of what it moves; applies where the coin's price is known.",
+    "Maximum gas cost of a transfer, in percent of its amount; applies if the price of the native coin is known.",
   ),
   facilitatorRevertedGasMax: setting(
     "FACILITATOR_REVERTED_GAS_MAX",
     integer(0, 1_000_000_000),
     2_000_000,
-    "Gas that reverted transfers of contract accounts may cost within an hour; 0 serves no contract account.",
+    "Maximum gas per hour for reverted transfers of contract accounts; 0 rejects contract accounts.",
   ),
 };
 
@@ -315,13 +319,13 @@ export const facilitatorSettings = {
     "FACILITATOR_AMOUNT_MIN",
     integer(1, 1_000_000_000_000),
     1_000,
-    "Smallest payment that is worth its gas, in the token's smallest units.",
+    "Smallest accepted payment, in the token's smallest unit.",
   ),
   facilitatorPayees: setting(
     "FACILITATOR_PAYEES",
     commaSeparated(address),
     [],
-    "Who may be paid at our cost. Without it everybody, which is refused on a mainnet.",
+    "Payees to settle payments for. Default: any, which is rejected on a mainnet.",
   ),
 };
 
@@ -330,7 +334,7 @@ export const databaseSettings = {
     "DATABASE_URL",
     optional(secret(url("postgres", "postgresql"))),
     null,
-    "PostgreSQL 14 or newer. Without it an embedded server runs in the data folder.",
+    "PostgreSQL 14 or newer. Default: an embedded server in the data folder.",
   ),
   databaseSchema: setting(
     "DATABASE_SCHEMA",
@@ -346,7 +350,7 @@ export const databaseSettings = {
   ),
 };
 
-/** All of them: what is not here and carries our prefix is a typo. */
+/** Variables with our prefix that are not listed here are rejected as typos. */
 export const allSettings = {
   ...processSettings,
   ...listenSettings,

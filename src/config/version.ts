@@ -1,4 +1,4 @@
-// The version of the program, as its manifest states it.
+// The version in package.json.
 import { readFileSync } from "node:fs";
 
 export function readVersion(): string {

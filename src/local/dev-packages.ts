@@ -1,4 +1,4 @@
-// What a local run is made of beside ourselves: development packages, loaded only when one starts.
+// Development packages of a local run, loaded only when one starts.
 import { Fault } from "../lib/fault.ts";
 
 export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
@@ -8,9 +8,9 @@ export async function loadDevPackages() {
     const [
       { startLocalChain },
       { LOCAL_GENESIS_CODE },
-      { deployFundedMarket: openMarket },
+      { deployFundedMarket },
       { openWorld },
-      { runSimulator: playEconomy },
+      { runSimulator },
     ] = await Promise.all([
       import("@sextant/local-chain/local-chain"),
       import("@sextant/contracts/deploy/deploy"),
@@ -18,7 +18,7 @@ export async function loadDevPackages() {
       import("@sextant/simulator/world"),
       import("@sextant/simulator/simulator"),
     ]);
-    return { startLocalChain, LOCAL_GENESIS_CODE, openMarket, openWorld, playEconomy };
+    return { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket, openWorld, runSimulator };
   } catch (cause) {
     throw new Fault(
       "CONFIG_INVALID",

@@ -1,53 +1,52 @@
-// The indexer of a local run: begun at once, waited for until there is something to see, and ended with the run.
-
-import type { CommandContext } from "../cli/command.ts";
+// The indexer of a local run.
 import type { Config } from "../config/read-config.ts";
 import type { indexerSettings } from "../config/settings.ts";
 import { runIndexer } from "../indexer/run.ts";
 import type { IndexerStatus } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
-// The first few hundred blocks are indexed within a second or two.
-const LEVEL_MS_MAX = 15_000;
-const LEVEL_LOOK_MS = 50;
+// The first few hundred blocks take a second or two.
+const SYNC_WAIT_MS_MAX = 15_000;
+const SYNC_POLL_MS = 50;
 
 export function startLocalIndexing(
   database: Database,
-  economy: LocalSimulation,
+  simulation: LocalSimulation,
   config: Pick<Config<typeof indexerSettings>, "logRangeMax" | "comparedPercent" | "auditSeconds">,
   status: IndexerStatus,
-  { log, stop }: CommandContext,
+  { log, stop }: { readonly log: Log; readonly stop: AbortSignal },
 ): { failed: Promise<never>; close(): Promise<void> } {
-  const leaving = new AbortController();
+  const shutdown = new AbortController();
   const indexing = runIndexer({
     database,
-    deployment: economy.deployment,
-    urls: [new Secret(economy.rpcUrl), new Secret(economy.wsUrl)],
+    deployment: simulation.deployment,
+    urls: [new Secret(simulation.rpcUrl), new Secret(simulation.wsUrl)],
     logRangeMax: config.logRangeMax,
     comparedPercent: config.comparedPercent,
     auditMs: config.auditSeconds * 1_000,
     log,
-    stop: AbortSignal.any([stop, leaving.signal]),
+    stop: AbortSignal.any([stop, shutdown.signal]),
     report: status,
     onCall: status.onCall,
   });
   return {
-    // Ends only by failing, or because it was told to.
+    // Rejects when the indexer fails; stays pending after a normal stop.
     failed: indexing.then(() => new Promise<never>(() => undefined)),
     async close() {
-      leaving.abort();
+      shutdown.abort();
       await indexing.catch(() => undefined);
     },
   };
 }
 
-/** Whoever clicks at once should find something: a moment more, but never long. */
+/** Waits a moment, so that the first requests after the banner find data. */
 export async function waitUntilSynced(status: IndexerStatus, stop: AbortSignal): Promise<void> {
-  for (let waitedMs = 0; waitedMs < LEVEL_MS_MAX && !stop.aborted; waitedMs += LEVEL_LOOK_MS) {
+  for (let waitedMs = 0; waitedMs < SYNC_WAIT_MS_MAX && !stop.aborted; waitedMs += SYNC_POLL_MS) {
     if (status.readiness().ready) return;
-    await systemClock.sleep(LEVEL_LOOK_MS, stop).catch(() => undefined);
+    await systemClock.sleep(SYNC_POLL_MS, stop).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-// Two small chains that stand for Base and Ethereum in a local run: real tokens, feeds and vaults, and no real money.
+// Two local chains that stand in for Base and Ethereum: real token, feed and vault contracts, without real money.
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import type { ChainPriceFeeds } from "../chain/price-feeds/price-feed.ts";
@@ -21,15 +21,15 @@ export type LocalMarket = {
   readonly feeds: ChainPriceFeeds;
 };
 
-export type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
+type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
 
-// What a snapshot asks for when nobody says which chains.
+// The default chains of a snapshot.
 const SLUGS = ["base", "ethereum"];
-// Nobody publishes here after the start; a local price holds for as long as anybody could run this.
+// Local feeds are never updated, so their prices must stay fresh for any run.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
 
 export async function startLocalMarkets(log: Log): Promise<LocalMarkets> {
-  const opened = await Promise.allSettled(SLUGS.map((slug) => openMarketOf(slug, log)));
+  const opened = await Promise.allSettled(SLUGS.map((slug) => startMarket(slug, log)));
   const markets = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const stop = async () => {
     for (const { rpc, chain } of markets) {
@@ -45,37 +45,40 @@ export async function startLocalMarkets(log: Log): Promise<LocalMarkets> {
   return { markets, stop };
 }
 
-async function openMarketOf(slug: string, log: Log): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain }> {
-  const facts = findChainBySlug(slug);
-  if (!facts) throw new Fault("INTERNAL", `There is no chain ${slug}.`);
-  const { chainId } = facts;
-  const { startLocalChain, LOCAL_GENESIS_CODE, openMarket } = await loadDevPackages();
+async function startMarket(slug: string, log: Log): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain }> {
+  const chainInfo = findChainBySlug(slug);
+  if (!chainInfo) throw new Fault("INTERNAL", `Unknown chain ${slug}.`);
+  const { chainId } = chainInfo;
+  const { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket } = await loadDevPackages();
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE });
   try {
-    const { local } = await openMarket(chain, slug);
-    const at = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
+    const { local } = await deployFundedMarket(chain, slug);
+    const addressOf = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
     const tokens = [
-      token(at("UsdCoin"), "USDC", "USD Coin", 6),
-      token(at("WrappedEther"), "WETH", "Wrapped Ether", 18),
-      token(at("Vault4626"), "vUSDC", "USD Coin Vault", 6),
+      token(addressOf("UsdCoin"), "USDC", "USD Coin", 6),
+      token(addressOf("WrappedEther"), "WETH", "Wrapped Ether", 18),
+      token(addressOf("Vault4626"), "vUSDC", "USD Coin Vault", 6),
     ];
-    const book: ChainConfig = {
-      ...facts,
-      name: `${facts.name} (local)`,
+    const config: ChainConfig = {
+      ...chainInfo,
+      name: `${chainInfo.name} (local)`,
       blockTimeMs: 1_000,
       tokens: new Map(tokens.map((each) => [each.contract, each])),
-      stablecoins: new Set([at("UsdCoin")]),
+      stablecoins: new Set([addressOf("UsdCoin")]),
     };
-    const feedOf = (feed: Hex) => ({ feed, heartbeatSeconds: HEARTBEAT_SECONDS });
-    const ether = feedOf(at("EthUsdFeed"));
+    const priceFeed = (feed: Hex) => ({ feed, heartbeatSeconds: HEARTBEAT_SECONDS });
+    const etherFeed = priceFeed(addressOf("EthUsdFeed"));
     const feeds = {
-      native: ether,
+      native: etherFeed,
       sequencer: null,
-      tokens: { [at("WrappedEther")]: ether, [at("UsdCoin")]: feedOf(at("UsdcUsdFeed")) },
+      tokens: {
+        [addressOf("WrappedEther")]: etherFeed,
+        [addressOf("UsdCoin")]: priceFeed(addressOf("UsdcUsdFeed")),
+      },
     };
     const rpc = createRpc({ urls: [new Secret(chain.rpcUrl)], chainId, log });
     const { rpcUrl, wsUrl } = chain;
-    return { slug, chainId, rpcUrl, wsUrl, feeds, access: createChainAccess(rpc, book), rpc, chain };
+    return { slug, chainId, rpcUrl, wsUrl, feeds, access: createChainAccess(rpc, config), rpc, chain };
   } catch (error) {
     await chain.stop();
     throw error;

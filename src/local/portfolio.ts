@@ -1,4 +1,4 @@
-// The portfolio service of a local run: the two local markets behind a gate that is paid on the local chain.
+// The portfolio service of a local run: snapshots of the two local markets, paid on the local chain.
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import type { Config } from "../config/read-config.ts";
@@ -18,7 +18,7 @@ import type { LocalSimulation } from "./simulation.ts";
 
 export type LocalPortfolioService = {
   readonly offer: PaymentOffer;
-  /** How many payments were carried out so far. */
+  /** Number of payments settled so far. */
   settledCount(): number;
   close(): Promise<void>;
 };
@@ -29,54 +29,53 @@ type LocalConfig = Config<
 
 export async function serveLocalPortfolio(
   app: FastifyInstance,
-  needs: {
+  dependencies: {
     readonly config: LocalConfig;
-    readonly economy: LocalSimulation;
+    readonly simulation: LocalSimulation;
     readonly markets: readonly LocalMarket[];
-    /** Where payments are carried out. */
-    readonly facilitator: string;
+    readonly facilitatorUrl: string;
     readonly database: Database;
     readonly log: Log;
-    readonly listensAt: () => string;
+    readonly listenUrl: () => string;
   },
 ): Promise<LocalPortfolioService> {
-  const { config, economy, markets, database, log, listensAt } = needs;
+  const { config, simulation, markets, database, log, listenUrl } = dependencies;
   const registry = new Registry();
-  const counted = countPaymentOutcomes(registry);
+  const countOutcome = countPaymentOutcomes(registry);
   let settled = 0;
-  const count: typeof counted = (outcome) => {
+  const count: typeof countOutcome = (outcome) => {
     if (outcome === "settled") settled += 1;
-    counted(outcome);
+    countOutcome(outcome);
   };
-  const paid = {
+  const paymentConfig = {
     ...config,
-    ...createLocalPaymentConfig(economy),
-    facilitatorUrl: new Secret(needs.facilitator),
+    ...createLocalPaymentConfig(simulation),
+    facilitatorUrl: new Secret(dependencies.facilitatorUrl),
   };
-  const seller = await openPortfolioPaywall(paid, { database, log, count, listenUrl: listensAt });
+  const paywall = await openPortfolioPaywall(paymentConfig, { database, log, count, listenUrl });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
-    chains: markets.map(({ access: port }) => port),
+    chains: markets.map(({ access }) => access),
     provider: rpcHoldingsProvider,
-    // The protocols of the real chains are not there, so nobody is asked about them.
+    // The price protocols of the real chains do not exist here.
     priceSources: createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
     positionReaders: [erc4626Reader],
-    gate: seller.gate,
-    devBypass: seller.devBypass,
+    gate: paywall.gate,
+    devBypass: paywall.devBypass,
     registry,
     log,
   });
   return {
-    offer: seller.gate.offer,
+    offer: paywall.gate.offer,
     settledCount: () => settled,
     async close() {
       await service.close();
-      seller.close();
+      paywall.close();
     },
   };
 }
 
-/** Paid in the local dollar, to the local merchant, carried out by the local facilitator. */
+/** Payments in local USDC to the local merchant, settled by the local facilitator. */
 export function createLocalPaymentConfig({ deployment, usdCoin, accounts, rpcUrl }: LocalSimulation) {
   return {
     paymentNetwork: toCaip2Network(deployment.chainId),

@@ -1,4 +1,4 @@
-// The local chain with the protocol on it and people who use it.
+// The local chain with the protocol deployed and a simulator that uses it.
 import type { LocalAccounts } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { localChain } from "../chain/chains/local.ts";
@@ -6,35 +6,40 @@ import type { Hex } from "../lib/hex.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
 import { type DevPackages, loadDevPackages } from "./dev-packages.ts";
 
-export type SimulationCounters = { readonly steps: number };
+type SimulationCounters = { readonly steps: number };
 
 export type LocalSimulation = {
   readonly deployment: Deployment;
   readonly rpcUrl: string;
   readonly wsUrl: string;
   readonly accounts: LocalAccounts;
-  /** The dollar of this chain, which snapshots are paid with. */
+  /** Token that snapshots are paid with. */
   readonly usdCoin: Hex;
   counters(): SimulationCounters;
-  /** Goes on at an easy pace until the signal aborts. Rejects when a step fails. */
+  /** Continues slowly until the signal aborts. Rejects when a step fails. */
   run(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 };
 
-// Enough that every kind of record exists, few enough to be there in a few seconds.
-const SEED_STEPS = 300;
-// Lively to watch, gentle on a laptop.
+// Enough to create every kind of record, few enough to finish in seconds.
+const INITIAL_STEPS = 300;
+// Visible progress without loading a laptop.
 const STEPS_PER_SECOND = 2;
+// Beyond the accounts of the initial steps.
+const TRAFFIC_ACCOUNT_INDEX = 2_000;
 
-/** Starts a chain, deploys, and plays enough to look at. */
+/** Starts a chain, deploys the protocol and creates initial data. */
 export async function startLocalSimulation(options: {
   seed: number;
   signal: AbortSignal;
 }): Promise<LocalSimulation> {
-  const parts = await loadDevPackages();
-  const chain = await parts.startLocalChain({ chainId: localChain.chainId, code: parts.LOCAL_GENESIS_CODE });
+  const packages = await loadDevPackages();
+  const chain = await packages.startLocalChain({
+    chainId: localChain.chainId,
+    code: packages.LOCAL_GENESIS_CODE,
+  });
   try {
-    return await populate(chain, parts, options);
+    return await populate(chain, packages, options);
   } catch (error) {
     await chain.stop();
     throw error;
@@ -43,18 +48,18 @@ export async function startLocalSimulation(options: {
 
 async function populate(
   chain: LocalChain,
-  parts: DevPackages,
+  packages: DevPackages,
   { seed, signal }: { seed: number; signal: AbortSignal },
 ): Promise<LocalSimulation> {
   const { request } = chain;
-  const deployment = await parts.openMarket(chain, "local");
+  const deployment = await packages.deployFundedMarket(chain, "local");
   const { network, chainId, startBlock, contracts } = deployment;
-  const world = await parts.openWorld({ request, deployment, seed });
+  const world = await packages.openWorld({ request, deployment, seed });
   let steps = 0;
   const onStep = () => {
     steps += 1;
   };
-  await parts.playEconomy({ world, seed, steps: SEED_STEPS, signal, onStep });
+  await packages.runSimulator({ world, seed, steps: INITIAL_STEPS, signal, onStep });
   return {
     deployment: parseDeployment({ network, chainId, startBlock, contracts }, network),
     rpcUrl: chain.rpcUrl,
@@ -62,13 +67,17 @@ async function populate(
     accounts: chain.accounts,
     usdCoin: deployment.local.UsdCoin.toLowerCase() as Hex,
     counters: () => ({ steps }),
-    // People of its own: the first economy's know things that this one would have to learn.
+    // New accounts: this simulator does not know the state of the initial ones.
     run: async (signal) => {
-      const pace = { stepsPerSecond: STEPS_PER_SECOND, firstAccountIndex: SECOND_CAST_INDEX };
-      await parts.playEconomy({ world, seed: seed + 1, signal, onStep, ...pace });
+      await packages.runSimulator({
+        world,
+        seed: seed + 1,
+        signal,
+        onStep,
+        stepsPerSecond: STEPS_PER_SECOND,
+        firstAccountIndex: TRAFFIC_ACCOUNT_INDEX,
+      });
     },
     stop: () => chain.stop(),
   };
 }
-
-const SECOND_CAST_INDEX = 2_000;

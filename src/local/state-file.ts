@@ -1,36 +1,38 @@
-// Where everything of a local run is, in a file for scripts; it is gone when the run is.
+// local.json: URLs, addresses and keys of a local run, for scripts. Deleted when the run ends.
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import type { LocalMarket } from "./markets.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
+export type LocalUrls = { readonly api: string; readonly portfolio: string; readonly facilitator: string };
+
 export type LocalRun = {
-  readonly urls: { readonly api: string; readonly portfolio: string; readonly facilitator: string };
+  readonly urls: LocalUrls;
   readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];
   readonly offer: PaymentOffer;
 };
 
-/** Answers with the path; two runs with the same data folder share it, and the later one is told of. */
+/** Returns the path. Runs with the same data folder share the file; the last one wins. */
 export async function writeLocalState(dataFolder: string, run: LocalRun): Promise<string> {
   await mkdir(dataFolder, { recursive: true });
   const path = join(dataFolder, "local.json");
-  // Renamed into place: a script that looks meanwhile finds a whole file. Its keys are public, and still nobody's else.
-  const unfinished = `${path}.${process.pid}`;
-  await writeFile(unfinished, `${JSON.stringify(stateOf(run), null, 2)}\n`, { mode: 0o600 });
-  await rename(unfinished, path);
+  // Rename into place, so that scripts never read a partial file. Owner-only, although the keys are public.
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify(toState(run), null, 2)}\n`, { mode: 0o600 });
+  await rename(temporary, path);
   return relative(".", path);
 }
 
-/** Leaves the file of another run alone. */
+/** Keeps the file if another run has replaced it. */
 export async function deleteLocalState(path: string): Promise<void> {
   const text = await readFile(path, "utf8").catch(() => "{}");
   if ((JSON.parse(text) as { pid?: number }).pid === process.pid) await rm(path, { force: true });
 }
 
-function stateOf({ urls, simulation: economy, markets, offer }: LocalRun): object {
-  const { deployment, accounts, rpcUrl, wsUrl } = economy;
+function toState({ urls, simulation, markets, offer }: LocalRun): object {
+  const { deployment, accounts, rpcUrl, wsUrl } = simulation;
   const { network, asset, payTo, amount } = offer;
   return {
     pid: process.pid,

@@ -1,67 +1,64 @@
-// What a person sees who starts Sextant locally: where to look, what to try, and that it lives.
-
+// Banner and status line of a local run.
 import type { IndexerReport } from "../indexer/status.ts";
 import { describeIndexPosition } from "../indexer/status-line.ts";
+import { assertDefined } from "../lib/assert-defined.ts";
 import { formatAmount } from "../lib/decimal.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { LocalRun } from "./state-file.ts";
 
-// What a local run has brought about so far, counted in the database: few rows, asked for once a second.
+type LocalCounters = { readonly events: string; readonly openIntents: string };
 
-export type LocalCounters = { readonly events: string; readonly openIntents: string };
-
+/** Counts in the database: a local run has few rows. */
 export async function readLocalCounters(database: Database): Promise<LocalCounters> {
   const { rows } = await database.query<LocalCounters>(
     `select (select count(*) from logs)::text as events,
       (select count(*) from intents where valid_to is null and status = 'OPEN'
         and deadline > (select block_timestamp from checkpoint))::text as "openIntents"`,
   );
-  const [tally] = rows;
-  if (!tally) throw new Error("a select of counts has a row");
-  return tally;
+  return assertDefined(rows[0], "the row of counts");
 }
 
 export function formatLocalBanner({
   urls,
-  simulation: economy,
+  simulation,
   markets,
   offer,
   file,
 }: LocalRun & { file: string }): string {
-  const { contracts, chainId } = economy.deployment;
+  const { contracts, chainId } = simulation.deployment;
   const { api, portfolio } = urls;
-  const payer = economy.accounts.payer.address;
+  const payer = simulation.accounts.payer.address;
   const chain = (name: string, rpcUrl: string, id: number) =>
     `    ${name.padEnd(18)} ${rpcUrl}   chain id ${id}`;
   return [
     "",
-    "  Sextant is running on this machine. Nothing here is real money, and nothing leaves it.",
+    "  Sextant is running locally. It uses no real money and no network.",
     "",
     `  Indexing API       ${api}/docs`,
-    `  Portfolio service  ${portfolio}/   one snapshot costs $${formatAmount(offer.amount, offer.decimals)} of local USDC`,
+    `  Portfolio service  ${portfolio}/   $${formatAmount(offer.amount, offer.decimals)} in local USDC per snapshot`,
     `  Facilitator        ${urls.facilitator}/docs`,
     "",
-    "  Pay for a snapshot and see it as a table",
+    "  Pay for a snapshot and print it as a table",
     `    npm run pay -- ${payer}`,
     "",
-    "  Click",
+    "  Open in a browser",
     `    ${api}/intents?status=open`,
     `    ${api}/merchants/1/reputation`,
     `    ${api}/analytics/commerce`,
     `    ${portfolio}/portfolio?address=${payer}`,
     "",
-    "  Copy",
+    "  Run in a terminal",
     `    curl -s '${api}/agents/1?include=provenance'`,
     `    curl -s ${api}/preflight -H 'content-type: application/json' -d '{"account":"${contracts.IntentBook}","target":"${contracts.IntentBook}","value":"1","data":"0x"}'`,
     `    curl -s ${api}/catalogs -H 'content-type: application/json' -d '{"catalog_json":"{\\"name\\":\\"mine\\"}"}'`,
     `    curl -i '${portfolio}/portfolio?address=${payer}'`,
     "",
     "  Chains",
-    chain("the protocol", economy.rpcUrl, chainId),
+    chain("protocol", simulation.rpcUrl, chainId),
     ...markets.map(({ slug, rpcUrl, chainId: id }) => chain(`${slug} (local)`, rpcUrl, id)),
     "",
-    `  Addresses, keys and URLs for scripts: ${file}`,
-    "  Ctrl-C stops it and leaves nothing behind.",
+    `  URLs, addresses and keys for scripts: ${file}`,
+    "  Press Ctrl-C to stop and delete everything.",
     "",
     "",
   ].join("\n");
@@ -74,14 +71,14 @@ export function formatLocalStatus(now: {
   readonly paid: number;
   readonly report: IndexerReport;
 }): string {
-  const [position, ...unusual] = describeIndexPosition(now.report);
+  const [position, ...details] = describeIndexPosition(now.report);
   const parts = [
     position,
     `${now.events} events indexed`,
-    `${now.openIntents} intents open`,
+    `${now.openIntents} open intents`,
     `${now.paid} ${now.paid === 1 ? "payment" : "payments"} settled`,
-    `${now.steps} steps played`,
-    ...unusual,
+    `${now.steps} simulator steps`,
+    ...details,
   ];
   return `  ${parts.join(" · ")}`;
 }

@@ -65,7 +65,7 @@ function start(environment: Environment) {
 }
 
 async function listening(service: ReturnType<typeof start>): Promise<string> {
-  const pattern = /Portfolio service on (http:\/\/[\d.:]+)/;
+  const pattern = /"event":"listening","url":"(http:[^"]+)"/;
   await Promise.race([waitFor(() => pattern.test(service.logged())), service.ended]);
   return pattern.exec(service.logged())?.[1] ?? "";
 }
@@ -204,7 +204,7 @@ describe("while no node responds", () => {
     const service = start(sold({ PAYMENT_RPC_URL: node.url }));
     try {
       await waitFor(() => service.logged().includes("The payment token could not be read, retrying"));
-      expect(service.logged()).not.toContain("Portfolio service on");
+      expect(service.logged()).not.toContain("Portfolio service is listening");
       isUp = true;
       expect(await listening(service)).not.toBe("");
     } finally {

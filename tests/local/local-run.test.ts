@@ -1,4 +1,4 @@
-// `npm start` as a newcomer meets it: everything there, something to pay for, and nothing left behind.
+// `npm start`: every service runs, a payment works, and nothing is left behind.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,20 +16,20 @@ type LocalState = {
   accounts: { name: string; address: string; privateKey: string }[];
 };
 
-/** Reads all of it: an answer that nobody takes is one in flight, and would be waited for. */
+/** Reads the body: an unread response is in flight, and shutdown would wait for it. */
 async function statusOf(url: string): Promise<number> {
-  const answer = await fetch(url);
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
 }
 
 it("serves everything, takes a payment, and leaves no file and no process", async () => {
   const data = mkdtempSync(join(tmpdir(), "sextant-local-"));
   const ports = { API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" };
-  const run = startSextant(["local", "--still", "--seed", "3"], {
+  const run = startSextant(["local", "--no-traffic", "--seed", "3"], {
     environment: { ...ports, SEXTANT_DATA: data },
   });
-  const banner = await run.waitForOutput(/Ctrl-C stops it and leaves nothing behind/);
+  const banner = await run.waitForOutput(/Press Ctrl-C to stop/);
   const localFile = join(data, "local.json");
   const state = JSON.parse(readFileSync(localFile, "utf8")) as LocalState;
   for (const url of [state.api, state.portfolio, state.facilitator]) expect(banner).toContain(url);

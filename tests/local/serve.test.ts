@@ -1,4 +1,4 @@
-// `sextant serve` as a new user meets it: an empty data folder, a node that comes up late, a second process beside it.
+// `sextant serve` with an empty data folder, a node that comes up late, and a second process on the same folder.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ async function eventually(url: string): Promise<Response> {
   for (const until = Date.now() + 60_000; ; await sleep(100)) {
     const response = await fetch(url).catch(() => null);
     if (response?.status === 200) return response;
-    if (Date.now() > until) throw new Error(`${url} is ${response?.status ?? "not there"}`);
+    if (Date.now() > until) throw new Error(`${url} responds ${response?.status ?? "nothing"}`);
   }
 }
 
@@ -33,7 +33,7 @@ it("waits for its node, serves, is joined by a second process, and continues aft
   try {
     const serveOptions = ["serve", "--network", file, "--rpc", node.url, "--data", data];
     const run = startSextant(serveOptions, { environment: PORTS });
-    const banner = await run.waitForOutput(/Ctrl-C stops it/);
+    const banner = await run.waitForOutput(/Press Ctrl-C to stop/);
     const api = /Indexing API +(http:\S+)\/docs/.exec(banner)?.[1] ?? "";
     expect(banner).toContain("embedded, in");
     const waiting = await fetch(`${api}/ready`);
@@ -47,19 +47,17 @@ it("waits for its node, serves, is joined by a second process, and continues aft
     const environment = { ...PORTS, NETWORK: file, RPC_URL: node.url, SEXTANT_DATA: data };
     const second = startSextant(["api"], { environment });
     const beside =
-      /indexing API on (http:[^\s"]+)/.exec(
-        await second.waitForOutput(/indexing API on http:[^\s"]+"/),
-      )?.[1] ?? "";
+      /"url":"(http:[^"]+)"/.exec(await second.waitForOutput(/Indexing API is listening/))?.[1] ?? "";
     expect(await (await eventually(`${beside}/merchants`)).text()).toBe(merchants);
 
-    // The one that started the database leaves; the other one goes on with it.
+    // The process that started the database stops; the other one takes it over.
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(0);
     expect(await (await eventually(`${beside}/merchants?limit=100`)).text()).toContain('"merchants"');
 
     const again = startSextant(serveOptions, { environment: PORTS });
     const next =
-      /Indexing API +(http:\S+)\/docs/.exec(await again.waitForOutput(/Ctrl-C stops it/))?.[1] ?? "";
+      /Indexing API +(http:\S+)\/docs/.exec(await again.waitForOutput(/Press Ctrl-C to stop/))?.[1] ?? "";
     expect(await (await eventually(`${next}/merchants`)).text()).toBe(merchants);
     for (const { child, ended } of [again, second]) {
       child.kill("SIGINT");

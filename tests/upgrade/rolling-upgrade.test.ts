@@ -25,8 +25,8 @@ type EconomyModule = { playEconomy: typeof import("@sextant/simulator/simulator"
 type MigrationsModule = typeof import("../../src/store/postgres/migrations.ts");
 
 async function listeningAt(api: SextantProcess): Promise<string> {
-  const said = await api.waitForOutput(/indexing API on http:[^\s"]+"/);
-  return /indexing API on (http:[^\s"]+)"/.exec(said)?.[1] ?? "";
+  const pattern = /"url":"(http:[^"]+)"/;
+  return pattern.exec(await api.waitForOutput(pattern))?.[1] ?? "";
 }
 
 async function endsWell({ child, ended }: SextantProcess): Promise<void> {
@@ -81,7 +81,7 @@ it("fails no request and loses no record", async () => {
 
     // The new indexer migrates and stands by; the processes of the version before go on.
     const indexer = start("indexer");
-    await indexer.waitForOutput(/health and metrics on/);
+    await indexer.waitForOutput(/Indexer is listening/);
     const { rows } = await database.query("select version from migrations");
     expect(rows).toHaveLength(migrations.length);
     await waitForCheckpoint(await play(20), [before]);

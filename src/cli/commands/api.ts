@@ -1,4 +1,4 @@
-// `sextant api`: the indexing API over the database; any number of them run side by side.
+// `sextant api`: serves the indexing API. Any number of processes can share one database.
 import { Registry } from "prom-client";
 import { readIndexReadiness } from "../../api/readiness.ts";
 import { serveApi } from "../../api/serve.ts";
@@ -15,10 +15,11 @@ import {
 import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { closeWithDeadline } from "../../lib/shutdown.ts";
+import { waitForAbort } from "../../lib/wait-for-abort.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import { type RunCommand, waitForAbort } from "../command.ts";
+import type { RunCommand } from "../command.ts";
 
 const settings = {
   ...listenSettings,
@@ -33,6 +34,7 @@ const settings = {
 export const apiCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const deployment = await readDeployment(config.network);
+  // Report a forbidden write mode before anything starts.
   resolveWriteMode(config, deployment.chainId);
   const { database, close } = await openConfiguredDatabase(config, log, "api");
   const registry = new Registry();
@@ -43,14 +45,14 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
     checkReadiness: () => readIndexReadiness(database),
   });
   let url = "";
-  const writing = { deployment, config, urls: config.rpcUrls, listenUrl: () => url };
+  const writes = { deployment, config, urls: config.rpcUrls, listenUrl: () => url };
   const isIndexReady = async () => (await readIndexReadiness(database)).ready;
-  const api = serveApi(server, { database, log, writes: writing, isIndexReady });
+  const api = serveApi(server, { database, log, writes, isIndexReady });
   try {
     await assertSameDeployment(database, deployment);
     addStatusRoutes(server.app, registry);
     url = await server.listen({ host: config.host, port: config.apiPort, portVariable: "API_PORT" });
-    log.info({ url }, `indexing API on ${url}`);
+    log.info({ event: "listening", url }, "Indexing API is listening");
     onListening?.(url);
     await waitForAbort(stop);
   } finally {

@@ -1,4 +1,4 @@
-// The audit against a real chain, a real index and a real economy: silent when all is well, clear when it is not.
+// The audit command against a real chain and index: no difference in a correct index, each difference in a damaged one.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,21 +51,21 @@ afterAll(async () => {
 async function run(options: Record<string, string>, more: Record<string, string> = {}) {
   let out = "";
   const stop = new AbortController().signal;
-  const say = (text: string) => {
+  const print = (text: string) => {
     out += text;
   };
   const code = await auditCommand({
     environment: { ...environment, ...more },
     options,
     log: silentLog,
-    print: say,
+    print,
     stop,
   });
   return { code, out };
 }
 
-describe("an index that is right", () => {
-  it("differs nowhere, at the head and at older blocks", async () => {
+describe("an audit of a correct index", () => {
+  it("finds no difference, at the head and at older blocks", async () => {
     const blocks = [1, 2, 3, 4].map((quarter) => Math.floor((index.head * quarter) / 4));
     for (const block of [index.deployment.startBlock, ...blocks, index.head - FINALITY, index.head - 1]) {
       const report = await index.audit({ block });
@@ -75,22 +75,22 @@ describe("an index that is right", () => {
     }
   }, 60_000);
 
-  it("has rows of every table compared", async () => {
+  it("compares rows of every table", async () => {
     const { results } = await index.audit();
     expect(results.map(({ table }) => table).sort()).toEqual(tables.map(({ name }) => name).sort());
     expect(results.filter(({ compared }) => compared === 0)).toEqual([]);
   });
 
-  it("tells from which block on counters of the recent past can be read", async () => {
+  it("notes from which block on recent-only counters are available", async () => {
     const { results } = await index.audit({ block: index.head - FINALITY - 1 });
-    const untold = results.filter(({ notes }) =>
+    const unavailable = results.filter(({ notes }) =>
       notes.includes(`kept only from block ${index.head - FINALITY}`),
     );
     const recent = tables.filter(({ history }) => history === "recent");
-    expect(untold.map(({ table }) => table).sort()).toEqual(recent.map(({ name }) => name).sort());
+    expect(unavailable.map(({ table }) => table).sort()).toEqual(recent.map(({ name }) => name).sort());
   });
 
-  it("can be sampled: evenly, and said so", async () => {
+  it("can compare an even sample, and notes it", async () => {
     const { results } = await index.audit({ sample: 3 });
     expect(results.flatMap(({ first }) => first)).toEqual([]);
     const sampled = results.find(({ table }) => table === "agents");
@@ -101,7 +101,7 @@ describe("an index that is right", () => {
   });
 });
 
-describe("contracts that only pretend to be accounts", () => {
+describe("contracts that pretend to be accounts", () => {
   it("make rows unverifiable, not wrong", async () => {
     const { results } = await index.audit({
       audits: tableAudits.filter(({ table }) => table.name === "session_keys"),
@@ -113,8 +113,8 @@ describe("contracts that only pretend to be accounts", () => {
   });
 });
 
-describe("a node that can not answer for the block", () => {
-  it("is told to be an archive node where it has no old state", async () => {
+describe("a node that cannot serve the block", () => {
+  it("fails with a hint at an archive node if the state is pruned", async () => {
     const pruned = await startFaultyNode({
       upstream: index.chain.rpcUrl,
       plan: (_number, calls) =>
@@ -138,7 +138,7 @@ describe("a node that can not answer for the block", () => {
     }
   });
 
-  it("is refused where it has another block than the one indexed", async () => {
+  it("fails if the node has another block than the index", async () => {
     await index.database.query(`update blocks set hash = '\\x00' where number = ${index.head}`);
     try {
       await expect(index.audit()).rejects.toMatchObject({
@@ -153,8 +153,8 @@ describe("a node that can not answer for the block", () => {
   });
 });
 
-describe("the command", () => {
-  it("says that there is no difference and ends with 0, by default at the final block", async () => {
+describe("sextant audit", () => {
+  it("reports no difference and exits with 0, by default at the final block", async () => {
     const { code, out } = await run({});
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -167,8 +167,8 @@ describe("the command", () => {
     expect(out).toMatch(/No difference\.\n$/);
   });
 
-  it("names the differences of every table and ends with 1", async () => {
-    // Columns that no counter is made from, so that each difference shows once.
+  it("lists the differences of every table and exits with 1", async () => {
+    // Columns that no counter depends on, so that each difference appears once.
     const column: Record<string, string> = {
       intents: "deadline",
       bids: "fee",
@@ -208,7 +208,7 @@ describe("the command", () => {
     expect((await run({ block: String(index.head) })).code).toBe(0);
   }, 60_000);
 
-  it("shows what the index has and what the contract says", async () => {
+  it("prints the value of the index and that of the contract", async () => {
     const row = await pickRow(index.database, findTable("agents"), "agent_id = 1");
     await withCorruptRow(index.database, findTable("agents"), row, ["metadata_uri"], async () => {
       const { code, out } = await run({ block: String(index.head), sample: "1000" });
@@ -219,19 +219,19 @@ describe("the command", () => {
   });
 
   it.each([
-    [{ block: "soon" }, "USAGE_INVALID", "--block must be a whole number from 0"],
-    [{ block: "-1" }, "USAGE_INVALID", "--block must be a whole number from 0"],
+    [{ block: "soon" }, "USAGE_INVALID", "--block must be a whole number of at least 0"],
+    [{ block: "-1" }, "USAGE_INVALID", "--block must be a whole number of at least 0"],
     [{ block: "0" }, "USAGE_INVALID", "--block must be from 1, where the deployment begins"],
     [{ block: "1000000" }, "USAGE_INVALID", "which is the last block indexed; it is 1000000"],
-    [{ sample: "0" }, "USAGE_INVALID", "--sample must be a whole number from 1"],
-  ])("refuses %j", async (options, code, message) => {
+    [{ sample: "0" }, "USAGE_INVALID", "--sample must be a whole number of at least 1"],
+  ])("rejects %j", async (options, code, message) => {
     await expect(run(options as Record<string, string>)).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
   });
 
-  it("refuses to begin without a node, and where nothing was indexed", async () => {
+  it("fails without a node and with an empty index", async () => {
     await expect(run({}, { RPC_URL: "" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     const empty = await openTestDatabase();
     try {
@@ -245,7 +245,7 @@ describe("the command", () => {
     }
   });
 
-  it("ends when it is told to, without a verdict", async () => {
+  it("stops on abort without a report", async () => {
     const stop = AbortSignal.abort("SIGTERM");
     await expect(index.audit({ stop })).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
   });

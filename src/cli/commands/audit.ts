@@ -1,5 +1,4 @@
-// `sextant audit`: holds the rows against the contracts, the stored events and each other, and tells what differs.
-
+// `sextant audit`: compares the rows with the contracts, the stored events and each other, and prints the differences.
 import { countDifferences, formatAuditReport } from "../../audit/report.ts";
 import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
@@ -10,11 +9,12 @@ import { databaseSettings, indexerSettings } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { readIntegerOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
 
-export const auditCommand: RunCommand = async ({ environment, options, log, stop, print: say }) => {
-  const block = wholeNumber("--block", options.block, 0);
-  const sample = wholeNumber("--sample", options.sample, 1);
+export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
+  const block = readIntegerOption(options, "block", 0);
+  const sample = readIntegerOption(options, "sample", 1);
   const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
   if (config.rpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
@@ -24,11 +24,13 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
   const rpc = createRpc({ urls, chainId: deployment.chainId, log });
   try {
     const verified = await verifyDeployment(rpc, deployment, { signal: stop });
-    for (const host of verified.unreachable) log.warn({ host }, "A node could not be asked at the start");
+    for (const host of verified.unreachable) {
+      log.warn({ event: "node-unreachable", host }, "Node unreachable at start");
+    }
     const { database, close } = await openConfiguredDatabase(config, log, "audit");
     try {
       const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
-      say(formatAuditReport(report));
+      print(formatAuditReport(report));
       return countDifferences(report) === 0 ? 0 : 1;
     } finally {
       await close();
@@ -37,10 +39,3 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
     rpc.close();
   }
 };
-
-function wholeNumber(option: string, value: string | boolean | undefined, min: number): number | null {
-  if (value === undefined) return null;
-  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= min) return number;
-  throw new Fault("USAGE_INVALID", `${option} must be a whole number from ${min}; it is "${value}".`);
-}

@@ -1,4 +1,4 @@
-// `sextant facilitator` as a process: it serves what the x402 client expects, and refuses to start half configured.
+// `sextant facilitator` as a process: it serves x402 clients, settles once, and rejects an incomplete configuration.
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
@@ -31,14 +31,14 @@ const environment = () => ({
 });
 
 async function startFacilitator() {
-  const door = startSextant(["facilitator"], { environment: environment() });
-  const said = await door.waitForOutput(/facilitator on http:\/\/127\.0\.0\.1:\d+/);
-  return { door, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
+  const service = startSextant(["facilitator"], { environment: environment() });
+  const pattern = /"event":"listening","url":"(http:[^"]+)"/;
+  return { service, url: pattern.exec(await service.waitForOutput(pattern))?.[1] ?? "" };
 }
 
-describe("the facilitator's door", () => {
-  it("carries out payments for a service elsewhere, and never shows its key", async () => {
-    const { door, url } = await startFacilitator();
+describe("sextant facilitator", () => {
+  it("settles payments of a remote service without revealing its key", async () => {
+    const { service: facilitator, url } = await startFacilitator();
     const remote = createRemoteFacilitator({ url, timeoutMs: 5_000 });
     expect((await remote.getSupported()).kinds).toEqual([
       { x402Version: 2, scheme: "exact", network: "eip155:31337" },
@@ -62,13 +62,13 @@ describe("the facilitator's door", () => {
       body: JSON.stringify({ x402Version: 2, paymentPayload: {}, paymentRequirements: {} }),
     });
     expect(malformed.status).toBe(400);
-    door.child.kill("SIGTERM");
-    const { code, out, err } = await door.ended;
+    facilitator.child.kill("SIGTERM");
+    const { code, out, err } = await facilitator.ended;
     expect(code).toBe(0);
     expect(out + err).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
   });
 
-  it("settles once, also when the response is lost and the process is killed in between", async () => {
+  it("settles once when the response is lost and the process is killed", async () => {
     const service = await stage.serve();
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(`${service.url}/paid?q=lost`, payer, stage.asset);
@@ -82,7 +82,7 @@ describe("the facilitator's door", () => {
       (await fetch(`${url}/settle`, { method: "POST", headers, body })).json();
 
     const first = await startFacilitator();
-    // The response is lost: the connection is gone before there is one.
+    // Close the connection before the response.
     const lost = request(`${first.url}/settle`, { method: "POST", headers });
     lost.on("error", () => undefined);
     lost.end(body, () => setTimeout(() => lost.destroy(), 5));
@@ -91,8 +91,8 @@ describe("the facilitator's door", () => {
     const expected = { success: true, transaction: transfer?.transactionHash };
     const repeats = await Promise.all(Array.from({ length: 5 }, () => settle(first.url)));
     for (const repeat of repeats) expect(repeat).toMatchObject(expected);
-    first.door.child.kill("SIGKILL");
-    await first.door.ended;
+    first.service.child.kill("SIGKILL");
+    await first.service.ended;
 
     const second = await startFacilitator();
     expect(await settle(second.url)).toMatchObject(expected);
@@ -105,20 +105,16 @@ describe("the facilitator's door", () => {
     ["PAYMENT_RPC_URL", {}, /PAYMENT_RPC_URL must name at least one node/],
     ["PAYMENT_ASSET", {}, /PAYMENT_ASSET must name the token/],
     ["PAYMENT_ASSET_NAME", {}, /PAYMENT_ASSET needs PAYMENT_ASSET_NAME/],
-    [
-      "FACILITATOR_PAYEES",
-      { PAYMENT_NETWORK: "eip155:8453" },
-      /FACILITATOR_PAYEES must name who may be paid/,
-    ],
+    ["FACILITATOR_PAYEES", { PAYMENT_NETWORK: "eip155:8453" }, /FACILITATOR_PAYEES must list the payees/],
     [
       "FACILITATOR_GAS_PRICE_MAX",
       { PAYMENT_NETWORK: "eip155:424242" },
       /FACILITATOR_GAS_PRICE_MAX must set the most paid per gas/,
     ],
-  ])("does not start without %s", async (left, changed, words) => {
-    const { [left]: _left, ...rest } = environment() as Record<string, string>;
+  ])("does not start without %s", async (missing, changed, message) => {
+    const { [missing]: _missing, ...rest } = environment() as Record<string, string>;
     const { code, err } = await runSextantInProcess(["facilitator"], { ...rest, ...changed });
-    expect(err).toMatch(words);
+    expect(err).toMatch(message);
     expect(code).toBe(78);
   });
 });

@@ -1,5 +1,4 @@
-// `sextant indexer`: follows the chain and writes the rows; a second one stands by until the first is gone.
-
+// `sextant indexer`: follows the chain and writes the rows. Further processes stand by until the first one is gone.
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
@@ -15,7 +14,7 @@ import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
 
-// Often enough for a readiness probe, seldom enough to cost nothing.
+// Frequent enough for readiness probes, and cheap.
 const REPORT_MS = 1_000;
 
 export const indexerCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
@@ -30,15 +29,16 @@ export const indexerCommand: RunCommand = async ({ environment, log, stop, onLis
   const deployment = await readDeployment(config.network);
   const status = createIndexerStatus(log, systemClock);
   const { database, close } = await openConfiguredDatabase(config, log, "indexer");
-  const server = statusServer(config, status, log);
-  const reports = reportEvery(database, status, log);
+  const server = createStatusServer(config, status, log);
+  const reportTimer = startReporting(database, status, log);
   try {
     const url = await server.listen({
       host: config.host,
       port: config.indexerPort,
       portVariable: "INDEXER_PORT",
     });
-    log.info(`Indexing ${deployment.network} (chain ${deployment.chainId}); health and metrics on ${url}`);
+    const { network, chainId } = deployment;
+    log.info({ event: "listening", url, network, chainId }, "Indexer is listening");
     onListening?.(url);
     const { logRangeMax, comparedPercent, auditSeconds, rpcUrls: urls } = config;
     await runIndexer({
@@ -54,14 +54,14 @@ export const indexerCommand: RunCommand = async ({ environment, log, stop, onLis
       onCall: status.onCall,
     });
   } finally {
-    clearInterval(reports);
+    clearInterval(reportTimer);
     await server.close();
     await close();
   }
   return 0;
 };
 
-function statusServer(
+function createStatusServer(
   config: Config<typeof requestSettings>,
   status: IndexerStatus,
   log: Log,
@@ -71,11 +71,13 @@ function statusServer(
   return server;
 }
 
-/** Only the one that writes speaks for the index; a standby would overwrite its report. */
-function reportEvery(database: Database, status: IndexerStatus, log: Log): NodeJS.Timeout {
+/** Stores the status of the writing process; a standby would overwrite it. */
+function startReporting(database: Database, status: IndexerStatus, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     const report = status.report();
     if (report.phase === "standby" || report.phase === "starting") return;
-    writeIndexerStatus(database, report).catch((err) => log.debug({ err }, "The report could not be stored"));
+    writeIndexerStatus(database, report).catch((err) =>
+      log.debug({ event: "report-failed", err }, "The indexer report could not be stored"),
+    );
   }, REPORT_MS);
 }

@@ -1,4 +1,4 @@
-// A move between two databases: everything arrives, compared, and nothing is overwritten or left half done.
+// Moving to another database: everything is copied and compared; nothing is overwritten or left half done.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createTestDatabase,
@@ -21,7 +21,7 @@ import { moveCommand } from "./move.ts";
 let index: AuditedIndex;
 let target: TestDatabase;
 
-// What people wrote and paid, which no chain could give back.
+// Written records and payments, which cannot be read from a chain.
 const WRITTEN = `
   insert into documents (hash, kind, text, size_bytes) values ('0x01', 'catalog', '{"a": 1}', 8);
   insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, execution_plan)
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 async function run(to: string) {
   let out = "";
-  const say = (text: string) => {
+  const print = (text: string) => {
     out += text;
   };
   const environment = { DATABASE_URL: databaseUrlOf(index.database) };
@@ -52,7 +52,7 @@ async function run(to: string) {
     environment,
     options: { to },
     log: silentLog,
-    print: say,
+    print,
     stop: new AbortController().signal,
   });
   return { code, out };
@@ -65,21 +65,21 @@ function openTarget(): Promise<Database> {
   return openDatabase({ connection: target.connection, log: silentLog, ...settings });
 }
 
-describe("a move", { timeout: 120_000 }, () => {
-  it("that fails half way leaves nothing, and can be repeated", async () => {
-    // A row that the new database refuses: the move ends in the middle of its tables.
-    const refusing = await openTarget();
-    await migrate(refusing, migrations, silentLog);
-    await refusing.query("alter table payments add constraint refuse check (amount < 1)");
+describe("sextant move", { timeout: 120_000 }, () => {
+  it("leaves nothing behind when it fails half way, and can be repeated", async () => {
+    // The new database rejects a row, so the move fails in the middle of its tables.
+    const rejecting = await openTarget();
+    await migrate(rejecting, migrations, silentLog);
+    await rejecting.query("alter table payments add constraint reject_all check (amount < 1)");
     await expect(run(urlOfTarget())).rejects.toThrow();
     for (const table of ["documents", "logs", "payments"]) {
-      expect((await refusing.query(`select from ${table}`)).count).toBe(0);
+      expect((await rejecting.query(`select from ${table}`)).count).toBe(0);
     }
-    await refusing.query("alter table payments drop constraint refuse");
-    await refusing.close();
+    await rejecting.query("alter table payments drop constraint reject_all");
+    await rejecting.close();
   });
 
-  it("brings everything, byte for byte, and makes the same rows", async () => {
+  it("copies everything byte for byte and rebuilds the same rows", async () => {
     const { code, out } = await run(urlOfTarget());
     expect(code).toBe(0);
     expect(out).toContain("Moved ");
@@ -107,11 +107,11 @@ describe("a move", { timeout: 120_000 }, () => {
     }
   });
 
-  it("never overwrites: a schema that is not empty is refused", async () => {
+  it("rejects a target schema that is not empty", async () => {
     await expect(run(urlOfTarget())).rejects.toMatchObject({ code: "DATABASE_INCOMPATIBLE" });
   });
 
-  it("is refused while a service uses the database", async () => {
+  it("fails while a service uses the database", async () => {
     const service = await index.database.connect("test");
     await service.query("set application_name to 'sextant portfolio'");
     try {

@@ -1,5 +1,4 @@
-// `sextant move`: everything in this database goes to another PostgreSQL, compared before it counts as moved.
-
+// `sextant move`: copies the database to another PostgreSQL and verifies the copy before it commits.
 import { readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
 import { createRebuildProgress } from "../../indexer/rebuild.ts";
@@ -16,24 +15,25 @@ import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
+import { readStringOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
 import { unavailableDetailReads } from "./rebuild.ts";
 
-// One for the copy, one for questions about it.
+// One connection for the copy, one for queries about it.
 const POOL_MAX = 2;
 
-export const moveCommand: RunCommand = async ({ environment, options, log, stop, print: say }) => {
+export const moveCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const config = readConfig(environment, databaseSettings);
-  const { to } = options;
-  if (typeof to !== "string") {
+  const to = readStringOption(options, "to");
+  if (to === undefined) {
     throw new Fault(
       "USAGE_INVALID",
-      "Say where to: sextant move --to postgres://user:password@host/database.",
+      "--to is required: sextant move --to postgres://user:password@host/database.",
     );
   }
   const source = await openConfiguredDatabase(config, log, "move");
   try {
-    await refuseOthers(source.database);
+    await assertNoServices(source.database);
     const target = await openDatabase({
       connection: { url: new Secret(to) },
       schema: config.databaseSchema,
@@ -47,12 +47,12 @@ export const moveCommand: RunCommand = async ({ environment, options, log, stop,
         target,
         log,
         onTableCopied: ({ name, rows }) =>
-          say(`  ${name.padEnd(24)} ${rows.toLocaleString("en").padStart(14)} rows\n`),
+          print(`  ${name.padEnd(24)} ${rows.toLocaleString("en").padStart(14)} rows\n`),
       });
-      const logs = await makeRows(target, log, stop);
+      const logs = await rebuildCopiedRows(target, log, stop);
       const rows = copied.reduce((sum, table) => sum + table.rows, 0);
-      say(
-        `Moved ${rows.toLocaleString("en")} rows of ${copied.length} tables, each compared with its original, and made the rows of ${logs.toLocaleString("en")} events again.\n` +
+      print(
+        `Moved ${rows.toLocaleString("en")} rows of ${copied.length} tables, each compared with its original, and rebuilt the rows from ${logs.toLocaleString("en")} events.\n` +
           "Set DATABASE_URL to the new database and start the services. The old one is unchanged: keep it until you are sure.\n",
       );
     } finally {
@@ -64,8 +64,8 @@ export const moveCommand: RunCommand = async ({ environment, options, log, stop,
   return 0;
 };
 
-/** A service that goes on writing to the old database would lose what it writes. */
-async function refuseOthers(database: Database): Promise<void> {
+/** A running service would keep writing to the old database, and those writes would be lost. */
+async function assertNoServices(database: Database): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     `SELECT DISTINCT application_name AS name FROM pg_stat_activity
      WHERE datname = current_database() AND application_name LIKE 'sextant %' AND application_name NOT LIKE 'sextant move%'`,
@@ -75,8 +75,8 @@ async function refuseOthers(database: Database): Promise<void> {
   throw new Fault("DATABASE_BUSY", `Stop the services that use this database first: ${names}.`);
 }
 
-/** Returns the number of logs folded; 0 where nothing was ever indexed. */
-async function makeRows(database: Database, log: Log, signal: AbortSignal): Promise<number> {
+/** Returns the number of folded logs; 0 if nothing was ever indexed. */
+async function rebuildCopiedRows(database: Database, log: Log, signal: AbortSignal): Promise<number> {
   const { rows } = await database.query<{ chain_id: string; start_block: string; contracts: object }>(
     "SELECT chain_id, start_block, contracts FROM deployment",
   );
@@ -88,7 +88,8 @@ async function makeRows(database: Database, log: Log, signal: AbortSignal): Prom
     "the stored deployment",
   );
   const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0, signal, bulkWrites: true });
-  if (!lock) throw new Fault("DATABASE_BUSY", "An indexer writes to the new database already; stop it.");
+  if (!lock)
+    throw new Fault("DATABASE_BUSY", "An indexer already writes to the new database; stop it first.");
   try {
     return await rebuildRows(lock, {
       schema: database.schema,

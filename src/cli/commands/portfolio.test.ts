@@ -1,5 +1,4 @@
-// `sextant portfolio` as it is started: refusals in one sentence before anything is opened, and the gift for developers.
-
+// `sextant portfolio`: configuration errors before anything starts, the development bypass, and shutdown.
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
@@ -13,23 +12,28 @@ import { portfolioCommand } from "./portfolio.ts";
 
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
-// Nobody listens there: whoever is refused must not have got as far as asking.
-const NOBODY = "http://127.0.0.1:9";
-const DATABASE_URL = "postgres://nobody:hunter2@127.0.0.1:9/none";
+// Nothing listens there: an invalid configuration must fail before any request.
+const CLOSED_PORT = "http://127.0.0.1:9";
+const DATABASE_URL = "postgres://user:hunter2@127.0.0.1:9/none";
 
 const COMPLETE = {
   DATABASE_URL,
-  RPC_URL_8453: NOBODY,
+  RPC_URL_8453: CLOSED_PORT,
   PAY_TO,
-  PAYMENT_RPC_URL: NOBODY,
+  PAYMENT_RPC_URL: CLOSED_PORT,
   FACILITATOR_PRIVATE_KEY: KEY,
 };
 
 function start(environment: Environment) {
   const { log, logged } = createTestLog();
   const stop = new AbortController();
-  const say = () => undefined;
-  const ended = portfolioCommand({ environment, options: {}, log, print: say, stop: stop.signal });
+  const ended = portfolioCommand({
+    environment,
+    options: {},
+    log,
+    print: () => undefined,
+    stop: stop.signal,
+  });
   return { ended, logged, stop };
 }
 
@@ -37,36 +41,36 @@ function without(...names: readonly (keyof typeof COMPLETE)[]): Environment {
   return Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !names.includes(name as never)));
 }
 
-describe("a start that can not sell anything is refused", () => {
+describe("an invalid configuration", () => {
   const cases: readonly (readonly [string, Environment, RegExp])[] = [
-    ["without anybody to be paid", without("PAY_TO"), /^PAY_TO must be the address that is paid/],
+    ["no payee", without("PAY_TO"), /^PAY_TO must be the address that is paid/],
     [
-      "without a node to read from",
+      "no node",
       without("RPC_URL_8453"),
       /^The portfolio service needs a node of at least one chain: set RPC_URL_8453 for Base/,
     ],
     [
-      "without a node of the chain that is paid on",
+      "no node of the payment chain",
       without("PAYMENT_RPC_URL"),
       /^PAYMENT_RPC_URL must name at least one node of eip155:84532\.$/,
     ],
     [
-      "without an address for clients to come to",
+      "a wildcard host without a public URL",
       { ...COMPLETE, HOST: "0.0.0.0" },
-      /^PORTFOLIO_PUBLIC_URL must say where clients reach the service, because HOST=0\.0\.0\.0 does not\.$/,
+      /^PORTFOLIO_PUBLIC_URL must be the URL for clients, because HOST=0\.0\.0\.0 is not one\.$/,
     ],
     [
-      "without anybody who carries payments out",
+      "no facilitator",
       without("FACILITATOR_PRIVATE_KEY"),
       /^Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY/,
     ],
     [
-      "to give away what is sold for money",
+      "the bypass on a mainnet",
       { ...COMPLETE, X402_DEV_BYPASS: "true", PAYMENT_NETWORK: "eip155:8453" },
       /^X402_DEV_BYPASS gives snapshots away, but payments on eip155:8453 are worth money/,
     ],
     [
-      "to give away on a chain that nobody knows",
+      "the bypass on an unknown chain",
       {
         ...COMPLETE,
         ...{ X402_DEV_BYPASS: "true", PAYMENT_NETWORK: "eip155:4242", PAYMENT_ASSET: PAY_TO },
@@ -75,36 +79,36 @@ describe("a start that can not sell anything is refused", () => {
       /^X402_DEV_BYPASS gives snapshots away, but payments on eip155:4242 are worth money/,
     ],
     [
-      "to give away in production",
+      "the bypass in production",
       { ...COMPLETE, X402_DEV_BYPASS: "true", NODE_ENV: "production" },
       /^X402_DEV_BYPASS gives snapshots away, but NODE_ENV is production/,
     ],
     [
-      "to ask Alchemy without a key",
+      "Alchemy without a key",
       { ...COMPLETE, PORTFOLIO_PROVIDER: "alchemy" },
       /^PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY\.$/,
     ],
     [
-      "to be paid where no token is known",
+      "no token on the payment chain",
       { ...COMPLETE, PAYMENT_NETWORK: "eip155:4242" },
       /^PAYMENT_ASSET must name the token that is paid with on eip155:4242\.$/,
     ],
     [
-      "to be paid in a token of unknown name",
+      "a token without name and version",
       { ...COMPLETE, PAYMENT_ASSET: PAY_TO },
       /^PAYMENT_ASSET needs PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION/,
     ],
-    ["with an address that is none", { ...COMPLETE, PAY_TO: "0x12" }, /^PAY_TO must be an address/],
+    ["a malformed address", { ...COMPLETE, PAY_TO: "0x12" }, /^PAY_TO must be an address/],
+    ["a malformed key", { ...COMPLETE, FACILITATOR_PRIVATE_KEY: "0x5e" }, /^FACILITATOR_PRIVATE_KEY must/],
+    ["a price of zero", { ...COMPLETE, PORTFOLIO_PRICE_USD: "0" }, /^PORTFOLIO_PRICE_USD must be/],
     [
-      "with a key that is none",
-      { ...COMPLETE, FACILITATOR_PRIVATE_KEY: "0x5e" },
-      /^FACILITATOR_PRIVATE_KEY must/,
+      "a price below the smallest unit",
+      { ...COMPLETE, PORTFOLIO_PRICE_USD: "0.0000001" },
+      /^PORTFOLIO_PRICE_USD /,
     ],
-    ["for free", { ...COMPLETE, PORTFOLIO_PRICE_USD: "0" }, /^PORTFOLIO_PRICE_USD must be/],
-    ["finer than the token", { ...COMPLETE, PORTFOLIO_PRICE_USD: "0.0000001" }, /^PORTFOLIO_PRICE_USD /],
   ];
 
-  it.each(cases)("%s", async (_name, environment, sentence) => {
+  it.each(cases)("is rejected: %s", async (_name, environment, sentence) => {
     const error = await start(environment).ended.then(
       () => null,
       (thrown: unknown) => thrown,
@@ -117,23 +121,23 @@ describe("a start that can not sell anything is refused", () => {
     expect(message).not.toMatch(/hunter2|5e5e/);
   });
 
-  it("and a complete one gets as far as its database", async () => {
+  it("is not reported for a complete one, which fails at its database", async () => {
     await expect(start(COMPLETE).ended).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
   });
 });
 
-describe("a gift for developers, where nothing is worth money", () => {
+describe("with X402_DEV_BYPASS", () => {
   let chain: LocalChain;
   let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
   let running: ReturnType<typeof start>;
   let url: string;
 
   const listening = async (service: ReturnType<typeof start>): Promise<string> => {
-    const pattern = /Portfolio service on (http:\/\/[\d.:]+)/;
+    const pattern = /"event":"listening","url":"(http:[^"]+)"/;
     await waitFor(() => pattern.test(service.logged()));
     return pattern.exec(service.logged())?.[1] ?? "";
   };
-  const given = (rpcUrl: string) => ({
+  const environment = (rpcUrl: string) => ({
     ...database.environment,
     ...{ PORTFOLIO_PORT: "0", PAY_TO, X402_DEV_BYPASS: "true", RPC_URL_8453: rpcUrl },
   });
@@ -141,7 +145,7 @@ describe("a gift for developers, where nothing is worth money", () => {
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 8453 });
     database = await createDatabaseEnvironment();
-    running = start(given(chain.rpcUrl));
+    running = start(environment(chain.rpcUrl));
     url = await listening(running);
   });
 
@@ -152,17 +156,17 @@ describe("a gift for developers, where nothing is worth money", () => {
     await chain?.stop();
   });
 
-  it("is told by /health", async () => {
+  it("reports the bypass at /health", async () => {
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ ok: true, x402DevBypass: true });
     expect((await fetch(`${url}/ready`)).status).toBe(200);
   });
 
-  it("is a snapshot without payment, of the chains that have a node", async () => {
+  it("serves snapshots without payment on the chains with a node", async () => {
     const { address } = chain.accounts.payer;
     const client = await openApiClient(url);
-    const answer = await client.call(`/portfolio?address=${address}`);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({
+    const response = await client.call(`/portfolio?address=${address}`);
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({
       chains: ["base"],
       tokens: [{ chain: "base", contract: null, balance: "1000000", spam: false }],
       provider: "rpc",
@@ -170,23 +174,25 @@ describe("a gift for developers, where nothing is worth money", () => {
     expect((await fetch(`${url}/portfolio?address=${address}&chains=ethereum`)).status).toBe(400);
   });
 
-  it("leaves in time, also with a request that waits for a node which says nothing", async () => {
-    let silent = false;
+  it("shuts down in time while a request waits for a hanging node", async () => {
+    let isHanging = false;
     const node = await startFaultyNode({
       upstream: chain.rpcUrl,
-      plan: () => (silent ? { kind: "hang" } : null),
+      plan: () => (isHanging ? { kind: "hang" } : null),
     });
-    const service = start(given(node.url));
-    const its = await listening(service);
-    silent = true;
-    const asked = node.requests.length;
-    const answer = fetch(`${its}/portfolio?address=${chain.accounts.payer.address}`).catch(() => null);
-    await waitFor(() => node.requests.length > asked);
+    const service = start(environment(node.url));
+    const serviceUrl = await listening(service);
+    isHanging = true;
+    const requestsBefore = node.requests.length;
+    const pending = fetch(`${serviceUrl}/portfolio?address=${chain.accounts.payer.address}`).catch(
+      () => null,
+    );
+    await waitFor(() => node.requests.length > requestsBefore);
     const startedMs = Date.now();
     service.stop.abort();
     expect(await service.ended).toBe(0);
     expect(Date.now() - startedMs).toBeLessThan(9_500);
     await node.stop();
-    expect((await answer)?.status).not.toBe(200);
+    expect((await pending)?.status).not.toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-// `sextant portfolio`: the wallet snapshot service, paid per request.
+// `sextant portfolio`: serves wallet snapshots, paid per request.
 import { Registry } from "prom-client";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
@@ -11,8 +11,10 @@ import {
   requestSettings,
 } from "../../config/settings.ts";
 import { createHttpServer, type Readiness } from "../../http/server.ts";
+import { createCloseStack } from "../../lib/close-stack.ts";
 import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline } from "../../lib/shutdown.ts";
+import { waitForAbort } from "../../lib/wait-for-abort.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { checkPaywallConfig, openPortfolioPaywall } from "../../portfolio/http/open-paywall.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../portfolio/http/serve.ts";
@@ -23,7 +25,7 @@ import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { HoldingsProvider } from "../../portfolio/types.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { type RunCommand, waitForAbort } from "../command.ts";
+import type { RunCommand } from "../command.ts";
 
 const settings = {
   ...listenSettings,
@@ -38,48 +40,48 @@ const settings = {
 export const portfolioCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const registry = new Registry();
-  // What is configured wrongly is told before anything is started for it.
+  // Report configuration errors before anything starts.
   checkPaywallConfig(config);
-  refuseNowhere(config);
+  assertPublicUrl(config);
   const provider = openProvider(config);
   let url = `http://${config.host}:${config.portfolioPort}`;
-  const closers: (() => Promise<void> | void)[] = [];
+  const opened = createCloseStack();
   try {
     const nodes = await openPortfolioChains(config, log, stop);
-    closers.push(nodes.close);
+    opened.push(nodes.close);
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
-    closers.push(close);
+    opened.push(close);
     const count = countPaymentOutcomes(registry);
-    const needs = { database, log, count, listenUrl: () => url, signal: stop };
-    const seller = await openPortfolioPaywall(config, needs);
-    closers.push(seller.close);
+    const dependencies = { database, log, count, listenUrl: () => url, signal: stop };
+    const paywall = await openPortfolioPaywall(config, dependencies);
+    opened.push(paywall.close);
     const server = createHttpServer({
       ...config,
       log,
       registry,
-      checkReadiness: () => readiness(database, nodes),
+      checkReadiness: () => checkReadiness(database, nodes),
     });
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
       provider,
       priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
       positionReaders: POSITION_READERS,
-      gate: seller.gate,
-      devBypass: seller.devBypass,
+      gate: paywall.gate,
+      devBypass: paywall.devBypass,
       registry,
       log,
     });
-    closers.push(() => closeWithDeadline(service.close, server.close));
+    opened.push(() => closeWithDeadline(service.close, server.close));
     const address = { host: config.host, port: config.portfolioPort, portVariable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
-    log.info(`Portfolio service on ${url}`);
+    log.info({ event: "listening", url }, "Portfolio service is listening");
     onListening?.(url);
     await waitForAbort(stop);
   } catch (error) {
-    // Told to stop while it waited for a node.
+    // An abort while waiting for a node is a normal shutdown.
     if (!stop.aborted) throw error;
   } finally {
-    for (const end of closers.reverse()) await end();
+    await opened.closeAll();
   }
   return 0;
 };
@@ -92,22 +94,24 @@ function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvide
   return createAlchemyProvider({ key: config.alchemyApiKey, fetch });
 }
 
-/** "Everywhere" is no address that a client could be told to come to. */
-function refuseNowhere({ host, portfolioPublicUrl }: Config<typeof settings>): void {
+/** A wildcard address is not a URL that clients can use. */
+function assertPublicUrl({ host, portfolioPublicUrl }: Config<typeof settings>): void {
   if (portfolioPublicUrl !== null || !["0.0.0.0", "::"].includes(host)) return;
   throw new Fault(
     "CONFIG_INVALID",
-    `PORTFOLIO_PUBLIC_URL must say where clients reach the service, because HOST=${host} does not.`,
+    `PORTFOLIO_PUBLIC_URL must be the URL for clients, because HOST=${host} is not one.`,
   );
 }
 
-async function readiness(database: Database, nodes: PortfolioChains): Promise<Readiness> {
+async function checkReadiness(database: Database, nodes: PortfolioChains): Promise<Readiness> {
   try {
     await database.query("select 1");
   } catch {
-    return { ready: false, reason: "The database does not answer." };
+    return { ready: false, reason: "The database does not respond." };
   }
-  const silent = nodes.unreachableChains();
-  if (silent.length > 0) return { ready: false, reason: `No node answers for ${silent.join(", ")}.` };
+  const unreachable = nodes.unreachableChains();
+  if (unreachable.length > 0) {
+    return { ready: false, reason: `No node responds for ${unreachable.join(", ")}.` };
+  }
   return { ready: true };
 }

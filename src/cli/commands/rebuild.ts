@@ -1,4 +1,4 @@
-// `sextant rebuild`: makes every row again from the stored logs, without a node unless some of them are read again.
+// `sextant rebuild`: rebuilds every row from the stored logs. Needs a node only to read logs again (--reread).
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { splitRpcUrls } from "../../config/node-urls.ts";
@@ -18,13 +18,15 @@ import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
+import { readStringOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
 
-// An indexer that is told to leave does so within ten seconds; waiting a little longer spares the operator a retry.
+// An indexer shuts down within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
 
-export const rebuildCommand: RunCommand = async ({ environment, options, log, stop, print: say }) => {
-  const range = typeof options.reread === "string" ? parseRereadRange(options.reread) : null;
+export const rebuildCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
+  const reread = readStringOption(options, "reread");
+  const range = reread === undefined ? null : parseRereadRange(reread);
   const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
   if (range && config.rpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to read logs again.");
@@ -38,13 +40,12 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
       bulkWrites: true,
       takeOver: true,
     });
-    if (!lock)
-      throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then rebuild again.");
+    if (!lock) throw new Fault("DATABASE_BUSY", "An indexer writes to this schema; stop it, then retry.");
     try {
       await lock.transaction((session) => claimSchema(session, deployment));
       if (range) {
-        const logs = await reread(lock, { range, deployment, config, log, stop });
-        say(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
+        const logs = await rereadRange(lock, { range, deployment, config, log, stop });
+        print(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
       }
       const startedMs = systemClock.nowMs();
       const logs = await rebuildRows(lock, {
@@ -55,7 +56,7 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
         onProgress: createRebuildProgress(log, systemClock),
       });
       const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
-      say(
+      print(
         `Rebuilt ${tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
       );
     } finally {
@@ -67,7 +68,7 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
   return 0;
 };
 
-async function reread(
+async function rereadRange(
   lock: Lock,
   options: {
     readonly range: RereadRange;

@@ -1,4 +1,4 @@
-// `sextant serve`: indexer, API and, where it is configured, the portfolio service, on one database in one process.
+// `sextant serve`: runs the indexer, the API and, if configured, the portfolio service in one process on one database.
 import { join } from "node:path";
 import { openSharedPostgres, socketUrl } from "@sextant/embedded-postgres/shared";
 import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
@@ -25,30 +25,30 @@ type Service = { readonly name: "indexer" | "api" | "portfolio"; readonly run: R
 const settings = { ...databaseSettings, ...indexerSettings, ...portfolioSettings, ...paywallSettings };
 
 export const serveCommand: RunCommand = async (context) => {
-  const { options, print: say } = context;
-  const given = withOptions(context.environment, options);
-  const config = readConfig(given, settings);
+  const { options, print } = context;
+  const overridden = withOptions(context.environment, options);
+  const config = readConfig(overridden, settings);
   if (config.rpcUrls.length === 0) {
     throw new Fault(
       "CONFIG_INVALID",
-      "Name a node of the chain, such as: sextant serve --rpc https://sepolia.base.org",
+      "A node of the chain is required, such as: sextant serve --rpc https://sepolia.base.org",
     );
   }
   const deployment = await readDeployment(config.network);
-  // The status view is for the person who started it; services log warnings only, unless a level is set.
-  const log = given.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
-  say(`Starting ${deployment.network} (chain ${deployment.chainId}) …\n`);
-  const { database, environment, close } = await openServeDatabase(given, config, log);
+  // The status view replaces the info log, unless a level is set.
+  const log = overridden.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
+  print(`Starting ${deployment.network} (chain ${deployment.chainId}) …\n`);
+  const { database, environment, close } = await openServeDatabase(overridden, config, log);
   const services = startServices(config, { ...context, environment, log });
   try {
     const urls = await Promise.race([services.listening, services.ended.then(() => null)]);
-    if (urls !== null) say(formatServeBanner(urls, { deployment, dataFolder: dataFolderOf(config) }));
-    const screen = startStatusLine(say, async () => formatServeStatus(await readServeStatus(database)));
+    if (urls !== null) print(formatServeBanner(urls, { deployment, dataFolder: dataFolderOf(config) }));
+    const statusLine = startStatusLine(print, async () => formatServeStatus(await readServeStatus(database)));
     try {
       await services.ended;
     } finally {
-      clearInterval(screen);
-      say("\nStopping …\n");
+      clearInterval(statusLine);
+      print("\nStopping …\n");
     }
   } finally {
     await services.stop();
@@ -58,10 +58,10 @@ export const serveCommand: RunCommand = async (context) => {
   return 0;
 };
 
-/** What is named on the command line wins over the environment. */
+/** Options override the environment. */
 function withOptions(environment: Environment, options: CommandContext["options"]): Environment {
-  const named = { NETWORK: options.network, RPC_URL: options.rpc, SEXTANT_DATA: options.data };
-  const given = Object.entries(named).filter(
+  const variables = { NETWORK: options.network, RPC_URL: options.rpc, SEXTANT_DATA: options.data };
+  const given = Object.entries(variables).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
   );
   return { ...environment, ...Object.fromEntries(given) };
@@ -71,7 +71,7 @@ function dataFolderOf({ databaseUrl, dataFolder }: Config<typeof databaseSetting
   return databaseUrl === null ? dataFolder : null;
 }
 
-/** One embedded server for all services, which then find it as they would any other. */
+/** Starts one embedded server for all services and passes it to them as DATABASE_URL. */
 async function openServeDatabase(
   environment: Environment,
   config: Config<typeof databaseSettings>,
@@ -103,46 +103,46 @@ async function openServeDatabase(
 }
 
 type Services = {
-  /** The address of each service, once all listen. */
+  /** URL of each service, once all listen. */
   readonly listening: Promise<ReadonlyMap<Service["name"], string>>;
-  /** Rejects with the failure of the first service that fails. */
+  /** Rejects when a service fails. */
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 };
 
-/** All of them stop with the first one that ends, so that a supervisor sees one process with one outcome. */
+/** When one service ends, all stop, so that a supervisor sees one process with one exit code. */
 function startServices(config: Config<typeof settings>, context: CommandContext): Services {
   const services: readonly Service[] = [
     { name: "indexer", run: indexerCommand },
     { name: "api", run: apiCommand },
-    ...(sellsSnapshots(config) ? [{ name: "portfolio", run: portfolioCommand } as const] : []),
+    ...(isPortfolioConfigured(config) ? [{ name: "portfolio", run: portfolioCommand } as const] : []),
   ];
-  const leaving = new AbortController();
-  const stop = AbortSignal.any([context.stop, leaving.signal]);
+  const shutdown = new AbortController();
+  const stop = AbortSignal.any([context.stop, shutdown.signal]);
   const urls = new Map<Service["name"], string>();
-  let tell: (urls: ReadonlyMap<Service["name"], string>) => void = () => undefined;
+  let onAllListening: (urls: ReadonlyMap<Service["name"], string>) => void = () => undefined;
   const listening = new Promise<ReadonlyMap<Service["name"], string>>((resolve) => {
-    tell = resolve;
+    onAllListening = resolve;
   });
   const running = services.map(({ name, run }) => {
     const onListening = (url: string) => {
       urls.set(name, url);
-      if (urls.size === services.length) tell(urls);
+      if (urls.size === services.length) onAllListening(urls);
     };
     const log = context.log.child({ service: name });
-    return run({ ...context, log, stop, onListening }).finally(() => leaving.abort());
+    return run({ ...context, log, stop, onListening }).finally(() => shutdown.abort());
   });
   return {
     listening,
     ended: Promise.all(running),
     async stop() {
-      leaving.abort();
+      shutdown.abort();
       await Promise.allSettled(running);
     },
   };
 }
 
-function sellsSnapshots(config: Config<typeof settings>): boolean {
+function isPortfolioConfigured(config: Config<typeof settings>): boolean {
   const nodes = [
     config.rpcUrlsBase,
     config.rpcUrlsEthereum,

@@ -1,13 +1,14 @@
-// The command run in this process instead of one of its own: the same front door, many times as quick to open.
+// Runs the `sextant` command in this process: the same entry point, many times faster than a child process.
 import { EventEmitter } from "node:events";
 import { main } from "../../../src/cli/main.ts";
 
 export type CommandResult = { readonly code: number; readonly out: string; readonly err: string };
 
-/** For commands that end by themselves. It reads the environment it is given and no .env file but that of this folder. */
+/** For commands that end by themselves. Reads only the given environment and the .env file of `cwd`. */
 export async function runSextantInProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  cwd: string = process.cwd(),
 ): Promise<CommandResult> {
   const written = { out: "", err: "" };
   const stream = (name: keyof typeof written) => ({
@@ -23,8 +24,9 @@ export async function runSextantInProcess(
     stdout: stream("out"),
     stderr: stream("err"),
     exitCode: 0,
+    cwd: () => cwd,
     exit: () => undefined,
   });
-  await main(host as unknown as NodeJS.Process);
+  await main(host);
   return { code: host.exitCode, ...written };
 }

@@ -1,0 +1,202 @@
+// Runs everything on this machine: chains, simulator, database, indexer, API, facilitator and portfolio service.
+import { serveApi } from "../api/serve.ts";
+import type { Config } from "../config/read-config.ts";
+import type {
+  apiSettings,
+  databaseSettings,
+  facilitatorSettings,
+  indexerSettings,
+  listenSettings,
+  paymentSettings,
+  paywallSettings,
+  portfolioSettings,
+  requestSettings,
+  writeSettings,
+} from "../config/settings.ts";
+import { createHttpServer, type HttpServer, type ListenAddress } from "../http/server.ts";
+import { addStatusRoutes } from "../http/status-routes.ts";
+import { createIndexerStatus, type IndexerStatus } from "../indexer/status.ts";
+import { startStatusLine } from "../indexer/status-line.ts";
+import { systemClock } from "../lib/clock.ts";
+import { type CloseStack, createCloseStack } from "../lib/close-stack.ts";
+import type { Log } from "../lib/log.ts";
+import { Secret } from "../lib/secret.ts";
+import { closeWithDeadline } from "../lib/shutdown.ts";
+import { waitForAbort } from "../lib/wait-for-abort.ts";
+import { createFacilitatorServer } from "../payments/facilitator/server.ts";
+import type { Database } from "../store/postgres/database.ts";
+import { openLocalDatabase } from "./database.ts";
+import { startLocalIndexing, waitUntilSynced } from "./indexing.ts";
+import { type LocalMarket, startLocalMarkets } from "./markets.ts";
+import { createLocalPaymentConfig, type LocalPortfolioService, serveLocalPortfolio } from "./portfolio.ts";
+import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
+import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
+import { formatLocalBanner, formatLocalStatus, readLocalCounters } from "./status-view.ts";
+
+type LocalConfig = Config<
+  typeof listenSettings &
+    typeof requestSettings &
+    typeof apiSettings &
+    typeof databaseSettings &
+    typeof indexerSettings &
+    typeof writeSettings &
+    typeof portfolioSettings &
+    typeof paymentSettings &
+    typeof paywallSettings &
+    typeof facilitatorSettings
+>;
+
+type LocalRunOptions = {
+  readonly seed: number;
+  /** Whether the simulator keeps running after the initial data exists. */
+  readonly traffic: boolean;
+  /** Folder in which the database stays after the run. */
+  readonly keepFolder: string | undefined;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  readonly print: (text: string) => void;
+};
+
+/** Runs until `stop` aborts, or rejects when a part fails. */
+export async function runLocal(config: LocalConfig, options: LocalRunOptions): Promise<void> {
+  const { log, stop, print } = options;
+  const status = createIndexerStatus(log, systemClock);
+  await assertPortsFree(config, log);
+  const opened = createCloseStack();
+  try {
+    print("Starting three chains, a database and the simulator …\n");
+    const backends = await startBackends(config, options, opened);
+    const { database, simulation, markets } = backends;
+    const indexing = startLocalIndexing(database, simulation, config, status, { log, stop });
+    opened.push(indexing.close);
+    const { urls, portfolio } = await startServices(config, { ...backends, status, log }, opened);
+    const run = { urls, simulation, markets, offer: portfolio.offer };
+    const file = await writeLocalState(config.dataFolder, run);
+    opened.push(() => deleteLocalState(file));
+    await Promise.race([waitUntilSynced(status, stop), indexing.failed]);
+    const traffic = options.traffic ? simulation.run(stop) : waitForAbort(stop);
+    print(formatLocalBanner({ ...run, file }));
+    const statusLine = startStatusLine(print, async () =>
+      formatLocalStatus({
+        ...(await readLocalCounters(database)),
+        steps: simulation.counters().steps,
+        paid: portfolio.settledCount(),
+        report: status.report(),
+      }),
+    );
+    try {
+      await Promise.race([waitForAbort(stop), indexing.failed, traffic.then(() => waitForAbort(stop))]);
+    } finally {
+      clearInterval(statusLine);
+      print("\nStopping …\n");
+    }
+  } finally {
+    await opened.closeAll();
+  }
+}
+
+type Backends = {
+  readonly database: Database;
+  readonly simulation: LocalSimulation;
+  readonly markets: readonly LocalMarket[];
+};
+
+/** Starts the independent parts concurrently: each takes seconds. */
+async function startBackends(
+  config: LocalConfig,
+  { seed, keepFolder, log, stop }: LocalRunOptions,
+  opened: CloseStack,
+): Promise<Backends> {
+  const [database, simulation, markets] = await Promise.allSettled([
+    openLocalDatabase(config, keepFolder, log),
+    startLocalSimulation({ seed, signal: stop }),
+    startLocalMarkets(log),
+  ]);
+  if (database.status === "fulfilled") opened.push(database.value.close);
+  if (simulation.status === "fulfilled") opened.push(simulation.value.stop);
+  if (markets.status === "fulfilled") opened.push(markets.value.stop);
+  return {
+    database: unwrapSettled(database).database,
+    simulation: unwrapSettled(simulation),
+    markets: unwrapSettled(markets).markets,
+  };
+}
+
+type ServiceDependencies = Backends & { readonly status: IndexerStatus; readonly log: Log };
+
+async function startServices(
+  config: LocalConfig,
+  dependencies: ServiceDependencies,
+  opened: CloseStack,
+): Promise<{ readonly urls: LocalUrls; readonly portfolio: LocalPortfolioService }> {
+  const { database, simulation, log } = dependencies;
+  const addresses = listenAddresses(config);
+  const api = await startApi(config, dependencies, opened);
+  const paymentConfig = { ...config, ...createLocalPaymentConfig(simulation) };
+  const { server: facilitatorServer } = await createFacilitatorServer(paymentConfig, { database, log });
+  opened.push(() => closeWithDeadline(facilitatorServer.close));
+  const facilitator = await facilitatorServer.listen(addresses.facilitator);
+
+  let portfolioUrl = "http://127.0.0.1";
+  const server = createServer(config, dependencies);
+  const portfolio = await serveLocalPortfolio(server.app, {
+    ...dependencies,
+    config,
+    facilitatorUrl: facilitator,
+    listenUrl: () => portfolioUrl,
+  });
+  opened.push(() => closeWithDeadline(portfolio.close, server.close));
+  portfolioUrl = await server.listen(addresses.portfolio);
+  return { urls: { api, facilitator, portfolio: portfolioUrl }, portfolio };
+}
+
+async function startApi(
+  config: LocalConfig,
+  dependencies: ServiceDependencies,
+  opened: CloseStack,
+): Promise<string> {
+  const { database, simulation, status, log } = dependencies;
+  const server = createServer(config, dependencies);
+  addStatusRoutes(server.app, status.registry);
+  let url = "";
+  const writes = {
+    deployment: simulation.deployment,
+    config,
+    urls: [new Secret(simulation.rpcUrl)],
+    listenUrl: () => url,
+  };
+  const api = serveApi(server, { database, log, writes });
+  opened.push(api.close, server.close);
+  url = await server.listen(listenAddresses(config).api);
+  return url;
+}
+
+function createServer(
+  config: LocalConfig,
+  { status, log }: Pick<ServiceDependencies, "status" | "log">,
+): HttpServer {
+  return createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
+}
+
+function listenAddresses(config: LocalConfig): Record<keyof LocalUrls, ListenAddress> {
+  const { host, apiPort, portfolioPort, facilitatorPort } = config;
+  return {
+    api: { host, port: apiPort, portVariable: "API_PORT" },
+    portfolio: { host, port: portfolioPort, portVariable: "PORTFOLIO_PORT" },
+    facilitator: { host, port: facilitatorPort, portVariable: "FACILITATOR_PORT" },
+  };
+}
+
+/** Reports a port in use before anything else starts. */
+async function assertPortsFree(config: LocalConfig, log: Log): Promise<void> {
+  for (const address of Object.values(listenAddresses(config))) {
+    const probe = createHttpServer({ ...config, log, checkReadiness: async () => ({ ready: true }) });
+    await probe.listen(address);
+    await probe.close();
+  }
+}
+
+function unwrapSettled<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === "rejected") throw result.reason;
+  return result.value;
+}

@@ -1,0 +1,146 @@
+// HTTP server of the facilitator: verify and settle endpoints, readiness, metrics and OpenAPI document.
+import { Counter, Registry } from "prom-client";
+import { findChainById } from "../../chain/chains/chains.ts";
+import { createRpc } from "../../chain/rpc/client.ts";
+import type { Config } from "../../config/read-config.ts";
+import type {
+  facilitatorSettings,
+  listenSettings,
+  paymentSettings,
+  requestSettings,
+} from "../../config/settings.ts";
+import { readVersion } from "../../config/version.ts";
+import { buildOpenApiDocument } from "../../http/openapi/document.ts";
+import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
+import { addOpenApiRoutes } from "../../http/routes/documents.ts";
+import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
+import { createHttpServer, type HttpServer, type Readiness } from "../../http/server.ts";
+import { addStatusRoutes } from "../../http/status-routes.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import {
+  type PaymentAssetConfig,
+  type PaymentToken,
+  readPaymentToken,
+  resolvePaymentAsset,
+} from "../payment-token.ts";
+import { createFacilitatorEndpoints } from "./endpoints.ts";
+import type { LocalFacilitator } from "./local.ts";
+import { checkGasSettings, openLocalFacilitator } from "./open-local.ts";
+
+type FacilitatorConfig = Config<
+  typeof listenSettings & typeof requestSettings & typeof paymentSettings & typeof facilitatorSettings
+>;
+
+const API_INFO = {
+  title: "Sextant facilitator",
+  description:
+    "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain.",
+};
+
+/** Returns the server before it listens. Throws if the token on chain is not the configured one. */
+export async function createFacilitatorServer(
+  config: FacilitatorConfig,
+  needs: { readonly database: Database; readonly log: Log; readonly signal?: AbortSignal },
+): Promise<{ readonly server: HttpServer; readonly address: Hex }> {
+  const { database, log, signal } = needs;
+  const asset = resolvePaymentAsset(config);
+  const { privateKey, urls } = checkFacilitatorConfig(config);
+  const token = await verifyToken(config, asset, log, signal);
+  const facilitator = openLocalFacilitator(config, token, { privateKey, urls, database, log });
+  const registry = new Registry();
+  const counter = new Counter({
+    name: "sextant_facilitator_requests_total",
+    help: "Payments verified and settled, by outcome.",
+    labelNames: ["operation", "outcome"],
+    registers: [registry],
+  });
+  const payees = config.facilitatorPayees.map((payee) => payee.toLowerCase() as Hex);
+  const endpoints = createFacilitatorEndpoints({
+    facilitator,
+    log,
+    rules: {
+      network: asset.network,
+      asset: asset.asset,
+      assetName: asset.name,
+      assetVersion: asset.version,
+      amountMin: BigInt(config.facilitatorAmountMin),
+      payees: payees.length > 0 ? payees : null,
+    },
+    count: (operation, outcome) => counter.inc({ operation, outcome }),
+  });
+  const server = createHttpServer({
+    ...config,
+    log,
+    registry,
+    checkReadiness: () => checkReadiness(facilitator, database, log),
+  });
+  addEndpointRoutes(server.app, endpoints);
+  addStatusRoutes(server.app, registry);
+  const routes = [...endpoints.map(describeEndpoint), ...serviceRoutes];
+  addOpenApiRoutes(server.app, buildOpenApiDocument({ ...API_INFO, version: readVersion() }, routes));
+  return { server, address: facilitator.address };
+}
+
+/** Rejects a configuration that cannot settle anything, or that would pay gas for arbitrary payees. */
+export function checkFacilitatorConfig(config: FacilitatorConfig) {
+  const asset = resolvePaymentAsset(config);
+  const { facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
+  if (privateKey === null) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "FACILITATOR_PRIVATE_KEY must be the key of the account that pays the gas.",
+    );
+  }
+  if (urls.length === 0) {
+    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${asset.network}.`);
+  }
+  // On a mainnet, a facilitator for anyone would let strangers spend its gas.
+  if (config.facilitatorPayees.length === 0 && findChainById(asset.chainId)?.mainnet !== false) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "FACILITATOR_PAYEES must list the payees to settle payments for on this chain.",
+    );
+  }
+  checkGasSettings(config, asset);
+  return { privateKey, urls };
+}
+
+async function verifyToken(
+  { paymentRpcUrls: urls }: FacilitatorConfig,
+  asset: PaymentAssetConfig,
+  log: Log,
+  signal: AbortSignal | undefined,
+): Promise<PaymentToken> {
+  const rpc = createRpc({ urls, chainId: asset.chainId, log });
+  try {
+    return await readPaymentToken(rpc, asset, { log, signal });
+  } finally {
+    rpc.close();
+  }
+}
+
+async function checkReadiness(
+  facilitator: LocalFacilitator,
+  database: Database,
+  log: Log,
+): Promise<Readiness> {
+  try {
+    await database.query("select 1");
+  } catch (err) {
+    log.debug({ event: "database-unreachable", err }, "The facilitator's database does not respond");
+    return { ready: false, reason: "The database does not respond." };
+  }
+  try {
+    if ((await facilitator.readGasBalance()) > 0n) return { ready: true };
+    return {
+      ready: false,
+      reason: `The account ${facilitator.address} cannot pay gas: its balance is zero.`,
+    };
+  } catch (err) {
+    log.debug({ event: "gas-balance-unreadable", err }, "The facilitator's gas balance could not be read");
+    return { ready: false, reason: "No node responds." };
+  }
+}
