@@ -1,4 +1,4 @@
-// Two filters at once, each with many rows and none in common: declared slow, or found by an index over both.
+// Two filters with many matches each and none in common: declared slow, or served by an index over both.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
@@ -20,14 +20,14 @@ let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 const hex = (digits: number, number: string) => `'0x' || lpad(to_hex(${number}), ${digits}, '0')`;
 const digitsOf = (column: string) => (/hash|schema|subject/.test(column) ? 64 : 40);
 
-/** The columns that an index begins with share out the rows: no row has the value 1 in two of them. */
+/** Columns that an index begins with partition the rows: no row has the value 1 in two of them. */
 function sampleOf(table: Table, column: string): string {
   const { sql, nullable } = table.columns[column] ?? { sql: "", nullable: true };
   if (table.key.includes(column)) return sql.startsWith("text") ? hex(40, "i") : "i";
   const listedBy = [...new Set(table.indexes.map(([first]) => first))];
-  const turn = listedBy.indexOf(column);
-  if (turn < 0 && nullable) return "null";
-  const isOne = turn < 0 ? "true" : `i % ${listedBy.length} = ${turn}`;
+  const position = listedBy.indexOf(column);
+  if (position < 0 && nullable) return "null";
+  const isOne = position < 0 ? "true" : `i % ${listedBy.length} = ${position}`;
   if (sql === "boolean") return isOne;
   const number = `case when ${isOne} then 1 else 2 end`;
   return sql.startsWith("text") ? hex(digitsOf(column), number) : number;
@@ -70,11 +70,11 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 function pairsOf(read: Read): [string, Read, Record<string, unknown>][] {
   const filters = read.parameters
-    .filter(({ name, in: place }) => place === "query" && !PAGING.includes(name))
+    .filter((parameter) => parameter.in === "query" && !PAGING.includes(parameter.name))
     .map(({ name }) => name);
   return filters.flatMap((one, at) =>
     filters.slice(at + 1).map((other): [string, Read, Record<string, unknown>] => {
-      for (const name of [one, other]) if (!(name in VALUES)) throw new Error(`no value to try ${name} with`);
+      for (const name of [one, other]) if (!(name in VALUES)) throw new Error(`no sample value for ${name}`);
       return [`${read.path} ${one} and ${other}`, read, { [one]: VALUES[one], [other]: VALUES[other] }];
     }),
   );
@@ -85,23 +85,23 @@ const pairs = lists.flatMap(pairsOf);
 const input = { asOf: null, provenance: false };
 
 describe("a pair of filters", () => {
-  it.each(pairs)("is slow or looks at little: %s", async (_title, read, values) => {
+  it.each(pairs)("is slow or visits few rows: %s", async (_title, read, values) => {
     const plan = read.plan({ ...input, values });
     if (plan.cost === "slow") return;
-    const found = await measureStatementCost(opened.database, plan.sql);
-    expect(found.whole).toEqual([]);
-    expect(found.removed).toBeLessThan(REMOVED_MAX);
-    expect(found.pages).toBeLessThan(PAGES_MAX);
+    const cost = await measureStatementCost(opened.database, plan.sql);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.removed).toBeLessThan(REMOVED_MAX);
+    expect(cost.pages).toBeLessThan(PAGES_MAX);
   });
 
-  it("is quick where one index begins with both columns", () => {
+  it("is quick if one index begins with both columns", () => {
     const quick = pairs.filter(([, read, values]) => read.plan({ ...input, values }).cost === "quick");
     expect(quick.map(([title]) => title)).toEqual(["/trust-signals subject_type and subject_id"]);
   });
 });
 
-describe("intents by their state", () => {
-  it("are slow where the expired ones are wanted, because these lie among all that are live", () => {
+describe("intents by status", () => {
+  it("are slow for expired ones, which are mixed with live ones", () => {
     const read = lists.find(({ path }) => path === "/intents");
     const costs = ["open", "filled", "cancelled", "expired"].map(
       (status) => read?.plan({ ...input, values: { status } }).cost,

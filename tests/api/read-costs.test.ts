@@ -1,20 +1,21 @@
-// What a read costs does not grow with the tables: PostgreSQL looks at hardly more rows than it answers with.
+// The cost of a read does not grow with the tables: PostgreSQL visits hardly more rows than it returns.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read } from "../../src/schema/reads/read.ts";
 import { type SqlText, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
+import { buildReadText } from "../../src/store/index/reader.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
-import { measureStatementCost, wrapReadStatement } from "../support/index/statement-cost.ts";
+import { describePlan, explainStatement, measureStatementCost } from "../support/index/statement-cost.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const ROWS = 5_000;
 const NOW = 1_800_000_000;
-// Of each table, as many rows have changed after the block that is looked back to.
+// Rows of each table that changed after the earlier block.
 const CHANGED = 50;
-// Pages of an index and the rows they lead to, for a page of 51 records with two joins; a whole table has thousands.
+// Index and heap pages for 51 records with two joins; a whole table has thousands.
 const PAGES_MAX = 600;
 const REMOVED_MAX = 200;
 
@@ -26,13 +27,13 @@ let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 const hex = (digits: number, number: string) => `'0x' || lpad(to_hex(${number}), ${digits}, '0')`;
 
 const SPECIAL: Readonly<Record<string, string>> = {
-  // Few are open in truth; the others that were never closed have expired long ago.
+  // Few are really open; the others that were never closed expired long ago.
   "intents.deadline": `case when i % 500 = 7 then ${NOW} + i else i end`,
   "intents.status": "case when i % 4 = 3 then 'OPEN' else 'FILLED' end",
   "policies.policy_type": "'TARGET_ALLOWLIST'",
   "policies.account": hex(40, "i / 1000"),
   "bids.intent_id": "i / 20",
-  // What is rare is found as quickly as what is common.
+  // Rare values must be found as quickly as common ones.
   "trust_signals.subject_type": "case when i = 9 then 3 else 0 end",
   "trust_signals.kind": "case when i % 2000 = 9 then 2 else 1 end",
   "merchants.active": "i % 2000 <> 9",
@@ -100,21 +101,21 @@ const PAGING = ["limit", "offset", "cursor"];
 const NEVER: SqlText = sql`select 1 / 0`;
 
 function pathValues({ parameters }: Read): Record<string, unknown> {
-  const own = parameters.filter(({ in: place }) => place === "path");
-  return Object.fromEntries(own.map(({ name }) => [name, PATH_VALUES[name]]));
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  return Object.fromEntries(inPath.map(({ name }) => [name, PATH_VALUES[name]]));
 }
 
 function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
   const base = pathValues(read);
   const filters = read.parameters.filter(
-    ({ name, in: place }) => place === "query" && !PAGING.includes(name),
+    (parameter) => parameter.in === "query" && !PAGING.includes(parameter.name),
   );
   const required = Object.fromEntries(
     filters.filter((each) => each.required).map(({ name }) => [name, FILTER_VALUES[name]?.[0]]),
   );
   const narrowed = filters.flatMap(({ name }) => {
     const values = FILTER_VALUES[name];
-    if (!values) throw new Error(`no value to try ${name} with`);
+    if (!values) throw new Error(`no sample value for ${name}`);
     return values.map((value) => ({ ...base, ...required, [name]: value }));
   });
   return [{ ...base, ...required }, ...narrowed].map((values) => [
@@ -127,12 +128,12 @@ function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
 const lists = indexReads.filter(({ parameters }) => parameters.some(({ name }) => name === "cursor"));
 const input = { asOf: null, provenance: false };
 
-describe("a read of today", () => {
-  it.each(indexReads.flatMap(casesOf))("looks at little: %s", async (_title, read, values) => {
-    const found = await measureStatementCost(opened.database, read.plan({ ...input, values }).sql);
-    expect(found.whole).toEqual([]);
-    expect(found.removed).toBeLessThan(REMOVED_MAX);
-    expect(found.pages).toBeLessThan(PAGES_MAX);
+describe("a read of the newest block", () => {
+  it.each(indexReads.flatMap(casesOf))("visits few rows: %s", async (_title, read, values) => {
+    const cost = await measureStatementCost(opened.database, read.plan({ ...input, values }).sql);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.removed).toBeLessThan(REMOVED_MAX);
+    expect(cost.pages).toBeLessThan(PAGES_MAX);
   });
 });
 
@@ -143,17 +144,17 @@ describe("open intents", () => {
     read?.plan({ ...input, values: { status: "open", ...values } }).sql ?? NEVER;
 
   async function idsOf({ text, values }: SqlText): Promise<unknown[]> {
-    const { rows } = await opened.database.query({ text: wrapReadStatement(text), values: values as never });
+    const { rows } = await opened.database.query({ text: buildReadText(text), values: values as never });
     return rows.map((row) => row.intent_id);
   }
 
   it.each([
     ["most are live", LIVE],
-    ["half of them are live, the older half", `case when intent_id < 2500 then ${LIVE} else 1 end`],
+    ["the older half is live", `case when intent_id < 2500 then ${LIVE} else 1 end`],
     ["one in ten is live", `case when (intent_id / 4)::int % 10 = 0 then ${LIVE} else 1 end`],
     ["few are live, the oldest", `case when intent_id < 100 then ${LIVE} else 1 end`],
     ["none is live", "1"],
-  ])("cost little and are complete where %s", async (_title, deadline) => {
+  ])("are complete and cheap if %s", async (_title, deadline) => {
     const before =
       "create temporary table deadlines_before as select intent_id, deadline from intents where valid_to is null";
     const client = await opened.database.connect("test");
@@ -173,10 +174,10 @@ describe("open intents", () => {
       expect(later.filter((id) => id !== null)).toEqual(expected.slice(2, 103));
       const skipped = await idsOf(open({ limit: 10, offset: "150" }));
       expect(skipped.filter((id) => id !== null)).toEqual(expected.slice(150, 161));
-      const found = await measureStatementCost(opened.database, open());
-      expect(found.whole).toEqual([]);
-      // An expired intent that is newer than every live one is looked at; there are at most 1,250 in all.
-      expect(found.pages).toBeLessThan(PAGES_MAX * 3);
+      const cost = await measureStatementCost(opened.database, open());
+      expect(cost.scanned).toEqual([]);
+      // Expired intents that are newer than every live one are visited, at most 1,250.
+      expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
     } finally {
       await client.query(
         "update intents i set deadline = b.deadline from deadlines_before b where b.intent_id = i.intent_id and i.valid_to is null",
@@ -189,7 +190,7 @@ describe("open intents", () => {
 
 describe("a page deep in a list", () => {
   it.each(lists.map((read) => [read.path, read] as const))(
-    "costs what the first does: %s",
+    "costs as much as the first page: %s",
     async (_path, read) => {
       const [[, , values] = ["", read, {}]] = casesOf(read);
       const cursor = await deepCursor(read, values);
@@ -206,28 +207,28 @@ describe("a page deep in a list", () => {
   async function deepCursor(read: Read, values: Record<string, unknown>): Promise<readonly string[]> {
     const { sql } = read.plan({ ...input, values: { ...values, limit: 100_000 } });
     const counted = await opened.database.query<{ count: string }>({
-      text: `select count(*) from (${wrapReadStatement(sql.text)}) every`,
+      text: `select count(*) from (${buildReadText(sql.text)}) every`,
       values: sql.values as never,
     });
     const offset = String(Math.floor(Number(counted.rows[0]?.count) * 0.8));
     const plan = read.plan({ ...input, values: { ...values, limit: 1, offset } });
     const { rows } = await opened.database.query({
-      text: wrapReadStatement(plan.sql.text),
+      text: buildReadText(plan.sql.text),
       values: plan.sql.values as never,
     });
-    const answered = { columns: Object.keys(rows[0] ?? {}), rows: rows.map(Object.values) };
-    const { pagination } = plan.assemble(answered) as { pagination: { next_cursor?: string } };
+    const resultRows = { columns: Object.keys(rows[0] ?? {}), rows: rows.map(Object.values) };
+    const { pagination } = plan.assemble(resultRows) as { pagination: { next_cursor?: string } };
     expect(pagination.next_cursor).toBeDefined();
     return JSON.parse(Buffer.from(String(pagination.next_cursor), "base64url").toString());
   }
 });
 
-// The API runs what is declared quick on connections that all reads share, so the declaration must hold.
-describe("what a plan declares", () => {
+// Quick reads share connections, so the declaration must be right.
+describe("the declared cost of a plan", () => {
   const QUICK_OFFSET = "1000";
 
   it.each(lists.map((read) => [read.path, read] as const))(
-    "calls a list at an earlier block, and one that skips many rows, slow: %s",
+    "is slow for a list at an earlier block or with a large offset: %s",
     (_path, read) => {
       const [[, , values] = ["", read, {}]] = casesOf(read);
       expect(read.plan({ ...input, values }).cost).toBe("quick");
@@ -237,7 +238,7 @@ describe("what a plan declares", () => {
     },
   );
 
-  it("calls a record by its key quick at any block", () => {
+  it("is quick for a record by key, at any block", () => {
     const records = indexReads.filter((read) => !lists.includes(read) && read.recentOnly !== true);
     for (const asOf of [null, 1n]) {
       const costs = records.map((read) => read.plan({ ...input, asOf, values: pathValues(read) }).cost);
@@ -245,28 +246,39 @@ describe("what a plan declares", () => {
     }
   });
 
-  it("lets the deepest quick offset look at the rows it skips and no more", async () => {
+  it("allows the largest quick offset to visit only the rows it skips", async () => {
     const read = lists.find(({ path }) => path === "/attestations");
-    const found = await measureStatementCost(
+    const cost = await measureStatementCost(
       opened.database,
       read?.plan({ ...input, values: { offset: QUICK_OFFSET } }).sql ?? NEVER,
     );
-    expect(found.whole).toEqual([]);
-    expect(found.removed).toBeLessThan(REMOVED_MAX);
-    expect(found.pages).toBeLessThan(Number(QUICK_OFFSET) + PAGES_MAX);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.removed).toBeLessThan(REMOVED_MAX);
+    expect(cost.pages).toBeLessThan(Number(QUICK_OFFSET) + PAGES_MAX);
   });
 });
 
-// Filters over what changes have no index of the past; those over what never changes need none.
+// Filters on mutable columns have no index for past versions; filters on immutable columns need none.
 describe("a read of an earlier block", () => {
-  const CHANGING = ["active", "status", "capability_hash"];
+  const MUTABLE = ["active", "status", "capability_hash"];
   const past = indexReads
     .flatMap(casesOf)
-    .filter(([, , values]) => !Object.keys(values).some((name) => CHANGING.includes(name)));
-  it.each(past)("looks at little: %s", async (_title, read, values) => {
-    const found = await measureStatementCost(opened.database, read.plan({ ...input, values, asOf: 1n }).sql);
-    expect(found.whole).toEqual([]);
-    expect(found.removed).toBeLessThan(REMOVED_MAX * 2);
-    expect(found.pages).toBeLessThan(PAGES_MAX * 3);
+    .filter(([, , values]) => !Object.keys(values).some((name) => MUTABLE.includes(name)));
+  it.each(past)("visits few rows: %s", async (_title, read, values) => {
+    const cost = await measureStatementCost(opened.database, read.plan({ ...input, values, asOf: 1n }).sql);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.removed).toBeLessThan(REMOVED_MAX * 2);
+    expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
+  });
+});
+
+describe("explainStatement", () => {
+  it("explains the plan that PostgreSQL keeps after executions", async () => {
+    for (const read of indexReads) {
+      const [[, , values] = ["", read, {}]] = casesOf(read);
+      const { sql } = read.plan({ ...input, values });
+      const executed = await explainStatement(opened.database, sql, "executed");
+      expect(describePlan(await explainStatement(opened.database, sql))).toEqual(describePlan(executed));
+    }
   });
 });

@@ -85,9 +85,13 @@ function preparedOf(inner: string, known: Map<string, Prepared>): Prepared {
   const before = known.get(inner);
   if (before) return before;
   if (known.size >= KNOWN_MAX) known.clear();
-  // The checkpoint is joined, not read beside: rows and head come from the same snapshot.
-  const text = `select h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
+  const text = buildReadText(inner);
   const made = { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
   known.set(inner, made);
   return made;
+}
+
+/** The statement that a read runs: its rows and the head, joined so that both come from one snapshot. */
+export function buildReadText(inner: string): string {
+  return `select h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
 }
