@@ -1,5 +1,4 @@
-// An economy on a chain of its own, indexed live and served over HTTP, so that answers can be asked for as clients do.
-
+// A simulated chain, indexed live and served over HTTP, for tests that send requests as clients do.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
@@ -11,12 +10,12 @@ import { type ApiClient, type ApiResponse, openApiClient } from "../support/http
 import { startTestApi } from "../support/http/test-api.ts";
 import { startTestIndex, toDeployment } from "../support/index/test-index.ts";
 
-/** A record of an answer; what its values are is for the test to say. */
+/** A record of a response; the tests check its values. */
 export type ApiRecord = Readonly<Record<string, unknown>>;
 export type ApiPage = {
   readonly records: readonly ApiRecord[];
   readonly pagination: { limit: number; offset: number; count: number; next_cursor?: string };
-  /** The keys of the answer, in order. */
+  /** The keys of the body, in order. */
   readonly keys: readonly string[];
 };
 
@@ -26,31 +25,31 @@ export type ApiStage = {
   readonly client: ApiClient;
   /** Every registered route, as `GET /agents/:agentId`. */
   readonly routes: readonly string[];
-  /** Asks; every answer is held against the API's own description. */
+  /** Sends a request; checks every response against the OpenAPI document. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiResponse>;
-  /** The body of an answer that must be there. */
+  /** The body of a response that must be 200. */
   body<T = ApiRecord>(path: string): Promise<T>;
-  /** A page of a list, whose records are under `key`. */
+  /** A page of a list with its records under `key`. */
   page(path: string, key: string): Promise<ApiPage>;
-  /** All records of a list, page after page by cursor. */
+  /** All records of a list, page by page with cursors. */
   pages(path: string, key: string, limit: number): Promise<readonly ApiRecord[]>;
   rows(text: string): Promise<readonly Readonly<Record<string, string>>[]>;
-  /** The first row of what must have some. */
+  /** The first row of a query that must return one. */
   first(text: string): Promise<Readonly<Record<string, string>>>;
-  /** Plays some steps with people of their own; does not wait for the index. */
+  /** Runs simulator steps with new accounts; does not wait for the index. */
   play(steps: number): Promise<void>;
-  /** Waits until the API answers from the chain's head, and tells its number. */
+  /** Waits until the API serves the chain's head and returns its number. */
   waitUntilSynced(): Promise<number>;
   close(): Promise<void>;
 };
 
-// 2026-01-01: the chain's time is scripted, so that deadlines pass when the economy says so.
+// 2026-01-01: chain time is scripted, so that deadlines pass when the simulator wants them to.
 const GENESIS = 1_767_225_600n;
 const START = GENESIS + 3_600n;
-// The economy's cast is forty people; a hundred keeps the acts apart.
-const CAST_SIZE = 100;
-const FIRST_CAST = 1_000;
-const LEVEL_MS_MAX = 20_000;
+// The simulator uses forty accounts; a distance of a hundred keeps runs apart.
+const ACCOUNTS_PER_RUN = 100;
+const FIRST_ACCOUNT = 1_000;
+const SYNC_MS_MAX = 20_000;
 
 export async function openApiStage(seed: number, options: { finalityDepth: number }): Promise<ApiStage> {
   const chain = await startLocalChain({
@@ -71,18 +70,18 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
   const { database } = index;
   const api = await startTestApi(database);
   const client = await openApiClient(api.url);
-  let acts = 0;
+  let runs = 0;
 
   const get: ApiStage["get"] = (path, headers = {}) => client.call(path, { headers });
   const body = async <T>(path: string): Promise<T> => {
-    const answer = await get(path);
-    expect(answer.status, `${path} ${answer.text}`).toBe(200);
-    return answer.body as T;
+    const response = await get(path);
+    expect(response.status, `${path} ${response.text}`).toBe(200);
+    return response.body as T;
   };
   const page = async (path: string, key: string): Promise<ApiPage> => {
-    const answer = await body<ApiRecord>(path);
-    const { pagination, [key]: records } = answer as ApiRecord & Pick<ApiPage, "pagination">;
-    return { records: records as readonly ApiRecord[], pagination, keys: Object.keys(answer) };
+    const response = await body<ApiRecord>(path);
+    const { pagination, [key]: records } = response as ApiRecord & Pick<ApiPage, "pagination">;
+    return { records: records as readonly ApiRecord[], pagination, keys: Object.keys(response) };
   };
   const rows = async (text: string) => (await database.query<Record<string, string>>(text)).rows;
 
@@ -111,28 +110,28 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
     rows,
     async first(text) {
       const [row] = await rows(text);
-      if (!row) throw new Error(`the economy has left nothing for: ${text}`);
+      if (!row) throw new Error(`the simulator created nothing for: ${text}`);
       return row;
     },
     async play(steps) {
-      acts += 1;
+      runs += 1;
       await runSimulator({
         world,
-        seed: seed + acts,
+        seed: seed + runs,
         steps,
-        firstAccountIndex: FIRST_CAST + acts * CAST_SIZE,
+        firstAccountIndex: FIRST_ACCOUNT + runs * ACCOUNTS_PER_RUN,
       });
     },
     async waitUntilSynced() {
       const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
       const number = Number(head.number);
       await index.waitUntilIndexed({ number, hash: String(head.hash) });
-      // What the API has kept is forgotten a moment after the index has moved on.
-      const until = Date.now() + LEVEL_MS_MAX;
+      // The API drops cached responses a moment after the index has advanced.
+      const until = Date.now() + SYNC_MS_MAX;
       for (;;) {
         const { headers } = await get("/analytics/commerce");
         if (headers.get("x-indexed-block") === String(number)) return number;
-        if (Date.now() > until) throw new Error(`the API does not answer from block ${number}`);
+        if (Date.now() > until) throw new Error(`the API does not serve block ${number}`);
       }
     },
     async close() {

@@ -1,4 +1,4 @@
-// Attestation schemas over HTTP: built in, published under their hash, and replaced by their publisher alone.
+// Attestation schemas over HTTP: built-in ones, publication under their hash, replacement by their publisher.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toCanonicalJson } from "../../src/api/writes/attestation-schemas.ts";
@@ -64,16 +64,16 @@ describe("attestation schemas", () => {
     expect((await stage.get(`/attestations/schemas/${hash}`)).body).toEqual(renamed.body);
   });
 
-  it("can not take the hash or the name of a built-in one, in any mode", async () => {
+  it("cannot take the hash or name of a built-in schema, in any mode", async () => {
     const builtIn = `0x${"1".repeat(64)}`;
     expect((await publish(INTENT_OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(
       409,
     );
     const named = { name: "Safety_Review", json_schema: { title: "fake" } };
-    expect((await stage.open.ask("POST", "/attestations/schemas", named)).status).toBe(409);
+    expect((await stage.open.request("POST", "/attestations/schemas", named)).status).toBe(409);
   });
 
-  it("come in pages, by hash", async () => {
+  it("are paginated by hash", async () => {
     const first = await stage.get("/attestations/schemas?limit=3");
     const { next_cursor, ...pagination } = first.body.pagination;
     expect(pagination).toEqual({ limit: 3, offset: 0, count: 3 });
@@ -92,22 +92,22 @@ describe("attestation schemas", () => {
     ["no name", { json_schema: {} }],
     ["an empty name", { name: "", json_schema: {} }],
     ["neither hash nor schema", { name: "x" }],
-    ["a schema that is no object", { name: "x", json_schema: true }],
+    ["a schema that is not an object", { name: "x", json_schema: true }],
     ["a schema that does not compile", { name: "x", json_schema: { type: "objekt" } }],
     ["a schema with a remote reference", { name: "x", json_schema: { $ref: "https://example.com" } }],
     ["a schema with digits no double keeps", '{"name":"x","json_schema":{"maximum":9007199254740993}}'],
     ["a malformed hash", { name: "x", schema_hash: "0x12" }],
     ["a name with NUL", { name: "a\0b", json_schema: {} }],
-  ])("are refused with %s", async (_name, body) => {
-    expect((await stage.open.ask("POST", "/attestations/schemas", body)).status).toBe(400);
+  ])("are rejected with %s", async (_name, body) => {
+    expect((await stage.open.request("POST", "/attestations/schemas", body)).status).toBe(400);
   });
 
-  it("larger than 64 KiB are refused as such", async () => {
+  it("are rejected above 64 KiB", async () => {
     const body = { name: "x", json_schema: { description: "x".repeat(65_536) } };
-    expect((await stage.open.ask("POST", "/attestations/schemas", body)).status).toBe(413);
+    expect((await stage.open.request("POST", "/attestations/schemas", body)).status).toBe(413);
   });
 
-  it("that nobody published are not found", async () => {
+  it("respond 404 for an unknown hash", async () => {
     expect((await stage.get(`/attestations/schemas/0x${"99".repeat(32)}`)).status).toBe(404);
     expect((await stage.get("/attestations/schemas/99")).status).toBe(400);
   });

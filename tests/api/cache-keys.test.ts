@@ -1,4 +1,4 @@
-// What a cached response is found by: only what the route knows, so that nothing else in an address has it made again.
+// Cache keys contain only known parameters, so that unknown ones cannot bypass the cache.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/writes/endpoints.ts";
 import { createResponseCache } from "../../src/http/cache/response-cache.ts";
@@ -14,15 +14,15 @@ import { silentLog } from "../support/quiet-log.ts";
 const reads = [...protocolReads, ...writeReads];
 const OWNER = `0x${"ab".repeat(20)}`;
 
-let place: EmptyIndex;
+let emptyIndex: EmptyIndex;
 let readers: { quick: ReturnType<typeof openPipelinedReader>; slow: ReturnType<typeof openSlowReader> };
 let server: HttpServer;
 let url: string;
 let statements = 0;
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
-  readers = { quick: openPipelinedReader(place.database), slow: openSlowReader(place.database) };
+  emptyIndex = await openEmptyIndex();
+  readers = { quick: openPipelinedReader(emptyIndex.database), slow: openSlowReader(emptyIndex.database) };
   const index = openIndexReader(readers);
   const run: typeof index.read = (statement, use) => {
     statements += 1;
@@ -45,10 +45,10 @@ afterAll(async () => {
   await server?.close();
   await readers?.quick.close();
   await readers?.slow.close();
-  await place?.drop();
+  await emptyIndex?.drop();
 });
 
-/** A list that needs no other record, as a client asks for it. */
+/** A list request that needs no other record. */
 const lists = reads
   .filter(({ path, notFoundMessage: missing }) => !path.includes(":") && missing === null)
   .map(({ path, parameters }) => {
@@ -66,7 +66,7 @@ async function statementsFor(queries: readonly string[], address: string): Promi
 }
 
 describe("a cached response", () => {
-  it("is there for every list", () => {
+  it("exists for every list", () => {
     expect(lists.length).toBeGreaterThan(10);
   });
 
@@ -85,7 +85,7 @@ describe("a cached response", () => {
     },
   );
 
-  it("of a list that has blocks is one per block", async () => {
+  it("is separate per block for versioned lists", async () => {
     expect(await statementsFor(["block=1", "block=2", "block=1"], "/intents?")).toBe(2);
   });
 });

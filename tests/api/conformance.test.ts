@@ -1,4 +1,4 @@
-// The API is what the specification says, table by table, and what it says of itself in /openapi.json.
+// The API matches the specification, table by table, and its own OpenAPI document.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
@@ -34,7 +34,7 @@ function specifiedTypes(text: string): string[] {
   return [word, ...(text.includes("or null") ? ["null"] : [])].sort();
 }
 
-// Not part of a record unless asked for (D61).
+// Part of a record only on request (D61).
 const PROVENANCE = ["tx_hash", "log_index", "block_hash", "block_timestamp"];
 
 function expectRecord(name: string, schema: JsonSchema, additions: readonly string[] = []): void {
@@ -52,7 +52,7 @@ function expectRecord(name: string, schema: JsonSchema, additions: readonly stri
 }
 
 describe("endpoints", () => {
-  it("are found in the specification", () => {
+  it("are parsed from the specification", () => {
     expect(specification.endpoints.length).toBe(40);
     expect(Object.keys(specification.records)).toEqual([
       "Agent",
@@ -66,7 +66,7 @@ describe("endpoints", () => {
 
   it.each(specification.endpoints)("$method $path is described", ({ method, path, query, body, created }) => {
     const { parameters, requestBody, responses } = schemas.operation(method, path);
-    const described = parameters.map(({ name, in: place }) => `${place} ${name}`);
+    const described = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
     expect(described).toEqual(expect.arrayContaining(query.map((name) => `query ${name}`)));
     for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(described).toContain(`path ${name}`);
     const schema = requestBody?.content["application/json"]?.schema;
@@ -74,19 +74,19 @@ describe("endpoints", () => {
     expect(Object.keys(responses)).toContain(created ? "201" : responses[200] ? "200" : "201");
   });
 
-  it.each(specification.endpoints.filter(({ answerKeys }) => answerKeys.length > 0))(
-    "$method $path answers with the keys of the specification",
-    ({ method, path, answerKeys }) => {
-      expect(Object.keys(schemas.fieldsOf(schemas.answerSchema(method, path)))).toEqual(answerKeys);
+  it.each(specification.endpoints.filter(({ responseKeys }) => responseKeys.length > 0))(
+    "$method $path returns the keys of the specification",
+    ({ method, path, responseKeys }) => {
+      expect(Object.keys(schemas.fieldsOf(schemas.answerSchema(method, path)))).toEqual(responseKeys);
     },
   );
 
-  it("that must have a parameter say so", () => {
+  it("declare their required parameters", () => {
     const required = schemas.operation("GET", "/agents").parameters.filter((each) => each.required);
     expect(required.map(({ name }) => name)).toEqual(["owner"]);
   });
 
-  it("are described, all of them, and nothing else is", () => {
+  it("are exactly those of the OpenAPI document", () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
     );
@@ -239,22 +239,22 @@ const BAD_HASHES = ["abc", "0x12", `0x${"g".repeat(64)}`, HASH.slice(2), `${HASH
 
 type Try = { readonly target: string; readonly method?: string; readonly body?: unknown };
 
-// What each condition of the table means as requests; a row that is not here fails.
-const CONDITIONS: Readonly<Record<string, (place: string) => Try[]>> = {
-  "invalid ID": (place) => BAD_IDS.map((id) => ({ target: place.replace(/:\w+/, id) })),
-  "not found": (place) => [
-    { target: place.replace(":hash", HASH).replace(/:\w+/, (2n ** 256n - 1n).toString()) },
+// The requests for each condition of the table; a row without requests fails.
+const CONDITIONS: Readonly<Record<string, (path: string) => Try[]>> = {
+  "invalid ID": (path) => BAD_IDS.map((id) => ({ target: path.replace(/:\w+/, id) })),
+  "not found": (path) => [
+    { target: path.replace(":hash", HASH).replace(/:\w+/, (2n ** 256n - 1n).toString()) },
   ],
-  "owner missing or invalid": (place) => [
-    { target: place },
-    { target: `${place}?owner=` },
-    ...BAD_ADDRESSES.map((owner) => ({ target: `${place}?owner=${owner}` })),
+  "owner missing or invalid": (path) => [
+    { target: path },
+    { target: `${path}?owner=` },
+    ...BAD_ADDRESSES.map((owner) => ({ target: `${path}?owner=${owner}` })),
   ],
-  "invalid status": (place) =>
-    ["", "done", "opened", "open,filled"].map((status) => ({ target: `${place}?status=${status}` })),
-  "invalid address": (place) =>
-    BAD_ADDRESSES.map((address) => ({ target: place.replace(":address", address) })),
-  "invalid hash": (place) => BAD_HASHES.map((hash) => ({ target: place.replace(":hash", hash) })),
+  "invalid status": (path) =>
+    ["", "done", "opened", "open,filled"].map((status) => ({ target: `${path}?status=${status}` })),
+  "invalid address": (path) =>
+    BAD_ADDRESSES.map((address) => ({ target: path.replace(":address", address) })),
+  "invalid hash": (path) => BAD_HASHES.map((hash) => ({ target: path.replace(":hash", hash) })),
   "expected_hash differs from computed hash": () => [
     { method: "POST", target: "/catalogs", body: { catalog_json: "{}", expected_hash: HASH } },
     { method: "POST", target: "/quote-requests", body: { quote_request_json: "{}", expected_hash: HASH } },
@@ -266,15 +266,15 @@ describe("errors", () => {
   it.each(specification.errors)("$status when $condition", async ({ status, endpoints, condition }) => {
     const requests = CONDITIONS[condition];
     if (!requests) throw new Error(`nothing tries "${condition}"`);
-    // How a rejected document is answered is ours to say (D77).
+    // The status of a rejected document is our own decision (D77).
     const expected = status === "rejected" ? 409 : Number(status);
-    for (const place of endpoints) {
-      const tries = requests(place.replace(/^GET /, ""));
+    for (const path of endpoints) {
+      const tries = requests(path.replace(/^GET /, ""));
       expect(tries.length).toBeGreaterThan(0);
       for (const { target, ...request } of tries) {
-        const answer = await stage.client.call(target, request);
-        expect([target, answer.status]).toEqual([target, expected]);
-        expect(Object.keys(answer.body as object)).toEqual(["error"]);
+        const response = await stage.client.call(target, request);
+        expect([target, response.status]).toEqual([target, expected]);
+        expect(Object.keys(response.body as object)).toEqual(["error"]);
       }
     }
   });
@@ -292,29 +292,29 @@ describe("limits", () => {
   });
 });
 
-describe("answers", () => {
-  it("of every route are as it describes them", async () => {
+describe("responses", () => {
+  it("of every route match the OpenAPI document", async () => {
     const samples = await requestAllExamples((method, target, body) =>
       stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
     );
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const asked = samples.map(({ method, path }) => `${method} ${path}`);
-    expect([...new Set(asked)].sort()).toEqual(described.sort());
-    // Again by HEAD, as of the head's block, and for who has the answer already.
+    const requested = samples.map(({ method, path }) => `${method} ${path}`);
+    expect([...new Set(requested)].sort()).toEqual(described.sort());
+    // Again by HEAD, as of the head block, and with If-None-Match.
     const reads = samples.filter(({ method }) => method === "GET");
     for (const { target, path } of reads) {
       expect((await stage.client.call(target, { method: "HEAD" })).status).toBe(200);
-      const answer = await stage.client.call(target);
-      const block = answer.headers.get("x-indexed-block");
+      const response = await stage.client.call(target);
+      const block = response.headers.get("x-indexed-block");
       if (block === null) continue;
-      const etag = answer.headers.get("etag") ?? "";
+      const etag = response.headers.get("etag") ?? "";
       expect((await stage.client.call(target, { headers: { "if-none-match": etag } })).status).toBe(304);
       const parameters = schemas.operation("GET", path).parameters.map(({ name }) => name);
       const joint = target.includes("?") ? "&" : "?";
       if (parameters.includes("block")) {
-        expect((await stage.client.call(`${target}${joint}block=${block}`)).text).toBe(answer.text);
+        expect((await stage.client.call(`${target}${joint}block=${block}`)).text).toBe(response.text);
       }
       if (parameters.includes("include")) {
         expect((await stage.client.call(`${target}${joint}include=provenance`)).text).toContain(

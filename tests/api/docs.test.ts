@@ -1,4 +1,4 @@
-// The page about the API shows every route, with requests it takes and answers it gives today.
+// docs/api.md shows every route with valid requests and responses.
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ const sections = readFileSync("docs/api.md", "utf8")
   .slice(1)
   .map((text) => ({ title: text.slice(0, text.indexOf("\n")), text }));
 
-// Shown in part, as text.
+// Shown in part, as plain text.
 const PARTIAL = ["GET /metrics", "GET /openapi.json", "GET /docs"];
 
 /** What is between a line of ```json and one of ```. */
@@ -48,7 +48,7 @@ describe("docs/api.md (written by npm run docs:api)", () => {
     expect(sections.map(({ title }) => title).sort()).toEqual(described.sort());
   });
 
-  it("shows what the routes take and answer", () => {
+  it("shows valid requests and responses", () => {
     const check = createResponseChecker(client.document);
     const ajv = new Ajv2020({ strict: false }).addSchema(client.document, "api");
     for (const { title, text } of sections.filter((each) => !PARTIAL.includes(each.title))) {
@@ -68,8 +68,8 @@ describe("docs/api.md (written by npm run docs:api)", () => {
       const sent = /^ {2}-d '(.*)'$/m.exec(text)?.[1];
       expect(sent === undefined).toBe(found?.operation.requestBody === undefined);
       if (sent === undefined) continue;
-      const place = encodeURIComponent(path.replaceAll("/", "~1"));
-      const pointer = `api#/paths/${place}/${method.toLowerCase()}/requestBody/content/application~1json/schema`;
+      const encodedPath = encodeURIComponent(path.replaceAll("/", "~1"));
+      const pointer = `api#/paths/${encodedPath}/${method.toLowerCase()}/requestBody/content/application~1json/schema`;
       expect(ajv.compile({ $ref: pointer })(JSON.parse(sent)), title).toBe(true);
     }
   });

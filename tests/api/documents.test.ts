@@ -1,4 +1,4 @@
-// Documents over HTTP: no signature, the same bytes back, and the right refusals.
+// Documents over HTTP: no signature, the same bytes back, and the right errors.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWriteStage, type WriteStage } from "./write-stage.ts";
 
@@ -11,10 +11,10 @@ afterAll(() => stage.close());
 const SUBJECT = `0x${"Bb".repeat(32)}`;
 
 describe("documents over HTTP", () => {
-  it("need no signature, come back byte for byte, and are asked for only once", async () => {
+  it("need no signature, are returned byte for byte, and are immutable", async () => {
     const catalog_json =
       '{ "price" : 115792089237316195423570985008687907853269984665640564039457584007913129639935 }';
-    const { status, body } = await stage.signed.ask(
+    const { status, body } = await stage.signed.request(
       "POST",
       "/catalogs",
       { catalog_json },
@@ -30,14 +30,14 @@ describe("documents over HTTP", () => {
     expect((await fetch(body.uri, { method: "HEAD" })).status).toBe(200);
   });
 
-  it("are refused with the right status", async () => {
+  it("are rejected with the right status", async () => {
     const wrong = { catalog_json: "1", expected_hash: `0x${"00".repeat(32)}` };
     const outcomes = await Promise.all([
-      stage.signed.ask("POST", "/catalogs", wrong),
-      stage.signed.ask("POST", "/catalogs", { catalog_json: `"${"x".repeat(131_072)}"` }),
-      stage.signed.ask("POST", "/catalogs", { catalog_json: "{" }),
-      stage.signed.ask("POST", "/catalogs", { catalog_json: { a: 1 } }),
-      stage.signed.ask("POST", "/quote-responses", { quote_response_json: "1", request_hash: SUBJECT }),
+      stage.signed.request("POST", "/catalogs", wrong),
+      stage.signed.request("POST", "/catalogs", { catalog_json: `"${"x".repeat(131_072)}"` }),
+      stage.signed.request("POST", "/catalogs", { catalog_json: "{" }),
+      stage.signed.request("POST", "/catalogs", { catalog_json: { a: 1 } }),
+      stage.signed.request("POST", "/quote-responses", { quote_response_json: "1", request_hash: SUBJECT }),
       stage.get("/catalogs/0x12"),
       stage.get(`/catalogs/0x${"12".repeat(32)}`),
       stage.get(`/quote-requests/0x${"12".repeat(32)}/metadata`),

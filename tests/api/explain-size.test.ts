@@ -1,4 +1,4 @@
-// A transaction with very many events: its explanation has a limit of bytes, and tells what it leaves out.
+// The explanation of a transaction with very many events has a size limit and says how many events it omits.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
@@ -12,23 +12,23 @@ import {
 const LOGS = 5_000;
 const BYTES_MAX = 512 * 1024;
 
-let place: EmptyIndex;
+let index: EmptyIndex;
 let api: TestApi;
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
-  api = await startTestApi(place.database);
-  await place.database.query({
+  index = await openEmptyIndex();
+  api = await startTestApi(index.database);
+  await index.database.query({
     text: "update deployment set contracts = $1",
     values: [JSON.stringify(MEMORY_DEPLOYMENT.contracts)],
   });
-  await place.database.query(
+  await index.database.query(
     "insert into blocks (number, hash, timestamp, log_count) values (5, '\\x05', 1700000000, 1)",
   );
 });
 afterAll(async () => {
   await api?.close();
-  await place?.drop();
+  await index?.drop();
 });
 
 async function explained(hash: string, count: number) {
@@ -38,8 +38,8 @@ async function explained(hash: string, count: number) {
     index: 0,
   });
   const bytes = [hash, address, `0x${topics.map((topic) => topic.slice(2)).join("")}`, data];
-  await place.database.query("delete from logs");
-  await place.database.query({
+  await index.database.query("delete from logs");
+  await index.database.query({
     text: `insert into logs (block_number, log_index, tx_index, tx_hash, address, topics, data)
            select 5, n, 0, decode($1, 'hex'), decode($2, 'hex'), decode($3, 'hex'), decode($4, 'hex') from generate_series(0, $5::int - 1) n`,
     values: [...bytes.map((each) => each.slice(2)), count],
@@ -51,13 +51,13 @@ async function explained(hash: string, count: number) {
 }
 
 describe("an explanation", () => {
-  it("shows every event where they fit", async () => {
+  it("contains every event if all fit", async () => {
     const { body } = await explained(repeatHashByte("01"), 100);
     expect(body.events).toHaveLength(100);
     expect(body.summary).toMatch(/^Transaction contained 100 event\(s\): /);
   });
 
-  it("leaves out the last events where all would exceed its limit, and tells how many", async () => {
+  it("omits the last events beyond its limit and says how many", async () => {
     const { size, body } = await explained(repeatHashByte("02"), LOGS);
     expect(size).toBeLessThanOrEqual(BYTES_MAX);
     expect(size).toBeGreaterThan(BYTES_MAX * 0.9);

@@ -1,4 +1,4 @@
-// What the owner of an intent says about its execution, over HTTP: checked, kept to what was committed, replaced as a whole.
+// Intent metadata over HTTP: validated, consistent with the onchain commitment, replaced as a whole.
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INTENT_OWNER, ISO_TIME, openWriteStage, type WriteStage } from "./write-stage.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
   stage = await openWriteStage();
   intentId = await stage.submit(INTENT_OWNER, 1n);
   committedId = await stage.submit(INTENT_OWNER, 2n, keccak256(DATA));
-  await stage.level();
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
@@ -20,7 +20,7 @@ const SUBJECT = `0x${"Bb".repeat(32)}`;
 const SCHEMA = `0x${"Cc".repeat(32)}`;
 
 describe("intent metadata", () => {
-  it("is stored for the owner, lower-cased, and shown with the intent at once", async () => {
+  it("is stored in lower case and shown with the intent at once", async () => {
     const before = await stage.get(`/intents/${intentId}`);
     expect(before.body.metadata).toBeNull();
     const { status, body } = await stage.put(intentId, {
@@ -53,7 +53,7 @@ describe("intent metadata", () => {
     });
   });
 
-  it("keeps to the data that the intent committed to on chain", async () => {
+  it("rejects data that differs from the onchain commitment", async () => {
     const other = await stage.put(committedId, { execution_data: "0x00" });
     expect([other.status, other.headers.get("x-error-code")]).toEqual([409, "HASH_MISMATCH"]);
     expect(other.body.error).toContain(keccak256(DATA));
@@ -61,13 +61,13 @@ describe("intent metadata", () => {
     expect((await stage.put(committedId, { execution_data: null })).status).toBe(200);
   });
 
-  it("needs an intent", async () => {
+  it("requires an intent", async () => {
     expect((await stage.put(999n, {})).status).toBe(404);
-    expect((await stage.open.ask("PUT", "/intents/999/metadata", {})).status).toBe(404);
+    expect((await stage.open.request("PUT", "/intents/999/metadata", {})).status).toBe(404);
   });
 
   it.each([
-    ["an id that is none", "/intents/abc/metadata", {}],
+    ["a malformed id", "/intents/abc/metadata", {}],
     ["an id beyond 256 bits", `/intents/${2n ** 256n}/metadata`, {}],
     ["a short target", "/intents/1/metadata", { execution_target: "0x12" }],
     ["half a byte of data", "/intents/1/metadata", { execution_data: "0x123" }],
@@ -75,13 +75,15 @@ describe("intent metadata", () => {
     ["a subject of 20 bytes", "/intents/1/metadata", { required_attestation_subject: TARGET }],
     ["a number", "/intents/1/metadata", { execution_data: 12 }],
     ["a list", "/intents/1/metadata", []],
-  ])("refuses %s", async (_name, path, body) => {
-    expect((await stage.open.ask("PUT", path, body)).status).toBe(400);
+  ])("rejects %s", async (_name, path, body) => {
+    expect((await stage.open.request("PUT", path, body)).status).toBe(400);
   });
 
-  it("takes 64 KiB of data, and needs no signature where writes are open", async () => {
+  it("accepts 64 KiB of data, and no signature in open mode", async () => {
     const execution_data = `0x${"00".repeat(65_536)}`;
-    const { status, body } = await stage.open.ask("PUT", `/intents/${intentId}/metadata`, { execution_data });
+    const { status, body } = await stage.open.request("PUT", `/intents/${intentId}/metadata`, {
+      execution_data,
+    });
     expect([status, body.execution_data.length]).toEqual([200, execution_data.length]);
   });
 });

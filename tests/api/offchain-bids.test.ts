@@ -1,4 +1,4 @@
-// The bid helpers of development: only where writes are open, made and selected as bids on chain are.
+// Offchain bids, the development helpers: open mode only, created and selected like bids on chain.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INTENT_OWNER, ISO_TIME, openWriteStage, type WriteStage } from "./write-stage.ts";
 
@@ -7,24 +7,24 @@ let intentId: bigint;
 beforeAll(async () => {
   stage = await openWriteStage();
   intentId = await stage.submit(INTENT_OWNER, 1n);
-  await stage.level();
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
 const TARGET = `0x${"Aa".repeat(20)}`;
 
-describe("bids without a chain", () => {
+describe("offchain bids", () => {
   const bid = { solver: TARGET, amount_in: "10", amount_out: "20", fee: "1", valid_until: "99999999999" };
-  const create = (body: unknown, id = intentId) => stage.open.ask("POST", `/intents/${id}/bids`, body);
-  const select = (id: string) => stage.open.ask("POST", `/bids/${id}/select`);
+  const create = (body: unknown, id = intentId) => stage.open.request("POST", `/intents/${id}/bids`, body);
+  const select = (id: string) => stage.open.request("POST", `/bids/${id}/select`);
 
-  it("exist only where writes are open", async () => {
-    const created = await stage.signed.ask("POST", `/intents/${intentId}/bids`, bid);
-    const selected = await stage.signed.ask("POST", "/bids/1/select");
+  it("exist only in open mode", async () => {
+    const created = await stage.signed.request("POST", `/intents/${intentId}/bids`, bid);
+    const selected = await stage.signed.request("POST", "/bids/1/select");
     expect([created.status, selected.status]).toEqual([404, 404]);
   });
 
-  it("are made, listed and selected once", async () => {
+  it("are created, listed and selected once", async () => {
     const plan = { steps: [{ call: "swap" }] };
     const first = await create({ ...bid, execution_plan: plan });
     expect(first.status).toBe(201);
@@ -44,7 +44,7 @@ describe("bids without a chain", () => {
     const better = await create({ ...bid, amount_out: "30" });
     const late = await create({ ...bid, valid_until: "1" });
     expect(late.body.status).toBe("EXPIRED");
-    const listed = await stage.open.ask("GET", `/intents/${intentId}/bids?status=open`);
+    const listed = await stage.open.request("GET", `/intents/${intentId}/bids?status=open`);
     expect(listed.body.bids).toEqual([better.body, first.body]);
     expect((await select(late.body.bid_id)).status).toBe(409);
 
@@ -53,12 +53,12 @@ describe("bids without a chain", () => {
     const chosen = one.status === 200 ? one : two;
     expect(chosen.body.status).toBe("SELECTED");
     expect((await select(chosen.body.bid_id)).status).toBe(409);
-    const after = await stage.open.ask("GET", `/intents/${intentId}/bids`);
+    const after = await stage.open.request("GET", `/intents/${intentId}/bids`);
     const states = after.body.bids.map(({ status }: { status: string }) => status);
     expect(states.sort()).toEqual(["REJECTED", "REJECTED", "SELECTED"]);
   });
 
-  it("need an intent, and can not be selected when there is none", async () => {
+  it("require an intent, and an existing bid to select", async () => {
     expect((await create(bid, 999n)).status).toBe(404);
     expect((await select("999999")).status).toBe(404);
   });
@@ -70,11 +70,11 @@ describe("bids without a chain", () => {
     ["an amount beyond 256 bits", { ...bid, amount_out: (2n ** 256n).toString() }],
     ["a plan that is a list", { ...bid, execution_plan: [] }],
     ["a plan with NUL", { ...bid, execution_plan: { a: "\0" } }],
-  ])("are refused with %s", async (_name, body) => {
+  ])("are rejected with %s", async (_name, body) => {
     expect((await create(body)).status).toBe(400);
   });
 
-  it.each(["abc", "-1", (2n ** 63n).toString()])("are not called %s", async (id) => {
+  it.each(["abc", "-1", (2n ** 63n).toString()])("reject the id %s", async (id) => {
     expect((await select(id)).status).toBe(400);
   });
 });

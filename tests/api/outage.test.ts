@@ -1,4 +1,4 @@
-// Without its database the API says so, and with it back it serves again, without being started anew.
+// The API reports a lost database and recovers when it is back, without a restart.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
 import {
@@ -42,26 +42,26 @@ const REQUESTS = [
   ["PUT", "/intents/1/metadata", {}],
 ] as const;
 
-// How long after the database is back the first answer may take: waiting connections, then a new one.
+// Maximum time to the first response after the database is back: pending connections, then a new one.
 const RECOVERY_MS_MAX = 10_000;
 
 async function statuses(): Promise<readonly number[]> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     REQUESTS.map(([method, target, body]) => client.call(target, { method, ...(body ? { body } : {}) })),
   );
-  return answers.map(({ status }) => status);
+  return responses.map(({ status }) => status);
 }
 
 const HEALTHY = [200, 404, 200, 200, 404, 200, 201, 404];
 
-describe.each(["cut", "silence"] as const)("when the wire to the database is %s", (damage) => {
-  it("everything that needs it is 503 with one sentence, and comes back by itself", async () => {
+describe.each(["cut", "silence"] as const)("when the connection to the database suffers a %s", (damage) => {
+  it("responds 503 with one sentence and recovers by itself", async () => {
     expect(await statuses()).toEqual(HEALTHY);
     wire[damage]();
     expect(await statuses()).toEqual(HEALTHY.map(() => 503));
     for (const target of ["/intents", "/agents/1"]) {
-      const answer = await client.call(target);
-      expect((answer.body as { error: string }).error).not.toMatch(/127\.0\.0\.1|postgres:|DATABASE_URL/);
+      const response = await client.call(target);
+      expect((response.body as { error: string }).error).not.toMatch(/127\.0\.0\.1|postgres:|DATABASE_URL/);
     }
     expect((await client.call("/health")).status).toBe(200);
     wire.mend();

@@ -1,4 +1,4 @@
-// Pages of long records: no page is longer than half a megabyte, and following them loses and repeats nothing.
+// Pages of long records: at most half a megabyte each, without losing or repeating records.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attestationSchemaReads } from "../../src/api/writes/attestation-schemas.ts";
@@ -8,21 +8,21 @@ import { PAGE_BYTES_MAX } from "../../src/schema/reads/record.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
-let place: EmptyIndex;
+let emptyIndex: EmptyIndex;
 let api: TestApi;
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
+  emptyIndex = await openEmptyIndex();
 });
 
 afterAll(async () => {
-  await place?.drop();
+  await emptyIndex?.drop();
 });
 
 beforeEach(async () => {
-  await place.database.query("delete from attestation_schemas");
-  await place.database.query("delete from services");
-  api = await startTestApi(place.database);
+  await emptyIndex.database.query("delete from attestation_schemas");
+  await emptyIndex.database.query("delete from services");
+  api = await startTestApi(emptyIndex.database);
   return () => api.close();
 });
 
@@ -50,23 +50,23 @@ async function readAll(
   by: "cursor" | "offset",
 ): Promise<readonly Page[]> {
   const pages: Page[] = [];
-  let place = "";
+  let position = "";
   let offset = 0;
   for (;;) {
-    const page = await readPage(`${list}?limit=${limit}${place}`, key);
+    const page = await readPage(`${list}?limit=${limit}${position}`, key);
     expect(page.pagination).toMatchObject({ limit, count: page.records.length });
     pages.push(page);
     const { next_cursor: cursor, count } = page.pagination;
     if (cursor === undefined) return pages;
     expect(count).toBeGreaterThan(0);
     offset += count;
-    place = by === "cursor" ? `&cursor=${cursor}` : `&offset=${offset}`;
+    position = by === "cursor" ? `&cursor=${cursor}` : `&offset=${offset}`;
   }
 }
 
 /** Schemas whose texts have these lengths, in the order of the list. */
 async function publishSchemas(lengths: readonly number[]): Promise<void> {
-  await place.database.query({
+  await emptyIndex.database.query({
     text: `insert into attestation_schemas (schema_hash, name, json_schema)
       select '0x' || lpad(n::text, 64, '0'), n::text, jsonb_build_object('title', repeat('x', length))
       from unnest($1::integer[]) with ordinality as given (length, n)`,
@@ -76,7 +76,7 @@ async function publishSchemas(lengths: readonly number[]): Promise<void> {
 
 /** Services whose metadata_uri repeats a letter so often. */
 async function registerServices(letter: string, lengths: readonly number[]): Promise<void> {
-  await place.database.query({
+  await emptyIndex.database.query({
     text: `insert into services (service_numeric_id, merchant_id, service_id, metadata_uri, metadata_hash, capability_hash, active, block_number, tx_hash, log_index, valid_from)
       select n, 1, 's', repeat($1, length), '0x', '0x', true, 1, '0x', n, 1
       from unnest($2::integer[]) with ordinality as given (length, n)`,
@@ -87,7 +87,7 @@ async function registerServices(letter: string, lengths: readonly number[]): Pro
 /** How many rows the statement of a page itself gives. */
 async function countRows(read: Read | undefined, limit: number): Promise<number> {
   const plan = read?.plan({ values: { limit }, asOf: null, provenance: false });
-  const { rows } = await place.database.query({
+  const { rows } = await emptyIndex.database.query({
     text: `select r.* from checkpoint h cross join lateral (${plan?.sql.text}) r`,
     values: plan?.sql.values as string[],
   });
@@ -97,7 +97,7 @@ async function countRows(read: Read | undefined, limit: number): Promise<number>
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 
 describe("a page of long schemas", () => {
-  it("stops at half a megabyte and goes on with the next one", async () => {
+  it("stops at half a megabyte and continues on the next page", async () => {
     await publishSchemas(Array.from({ length: 100 }, () => 60_000));
     for (const by of ["cursor", "offset"] as const) {
       const pages = await readAll("/attestations/schemas", "schemas", 100, by);
@@ -110,13 +110,13 @@ describe("a page of long schemas", () => {
     }
   });
 
-  it("is not read whole by the database to be cut afterwards", async () => {
+  it("is limited in the database, not after reading everything", async () => {
     await publishSchemas(Array.from({ length: 100 }, () => 60_000));
-    // All that fit, and the one that goes over the limit.
+    // All that fit, and the first that exceeds the limit.
     expect(await countRows(attestationSchemaReads[1], 101)).toBe(9);
   });
 
-  it("has one record where that alone is longer", async () => {
+  it("has one record if that alone exceeds the limit", async () => {
     await publishSchemas([10, 600_000, 700_000, 10]);
     const pages = await readAll("/attestations/schemas", "schemas", 100, "cursor");
     expect(pages.map(({ records }) => records.map(({ name }) => name))).toEqual([["1"], ["2"], ["3"], ["4"]]);
@@ -128,11 +128,11 @@ describe("a page of long schemas", () => {
     });
     await fc.assert(
       fc.asyncProperty(lengths, fc.integer({ min: 1, max: 30 }), async (each, limit) => {
-        await place.database.query("delete from attestation_schemas");
+        await emptyIndex.database.query("delete from attestation_schemas");
         await publishSchemas(each);
-        // What was read in the run before is still cached; no other process has changed anything.
+        // Responses of the previous run are still cached, since no process reported a change.
         await api.close();
-        api = await startTestApi(place.database);
+        api = await startTestApi(emptyIndex.database);
         const pages = await readAll("/attestations/schemas", "schemas", limit, "cursor");
         expect(pages.flatMap(({ records }) => records.map(({ name }) => name))).toEqual(
           numbered(each.length),
@@ -147,7 +147,7 @@ describe("a page of long schemas", () => {
   });
 });
 
-describe("a page of what events made long", () => {
+describe("a page of long event data", () => {
   it.each([
     ["ordinary letters", "a"],
     ["letters of several bytes", "é"],
@@ -165,7 +165,7 @@ describe("a page of what events made long", () => {
     expect(await countRows(serviceReads[1], 101)).toBeLessThan(12);
   });
 
-  it("has as many records as asked for where they are short", async () => {
+  it("has as many short records as requested", async () => {
     await registerServices(
       "a",
       Array.from({ length: 120 }, () => 30),

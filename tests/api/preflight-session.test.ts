@@ -83,7 +83,7 @@ async function rejection({ account, target, value, data }: PlannedCall): Promise
   return name === "ExecutionFailed" ? null : name;
 }
 
-// The sentence that belongs to each of the errors.
+// The sentence for each error.
 const REASONS: Readonly<Record<string, RegExp>> = {
   SessionTargetForbidden: /^Session keys may never call 0x\w{40}:/,
   InvalidSessionKey: /^0x\w{40} is not an active session key of account 0x\w{40}\.$/,
@@ -168,7 +168,7 @@ describe("preflight for a session key", () => {
       allowed: fc.subarray([ZERO, TOKEN, OTHER], { minLength: 2 }),
       frozen: fc.constantFrom(false, false, false, false, true),
       settings: fc.array(fc.tuple(jumpArb, settingArb), { maxLength: 12 }),
-      // When the key ends, seen from the block that is asked about; null for a key that was never given.
+      // Expiry of the key relative to the requested block; null for a key that was never granted.
       life: fc.constantFrom(null, -1n, 0n, 1n, DAY, DAY, DAY, DAY, DAY),
       active: fc.constantFrom(true, true, true, true, false),
       wait: jumpArb,
@@ -211,7 +211,7 @@ describe("preflight for a session key", () => {
     );
   });
 
-  it("says how a redeem from a vault with a limit can be allowed", async () => {
+  it("advises how to allow a redeem from a vault with a limit", async () => {
     const account = await newAccount();
     const vault = world.local.Vault4626;
     await giveKey(account, FAR, true);

@@ -1,4 +1,4 @@
-// Preflight against the real contract: what it allows passes, what it refuses reverts, and its advice helps.
+// Preflight against the real contract: allowed calls pass, rejected ones revert, and following its advice helps.
 
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import fc from "fast-check";
@@ -44,7 +44,7 @@ async function newAccount(): Promise<Address> {
 }
 
 /** What checkTransaction says to the account at the head: null when it passes, otherwise the error's name. */
-async function refusal({ account, target, value, data }: PlannedCall): Promise<string | null> {
+async function readRevert({ account, target, value, data }: PlannedCall): Promise<string | null> {
   const call = encodeFunctionData({ abi, functionName: "checkTransaction", args: [target, value, data] });
   const reverted = await world.revertOf(account, world.policyModule, call);
   return reverted === null ? null : decodeErrorResult({ abi, data: reverted }).errorName;
@@ -54,10 +54,10 @@ async function refusal({ account, target, value, data }: PlannedCall): Promise<s
 const sendAfter = (seconds: bigint, from: Address, data: Hex) =>
   world.sendAfter(seconds, from, world.policyModule, data);
 const mineAfter = (seconds: bigint) => world.mineAfter(seconds);
-const level = () => world.synced();
-const ask = (planned: PlannedCall, query?: string) => world.preflight(planned, query);
+const waitUntilSynced = () => world.synced();
+const preflight = (planned: PlannedCall, query?: string) => world.preflight(planned, query);
 
-// The sentence that belongs to each of the contract's errors.
+// The sentence for each error of the contract.
 const REASONS: Readonly<Record<string, RegExp>> = {
   AccountFrozenError: /^Account 0x\w+ is frozen\.$/,
   TargetNotAllowed: /^Target 0x\w+ is not allowed/,
@@ -66,10 +66,10 @@ const REASONS: Readonly<Record<string, RegExp>> = {
 };
 
 async function expectAgreement(planned: PlannedCall): Promise<PreflightRequest> {
-  const [said, refused] = await Promise.all([ask(planned), refusal(planned)]);
-  expect({ allowed: said.allowed, planned, said }).toEqual({ allowed: refused === null, planned, said });
-  if (refused !== null) expect(said.reasons[0]).toMatch(REASONS[refused] ?? /nothing/);
-  return said;
+  const [result, revert] = await Promise.all([preflight(planned), readRevert(planned)]);
+  expect({ allowed: result.allowed, planned, result }).toEqual({ allowed: revert === null, planned, result });
+  if (revert !== null) expect(result.reasons[0]).toMatch(REASONS[revert] ?? /nothing/);
+  return result;
 }
 
 const amountArb = fc.oneof(
@@ -119,7 +119,7 @@ const plannedArb = fc.record({
 describe("preflight", () => {
   it("agrees with the contract, and its advice makes the transaction pass", { timeout: 60_000 }, async () => {
     const scenario = fc.record({
-      // Most accounts allow themselves the targets, so that the later rules are reached.
+      // Most accounts allow the targets, so that later rules are reached.
       generous: fc.boolean(),
       frozen: fc.constantFrom(false, false, false, true),
       settings: fc.array(fc.tuple(jumpArb, settingArb), { maxLength: 12 }),
@@ -139,20 +139,20 @@ describe("preflight", () => {
           await sendAfter(1n, account, encodeFunctionData({ abi, functionName: "setAccountFrozen", args }));
         }
         await mineAfter(wait);
-        const head = await level();
+        const head = await waitUntilSynced();
         const plans = planned.map((each) => ({ account, ...each }));
         const before = await Promise.all(plans.map(expectAgreement));
-        const refused = before.findIndex(({ allowed }) => !allowed);
-        const [plan, said] = [plans[refused], before[refused]];
-        if (!plan || !said) return;
-        expect(said.required_policy_updates).not.toEqual([]);
-        for (const { to, data } of said.required_policy_updates) {
+        const rejected = before.findIndex(({ allowed }) => !allowed);
+        const [plan, result] = [plans[rejected], before[rejected]];
+        if (!plan || !result) return;
+        expect(result.required_policy_updates).not.toEqual([]);
+        for (const { to, data } of result.required_policy_updates) {
           expect(to).toBe(world.policyModule.toLowerCase());
           await sendAfter(1n, account, data);
         }
-        await level();
+        await waitUntilSynced();
         expect((await expectAgreement(plan)).allowed).toBe(true);
-        expect(await ask(plan, `?block=${head}`)).toEqual(said);
+        expect(await preflight(plan, `?block=${head}`)).toEqual(result);
       }),
       { numRuns: 30 },
     );
@@ -167,16 +167,16 @@ describe("preflight", () => {
     ];
     for (const data of settings) await sendAfter(1n, account, data);
     const plan = { account, target: TOKEN, value: 7n, data: "0x" } as const;
-    const answers: boolean[] = [];
+    const responses: boolean[] = [];
     for (const wait of [DAY - 1n, 1n]) {
       await mineAfter(wait);
-      await level();
-      answers.push((await expectAgreement(plan)).allowed);
+      await waitUntilSynced();
+      responses.push((await expectAgreement(plan)).allowed);
     }
-    expect(answers).toEqual([false, true]);
+    expect(responses).toEqual([false, true]);
   });
 
-  it("says what it looked at, in the order of the contract", async () => {
+  it("lists the checked rules in the order of the contract", async () => {
     const account = await newAccount();
     const settings = [
       encodeFunctionData({ abi, functionName: "setUseFunctionAllowlist", args: [true] }),
@@ -186,10 +186,10 @@ describe("preflight", () => {
       encodeFunctionData({ abi, functionName: "setAccountFrozen", args: [account, true] }),
     ];
     for (const data of settings) await sendAfter(1n, account, data);
-    await level();
+    await waitUntilSynced();
     const data = concat(["0xa9059cbb", pad(SOMEONE, { size: 32 }), numberToHex(7n, { size: 32 })]);
     const to = world.policyModule.toLowerCase();
-    expect(await ask({ account, target: TOKEN, value: 6n, data })).toEqual({
+    expect(await preflight({ account, target: TOKEN, value: 6n, data })).toEqual({
       allowed: false,
       action: `Transfer 7 of token ${TOKEN} to ${SOMEONE} (transfer), sending 6 wei along.`,
       reasons: [
@@ -269,7 +269,7 @@ describe("preflight", () => {
       /^Transfer 9 of token 0x0*a1 from 0x0*c3 to 0x0*b2 \(transferFrom\)\.$/,
     ],
   ] as const)("describes %s", async (data, value, sentence) => {
-    const { action } = await ask({ account: SOMEONE, target: TOKEN, value, data });
+    const { action } = await preflight({ account: SOMEONE, target: TOKEN, value, data });
     expect(action).toMatch(sentence);
   });
 
@@ -281,14 +281,14 @@ describe("preflight", () => {
     [{ value: 1 }, /^value must be a string\.$/],
     [{ value: undefined }, /^value is required\.$/],
     [{ data: "0x0" }, /^data must be 0x-prefixed hex with whole bytes\.$/],
-  ])("refuses %o", async (wrong, sentence) => {
+  ])("rejects %o", async (wrong, sentence) => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x", ...wrong };
-    const answer = await world.client.call("/preflight", { method: "POST", body });
-    expect(answer.status).toBe(400);
-    expect((answer.body as { error: string }).error).toMatch(sentence);
+    const response = await world.client.call("/preflight", { method: "POST", body });
+    expect(response.status).toBe(400);
+    expect((response.body as { error: string }).error).toMatch(sentence);
   });
 
-  it("knows no block that is not indexed", async () => {
+  it("rejects a block that is not indexed", async () => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x" };
     for (const block of ["999999999", "-1", "1e3", "9".repeat(30)]) {
       expect((await world.client.call(`/preflight?block=${block}`, { method: "POST", body })).status).toBe(

@@ -1,4 +1,4 @@
-// What the reads say is true: states, best bids, policies, averages, reputations, analytics and explanations.
+// Correctness of reads: states, best bids, policies, averages, reputations, analytics and explanations.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiRecord, type ApiStage, openApiStage } from "./api-stage.ts";
 import {
@@ -16,7 +16,7 @@ import {
 
 let stage: ApiStage;
 const STEPS = 500;
-const NOBODY = `0x${"ab".repeat(20)}`;
+const UNKNOWN_ADDRESS = `0x${"ab".repeat(20)}`;
 
 beforeAll(async () => {
   stage = await openApiStage(41, { finalityDepth: 32 });
@@ -28,7 +28,7 @@ afterAll(() => stage.close());
 const current = (table: string, columns = "*") => `select ${columns} from ${table} where valid_to is null`;
 
 describe("intents", () => {
-  it("carry their fill, and alone their metadata", async () => {
+  it("include their fill, and their metadata when read alone", async () => {
     const { intent_id, intent_hash = "" } = await stage.first(
       "select i.* from intents i join fills f using (intent_id)",
     );
@@ -45,7 +45,7 @@ describe("intents", () => {
     expect(later.metadata).toMatchObject({ intent_id, execution_data: "0x1234", execution_target: null });
   });
 
-  it("are listed by state, in any case, the expired not among the open", async () => {
+  it("are filtered by state in any letter case, without expired ones among the open", async () => {
     const { block_timestamp } = await stage.first("select block_timestamp from checkpoint");
     const expected = await stage.rows(
       `select case when status = 'OPEN' and deadline <= ${block_timestamp} then 'EXPIRED' else status end as status,
@@ -73,7 +73,7 @@ describe("bids", () => {
     return Number(differences.find((difference) => difference !== 0n) ?? 0n);
   };
 
-  it("are best first, in the state the chain's selection gives them", async () => {
+  it("are sorted best first, with states that follow the selection on chain", async () => {
     const seen = new Set<unknown>();
     for (const { intent_id, selected_bid_id, count } of await stage.rows(
       `select b.intent_id, i.selected_bid_id, count(*) from bids b
@@ -98,7 +98,7 @@ describe("bids", () => {
     expect([...seen].sort()).toEqual(["EXPIRED", "OPEN", "REJECTED", "SELECTED"]);
   });
 
-  it("of the helper stand among those of the chain", async () => {
+  it("include offchain bids", async () => {
     const { intent_id = "" } = await stage.first(
       `select b.intent_id from bids b join intents i on i.intent_id = b.intent_id and i.valid_to is null
        where i.status = 'OPEN' and i.selected_bid_id is null
@@ -110,9 +110,9 @@ describe("bids", () => {
       text: `insert into offchain_bids (intent_id, solver, amount_in, amount_out, fee, valid_until, execution_plan)
              select $1, $2, amount, case amount when 1 then 1e70 else 0 end, 0, 4000000000, '{"route": ["a"]}'
              from unnest(array[1e70, 1]) amount`,
-      values: [intent_id, NOBODY],
+      values: [intent_id, UNKNOWN_ADDRESS],
     });
-    // Nobody tells the API of rows written past it, so each look is of another address.
+    // The API is not notified of rows written directly, so each read uses another URL.
     const { records } = await stage.page(`${path}?limit=99`, "bids");
     const [best] = records;
     expect(records).toHaveLength(before.length + 2);
@@ -141,7 +141,7 @@ describe("bids", () => {
 });
 
 describe("policies", () => {
-  it("have the keys of their kind, by kind and subject", async () => {
+  it("have the keys of their kind, sorted by kind and subject", async () => {
     const kinds = new Set<unknown>();
     const accounts = await stage.rows(`${current("policies", "account, count(*)")} group by 1`);
     for (const { account = "", count } of accounts) {
@@ -161,9 +161,9 @@ describe("policies", () => {
     expect([...kinds].sort()).toEqual(Object.keys(POLICY_SHAPES).sort());
   });
 
-  it("of an account without any are none", async () => {
-    expect(await stage.body(`/accounts/${NOBODY}/policies`)).toEqual({
-      account: NOBODY,
+  it("are empty for an account without policies", async () => {
+    expect(await stage.body(`/accounts/${UNKNOWN_ADDRESS}/policies`)).toEqual({
+      account: UNKNOWN_ADDRESS,
       policies: [],
       pagination: { limit: 50, offset: 0, count: 0 },
     });
@@ -196,7 +196,7 @@ describe("numbers", () => {
     }
   });
 
-  /** To six decimals, halves up, without trailing zeros; null of nothing. */
+  /** Rounds half up to six decimals, without trailing zeros; null for no values. */
   function average(sum: string | null | undefined, count: string | undefined): string | null {
     if (count === "0" || count === undefined) return null;
     const millionths = (BigInt(String(sum)) * 2_000_000n + BigInt(count)) / (2n * BigInt(count));
@@ -285,7 +285,7 @@ describe("numbers", () => {
     }
   });
 
-  it("of analytics are remembered back to the finalized block only", async () => {
+  it("of analytics are available back to the finalized block only", async () => {
     const { finalized_block } = await stage.first("select finalized_block from checkpoint");
     expect((await stage.get(`/analytics/commerce?block=${finalized_block}`)).status).toBe(200);
     const older = await stage.get(`/analytics/commerce?block=${Number(finalized_block) - 1}`);
@@ -295,25 +295,25 @@ describe("numbers", () => {
 });
 
 describe("explanations", () => {
-  type Told = {
+  type Explanation = {
     readonly tx_hash: string;
     readonly block_number: string;
     readonly summary: string;
     readonly events: readonly { eventName: string; args: ApiRecord; description: string }[];
   };
 
-  it("tell every event of a transaction in order, with integers as text", async () => {
+  it("list every event of a transaction in order, with integers as text", async () => {
     const names = new Set<string>();
     for (const { tx, block_number, count } of await stage.rows(
       "select encode(tx_hash, 'hex') as tx, block_number, count(*) from logs group by 1, 2 order by 3 desc limit 200",
     )) {
-      const told = await stage.body<Told>(`/tx/0x${tx?.toUpperCase()}/explain`);
-      expect(Object.keys(told)).toEqual(["tx_hash", "block_number", "summary", "events"]);
-      expect(told).toMatchObject({ tx_hash: `0x${tx}`, block_number });
-      expect(told.events).toHaveLength(Number(count));
-      const sentences = told.events.map(({ description }) => description).join("; ");
-      expect(told.summary).toBe(`Transaction contained ${count} event(s): ${sentences}.`);
-      for (const each of told.events) {
+      const explanation = await stage.body<Explanation>(`/tx/0x${tx?.toUpperCase()}/explain`);
+      expect(Object.keys(explanation)).toEqual(["tx_hash", "block_number", "summary", "events"]);
+      expect(explanation).toMatchObject({ tx_hash: `0x${tx}`, block_number });
+      expect(explanation.events).toHaveLength(Number(count));
+      const sentences = explanation.events.map(({ description }) => description).join("; ");
+      expect(explanation.summary).toBe(`Transaction contained ${count} event(s): ${sentences}.`);
+      for (const each of explanation.events) {
         expectShape(each, { eventName: "text", args: "object", description: "text" });
         for (const value of Object.values(each.args)) expect(["string", "boolean"]).toContain(typeof value);
         names.add(each.eventName);
@@ -322,9 +322,9 @@ describe("explanations", () => {
     expect(names.size).toBeGreaterThan(20);
   });
 
-  it("name an intent's id, owner and nonce, and know nothing before its block", async () => {
+  it("contain an intent's id, owner and nonce, and respond 404 before its block", async () => {
     const intent = await stage.first(`${current("intents")} order by intent_id limit 1`);
-    const { events } = await stage.body<Told>(`/tx/${intent.tx_hash}/explain`);
+    const { events } = await stage.body<Explanation>(`/tx/${intent.tx_hash}/explain`);
     const submitted = events.find(({ args }) => args.intentId === intent.intent_id);
     expect(submitted).toMatchObject({
       eventName: "IntentSubmitted",

@@ -1,4 +1,4 @@
-// Reads while the chain goes on: pages lose and repeat nothing, and the past is answered as it was answered then.
+// Reads while the chain advances: pages neither lose nor repeat records, and past blocks read as they did at the time.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 import { LIST_SHAPES } from "./record-shapes.ts";
@@ -10,14 +10,14 @@ const STEPS_BETWEEN = 30;
 const MINUTE = 60_000;
 
 beforeAll(async () => {
-  // Nothing becomes final, so that even what remembers only the recent past remembers all of it.
+  // Nothing becomes final, so that recent-only tables cover all blocks.
   stage = await openApiStage(73, { finalityDepth: 100_000 });
   await stage.play(STEPS);
   await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
-describe("pages while the economy goes on", () => {
+describe("pages while the simulator runs", () => {
   it(
     "visit every record that was there, once",
     async () => {
@@ -37,7 +37,7 @@ describe("pages while the economy goes on", () => {
         for (const [path, { key, id, newestFirst }] of Object.entries(LIST_SHAPES)) {
           const byCursor = (await stage.pages(path, key, 5)).map((each) => each[id]);
           expectOnce(path, byCursor);
-          // Newest first, an offset moves with every newcomer; by cursor nothing moves.
+          // With newest first, new records shift offsets, but not cursors.
           if (!newestFirst) expectOnce(path, await byOffset(path, key, id));
         }
         rounds += 1;
@@ -63,9 +63,9 @@ describe("pages while the economy goes on", () => {
 
 describe("an earlier block", () => {
   it(
-    "is answered as it was when it was the head",
+    "reads as it did when it was the head",
     async () => {
-      const told: {
+      const recorded: {
         readonly block: number;
         readonly path: string;
         readonly status: number;
@@ -77,26 +77,26 @@ describe("an earlier block", () => {
         for (const path of await addresses()) {
           const { status, text, headers } = await stage.get(path);
           if (status === 200) expect(headers.get("x-indexed-block")).toBe(String(block));
-          told.push({ block, path, status, text });
+          recorded.push({ block, path, status, text });
         }
       }
       await stage.play(STEPS_BETWEEN * 2);
       const last = await stage.waitUntilSynced();
-      for (const { block, path, status, text } of told) {
+      for (const { block, path, status, text } of recorded) {
         const again = await stage.get(`${path}${path.includes("?") ? "&" : "?"}block=${block}`);
         expect([again.status, again.text], `${path} at ${block}`).toEqual([status, text]);
         if (status === 200) expect(again.headers.get("x-indexed-block")).toBe(String(last));
       }
-      // Had nothing changed, the past would be easy.
+      // The comparison is meaningful only if much has changed.
       const changed = await Promise.all(
-        told.map(async ({ path, text }) => (await stage.get(path)).text !== text),
+        recorded.map(async ({ path, text }) => (await stage.get(path)).text !== text),
       );
-      expect(changed.filter(Boolean).length).toBeGreaterThan(told.length / 4);
+      expect(changed.filter(Boolean).length).toBeGreaterThan(recorded.length / 4);
     },
     MINUTE,
   );
 
-  /** Something of everything, as it stands now. */
+  /** Sample URLs of every kind of read. */
   async function addresses(): Promise<readonly string[]> {
     const pick = async (table: string, column: string) =>
       (
@@ -134,14 +134,14 @@ describe("an earlier block", () => {
       await random("/receipts?merchant_id=", "receipts", "merchant_id"),
       await random("/disputes?receipt_id=", "disputes", "receipt_id"),
       await random("/trust-signals?subject_id=", "trust_signals", "subject_id"),
-      // Not there yet, but soon.
+      // Does not exist yet.
       `/receipts?merchant_id=${Number(await pick("merchants", "max(merchant_id) over ()")) + 1}`,
       `/intents/${Number(await pick("intents", "max(intent_id) over ()")) + 1}`,
       `/tx/${await pick("intents", "tx_hash")}/explain`,
     ];
   }
 
-  it("is neither one that is not indexed nor one before the deployment", async () => {
+  it("is rejected if it is not indexed or before the deployment", async () => {
     const head = await stage.waitUntilSynced();
     const { start_block } = await stage.first("select start_block from deployment");
     expect((await stage.get(`/intents?block=${head}`)).status).toBe(200);

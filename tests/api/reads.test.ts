@@ -1,4 +1,4 @@
-// Every list and record of the index over HTTP: exact keys, filters, pages, provenance, refusals and validators.
+// Every list and record of the index over HTTP: exact keys, filters, pages, provenance, errors and validators.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
@@ -16,7 +16,7 @@ import {
 let stage: ApiStage;
 const STEPS = 400;
 const UNKNOWN = "999999999";
-const NOBODY = `0x${"ab".repeat(20)}`;
+const UNKNOWN_ADDRESS = `0x${"ab".repeat(20)}`;
 const NO_HASH = `0x${"ab".repeat(32)}`;
 const UINT256_OVER = (2n ** 256n).toString();
 
@@ -30,7 +30,7 @@ afterAll(() => stage.close());
 const upperCase = (value: string) => (value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value);
 
 describe.each(Object.entries(LIST_SHAPES))("%s", (path, { key, id, newestFirst, shape }) => {
-  it("has exact records in order", async () => {
+  it("has records with exact keys, in order", async () => {
     const { records, keys, pagination } = await stage.page(`${path}?limit=100`, key);
     expect(keys).toEqual([key, "pagination"]);
     expect(records.length).toBeGreaterThan(1);
@@ -41,7 +41,7 @@ describe.each(Object.entries(LIST_SHAPES))("%s", (path, { key, id, newestFirst, 
     expect(pagination).toMatchObject({ limit: 100, offset: 0, count: ids.length });
   });
 
-  it("shows where each record comes from", async () => {
+  it("includes provenance on request", async () => {
     const { records } = await stage.page(`${path}?limit=5&include=provenance`, key);
     for (const each of records) {
       expectShape(each, { ...shape, ...PROVENANCE_SHAPE });
@@ -55,7 +55,7 @@ describe.each(Object.entries(LIST_SHAPES))("%s", (path, { key, id, newestFirst, 
     }
   });
 
-  it("is the same list page by page", async () => {
+  it("is the same when read page by page", async () => {
     const { records } = await stage.page(`${path}?limit=100`, key);
     const whole = records.map((each) => each[id]);
     const byOffset: unknown[] = [];
@@ -106,12 +106,12 @@ describe("filters", () => {
       );
       expect(values.length).toBeGreaterThan(0);
       for (const { value = "", count } of values) {
-        const asked = `${path}?${filter}=${upperCase(value)}&limit=100`;
-        const { records } = await stage.page(asked, key);
+        const url = `${path}?${filter}=${upperCase(value)}&limit=100`;
+        const { records } = await stage.page(url, key);
         expect(records.length).toBe(Math.min(Number(count), 100));
         for (const each of records) expect(String(each[column])).toBe(value);
         const block = records.at(-1)?.block_number;
-        const past = await stage.page(`${asked}&block=${block}`, key);
+        const past = await stage.page(`${url}&block=${block}`, key);
         const expected = await stage.rows(
           `select ${id}::text as id from ${key} where ${column}::text = '${value}' and valid_from <= ${block}
          and (valid_to is null or valid_to > ${block})`,
@@ -123,7 +123,7 @@ describe("filters", () => {
     },
   );
 
-  it("narrow together", async () => {
+  it("can be combined", async () => {
     const { subject_id, kind } = await stage.first(
       "select subject_id, kind from trust_signals where subject_type = 0",
     );
@@ -138,13 +138,13 @@ describe("filters", () => {
 
 describe("single records", () => {
   const SINGLES = ["/attestations", "/solvers", "/attestors", "/merchants", "/services"];
-  it.each(SINGLES)("%s/:id is what the list has", async (path) => {
+  it.each(SINGLES)("%s/:id equals the record of the list", async (path) => {
     const { key = "", id = "" } = LIST_SHAPES[path] ?? {};
     const { records } = await stage.page(`${path}?limit=5`, key);
     for (const each of records) expect(await stage.body(`${path}/${each[id]}`)).toEqual(each);
   });
 
-  it("/agents/:agentId is what the list of its owner has", async () => {
+  it("/agents/:agentId equals the record of its owner's list", async () => {
     const { owner = "", count } = await stage.first(
       `${current("agents", "owner, count(*)")} group by 1 order by 2 desc limit 1`,
     );
@@ -156,7 +156,7 @@ describe("single records", () => {
     }
   });
 
-  it("/quotes/:quoteHash is exact", async () => {
+  it("/quotes/:quoteHash has exact keys", async () => {
     for (const settled of [true, false]) {
       const { quote_hash = "" } = await stage.first(
         `${current("quotes", "quote_hash")} and settled = ${settled}`,
@@ -169,7 +169,7 @@ describe("single records", () => {
 });
 
 describe("an offset", () => {
-  it("of at most 10,000 is taken; beyond it the cursor is named, which leads as deep as the list goes", async () => {
+  it("is limited to 10,000; the error points to cursors, which reach the end of the list", async () => {
     expect((await stage.get("/merchants?offset=10000")).status).toBe(200);
     const { status, body } = await stage.get("/merchants?offset=10001");
     expect(status).toBe(400);
@@ -179,7 +179,7 @@ describe("an offset", () => {
   });
 });
 
-describe("refusals", () => {
+describe("errors", () => {
   const NUMBERED = [
     "/agents",
     "/intents",
@@ -212,7 +212,7 @@ describe("refusals", () => {
     ...Object.keys(LIST_SHAPES).flatMap((path) => NO_QUERIES.map((query) => `${path}?${query}`)),
     ...["/intents/x/bids", "/intents/1/bids?status=won", "/intents?status=closed", "/merchants/x/reputation"],
     ...["/agents", "/agents?owner=0x12", "/accounts/0x12/policies", `/accounts/${NO_HASH}/policies`],
-    ...["/quotes/0x12", `/quotes/${NOBODY}`, "/tx/0x12/explain", `/tx/${NO_HASH.slice(2)}/explain`],
+    ...["/quotes/0x12", `/quotes/${UNKNOWN_ADDRESS}`, "/tx/0x12/explain", `/tx/${NO_HASH.slice(2)}/explain`],
     ...["/solvers?active=yes", "/solvers?active=", "/solvers?operator=me", "/attestors?operator=0x"],
     ...["/attestations?schema=0x12", "/attestations?subject=1", "/attestations?attester=1"],
     ...["/merchants?owner=1", "/services?merchant_id=x", "/services?capability_hash=1"],
@@ -223,20 +223,20 @@ describe("refusals", () => {
   it.each([...missing.map((path) => [404, path] as const), ...invalid.map((path) => [400, path] as const)])(
     "%i: %s",
     async (status, path) => {
-      const answer = await stage.get(path);
+      const response = await stage.get(path);
       const code = status === 404 ? "NOT_FOUND" : "INPUT_INVALID";
-      expect([answer.status, answer.headers.get("x-error-code")]).toEqual([status, code]);
-      expect(Object.keys(answer.body as object)).toEqual(["error"]);
+      expect([response.status, response.headers.get("x-error-code")]).toEqual([status, code]);
+      expect(Object.keys(response.body as object)).toEqual(["error"]);
     },
   );
 
-  it("are not for a limit above 100, which counts as 100", async () => {
+  it("do not include a limit above 100, which counts as 100", async () => {
     expect((await stage.page("/attestations?limit=500", "attestations")).pagination.limit).toBe(100);
   });
 });
 
 describe("validators", () => {
-  it("give every answer its block and an ETag that saves the second look", async () => {
+  it("are the block headers and an ETag that allows 304", async () => {
     for (const path of [...Object.keys(LIST_SHAPES), "/analytics/commerce", "/merchants/1/reputation"]) {
       const got = await stage.get(path);
       const etag = got.headers.get("etag") ?? "";
@@ -254,19 +254,19 @@ describe("validators", () => {
 
 describe("declarations", () => {
   type Described = { readonly properties: Readonly<Record<string, { items: JsonSchema }>> };
-  const answerOf = (path: string) =>
+  const responseSchemaOf = (path: string) =>
     indexReads.find((read) => read.path === path)?.responseSchema as Described & JsonSchema;
 
-  it("are of distinct paths and operations", () => {
+  it("have distinct paths and operation ids", () => {
     expect(new Set(indexReads.map(({ path }) => path)).size).toBe(indexReads.length);
     expect(new Set(indexReads.map(({ operationId: operation }) => operation)).size).toBe(indexReads.length);
   });
 
-  it("describe the records they answer with", () => {
+  it("describe the records they return", () => {
     for (const [path, { key, shape }] of Object.entries(LIST_SHAPES)) {
-      expect(answerOf(path).properties[key]?.items.required).toEqual(Object.keys(shape));
+      expect(responseSchemaOf(path).properties[key]?.items.required).toEqual(Object.keys(shape));
     }
-    const { summary, ...arrays } = answerOf("/analytics/commerce").properties;
+    const { summary, ...arrays } = responseSchemaOf("/analytics/commerce").properties;
     expect(summary).toMatchObject({ required: Object.keys(ANALYTICS_SUMMARY_SHAPE) });
     expect(Object.keys(arrays)).toEqual(Object.keys(ANALYTICS_SHAPE));
     for (const [array, shape] of Object.entries(ANALYTICS_SHAPE)) {

@@ -1,4 +1,4 @@
-// The records of the API as the specification and the decisions spell them: their keys in order, and what each holds.
+// Records of the API as the specification and decisions define them: keys in order, with the kind of each value.
 import { expect } from "vitest";
 
 const DIGITS = /^(0|[1-9][0-9]*)$/;

@@ -1,4 +1,4 @@
-// Metadata reserved before its intent is indexed: linked to the right one, and to no other, through reorgs too.
+// Metadata reserved before its intent is indexed: linked to that intent only, also across reorgs.
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INTENT_OWNER, ISO_TIME, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
@@ -14,7 +14,7 @@ const TARGET = `0x${"Aa".repeat(20)}`;
 const SUBJECT = `0x${"Bb".repeat(32)}`;
 
 describe("a reservation", () => {
-  it("is linked when its intent is indexed, unlinked by a reorg, and linked again under another number", async () => {
+  it("is linked when its intent is indexed, unlinked by a reorg, and linked again under another id", async () => {
     const { hash } = stage.wish(INTENT_OWNER, 10n);
     const owner = stage.addressOf(INTENT_OWNER);
     const first = await stage.reserve(hash, owner, { execution_data: "0x01" });
@@ -33,7 +33,7 @@ describe("a reservation", () => {
     const replaced = await stage.reserve(hash, owner, { execution_data: "0x02" });
     expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(replaced.body);
 
-    // A stranger may reserve in his own name and changes nothing for the owner.
+    // A reservation by another account does not affect the owner's.
     expect((await stage.reserve(hash, owner, {}, UNRELATED_ACCOUNT)).status).toBe(403);
     const squatted = await stage.reserve(
       hash,
@@ -45,7 +45,7 @@ describe("a reservation", () => {
     expect((await stage.get(`/intents/metadata/${hash}?owner=${owner}`)).body).toEqual(replaced.body);
 
     const id = await stage.submit(INTENT_OWNER, 10n);
-    await stage.level();
+    await stage.waitUntilSynced();
     const linked = await stage.get(`/intents/metadata/${hash}`);
     expect(linked.body).toEqual({ ...replaced.body, intent_id: id.toString() });
     expect((await stage.get(`/intents/${id}`)).body.metadata).toMatchObject({
@@ -59,10 +59,10 @@ describe("a reservation", () => {
     await stage.put(id, { execution_data: "0x04" });
     expect((await stage.get(`/intents/${id}`)).body.metadata.execution_data).toBe("0x04");
 
-    // The number goes to somebody else's intent: nothing of the owner's may cling to it.
+    // Another intent gets the id and must not inherit the metadata.
     await stage.reorg(1);
     const others = await stage.submit(UNRELATED_ACCOUNT, 10n);
-    await stage.level();
+    await stage.waitUntilSynced();
     expect(others).toBe(id);
     expect((await stage.get(`/intents/${id}`)).body).toMatchObject({
       owner: stage.addressOf(UNRELATED_ACCOUNT).toLowerCase(),
@@ -71,7 +71,7 @@ describe("a reservation", () => {
     expect((await stage.get(`/intents/metadata/${hash}?owner=${owner}`)).body.intent_id).toBeNull();
 
     const again = await stage.submit(INTENT_OWNER, 10n);
-    await stage.level();
+    await stage.waitUntilSynced();
     expect(again).toBe(id + 1n);
     expect((await stage.get(`/intents/metadata/${hash}`)).body.intent_id).toBe(again.toString());
     expect((await stage.get(`/intents/${again}`)).body.metadata).toMatchObject({
@@ -80,7 +80,7 @@ describe("a reservation", () => {
     });
   });
 
-  it("of someone who is not the owner is never linked", async () => {
+  it("is never linked if it is not the owner's", async () => {
     const { hash } = stage.wish(INTENT_OWNER, 12n);
     const squatted = await stage.reserve(
       hash,
@@ -89,16 +89,16 @@ describe("a reservation", () => {
       UNRELATED_ACCOUNT,
     );
     const id = await stage.submit(INTENT_OWNER, 12n);
-    await stage.level();
+    await stage.waitUntilSynced();
     expect((await stage.get(`/intents/${id}`)).body.metadata).toBeNull();
     expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(squatted.body);
   });
 
-  it("of other data than the intent commits to is not linked", async () => {
+  it("is not linked if its data differs from the commitment", async () => {
     const { hash } = stage.wish(INTENT_OWNER, 11n, keccak256(DATA));
     await stage.reserve(hash, stage.addressOf(INTENT_OWNER), { execution_data: "0x00" });
     const id = await stage.submit(INTENT_OWNER, 11n, keccak256(DATA));
-    await stage.level();
+    await stage.waitUntilSynced();
     expect((await stage.get(`/intents/${id}`)).body.metadata).toBeNull();
     expect((await stage.get(`/intents/metadata/${hash}`)).body.intent_id).toBeNull();
   });
@@ -108,11 +108,11 @@ describe("a reservation", () => {
     ["no owner", { intent_hash: SUBJECT }],
     ["a short hash", { intent_hash: TARGET, owner: TARGET }],
     ["a long owner", { intent_hash: SUBJECT, owner: SUBJECT }],
-  ])("with %s is refused", async (_name, body) => {
-    expect((await stage.open.ask("POST", "/intents/metadata", body)).status).toBe(400);
+  ])("is rejected with %s", async (_name, body) => {
+    expect((await stage.open.request("POST", "/intents/metadata", body)).status).toBe(400);
   });
 
-  it("that nobody made is not found", async () => {
+  it("responds 404 if it does not exist", async () => {
     expect((await stage.get(`/intents/metadata/0x${"01".repeat(32)}`)).status).toBe(404);
     expect((await stage.get("/intents/metadata/0x01")).status).toBe(400);
   });

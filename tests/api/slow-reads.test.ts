@@ -1,23 +1,23 @@
-// Slow reads have connections of their own: however many one client requests, no quick read waits behind them.
+// Slow reads have separate connections: no quick read waits behind them, however many a client requests.
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
-let place: EmptyIndex;
+let emptyIndex: EmptyIndex;
 let api: TestApi;
 let locking: Client;
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
-  api = await startTestApi(place.database, { requestMsMax: 20_000, trustedProxies: 1 });
-  locking = await place.database.connect("locking");
+  emptyIndex = await openEmptyIndex();
+  api = await startTestApi(emptyIndex.database, { requestMsMax: 20_000, trustedProxies: 1 });
+  locking = await emptyIndex.database.connect("locking");
 });
 
 afterAll(async () => {
   await locking?.end();
   await api?.close();
-  await place?.drop();
+  await emptyIndex?.drop();
 });
 
 const GREEDY = "192.0.2.1";
@@ -39,28 +39,28 @@ async function whileHanging(table: string, work: () => Promise<void>): Promise<v
   }
 }
 
-// What a plan declares slow, each request another one.
+// Requests with a slow plan, each different.
 const SLOW: Readonly<Record<string, (n: number) => string>> = {
   "offsets that skip thousands of rows": (n) => `/attestations?offset=${9_000 + n}`,
   "lists at an earlier block": (n) => `/attestations?block=${n % 7}&offset=${n}`,
 };
 
 describe("one client's slow reads", () => {
-  it.each(Object.entries(SLOW))("leave the quick ones of others alone: %s", async (_what, slowPath) => {
+  it.each(Object.entries(SLOW))("do not delay quick reads of others: %s", async (_what, slowPath) => {
     const greedy: Promise<{ status: number }>[] = [];
     await whileHanging("attestations", async () => {
       for (let n = 0; n < 100; n += 1) greedy.push(get(slowPath(n), GREEDY));
-      // The first are at the database; the others wait, or were turned away.
+      // The first run in the database; the others wait or are rejected.
       await expect.poll(hanging).toBeGreaterThan(0);
       const quick = await Promise.all(
         Array.from({ length: 60 }, (_, n) => get(`/merchants?limit=10&offset=${n}`, OTHER)),
       );
       expect(quick.filter(({ status }) => status !== 200)).toEqual([]);
-      // While all of these were read, the slow ones still hung.
+      // The slow reads are still running.
       expect(await hanging()).toBeGreaterThan(0);
     });
     const statuses = (await Promise.all(greedy)).map(({ status }) => status);
-    // Turned away beyond a few, and told to come back.
+    // Beyond a few they are rejected with Retry-After.
     expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(80);
   });
 
@@ -75,7 +75,7 @@ describe("one client's slow reads", () => {
     await Promise.all(greedy);
   });
 
-  it("end after two seconds, and are not repeated", async () => {
+  it("time out after two seconds without a retry", async () => {
     await whileHanging("attestations", async () => {
       const startedMs = performance.now();
       expect(await get("/attestations?offset=3000", GREEDY)).toMatchObject({ status: 503 });
@@ -85,19 +85,19 @@ describe("one client's slow reads", () => {
 });
 
 describe("a statement that is declared quick and hangs", () => {
-  it("is ended after a second and run again on the connections for slow ones", async () => {
-    let answered: Promise<{ status: number }> | undefined;
+  it("is cancelled after a second and retried on the slow connections", async () => {
+    let pending: Promise<{ status: number }> | undefined;
     await whileHanging("attestors", async () => {
-      answered = get("/attestors?limit=7", OTHER);
+      pending = get("/attestors?limit=7", OTHER);
       await expect.poll(() => hanging("slow reader"), { timeout: 5_000 }).toBe(1);
     });
-    expect(await answered).toMatchObject({ status: 200 });
+    expect(await pending).toMatchObject({ status: 200 });
   });
 });
 
 /** How many statements of the API wait for a lock. */
 async function hanging(purpose = ""): Promise<number> {
-  const { rows } = await place.database.query<{ count: string }>({
+  const { rows } = await emptyIndex.database.query<{ count: string }>({
     text: "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and application_name like $1",
     values: [`%${purpose}`],
   });

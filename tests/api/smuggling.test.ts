@@ -1,20 +1,20 @@
-// One request is one request: whatever two readers could part differently is refused, and nothing hides behind it.
+// Request smuggling: ambiguous framing is rejected, and no request hides in another.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendBytes } from "../support/http/send-bytes.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
-let place: EmptyIndex;
+let emptyIndex: EmptyIndex;
 let api: TestApi;
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
-  api = await startTestApi(place.database);
+  emptyIndex = await openEmptyIndex();
+  api = await startTestApi(emptyIndex.database);
 });
 
 afterAll(async () => {
   await api?.close();
-  await place?.drop();
+  await emptyIndex?.drop();
 });
 
 const HIDDEN = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -38,11 +38,11 @@ function get(target: string, ...headers: readonly string[]): string {
   return [`GET ${target} HTTP/1.1`, "Host: a", ...headers, "", ""].join("\r\n");
 }
 
-function statuses(answer: string): readonly number[] {
-  return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+function statuses(response: string): readonly number[] {
+  return [...response.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-describe("what two readers could part differently", () => {
+describe("ambiguous framing", () => {
   it.each([
     ["a length and chunks", post([LENGTH, CHUNKED], `0\r\n\r\n${HIDDEN}`)],
     ["chunks and a length", post([CHUNKED, LENGTH], `0\r\n\r\n${HIDDEN}`)],
@@ -76,10 +76,10 @@ describe("what two readers could part differently", () => {
     ["a NUL in the target", get("/ready\0")],
     ["a blank in the target", get("/ready /x")],
     ["a backslash for a slash", get("\\ready")],
-  ])("is refused, and the connection with it: %s", async (_name, bytes) => {
-    const answer = await sendBytes(api.url, bytes, 2_000);
-    expect(statuses(answer), answer).toEqual([400]);
-    expect(answer.toLowerCase()).toContain("x-error-code: input_invalid");
+  ])("is rejected and closes the connection: %s", async (_name, bytes) => {
+    const response = await sendBytes(api.url, bytes, 2_000);
+    expect(statuses(response), response).toEqual([400]);
+    expect(response.toLowerCase()).toContain("x-error-code: input_invalid");
   });
 });
 
@@ -87,34 +87,31 @@ describe("several requests on one connection", () => {
   it.each([
     ["one after another", get("/ready") + get("/nothing"), [200, 404, 200]],
     ["after chunks with an extension", post([CHUNKED], `2;a=b\r\n{}\r\n0\r\n\r\n`), [400, 200]],
-    ["after a body nobody reads", get("/ready", `Content-Length: ${HIDDEN.length}`) + HIDDEN, [200, 200]],
+    ["after an unread body", get("/ready", `Content-Length: ${HIDDEN.length}`) + HIDDEN, [200, 200]],
     [
       "after a body of the wrong kind",
       post([`Content-Length: ${HIDDEN.length}`], HIDDEN).replace("application/json", "text/plain"),
       [415, 200],
     ],
-    ["after an expectation nobody knows", post([LENGTH, "Expect: a-miracle"], "{}"), [400, 200]],
-  ])("are answered in their order: %s", async (_name, bytes, expected) => {
-    const answer = await sendBytes(api.url, bytes + LAST, 2_000);
-    expect(statuses(answer), answer).toEqual(expected);
-    expect(answer.match(/x-content-type-options: nosniff/gi)).toHaveLength(expected.length);
+    ["after an unknown expectation", post([LENGTH, "Expect: a-miracle"], "{}"), [400, 200]],
+  ])("get responses in order: %s", async (_name, bytes, expected) => {
+    const response = await sendBytes(api.url, bytes + LAST, 2_000);
+    expect(statuses(response), response).toEqual(expected);
+    expect(response.match(/x-content-type-options: nosniff/gi)).toHaveLength(expected.length);
   });
 
-  it.each(["h2c", "websocket"])(
-    "go on in HTTP/1.1 where somebody would rather change to %s",
-    async (protocol) => {
-      const answer = await sendBytes(api.url, get("/ready", "Connection: Upgrade", `Upgrade: ${protocol}`));
-      expect(statuses(answer)).toEqual([200]);
-    },
-  );
+  it.each(["h2c", "websocket"])("stay in HTTP/1.1 despite an upgrade to %s", async (protocol) => {
+    const response = await sendBytes(api.url, get("/ready", "Connection: Upgrade", `Upgrade: ${protocol}`));
+    expect(statuses(response)).toEqual([200]);
+  });
 
-  it("are told to send on only by a request that may have a body", async () => {
-    const answer = await sendBytes(api.url, post([LENGTH, "Expect: 100-continue"], `{}${LAST}`), 2_000);
-    expect(statuses(answer)).toEqual([100, 400, 200]);
+  it("get 100 Continue only for a request that may have a body", async () => {
+    const response = await sendBytes(api.url, post([LENGTH, "Expect: 100-continue"], `{}${LAST}`), 2_000);
+    expect(statuses(response)).toEqual([100, 400, 200]);
   });
 });
 
-describe("another way to write a path", () => {
+describe("alternative spellings of a path", () => {
   it.each([
     ["//ready", 404],
     ["/ready/", 404],
@@ -128,18 +125,18 @@ describe("another way to write a path", () => {
     ["/READY", 404],
     ["http://elsewhere.example/ready", 200],
     ["/%72eady", 200],
-  ])("%s leads where it says, and nowhere else", async (target, status) => {
-    const answer = await sendBytes(api.url, get(target, "Connection: close"), 2_000);
-    expect(statuses(answer)).toEqual([status]);
-    expect(answer).not.toContain("elsewhere.example");
+  ])("%s is routed literally", async (target, status) => {
+    const response = await sendBytes(api.url, get(target, "Connection: close"), 2_000);
+    expect(statuses(response)).toEqual([status]);
+    expect(response).not.toContain("elsewhere.example");
   });
 
-  it("is of no use with a method that opens a tunnel or mirrors", async () => {
+  it("do not enable CONNECT or TRACE", async () => {
     const tunnel = "CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n";
     expect(await sendBytes(api.url, tunnel, 2_000)).toBe("");
     const mirror = get("/ready", "Cookie: mine", "Connection: close").replace("GET", "TRACE");
-    const answer = await sendBytes(api.url, mirror, 2_000);
-    expect(statuses(answer)).toEqual([405]);
-    expect(answer).not.toContain("mine");
+    const response = await sendBytes(api.url, mirror, 2_000);
+    expect(statuses(response)).toEqual([405]);
+    expect(response).not.toContain("mine");
   });
 });

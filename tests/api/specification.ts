@@ -1,4 +1,4 @@
-// The specification of the indexing API as data: its tables of endpoints, records and errors, read from the page itself.
+// The specification of the indexing API as data: endpoints, records and errors, parsed from its tables.
 import { readFileSync } from "node:fs";
 
 export type SpecifiedEndpoint = {
@@ -8,10 +8,10 @@ export type SpecifiedEndpoint = {
   readonly path: string;
   readonly query: readonly string[];
   readonly body: readonly string[];
-  /** 201 where the page says so, otherwise null. */
+  /** 201 if the page says so, otherwise null. */
   readonly created: boolean;
-  /** Keys of the answer where the page writes it as `{a: …, b}`. */
-  readonly answerKeys: readonly string[];
+  /** Keys of the response if the page gives them as `{a: …, b}`. */
+  readonly responseKeys: readonly string[];
 };
 
 export type SpecifiedError = {
@@ -25,9 +25,9 @@ export type Specification = {
   /** Fields and their types, by the heading above the table. */
   readonly records: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly errors: readonly SpecifiedError[];
-  /** The text below a heading, for what it says in sentences. */
+  /** The prose below a heading. */
   section(heading: string): string;
-  /** Names in a sentence that begins with these words, up to its end. */
+  /** Names in the sentence that begins with these words. */
   named(heading: string, beginning: string): readonly string[];
 };
 
@@ -89,13 +89,13 @@ export function tableRowsOf(text: string): Row[] {
       inTable = false;
       continue;
     }
-    // A bar that belongs to a cell is written with a backslash.
+    // A bar inside a cell is escaped with a backslash.
     const cells = line
       .split(/(?<!\\)\|/)
       .slice(1, -1)
       .map((cell) => cell.trim().replaceAll("\\|", "|"));
     if (/^\|[-|]+\|$/.test(line)) continue;
-    // One table has a single row and no header; a row that begins with a method is never a header.
+    // One table has a single row without a header; a row that begins with a method is not a header.
     if (!inTable && !/^(GET|POST|PUT)$/.test(cells[0] ?? "")) header = cells;
     else rows.push({ header: inTable ? header : [], cells });
     inTable = true;
@@ -120,7 +120,7 @@ function endpoint(
     query: namesIn(query),
     body: namesIn(body),
     created: /\b201\b/.test(notes),
-    answerKeys: keys
+    responseKeys: keys
       .split(",")
       .map((key) => key.split(":")[0]?.trim() ?? "")
       .filter((key) => key !== ""),

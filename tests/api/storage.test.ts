@@ -1,4 +1,4 @@
-// What people may store over HTTP: so much a day per client, so much altogether, and without a cost to cached responses.
+// Storage limits of writes: per client and day, in total, and without dropping unrelated cached responses.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/writes/endpoints.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
@@ -6,24 +6,24 @@ import type { WritableTable } from "../../src/schema/record-store.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
-let place: EmptyIndex;
+let emptyIndex: EmptyIndex;
 const open: TestApi[] = [];
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
+  emptyIndex = await openEmptyIndex();
 });
 afterAll(async () => {
   for (const api of open) await api.close();
-  await place?.drop();
+  await emptyIndex?.drop();
 });
 beforeEach(async () => {
-  await place.database.query(
+  await emptyIndex.database.query(
     "delete from documents; delete from client_writes; delete from intent_reservations; delete from attestation_schemas where not built_in",
   );
 });
 
 async function start(environment: Readonly<Record<string, string>>): Promise<TestApi> {
-  const api = await startTestApi(place.database, { trustedProxies: 1 }, environment);
+  const api = await startTestApi(emptyIndex.database, { trustedProxies: 1 }, environment);
   open.push(api);
   return api;
 }
@@ -47,23 +47,23 @@ const errorOf = async (response: Response) => ({
 });
 
 describe("a client", () => {
-  it("stores so many bytes a day, in all kinds of record together, and is told when to come back", async () => {
+  it("has a daily byte limit over all kinds of records, with Retry-After", async () => {
     const api = await start({ SEXTANT_CLIENT_BYTES_PER_DAY: "20000" });
     expect((await post(api, "/catalogs", document(1, 6_000))).status).toBe(201);
     const schema = { name: "mine", description: "x".repeat(4_000), json_schema: { type: "object" } };
     expect((await post(api, "/attestations/schemas", schema)).status).toBe(201);
     const reservation = { intent_hash: `0x${"77".repeat(32)}`, owner: `0x${"88".repeat(20)}` };
     expect((await post(api, "/intents/metadata", reservation)).status).toBe(201);
-    const refused = await post(api, "/catalogs", document(2, 8_000));
-    const seconds = Number(refused.headers.get("retry-after"));
+    const limited = await post(api, "/catalogs", document(2, 8_000));
+    const seconds = Number(limited.headers.get("retry-after"));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(86_400);
-    expect(await errorOf(refused)).toEqual({
+    expect(await errorOf(limited)).toEqual({
       status: 429,
       code: "RATE_LIMITED",
       error: "There is a limit of 20000 stored bytes per client and day (UTC).",
     });
-    // What is left is left, a text that is there already costs nothing, and another client is another client.
+    // The rest of the limit is usable, a stored text costs nothing, and another client has its own limit.
     expect((await post(api, "/catalogs", document(3, 1_000))).status).toBe(201);
     for (let times = 0; times < 5; times += 1) {
       expect((await post(api, "/catalogs", document(1, 6_000))).status).toBe(201);
@@ -71,16 +71,16 @@ describe("a client", () => {
     expect((await post(api, "/catalogs", document(2, 8_000), OTHER)).status).toBe(201);
   });
 
-  it("is remembered by the next process, until the next day", async () => {
+  it("keeps its count across processes until the next day", async () => {
     const limit = { SEXTANT_CLIENT_BYTES_PER_DAY: "10000" };
     expect((await post(await start(limit), "/catalogs", document(1, 8_000))).status).toBe(201);
     const next = await start(limit);
     expect((await post(next, "/catalogs", document(2, 8_000))).status).toBe(429);
-    await place.database.query("update client_writes set day = day - 1");
+    await emptyIndex.database.query("update client_writes set day = day - 1");
     expect((await post(next, "/catalogs", document(2, 8_000))).status).toBe(201);
   });
 
-  it("pays nothing for a write that is rejected", async () => {
+  it("is not charged for a rejected write", async () => {
     const api = await start({ SEXTANT_CLIENT_BYTES_PER_DAY: "10000" });
     for (let n = 0; n < 5; n += 1) {
       const orphan = {
@@ -94,7 +94,7 @@ describe("a client", () => {
 });
 
 describe("all clients together", () => {
-  it("fill the storage to its limit; then writes are 503 and everything is still read", async () => {
+  it("share a total limit; beyond it writes respond 503 and reads continue", async () => {
     const api = await start({ SEXTANT_STORED_BYTES_MAX: "30000" });
     const published = await post(api, "/catalogs", document(1, 10_000), "192.0.2.3");
     const { uri } = (await published.json()) as { uri: string };
@@ -109,9 +109,9 @@ describe("all clients together", () => {
     });
     expect((await fetch(uri)).status).toBe(200);
     expect((await fetch(`${api.url}/merchants`)).status).toBe(200);
-    // The same text again stores nothing.
+    // Publishing the same text again stores nothing.
     expect((await post(api, "/catalogs", document(1, 10_000))).status).toBe(201);
-    const { rows } = await place.database.query<{ bytes: string }>("select bytes from stored_total");
+    const { rows } = await emptyIndex.database.query<{ bytes: string }>("select bytes from stored_total");
     expect(Number(rows[0]?.bytes)).toBeLessThanOrEqual(30_000);
   });
 });
@@ -120,14 +120,14 @@ describe("writes that wait for one another", () => {
   it("leave connections for the reads of documents", async () => {
     const api = await start({});
     const { uri } = (await (await post(api, "/catalogs", document(1, 100))).json()) as { uri: string };
-    const locking = await place.database.connect("locking");
+    const locking = await emptyIndex.database.connect("locking");
     await locking.query("begin; select bytes from stored_total for update");
     const writes = Array.from({ length: 20 }, (_, n) =>
       post(api, "/catalogs", document(n + 2, 100), `192.0.2.${n}`),
     );
     try {
       const waiting = async () => {
-        const { rows } = await place.database.query<{ count: string }>(
+        const { rows } = await emptyIndex.database.query<{ count: string }>(
           "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         );
         return Number(rows[0]?.count);
@@ -143,8 +143,8 @@ describe("writes that wait for one another", () => {
 });
 
 describe("cached responses", () => {
-  it("are known to be made from every table their statement names", () => {
-    // metadata_of_intent is a function of the database that reads two of them.
+  it("declare every writable table that their statement reads", () => {
+    // metadata_of_intent is a database function that reads two of them.
     const NAMED: readonly (readonly [WritableTable, RegExp])[] = [
       ["attestation_schemas", /attestation_schemas/],
       ["intent_metadata", /intent_metadata|metadata_of_intent/],
@@ -162,9 +162,9 @@ describe("cached responses", () => {
     expect(new Set(found).size).toBe(NAMED.length);
   });
 
-  /** Whether a path is responded to while its table can not be read. */
+  /** Whether a path still responds while its table is unreadable. */
   async function isCached(api: TestApi, path: string, table: string): Promise<boolean> {
-    const locking = await place.database.connect("locking");
+    const locking = await emptyIndex.database.connect("locking");
     try {
       await locking.query(`begin; lock table ${table} in access exclusive mode`);
       return await fetch(`${api.url}${path}`, { signal: AbortSignal.timeout(500) }).then(
@@ -177,7 +177,7 @@ describe("cached responses", () => {
     }
   }
 
-  it("stay when anybody publishes a document, and other kinds drop only what is made from them", async () => {
+  it("survive a published document; other writes drop only responses that depend on them", async () => {
     const api = await start({});
     const other = await start({});
     const schemas = async (from: TestApi) =>
@@ -201,7 +201,7 @@ describe("cached responses", () => {
     }
     const schema = { name: "new", json_schema: { type: "string" } };
     expect((await post(api, "/attestations/schemas", schema)).status).toBe(201);
-    // At once here, and a moment later in every other process.
+    // Immediately in this process, a moment later in others.
     expect(await schemas(api)).toBe(5);
     await expect.poll(() => schemas(other)).toBe(5);
     const reservation = { intent_hash: `0x${"66".repeat(32)}`, owner: `0x${"88".repeat(20)}` };

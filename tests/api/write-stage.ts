@@ -1,4 +1,4 @@
-// A chain, its index, and two APIs over it: one where everybody may write, one where writers sign.
+// A chain, its index, and two APIs on it: one with open writes, one with signed writes.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type Intent, intentStructHash } from "@sextant/contracts/hashes/intent-hash";
@@ -22,7 +22,7 @@ import { type ApiResponse, openApiClient } from "../support/http/api-client.ts";
 import { startTestIndex, type TestIndex, toDeployment } from "../support/index/test-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
-/** The parts of answers that tests go on with; what an answer really holds is checked against /openapi.json. */
+/** The parts of responses that tests use; whole responses are checked against /openapi.json. */
 export type WriteResponseBody = Readonly<Record<string, unknown>> & {
   readonly bid_id: string;
   readonly uri: string;
@@ -37,7 +37,7 @@ export type WriteResponse = ApiResponse & { readonly body: WriteResponseBody };
 
 export type WriteClient = {
   readonly url: string;
-  ask(
+  request(
     method: string,
     path: string,
     body?: unknown,
@@ -57,16 +57,16 @@ export type WriteStage = {
   readonly domain: WriteDomain;
   readonly signed: WriteClient;
   readonly open: WriteClient;
-  /** Someone with a key; index 8 and up have nothing to do with the deployment. */
+  /** An account with a key; from index 8 on they are unrelated to the deployment. */
   person(index: number): PrivateKeyAccount;
   addressOf(person: number): Hex;
   /** An intent and its hash, not submitted yet. */
   wish(owner: number, nonce: bigint, dataHash?: Hex): { intent: Intent; hash: Hex };
   submit(owner: number, nonce: bigint, dataHash?: Hex): Promise<bigint>;
   /** Waits until the index has the chain's head. */
-  level(): Promise<void>;
+  waitUntilSynced(): Promise<void>;
   reorg(depth: number): Promise<void>;
-  /** Sends a body to the API that wants signatures, signed for what the subject says. */
+  /** Sends a body to the signed API, signed for the subject. */
   send(
     by: PrivateKeyAccount,
     subject: WriteSubject,
@@ -79,7 +79,7 @@ export type WriteStage = {
       signer?: Hex;
     },
   ): Promise<WriteResponse>;
-  /** A version as clients choose them: the clock, a little faster than it ticks. */
+  /** A version as clients choose it: the time, always increasing. */
   nextVersion(): bigint;
   put(intent: bigint, body: unknown, by?: number, version?: bigint): Promise<WriteResponse>;
   reserve(hash: Hex, owner: Hex, fields: object, by?: number): Promise<WriteResponse>;
@@ -147,13 +147,13 @@ export async function openWriteStage(): Promise<WriteStage> {
       const by = world.wallet(owner);
       return submitIntent(world, by, await signIntent(world, by, wanted(nonce, dataHash)));
     },
-    async level() {
+    async waitUntilSynced() {
       const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
       await index.waitUntilIndexed({ number: Number(head.number), hash: String(head.hash) });
     },
     async reorg(depth) {
       await chain.reorg(depth, { replay: "none" });
-      // A world of its own after each reorg: it reads the accounts' nonces anew.
+      // A new world after each reorg, because it reads the nonces of the accounts again.
       world = await openWorld({ request, deployment: local });
     },
     async send(by, subject, { method, path, body, version, audience, signer }) {
@@ -161,7 +161,7 @@ export async function openWriteStage(): Promise<WriteStage> {
       const deadline = BigInt(Math.floor(Date.now() / 1_000)) + DEADLINE_SECONDS;
       const write = { ...subject, audience: audience ?? signed.client.url, version, deadline, body: text };
       const headers = await signWrite(by, domain, write);
-      return signed.client.ask(method, path, text, {
+      return signed.client.request(method, path, text, {
         ...headers,
         ...(signer === undefined ? {} : { "x-write-signer": signer }),
       });
@@ -184,23 +184,23 @@ export async function openWriteStage(): Promise<WriteStage> {
         body: { intent_hash: hash, owner, ...fields },
         version: stage.nextVersion(),
       }),
-    get: (path) => signed.client.ask("GET", path),
+    get: (path) => signed.client.request("GET", path),
     async close() {
       await Promise.all([signed.close(), open.close()]);
       await index.close();
       await chain.stop();
     },
   };
-  await stage.level();
+  await stage.waitUntilSynced();
   return stage;
 }
 
-/** Every answer is held against the API's own description. */
+/** Checks every response against the OpenAPI document. */
 async function openClient(url: string): Promise<WriteClient> {
   const { call } = await openApiClient(url);
   return {
     url,
-    ask: async (method, path, body, headers = {}) =>
+    request: async (method, path, body, headers = {}) =>
       (await call(path, { method, headers, body })) as WriteResponse,
   };
 }

@@ -1,4 +1,4 @@
-// Who may write: whoever signs this body, for this server and this place, once; a contract is asked itself.
+// Signed writes over HTTP: valid for one body, server and resource, once; contracts verify their own signatures.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { metadataWriteSubject, schemaWriteSubject } from "../../src/api/writes/sign-write.ts";
@@ -11,20 +11,20 @@ beforeAll(async () => {
   stage = await openWriteStage();
   intentId = await stage.submit(INTENT_OWNER, 1n);
   otherId = await stage.submit(INTENT_OWNER, 2n);
-  await stage.level();
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 
 describe("a signed write", () => {
-  it("is nobody's but the owner's", async () => {
-    const unsigned = await stage.signed.ask("PUT", `/intents/${intentId}/metadata`, {});
+  it("is accepted from the owner only", async () => {
+    const unsigned = await stage.signed.request("PUT", `/intents/${intentId}/metadata`, {});
     expect([unsigned.status, unsigned.headers.get("x-error-code")]).toEqual([401, "WRITE_UNAUTHENTICATED"]);
     const foreign = await stage.put(intentId, {}, UNRELATED_ACCOUNT);
     expect([foreign.status, foreign.headers.get("x-error-code")]).toEqual([403, "WRITE_FORBIDDEN"]);
     expect(foreign.body.error).toContain(stage.addressOf(UNRELATED_ACCOUNT).toLowerCase());
   });
 
-  it("takes a version once, also when it comes twice at once", async () => {
+  it("accepts a version once, also concurrently", async () => {
     const version = stage.nextVersion();
     const both = await Promise.all([
       stage.put(intentId, { execution_data: "0x0a" }, INTENT_OWNER, version),
@@ -37,7 +37,7 @@ describe("a signed write", () => {
     expect([again.status, again.headers.get("x-error-code")]).toEqual([409, "WRITE_REPLAYED"]);
   });
 
-  it("is signed for this server and this intent", async () => {
+  it("is valid for this server and intent only", async () => {
     const request = {
       method: "PUT",
       path: `/intents/${intentId}/metadata`,
@@ -51,7 +51,7 @@ describe("a signed write", () => {
   });
 });
 
-describe("an account that is a contract", () => {
+describe("a contract account", () => {
   const wallet = `0x${"c0de".repeat(10)}` as Hex;
   // isValidSignature by hand: ecrecover(hash, v, r, s) is compared with one owner.
   const ownedBy = (owner: Hex): Hex =>
@@ -66,16 +66,16 @@ describe("an account that is a contract", () => {
       "60005260206000f3",
     ].join("")}`;
 
-  it("accepts what its own rules accept", async () => {
+  it("verifies signatures by its own rules", async () => {
     await stage.chain.setCode(wallet, ownedBy(stage.addressOf(INTENT_OWNER)));
     const { hash } = stage.wish(INTENT_OWNER, 20n);
     expect((await stage.reserve(hash, wallet, { execution_data: "0x01" })).status).toBe(201);
-    const refused = await stage.reserve(hash, wallet, { execution_data: "0x02" }, UNRELATED_ACCOUNT);
-    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([401, "WRITE_UNAUTHENTICATED"]);
-    expect(refused.body.error).toContain("ERC-1271");
+    const rejected = await stage.reserve(hash, wallet, { execution_data: "0x02" }, UNRELATED_ACCOUNT);
+    expect([rejected.status, rejected.headers.get("x-error-code")]).toEqual([401, "WRITE_UNAUTHENTICATED"]);
+    expect(rejected.body.error).toContain("ERC-1271");
   });
 
-  it("may publish a schema when it is named as the signer", async () => {
+  it("can publish a schema if x-write-signer names it", async () => {
     const body = { name: "by a contract", schema_hash: `0x${"c1".repeat(32)}` };
     const subject = schemaWriteSubject(body.schema_hash as Hex);
     const request = {
@@ -93,11 +93,11 @@ describe("an account that is a contract", () => {
     expect(foreign.status).toBe(401);
   });
 
-  it("is never overruled by the key behind it", async () => {
+  it("is never overruled by its key", async () => {
     const keyed = stage.person(30);
     const { hash } = stage.wish(30, 21n);
     expect((await stage.reserve(hash, keyed.address, {}, 30)).status).toBe(201);
-    // The same account with code that answers zero, reverts, or breaks.
+    // The same account with code that returns zero, reverts, or fails.
     for (const code of ["0x60206000f3", "0x60006000fd", "0xfe", "0x5b600056"] as const) {
       await stage.chain.setCode(keyed.address, code);
       expect((await stage.reserve(hash, keyed.address, {}, 30)).status).toBe(401);
