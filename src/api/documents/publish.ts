@@ -48,7 +48,11 @@ async function insertNewDocument(
 ): Promise<void> {
   const { request_hash: requestHash } = given.labels;
   if (kind.kind === "quote_response" && requestHash !== undefined) {
-    const request = await findDocument(rows, { kind: "quote_request" }, requestHash as Hex);
+    const request = await findDocument(
+      rows,
+      { kind: "quote_request" },
+      parseHash(requestHash, "request_hash"),
+    );
     if (!request) throw new Fault("NOT_FOUND", "No hosted quote request has this request_hash.");
   }
   await insertDocument(rows, kind, given);

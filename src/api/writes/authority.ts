@@ -1,5 +1,4 @@
-// Write authorization: open on a development chain; elsewhere an EIP-712 signature over body, resource, version and
-// deadline.
+// Write authorization: open on a development chain, elsewhere an EIP-712 signature with a version and a deadline.
 import { type Hex, keccak256 } from "viem";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
