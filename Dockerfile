@@ -21,11 +21,11 @@ COPY contracts contracts
 COPY packages packages
 COPY deployments deployments
 COPY token-lists token-lists
-# Brought by the base image; nothing in /opt/sextant is theirs to change.
+# The base image's user; it cannot change anything in /opt/sextant.
 USER node
-# Ports differ by command: HEALTH_PORT says which one is asked. It restarts nothing that only lags: /health is not /ready.
+# Ports differ by command: HEALTH_PORT is the one to probe. A lagging service is not restarted: /health is not /ready.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HEALTH_PORT ?? 3001}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HEALTH_PORT ?? 3001}/health`).then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 # As process 1 there is no default reaction to SIGTERM, but Sextant installs its own, and it waits for every child it
 # starts: no init is needed in front of it.
 ENTRYPOINT ["node", "bin/sextant.mjs"]
