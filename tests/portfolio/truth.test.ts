@@ -229,8 +229,8 @@ describe("what strangers send", () => {
   });
 
   it("is told in the warnings where it gave no balance", () => {
-    const [sentence] = snapshot.summary.warnings.filter((warning) => warning.includes("gave no balance"));
-    expect(sentence).toContain(`${hostile.length} unlisted tokens gave no balance and are left out`);
+    const [sentence] = snapshot.summary.warnings.filter((warning) => warning.includes("returned no balance"));
+    expect(sentence).toContain(`${hostile.length} unlisted tokens returned no balance and are left out`);
     expect(hostile.filter((address) => sentence?.includes(address)).length).toBe(3);
     const shown = snapshot.tokens.map(({ contract }) => contract);
     for (const address of hostile) expect(shown).not.toContain(address);
@@ -244,7 +244,7 @@ describe("what strangers send", () => {
       snapshot.summary.warnings.filter((warning) => warning.includes(address)).join(" ");
     expect(about(lure)).toContain("The name or symbol contains a web address.");
     expect(about(copy)).toContain("The symbol reads like that of another, listed asset.");
-    expect(about(liar)).toContain("It is in no token list and nobody has a price for it.");
+    expect(about(liar)).toContain("It is in no token list and no source has a price for it.");
     // 274 does not fit a byte: it is not cut to 18, and the balance is raw only.
     const lying = spam.find(({ contract }) => contract === liar);
     expect(lying).toMatchObject({ decimals: null, rawBalance: "5000", balance: null });

@@ -12,7 +12,6 @@ import { type PayPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import { createPortfolioParameters } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
-import { readTokenMetadata } from "../tokens/metadata.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
@@ -48,7 +47,6 @@ export function servePortfolio(
   const taker = createSnapshotReader({
     ...parts,
     chains,
-    readMetadata: readTokenMetadata,
     clock: systemClock,
   });
   const offering = createPortfolioOffering(gate.offer, Date.now());

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   ETHER_ASSET,
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   makeHolding,
   makeListedToken,
   makePosition,
@@ -38,7 +38,7 @@ const hash = `0x${"cd".repeat(32)}` as const;
 const full = valueSnapshot({
   ...{ wallet: TEST_WALLET, takenAtMs: 1, provider: "rpc" },
   chains: [
-    makeChainParts(makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
+    makeChainData(makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
       holdings: [
         makeHolding(ETHER_ASSET, 15n * 10n ** 17n),
         makeHolding(usdc, 1_234_567n),
@@ -57,7 +57,7 @@ const full = valueSnapshot({
         { hash, from: null, to: TEST_WALLET, blockNumber: null, timestamp: null },
       ],
     }),
-    makeChainParts(makeChainConfig("ethereum", 1)),
+    makeChainData(makeChainConfig("ethereum", 1)),
   ],
 });
 
@@ -111,7 +111,7 @@ describe("the schema of a snapshot", () => {
         wallet: TEST_WALLET,
         takenAtMs: 0,
         provider: "rpc",
-        chains: [makeChainParts(makeChainConfig("base", 8453))],
+        chains: [makeChainData(makeChainConfig("base", 8453))],
       },
     });
     expect(valid(empty), JSON.stringify(valid.errors)).toBe(true);
