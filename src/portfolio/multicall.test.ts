@@ -53,7 +53,7 @@ describe("readByMulticall", () => {
     expect(at.requests.map(({ length }) => length)).toEqual([3]);
   });
 
-  it("asks nothing for nothing", async () => {
+  it("sends no request without calls", async () => {
     const at = openRecordedChain({ chain, calls: [] });
     expect(await readByMulticall(at, [], signal)).toEqual([]);
     expect(at.requests).toEqual([]);

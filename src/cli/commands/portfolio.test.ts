@@ -58,7 +58,7 @@ describe("a start that can not sell anything is refused", () => {
     [
       "without anybody who carries payments out",
       without("FACILITATOR_PRIVATE_KEY"),
-      /^Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY/,
+      /^A facilitator must settle payments: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY/,
     ],
     [
       "to give away what is sold for money",

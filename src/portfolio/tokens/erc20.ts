@@ -48,7 +48,7 @@ export function decodeTokenDecimals(returnData: Hex | null | undefined): number 
 
 /** An ABI string, or the zero-terminated bytes32 of old tokens; null for anything else. */
 export function decodeTokenText(returnData: Hex | null | undefined, lengthMax: number): string | null {
-  // Twice the limit leaves room for offset, length and padding.
+  // Twice the limit allows for offset, length and padding.
   if (!returnData || returnData.length > 2 + 2 * 2 * TEXT_BYTES_MAX) return null;
   const bytes = Buffer.from(returnData.slice(2), "hex");
   const text = bytes.length === WORD ? untilZero(bytes) : abiString(bytes);
