@@ -39,7 +39,7 @@ function without(...names: readonly (keyof typeof COMPLETE)[]): Environment {
 
 describe("a start that can not sell anything is refused", () => {
   const cases: readonly (readonly [string, Environment, RegExp])[] = [
-    ["without anybody to be paid", without("PAY_TO"), /^PAY_TO must be the address that is paid/],
+    ["without anybody to be paid", without("PAY_TO"), /^PAY_TO must be the address that receives payments/],
     [
       "without a node to read from",
       without("RPC_URL_8453"),
