@@ -16,7 +16,7 @@ import { getStablecoins } from "./tokens/stablecoins.ts";
 import { mergeTokenLists, type TokenList } from "./tokens/token-list.ts";
 import type { ChainConfig, PortfolioChain } from "./types.ts";
 
-export type ChainConfigSources = {
+type ChainConfigSources = {
   /** Most trusted first. */
   readonly lists: readonly TokenList[];
   readonly stablecoinsOf: (chainId: number) => ReadonlySet<Hex>;

@@ -25,7 +25,7 @@ import {
 } from "../../web/llms.ts";
 import type { Offering } from "../../web/offering.ts";
 
-export type PortfolioDocument = DocumentLink & {
+type PortfolioDocument = DocumentLink & {
   readonly operationId: string;
   readonly type: string;
   readonly schema: JsonSchema;
@@ -33,10 +33,12 @@ export type PortfolioDocument = DocumentLink & {
   readonly render: () => StaticDocument;
 };
 
+type ListedDocument = DocumentLink & Pick<PortfolioDocument, "group">;
+
 const text = { type: "string" };
 
 // Documents that every server has; they are only listed here.
-const SHARED_DOCUMENTS: readonly (DocumentLink & Pick<PortfolioDocument, "group">)[] = [
+const SHARED_DOCUMENTS: readonly ListedDocument[] = [
   {
     path: "/openapi.json",
     title: "OpenAPI",
@@ -84,12 +86,22 @@ export function createPortfolioDocuments(
   offering: Offering,
   endpoint: Endpoint,
 ): readonly PortfolioDocument[] {
-  const json = (value: unknown): StaticDocument => ({
-    text: JSON.stringify(value),
-    contentType: "application/json",
-  });
-  const plain = (value: string): StaticDocument => ({ text: value, contentType: "text/plain" });
+  // The front page and llms.txt list all documents, so they read the list when they are rendered.
+  const listed = () => [...documents, ...SHARED_DOCUMENTS];
   const documents: readonly PortfolioDocument[] = [
+    ...createTextDocuments(offering, endpoint, listed),
+    ...createDiscoveryDocuments(offering),
+  ];
+  return documents;
+}
+
+function createTextDocuments(
+  offering: Offering,
+  endpoint: Endpoint,
+  listed: () => readonly ListedDocument[],
+): readonly PortfolioDocument[] {
+  const plain = (value: string): StaticDocument => ({ text: value, contentType: "text/plain" });
+  return [
     {
       path: "/",
       title: "Front page",
@@ -99,10 +111,8 @@ export function createPortfolioDocuments(
       schema: text,
       group: "Optional",
       render: () => {
-        const { html, contentSecurityPolicy } = renderFrontPage(
-          offering,
-          [...documents, ...SHARED_DOCUMENTS].filter(({ path }) => path !== "/"),
-        );
+        const others = listed().filter(({ path }) => path !== "/");
+        const { html, contentSecurityPolicy } = renderFrontPage(offering, others);
         return { text: html, contentType: "text/html", contentSecurityPolicy };
       },
     },
@@ -114,7 +124,7 @@ export function createPortfolioDocuments(
       type: "text/plain",
       schema: text,
       group: "Optional",
-      render: () => plain(renderLlmsText(offering, groupLinks([...documents, ...SHARED_DOCUMENTS]))),
+      render: () => plain(renderLlmsText(offering, groupLinks(listed()))),
     },
     {
       path: "/llms-full.txt",
@@ -124,8 +134,17 @@ export function createPortfolioDocuments(
       type: "text/plain",
       schema: text,
       group: "Documentation",
-      render: () => plain(renderFullText(offering, endpoint, [...documents, ...SHARED_DOCUMENTS])),
+      render: () => plain(renderFullText(offering, endpoint, listed())),
     },
+  ];
+}
+
+function createDiscoveryDocuments(offering: Offering): readonly PortfolioDocument[] {
+  const json = (value: unknown): StaticDocument => ({
+    text: JSON.stringify(value),
+    contentType: "application/json",
+  });
+  return [
     {
       path: "/.well-known/x402.json",
       title: "x402.json",
@@ -157,10 +176,9 @@ export function createPortfolioDocuments(
       render: () => json(buildDiscoveryResources(offering)),
     },
   ];
-  return documents;
 }
 
-function groupLinks(links: readonly (DocumentLink & Pick<PortfolioDocument, "group">)[]): LinkGroup[] {
+function groupLinks(links: readonly ListedDocument[]): LinkGroup[] {
   return (["Documentation", "Discovery", "Optional"] as const).map((title) => ({
     title,
     links: links.filter(({ group }) => group === title),

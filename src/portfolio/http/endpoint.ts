@@ -15,7 +15,7 @@ import type { SnapshotReader } from "../snapshot.ts";
 import { excludeSpam } from "../valuation/value-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
-export type PortfolioEndpointOptions = {
+type PortfolioEndpointOptions = {
   readonly route: PaidRoute;
   readonly query: PortfolioParameters;
   readonly gate: Pick<Gate, "challenge" | "serve">;

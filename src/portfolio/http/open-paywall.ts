@@ -31,16 +31,16 @@ import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { PORTFOLIO_DESCRIPTION } from "./offering.ts";
 import type { PortfolioGate } from "./serve.ts";
 
-export type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
+type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
-export type PortfolioPaywall = {
+type PortfolioPaywall = {
   readonly gate: PortfolioGate;
   readonly devBypass: boolean;
   close(): void;
 };
 
-export type PortfolioPaywallOptions = {
+type PortfolioPaywallOptions = {
   readonly database: Database;
   readonly log: Log;
   readonly count: (outcome: PaymentOutcome) => void;

@@ -16,7 +16,7 @@ import { closedObject } from "../../schema/json-schema.ts";
 import { type Offering, validateOffering } from "../../web/offering.ts";
 import { createPortfolioDocuments } from "./documents.ts";
 
-export type PortfolioRoutesOptions = {
+type PortfolioRoutesOptions = {
   readonly offering: Offering;
   readonly endpoint: Endpoint;
   /** Whether requests are served without payment, for development. */

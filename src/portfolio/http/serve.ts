@@ -22,7 +22,7 @@ export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer
     Pick<Gate, "reconcile">
   >;
 
-export type PortfolioServiceOptions = {
+type PortfolioServiceOptions = {
   /** In the order in which responses list them. */
   readonly chains: readonly PortfolioChain[];
   readonly provider: HoldingsProvider;

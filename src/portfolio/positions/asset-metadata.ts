@@ -5,7 +5,7 @@ import { decodeMetadata, encodeMetadataCalls, METADATA_CALLS } from "../tokens/e
 import type { Asset, ContractRead, PositionQuery } from "../types.ts";
 
 /** The missing calls, and how to decode their results. */
-export type AssetLookup = {
+type AssetLookup = {
   readonly calls: readonly ContractRead[];
   decode(results: CallResults): Assets;
 };

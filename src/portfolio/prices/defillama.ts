@@ -22,7 +22,7 @@ type RequestBudget = {
   pause(ms: number | null): void;
 };
 
-export function createRequestBudget(options: {
+function createRequestBudget(options: {
   readonly perMinuteMax: number;
   readonly clock: Clock;
 }): RequestBudget {

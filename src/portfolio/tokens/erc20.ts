@@ -21,9 +21,12 @@ const METADATA_GAS_MAX = 150_000;
 // A longer text is not a name: ignore it instead of truncating it.
 const TEXT_BYTES_MAX = 1_024;
 
+/** The largest value of ERC-20's uint8 decimals. */
+export const DECIMALS_MAX = 255;
+
 const WORD = 32;
 
-export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
+type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
 
 /** The calls whose results `decodeMetadata` decodes; each has a gas limit, because anyone may deploy a token. */
 export function encodeMetadataCalls(contract: Hex): readonly ContractRead[] {
@@ -43,7 +46,7 @@ export function decodeMetadata([decimals, symbol, name]: CallResults): TokenMeta
 export function decodeTokenDecimals(returnData: Hex | null | undefined): number | null {
   if (!returnData || returnData.length !== 2 + 2 * WORD) return null;
   const value = BigInt(returnData);
-  return value <= 255n ? Number(value) : null;
+  return value <= BigInt(DECIMALS_MAX) ? Number(value) : null;
 }
 
 /** An ABI string, or the zero-terminated bytes32 of old tokens; null for anything else. */

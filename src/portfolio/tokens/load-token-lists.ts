@@ -7,7 +7,7 @@ import { createRemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts"
 import { Secret } from "../../lib/secret.ts";
 import { parseTokenList, type TokenList } from "./token-list.ts";
 
-export type TokenListOptions = {
+type TokenListOptions = {
   /** Paths and http(s) URLs; they take precedence over the shipped lists, so that an operator can correct those. */
   readonly sources: readonly string[];
   /** The served chains. */

@@ -16,7 +16,7 @@ const CONFUSABLES = new Map(
 );
 
 /** Text as the eye reads it: accents, invisible characters and letters of other alphabets become lower-case ASCII. */
-export function replaceConfusables(text: string): string {
+function replaceConfusables(text: string): string {
   const plain = text
     .slice(0, TEXT_LENGTH_MAX)
     .normalize("NFKD")
@@ -26,7 +26,7 @@ export function replaceConfusables(text: string): string {
 }
 
 /** Letters and digits only; empty when there are none. */
-export function normalizeSymbol(symbol: string): string {
+function normalizeSymbol(symbol: string): string {
   return replaceConfusables(symbol).replace(/[^a-z0-9]/g, "");
 }
 

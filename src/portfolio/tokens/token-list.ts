@@ -3,8 +3,15 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { ListedToken } from "../types.ts";
+import { DECIMALS_MAX } from "./erc20.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
-import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
+import {
+  LOGO_LENGTH_MAX,
+  sanitizeText,
+  TOKEN_NAME_LENGTH_MAX,
+  TOKEN_SYMBOL_LENGTH_MAX,
+  UNTRUSTED_TEXT_LENGTH_MAX,
+} from "./sanitize-text.ts";
 
 /** Tokens by chain id and lower-case address. */
 export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;
@@ -14,10 +21,6 @@ const ROWS_MAX = 50_000;
 
 // Eight scans; more would slow down every snapshot for tokens that few wallets hold.
 const TOKENS_PER_CHAIN_MAX = 20_000;
-
-// A longer text is not a symbol or name.
-const TEXT_LENGTH_MAX = 256;
-const LOGO_LENGTH_MAX = 2_048;
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const LOGO = /^(?:https?|ipfs):\/\/[^\s<>"'`\\]+$/;
@@ -73,10 +76,10 @@ function parseRow(
   if (!chainIds.has(chainId)) return null;
   if (typeof address !== "string" || !ADDRESS.test(address))
     throw invalidRow("has no address of 40 hex digits");
-  if (!isCount(decimals, 255)) throw invalidRow("has no decimals from 0 to 255");
+  if (!isCount(decimals, DECIMALS_MAX)) throw invalidRow("has no decimals from 0 to 255");
   const text = (field: unknown, fieldName: string, lengthMax: number) => {
-    if (typeof field !== "string" || field.length > TEXT_LENGTH_MAX) {
-      throw invalidRow(`has no ${fieldName} of at most ${TEXT_LENGTH_MAX} characters`);
+    if (typeof field !== "string" || field.length > UNTRUSTED_TEXT_LENGTH_MAX) {
+      throw invalidRow(`has no ${fieldName} of at most ${UNTRUSTED_TEXT_LENGTH_MAX} characters`);
     }
     return sanitizeText(field, lengthMax);
   };

@@ -8,12 +8,10 @@ import {
   roundDecimal,
 } from "../../lib/decimal.ts";
 import type { PortfolioAsset } from "../snapshot-types.ts";
+import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { Holding } from "../types.ts";
 
 type ValuedAsset = { readonly asset: PortfolioAsset; readonly value: UsdValue };
-
-// ERC-20 decimals are a uint8. More would be a vendor's mistake and lead to numbers of any length.
-const DECIMALS_MAX = 255;
 
 export function valueAsset(holding: Holding, price: Decimal | null, sign: 1n | -1n = 1n): ValuedAsset {
   const decimals = validDecimals(holding.decimals);
@@ -34,6 +32,7 @@ export function valueAsset(holding: Holding, price: Decimal | null, sign: 1n | -
   };
 }
 
+/** A vendor may send anything; more than ERC-20 allows would lead to numbers of any length. */
 function validDecimals(decimals: number | null): number | null {
   return Number.isInteger(decimals) && decimals !== null && decimals >= 0 && decimals <= DECIMALS_MAX
     ? decimals
@@ -47,7 +46,7 @@ export type UsdValue = Decimal | null;
 const USD_SCALE = 6;
 const ZERO: Decimal = { units: 0n, scale: USD_SCALE };
 
-export function computeUsdValue(balance: Decimal, price: Decimal): Decimal {
+function computeUsdValue(balance: Decimal, price: Decimal): Decimal {
   return roundDecimal(multiplyDecimals(balance, price), USD_SCALE, "half-up");
 }
 

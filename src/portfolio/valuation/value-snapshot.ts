@@ -10,7 +10,7 @@ import { describeChainWarnings } from "./warnings.ts";
 const SECONDS_MAX = 8_640_000_000_000;
 
 /** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
-export function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
+function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
   return chains
     .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
     .map((entry) => ({ ...entry, seconds: validSeconds(entry.timestamp) }))

@@ -6,7 +6,7 @@ export const POSITION_MANAGER: Hex = "0xc36442b4a4522e871399cd717abdd847ab11fe88
 export const UNISWAP_USDC = fixtureToken("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "USDC", 6, "USD Coin");
 export const UNISWAP_WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 /** USDC/WETH with a fee of 0.05 %. */
-export const USDC_WETH_POOL: Hex = "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640";
+const USDC_WETH_POOL: Hex = "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640";
 
 export const uniswapChainConfig = fixtureChainConfig(1, "Ethereum", [UNISWAP_USDC]);
 

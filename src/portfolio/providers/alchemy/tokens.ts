@@ -3,7 +3,9 @@ import type { Decimal } from "../../../lib/decimal.ts";
 import { parseExactDecimal, parseExactInteger } from "../../../lib/exact-json.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
+import { DECIMALS_MAX } from "../../tokens/erc20.ts";
 import { isPseudoNative } from "../../tokens/pseudo-native.ts";
+import { LOGO_LENGTH_MAX, UNTRUSTED_TEXT_LENGTH_MAX } from "../../tokens/sanitize-text.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";
 import type { AlchemyNetwork } from "./networks.ts";
@@ -27,15 +29,11 @@ export type AlchemyTokenQuery = {
   readonly blockTimestamp: number;
 };
 
-// Longer than any honest name or logo URL; anyone may have chosen these texts.
-const TEXT_LENGTH_MAX = 256;
-const LOGO_LENGTH_MAX = 2_048;
-const DECIMALS_MAX = 255;
 // The vendor refreshes within minutes; a price that is an hour old is of a dead market.
 const PRICE_AGE_SECONDS_MAX = 3_600;
 
 /** Null for an entry of another chain; throws a VendorError for an invalid one, because no balance may be lost. */
-export function parseAlchemyToken(entry: unknown, query: AlchemyTokenQuery): AlchemyToken | null {
+function parseAlchemyToken(entry: unknown, query: AlchemyTokenQuery): AlchemyToken | null {
   if (!isJsonObject(entry)) throw invalidResponse("a token that is not an object");
   if (entry.network !== undefined && entry.network !== query.network.name) return null;
   if (typeof entry.address === "string" && entry.address.toLowerCase() !== query.wallet.toLowerCase()) {
@@ -70,7 +68,9 @@ function parseBalance(value: unknown): bigint | null {
 }
 
 function parseText(value: unknown): string | null {
-  return typeof value === "string" && value !== "" && value.length <= TEXT_LENGTH_MAX ? value : null;
+  return typeof value === "string" && value !== "" && value.length <= UNTRUSTED_TEXT_LENGTH_MAX
+    ? value
+    : null;
 }
 
 function parseLogo(value: unknown): string | null {
