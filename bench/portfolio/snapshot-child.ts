@@ -8,7 +8,6 @@ import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import { createSnapshotReader } from "../../src/portfolio/snapshot.ts";
-import { readTokenMetadata } from "../../src/portfolio/tokens/metadata.ts";
 import type { PortfolioChain } from "../../src/portfolio/types.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
@@ -83,7 +82,6 @@ async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
     provider: rpcHoldingsProvider,
     priceSources: createPriceSources({ feeds }),
     positionReaders: POSITION_READERS,
-    readMetadata: readTokenMetadata,
     clock: systemClock,
   });
   const wallet = nodes[0]?.wallet ?? "0x";

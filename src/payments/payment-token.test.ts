@@ -98,7 +98,7 @@ describe("a price in dollars", () => {
     await token({ ...dollar, "decimals()": number(1n) });
     await expect(start(sold()).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: "PORTFOLIO_PRICE_USD must have at most 1 decimal places, as the token it is paid in.",
+      message: "PORTFOLIO_PRICE_USD must have at most 1 decimal places, like the payment token.",
     });
   });
 });

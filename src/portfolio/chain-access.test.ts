@@ -1,4 +1,4 @@
-// The portfolio's view of a real chain: one block, whatever happens to the chain, and nodes of every manner.
+// Pinned reads of a real chain: one block, whatever happens to the chain, over nodes with different abilities.
 
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
@@ -16,16 +16,16 @@ import { systemClock } from "../lib/clock.ts";
 import { createChainAccess } from "./chain-access.ts";
 import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
 
-const ANSWERING = numberedAddress(0xa1);
+const RETURNING = numberedAddress(0xa1);
 const REVERTING = numberedAddress(0xa2);
 const LOOP = numberedAddress(0xa3);
 const BOMB = numberedAddress(0xa4);
-/** Answers with the block number. */
+/** Returns the block number. */
 const CLOCK = numberedAddress(0xa5);
 const CLOCK_CODE: Hex = "0x435f5260205ff3";
 
 const stage = await startPortfolioStage({
-  [ANSWERING]: returningCode(7n),
+  [RETURNING]: returningCode(7n),
   [REVERTING]: HOSTILE_CODE.reverting,
   [LOOP]: HOSTILE_CODE.loop,
   [BOMB]: HOSTILE_CODE.bomb,
@@ -64,11 +64,11 @@ async function pinned(
 }
 
 describe("reads", () => {
-  it("come in order, in one request, with null for what a contract does not answer", async () => {
+  it("come in order, in one request, with null for a call that fails", async () => {
     const { node, at } = await pinned();
     const before = node.requests.length;
     const data = balanceOf;
-    const to = [ANSWERING, REVERTING, CLOCK, LOOP, numberedAddress(0xdead)];
+    const to = [RETURNING, REVERTING, CLOCK, LOOP, numberedAddress(0xdead)];
     const read = await at.read(
       to.map((address) => ({ to: address, data, gasMax: 100_000 })),
       signal,
@@ -79,19 +79,19 @@ describe("reads", () => {
     expect(node.requests).toHaveLength(before + 1);
   });
 
-  it("lose only the contract whose answer is larger than we read", async () => {
+  it("lose only the contract whose result exceeds the size limit", async () => {
     const node = await stage.node();
     const { rpc } = createTestRpc([node.url], { limits: { responseBytesMax: 200_000 } });
     const at = await createChainAccess(rpc, localChainConfig([])).pin(signal);
-    const calls = [ANSWERING, BOMB, ANSWERING].map((to) => ({ to, data: balanceOf }));
+    const calls = [RETURNING, BOMB, RETURNING].map((to) => ({ to, data: balanceOf }));
     expect(await at.read(calls, signal)).toEqual([word(7), null, word(7)]);
   });
 
-  it("are limited in gas also where the caller does not say so", async () => {
+  it("have a gas limit when the caller sets none", async () => {
     const { node, at } = await pinned();
-    await at.read([{ to: ANSWERING, data: "0x" }], signal);
+    await at.read([{ to: RETURNING, data: "0x" }], signal);
     expect(node.requests.at(-1)?.[0]?.params).toEqual([
-      { to: ANSWERING, data: "0x", gas: numberToHex(10_000_000) },
+      { to: RETURNING, data: "0x", gas: numberToHex(10_000_000) },
       { blockHash: at.block.hash },
     ]);
   });
@@ -100,23 +100,23 @@ describe("reads", () => {
     const { at } = await pinned((calls) =>
       calls.some(({ method }) => method === "eth_call") ? { kind: "status", status: 502 } : null,
     );
-    await expect(at.read([{ to: ANSWERING, data: "0x" }], signal)).rejects.toMatchObject({
+    await expect(at.read([{ to: RETURNING, data: "0x" }], signal)).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",
     });
   });
 });
 
-describe("lent code", () => {
+describe("state overrides", () => {
   const call = { code: CLOCK_CODE, data: "0x" } as const;
 
-  it("runs at the pinned block, by its hash", async () => {
+  it("call at the pinned block, by its hash", async () => {
     const { node, at } = await pinned();
     await chain.mine(2);
     expect(await at.callWithOverride(call, signal)).toBe(word(at.block.number));
     expect(node.requests.at(-1)?.[0]?.params[1]).toEqual({ blockHash: at.block.hash });
   });
 
-  it("runs by the number of the block where a node wants that, and looks whether it is still the block", async () => {
+  it("call by block number when the node requires it, and check that the block is still canonical", async () => {
     const byNumberOnly = (calls: readonly NodeRpcCall[]): NodeFaultInjection | null =>
       calls.some(({ params }) => params.length > 2 && typeof params[1] === "object")
         ? { kind: "error", code: -32602, message: "invalid argument 1: hex string expected" }
@@ -128,36 +128,36 @@ describe("lent code", () => {
     await expect(at.callWithOverride(call, signal)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
-  it("is not lent by nodes that refuse it or do not notice it", async () => {
+  it("return null when the node rejects or ignores the override", async () => {
     expect(await (await pinned(rejectStateOverrides)).at.callWithOverride(call, signal)).toBeNull();
     const { at } = await pinned();
-    // No code at all is what a node that ignores the third parameter calls.
+    // Without code: what a node that ignores the third parameter executes.
     expect(await at.callWithOverride({ code: "0x", data: "0x" }, signal)).toBeNull();
   });
 
-  it("is asked for again, after a while, of a node that refused it", async () => {
-    let refuses = true;
-    const { node, at } = await pinned((calls) => (refuses ? rejectStateOverrides(calls) : null));
+  it("are tried again after a while on a node that rejected them", async () => {
+    let rejects = true;
+    const { node, at } = await pinned((calls) => (rejects ? rejectStateOverrides(calls) : null));
     let nowMs = 0;
-    const lending = createOverrideCaller(createTestRpc([node.url]).rpc, {
+    const overrides = createOverrideCaller(createTestRpc([node.url]).rpc, {
       ...systemClock,
       nowMs: () => nowMs,
     });
-    expect(await lending.callWithOverride(at.block, call, signal)).toBeNull();
-    refuses = false;
-    expect(await lending.callWithOverride(at.block, call, signal)).toBeNull();
+    expect(await overrides.callWithOverride(at.block, call, signal)).toBeNull();
+    rejects = false;
+    expect(await overrides.callWithOverride(at.block, call, signal)).toBeNull();
     nowMs += 10 * 60_000;
-    expect(await lending.callWithOverride(at.block, call, signal)).toBe(word(at.block.number));
+    expect(await overrides.callWithOverride(at.block, call, signal)).toBe(word(at.block.number));
   });
 
-  it("is not lent for a call that is too large for a gateway", async () => {
+  it("return null when a gateway rejects the request as too large", async () => {
     const { at } = await pinned((calls) =>
       calls.some(({ params }) => params.length > 2) ? { kind: "status", status: 413 } : null,
     );
     expect(await at.callWithOverride(call, signal)).toBeNull();
   });
 
-  it("that reverts or runs out of gas gives nothing, and other code is lent again", async () => {
+  it("return null for a revert or an out-of-gas error, and stay enabled for other calls", async () => {
     const { at } = await pinned();
     expect(await at.callWithOverride({ code: "0x5f5ffd", data: "0x" }, signal)).toBeNull();
     expect(
@@ -168,7 +168,7 @@ describe("lent code", () => {
 });
 
 describe("the pinned block", () => {
-  it("is what everything is read at, although new blocks come", async () => {
+  it("serves all reads although new blocks arrive", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     for (const plan of [undefined, rejectStateOverrides]) {
@@ -182,7 +182,7 @@ describe("the pinned block", () => {
     }
   });
 
-  it("that a reorg took away gives a Fault that may be tried again, and never another block's balances", async () => {
+  it("rejects with a retryable Fault after a reorg, never with another block's balances", async () => {
     const token = await deployToken();
     await chain.mine(2);
     await mint(token, 5n);
@@ -199,15 +199,15 @@ describe("the pinned block", () => {
 });
 
 describe("transfers", () => {
-  const question = async () => {
+  const pinWithFilter = async () => {
     const { at, node } = await pinned();
     return { at, node, all: { wallet, side: "to", fromBlock: 0, toBlock: at.block.number } as const };
   };
 
-  it("are those of one side within the range", async () => {
+  it("are filtered by side and range", async () => {
     const token = await deployToken();
     await mint(token, 5n);
-    const { at, all } = await question();
+    const { at, all } = await pinWithFilter();
     const [last] = (await at.transfers(all, signal)).slice(-1);
     expect(last).toMatchObject({
       contract: token,
@@ -220,15 +220,15 @@ describe("transfers", () => {
     expect(await at.transfers({ ...all, side: "from" }, signal)).not.toContainEqual(last);
   });
 
-  it("are not asked for above the pinned block", async () => {
-    const { at, all } = await question();
+  it("are not requested above the pinned block", async () => {
+    const { at, all } = await pinWithFilter();
     await expect(at.transfers({ ...all, toBlock: at.block.number + 1 }, signal)).rejects.toMatchObject({
       code: "INTERNAL",
     });
     await expect(at.timestamps([at.block.number + 1], signal)).rejects.toMatchObject({ code: "INTERNAL" });
   });
 
-  it("want a smaller range where the node says so", async () => {
+  it("reject with LOGS_TOO_LARGE when the node wants a smaller range", async () => {
     const message = "query returned more than 10000 results";
     const { at } = await pinned((calls) =>
       calls.some(({ method }) => method === "eth_getLogs")
@@ -239,14 +239,19 @@ describe("transfers", () => {
     await expect(at.transfers(all, signal)).rejects.toMatchObject({ code: "LOGS_TOO_LARGE" });
   });
 
-  it("with the times of their blocks, in one request", async () => {
-    // Blocks that follow one another quickly may share their second.
+  it("get the timestamps of their blocks in one request", async () => {
+    // Blocks mined in quick succession may share a timestamp.
     await chain.increaseTime(60n);
     await chain.mine();
-    const { at, node } = await question();
+    const { at, node } = await pinWithFilter();
     const first = (await chain.request("eth_getBlockByNumber", ["0x0", false])) as { timestamp: string };
     const times = await at.timestamps([at.block.number, 0, at.block.number], signal);
-    expect(times).toEqual([at.block.timestamp, Number(first.timestamp), at.block.timestamp]);
+    expect(times).toEqual(
+      new Map([
+        [at.block.number, at.block.timestamp],
+        [0, Number(first.timestamp)],
+      ]),
+    );
     expect(at.block.timestamp).toBeGreaterThan(Number(first.timestamp));
     expect(node.requests.at(-1)).toHaveLength(2);
   });

@@ -1,82 +1,76 @@
-// A chain as the portfolio wants it, over the JSON-RPC client: everything is read at one block, named by its hash.
+// Portfolio reads of one chain over JSON-RPC: every read is pinned to one block by its hash.
 
 import { contractCall } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
-import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
+import { type TokenTransfer, type TransferFilter, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, unwrapResults } from "../chain/rpc/types.ts";
 import { createOverrideCaller } from "../chain/state-override.ts";
 import { Fault } from "../lib/fault.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, WalletTransferQuery } from "./types.ts";
+import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, TransferLog } from "./types.ts";
 
-// Enough for any single read of an honest protocol; a reader that needs more says so.
+// Enough for any single read of an honest protocol; readers that need more set their own limit.
 const READ_GAS_MAX = 10_000_000;
 
-// Transfers are wanted soon or not at all: their caller can do without.
+// Transfers are optional: fail early instead of delaying the snapshot.
 const TRANSFER_ATTEMPTS_MAX = 3;
 
 export function createChainAccess(rpc: Rpc, chain: ChainConfig): PortfolioChain {
-  const lending = createOverrideCaller(rpc);
+  const overrides = createOverrideCaller(rpc);
   return {
     chain,
     async pin(signal) {
       const { number, hash, timestamp } = await readHeader(rpc, "latest", { signal });
       const block = { number, hash, timestamp };
       return {
-        ...readsAt(rpc, chain, block),
-        callWithOverride: (call, abort) => lending.callWithOverride(block, call, abort),
+        ...createPinnedReads(rpc, chain, block),
+        callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
       };
     },
   };
 }
 
-function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedChain, "callWithOverride"> {
+function createPinnedReads(
+  rpc: Rpc,
+  chain: ChainConfig,
+  block: PinnedBlock,
+): Omit<PinnedChain, "callWithOverride"> {
   const at = { blockHash: block.hash };
   return {
     chain,
     block,
     async read(calls, signal) {
       if (calls.length === 0) return [];
-      const asked = calls.map(({ to, data, gasMax = READ_GAS_MAX }) =>
+      const requests = calls.map(({ to, data, gasMax = READ_GAS_MAX }) =>
         contractCall({ to, data, gasMax, block: at }),
       );
-      const answers = await rpc.batch(asked, { signal });
-      return answers.map((answer) => {
-        if ("ok" in answer) return answer.ok;
-        // An answer that alone is over our size limit is the contract's doing: it costs nobody but the contract.
-        if (answer.error.kind === "reverted" || answer.error.kind === "response-too-large") return null;
-        throw answer.error;
+      const results = await rpc.batch(requests, { signal });
+      return results.map((result) => {
+        if ("ok" in result) return result.ok;
+        // The contract causes a single oversized result: treat it like a revert, so that other calls are unaffected.
+        if (result.error.kind === "reverted" || result.error.kind === "response-too-large") return null;
+        throw result.error;
       });
     },
     nativeBalance: (wallet, signal) =>
       rpc.request("eth_getBalance", [wallet, at], {
         signal,
-        parse: (answer) => readBigQuantity(answer, "the balance"),
+        parse: (result) => readBigQuantity(result, "the balance"),
       }),
-    async transfers(question, signal) {
-      requireWithin(block, question.toBlock);
-      const found = await rpc.pinned((node) => readTransfers(node, block, question, signal), {
+    async transfers(filter, signal) {
+      requireWithin(block, filter.toBlock);
+      const transfers = await rpc.pinned((node) => readTransfers(node, block, filter, signal), {
         signal,
         attemptsMax: TRANSFER_ATTEMPTS_MAX,
       });
-      return found.map(({ log, from, to, isErc721 }) => ({
-        contract: log.address,
-        from,
-        to,
-        transactionHash: log.transactionHash,
-        blockNumber: log.blockNumber,
-        blockTimestamp: log.blockTimestamp,
-        logIndex: log.logIndex,
-        isErc721,
-      }));
+      return transfers.map(toTransferLog);
     },
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);
       const distinct = [...new Set(blocks)];
       const headers = unwrapResults(await rpc.batch(distinct.map(headerCall), { signal }));
-      const byNumber = new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
-      return blocks.map((number) => byNumber.get(number) as number);
+      return new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
     },
   };
 }
@@ -84,21 +78,37 @@ function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedC
 async function readTransfers(
   node: Rpc,
   block: PinnedBlock,
-  question: WalletTransferQuery,
+  filter: TransferFilter,
   signal: AbortSignal,
 ): Promise<readonly TokenTransfer[]> {
-  // The header in the same batch shows that the node has the range: one that lags would answer with less.
+  // The header in the same batch proves that the node has the range: a lagging node would return fewer logs.
   const calls: RpcCall<TokenTransfer[] | BlockHeader>[] = [
-    transfersCall(question),
+    transfersCall(filter),
     canonicalHeaderCall(block.number, block.hash),
   ];
-  const [transfers, header] = await node.batch(calls, { signal });
-  // A slow range and a slow node look the same; a smaller question is right for both.
-  if (transfers && "error" in transfers && transfers.error.kind === "timeout") {
-    throw new Fault("LOGS_TOO_LARGE", transfers.error.message, { cause: transfers.error });
+  const results = await node.batch(calls, { signal });
+  const [result] = results;
+  // A slow range and a slow node look the same; a smaller range helps with both.
+  if (result && "error" in result && result.error.kind === "timeout") {
+    throw new Fault("LOGS_TOO_LARGE", result.error.message, { cause: result.error });
   }
-  const [found] = unwrapResults([transfers, header].filter((answer) => answer !== undefined));
-  return found as TokenTransfer[];
+  const [transfers] = unwrapResults(results);
+  if (!Array.isArray(transfers))
+    throw new TypeError("The first result of the batch is not a list of transfers");
+  return transfers;
+}
+
+function toTransferLog({ log, from, to, isErc721 }: TokenTransfer): TransferLog {
+  return {
+    contract: log.address,
+    from,
+    to,
+    transactionHash: log.transactionHash,
+    blockNumber: log.blockNumber,
+    blockTimestamp: log.blockTimestamp,
+    logIndex: log.logIndex,
+    isErc721,
+  };
 }
 
 function requireWithin(block: PinnedBlock, number: number): void {

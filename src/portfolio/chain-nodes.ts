@@ -1,4 +1,4 @@
-// The chains the portfolio service reads: those that nodes are configured for, with what is known of each beforehand.
+// Opens the chains of the portfolio service: those with a configured node, with their token lists and stablecoins.
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
@@ -16,19 +16,17 @@ import { getStablecoins } from "./tokens/stablecoins.ts";
 import { mergeTokenLists, type TokenList } from "./tokens/token-list.ts";
 import type { ChainConfig, PortfolioChain } from "./types.ts";
 
-// What the portfolio knows of each chain beforehand: facts, token lists and stablecoins put together.
-
-export type ChainConfigSources = {
-  /** In order of trust. */
+type ChainConfigSources = {
+  /** Most trusted first. */
   readonly lists: readonly TokenList[];
   readonly stablecoinsOf: (chainId: number) => ReadonlySet<Hex>;
 };
 
 export function createChainConfig(
-  facts: ChainInfo,
+  info: ChainInfo,
   { lists, stablecoinsOf }: ChainConfigSources,
 ): ChainConfig {
-  const { slug, chainId, name, native, blockTimeMs } = facts;
+  const { slug, chainId, name, native, blockTimeMs } = info;
   return {
     slug,
     chainId,
@@ -44,12 +42,12 @@ type PortfolioConfig = Config<typeof portfolioSettings>;
 
 export type PortfolioChains = {
   readonly chains: readonly PortfolioChain[];
-  /** Names of chains of which no node answers at the moment. */
+  /** Names of the chains without a responding node at the moment. */
   unreachableChains(): readonly string[];
   close(): void;
 };
 
-/** In the order in which they are listed. */
+/** Chains and the setting with their node URLs, in the order in which responses list them. */
 const NODES = [
   ["base", "rpcUrlsBase"],
   ["ethereum", "rpcUrlsEthereum"],
@@ -63,11 +61,11 @@ export async function openPortfolioChains(
   log: Log,
   signal: AbortSignal,
 ): Promise<PortfolioChains> {
-  const served = NODES.flatMap(([slug, urlsOf]) => {
-    const facts = findChainBySlug(slug);
-    if (!facts) throw new Fault("INTERNAL", `There is no chain ${slug}.`);
-    const urls = config[urlsOf].length > 0 ? config[urlsOf] : alchemyUrls(config, facts.chainId);
-    return urls.length > 0 ? [{ facts, urls }] : [];
+  const served = NODES.flatMap(([slug, urlsKey]) => {
+    const info = findChainBySlug(slug);
+    if (!info) throw new Fault("INTERNAL", `Chain ${slug} is unknown.`);
+    const urls = config[urlsKey].length > 0 ? config[urlsKey] : alchemyUrls(config, info.chainId);
+    return urls.length > 0 ? [{ info, urls }] : [];
   });
   if (served.length === 0) {
     throw new Fault(
@@ -77,26 +75,25 @@ export async function openPortfolioChains(
   }
   const lists = await loadTokenLists({
     sources: config.portfolioTokenLists,
-    chains: served.map(({ facts }) => facts),
+    chains: served.map(({ info }) => info),
     signal,
   });
-  const opened = served.map(({ facts, urls }) => {
-    const rpc = createRpc({ urls, chainId: facts.chainId, log });
-    return {
-      rpc,
-      port: createChainAccess(rpc, createChainConfig(facts, { lists, stablecoinsOf: getStablecoins })),
-    };
+  const clients = served.map(({ info, urls }) => {
+    const rpc = createRpc({ urls, chainId: info.chainId, log });
+    const chain = createChainConfig(info, { lists, stablecoinsOf: getStablecoins });
+    return { rpc, access: createChainAccess(rpc, chain) };
   });
   return {
-    chains: opened.map(({ port }) => port),
-    unreachableChains: () => opened.filter(({ rpc }) => isSilent(rpc)).map(({ port }) => port.chain.name),
+    chains: clients.map(({ access }) => access),
+    unreachableChains: () =>
+      clients.filter(({ rpc }) => isUnreachable(rpc)).map(({ access }) => access.chain.name),
     close: () => {
-      for (const { rpc } of opened) rpc.close();
+      for (const { rpc } of clients) rpc.close();
     },
   };
 }
 
-/** Whoever has a key of Alchemy's has a node of every chain it serves. */
+/** An Alchemy key gives access to a node of every chain that Alchemy serves. */
 function alchemyUrls(
   { portfolioProvider, alchemyApiKey }: PortfolioConfig,
   chainId: number,
@@ -106,6 +103,6 @@ function alchemyUrls(
   return [new Secret(`https://${network.name}.g.alchemy.com/v2/${alchemyApiKey.reveal()}`)];
 }
 
-function isSilent(rpc: Rpc): boolean {
+function isUnreachable(rpc: Rpc): boolean {
   return rpc.providers().every(({ state }) => state === "resting");
 }

@@ -1,4 +1,4 @@
-// Sharing: one read for all who ask the same within a block, and nobody harmed by those who leave or fail.
+// Coalescing: equal requests share one read within a block, and a caller that aborts does not affect the others.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
@@ -7,7 +7,7 @@ import {
   type Deferred,
   makeChainAccesses,
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   numberedContract,
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
@@ -21,17 +21,17 @@ const ethereum = makeChainConfig("ethereum", 1, [], { blockTimeMs: 12_000 });
 const onBase: SnapshotQuery = { wallet: TEST_WALLET, slugs: ["base"] };
 const never = new AbortController().signal;
 
-/** A taker whose reads end when the test says so. */
-function shared(keptMax?: number) {
+/** A coalescing reader over reads that the test settles. */
+function startCoalescing(cacheEntriesMax?: number) {
   const clock = createFastClock();
   const reads: (Deferred<PortfolioSnapshot> & {
-    question: SnapshotQuery;
+    query: SnapshotQuery;
     signal: AbortSignal;
   })[] = [];
-  const taker = coalesceSnapshots(
+  const reader = coalesceSnapshots(
     {
-      read: (question, signal) => {
-        const read = { ...createDeferred<PortfolioSnapshot>(), question, signal };
+      read: (query, signal) => {
+        const read = { ...createDeferred<PortfolioSnapshot>(), query, signal };
         reads.push(read);
         return read.promise;
       },
@@ -39,41 +39,45 @@ function shared(keptMax?: number) {
     {
       chains: makeChainAccesses(base, ethereum),
       clock,
-      ...(keptMax === undefined ? {} : { cacheEntriesMax: keptMax }),
+      ...(cacheEntriesMax === undefined ? {} : { cacheEntriesMax }),
     },
   );
   const finish = (index: number) => reads[index]?.resolve(snapshot(`read ${index}`));
-  /** Asks, answers at once, and tells which read the answer came from. */
-  const ask = async (question: SnapshotQuery) => {
-    const answer = taker.read(question, never);
+  /** Sends a request, finishes its read at once, and returns the name of the read that served it. */
+  const request = async (query: SnapshotQuery) => {
+    const response = reader.read(query, never);
     await Promise.resolve();
     for (const index of reads.keys()) finish(index);
-    return (await answer).provider;
+    return (await response).provider;
   };
-  return { taker, clock, reads, finish, ask };
+  return { reader, clock, reads, finish, request };
 }
 
 function snapshot(provider: string): PortfolioSnapshot {
-  return valueSnapshot({ wallet: TEST_WALLET, takenAtMs: 0, provider, chains: [makeChainParts(base)] });
+  return valueSnapshot({ wallet: TEST_WALLET, takenAtMs: 0, provider, chains: [makeChainData(base)] });
 }
 
-describe("sharing", () => {
-  it("joins those who ask while a read runs", async () => {
-    const { taker, reads, finish } = shared();
-    const answers = [taker.read(onBase, never), taker.read({ ...onBase }, never), taker.read(onBase, never)];
+describe("coalesceSnapshots", () => {
+  it("shares a running read among equal requests", async () => {
+    const { reader, reads, finish } = startCoalescing();
+    const responses = [
+      reader.read(onBase, never),
+      reader.read({ ...onBase }, never),
+      reader.read(onBase, never),
+    ];
     finish(0);
-    const [first, ...others] = await Promise.all(answers);
+    const [first, ...others] = await Promise.all(responses);
     expect(reads).toHaveLength(1);
     for (const other of others) expect(other).toBe(first);
   });
 
-  it("reads anew for another wallet, other chains or another order of them", async () => {
-    const { ask, reads } = shared();
+  it("starts a new read for another wallet, other chains or another order of chains", async () => {
+    const { request, reads } = startCoalescing();
     const wallet = numberedContract(5);
-    await ask({ wallet, slugs: ["base", "ethereum"] });
-    await ask({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] });
-    await ask({ wallet, slugs: ["ethereum", "base"] });
-    await ask({ wallet, slugs: ["base"] });
+    await request({ wallet, slugs: ["base", "ethereum"] });
+    await request({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] });
+    await request({ wallet, slugs: ["ethereum", "base"] });
+    await request({ wallet, slugs: ["base"] });
     expect(reads).toHaveLength(4);
   });
 
@@ -81,75 +85,77 @@ describe("sharing", () => {
     [["base"], 2_000],
     [["ethereum", "base"], 2_000],
     [["ethereum"], 5_000],
-  ])("hands a read of %j out again for %i ms", async (slugs, freshMs) => {
-    const { ask, clock } = shared();
-    const question = { wallet: TEST_WALLET, slugs };
-    expect(await ask(question)).toBe("read 0");
+  ])("caches a read of %j for %i ms", async (slugs, freshMs) => {
+    const { request, clock } = startCoalescing();
+    const query = { wallet: TEST_WALLET, slugs };
+    expect(await request(query)).toBe("read 0");
     await clock.sleep(freshMs - 1);
-    expect(await ask(question)).toBe("read 0");
+    expect(await request(query)).toBe("read 0");
     await clock.sleep(1);
-    expect(await ask(question)).toBe("read 1");
+    expect(await request(query)).toBe("read 1");
   });
 
-  it("counts that time from the start of the read: a slow one is not handed out again", async () => {
-    const { taker, ask, clock, finish } = shared();
-    const slow = taker.read(onBase, never);
+  it("counts the cache time from the start of the read, so that a slow read is not cached", async () => {
+    const { reader, request, clock, finish } = startCoalescing();
+    const slow = reader.read(onBase, never);
     await clock.sleep(2_000);
     finish(0);
     expect((await slow).provider).toBe("read 0");
-    expect(await ask(onBase)).toBe("read 1");
+    expect(await request(onBase)).toBe("read 1");
   });
 
-  it("keeps only so many, the newest", async () => {
-    const { ask, reads } = shared(2);
-    const asked = [1, 2, 3].map((number) => ({ wallet: numberedContract(number), slugs: ["base"] }));
-    for (const question of asked) await ask(question);
-    for (const question of asked.slice(1)) await ask(question);
+  it("evicts the oldest entry when the cache is full", async () => {
+    const { request, reads } = startCoalescing(2);
+    const queries = [1, 2, 3].map((number) => ({ wallet: numberedContract(number), slugs: ["base"] }));
+    for (const query of queries) await request(query);
+    for (const query of queries.slice(1)) await request(query);
     expect(reads).toHaveLength(3);
-    for (const question of asked.slice(0, 1)) await ask(question);
+    for (const query of queries.slice(0, 1)) await request(query);
     expect(reads).toHaveLength(4);
   });
 
-  it("tells a failure to all who wait for it and keeps none of it", async () => {
-    const { taker, reads, ask } = shared();
-    const answers = [taker.read(onBase, never), taker.read(onBase, never)];
+  it("rejects every waiter of a failed read and does not cache the failure", async () => {
+    const { reader, reads, request } = startCoalescing();
+    const responses = [reader.read(onBase, never), reader.read(onBase, never)];
     reads[0]?.reject(new Error("down"));
-    for (const answer of answers) await expect(answer).rejects.toThrow("down");
-    expect(await ask(onBase)).toBe("read 1");
+    for (const response of responses) await expect(response).rejects.toThrow("down");
+    expect(await request(onBase)).toBe("read 1");
   });
 
-  it("lets one leave without harm to the others", async () => {
-    const { taker, reads, finish } = shared();
-    const leaver = new AbortController();
-    const left = taker.read(onBase, leaver.signal);
-    const stayed = taker.read(onBase, never);
-    leaver.abort(new Error("left"));
-    await expect(left).rejects.toThrow("left");
+  it("keeps the read running when one of several callers aborts", async () => {
+    const { reader, reads, finish } = startCoalescing();
+    const controller = new AbortController();
+    const aborted = reader.read(onBase, controller.signal);
+    const waiting = reader.read(onBase, never);
+    controller.abort(new Error("disconnected"));
+    await expect(aborted).rejects.toThrow("disconnected");
     expect(reads[0]?.signal.aborted).toBe(false);
     finish(0);
-    expect((await stayed).provider).toBe("read 0");
+    expect((await waiting).provider).toBe("read 0");
   });
 
-  it("stops a read that everybody has left, and starts another for who comes then", async () => {
-    const { taker, reads, finish } = shared();
-    const leavers = [new AbortController(), new AbortController()];
-    const answers = leavers.map(({ signal }) => taker.read(onBase, signal));
-    for (const leaver of leavers) leaver.abort(new Error("left"));
-    for (const answer of answers) await expect(answer).rejects.toThrow("left");
+  it("aborts a read when every caller has aborted, and starts a new one for the next caller", async () => {
+    const { reader, reads, finish } = startCoalescing();
+    const controllers = [new AbortController(), new AbortController()];
+    const responses = controllers.map(({ signal }) => reader.read(onBase, signal));
+    for (const controller of controllers) controller.abort(new Error("disconnected"));
+    for (const response of responses) await expect(response).rejects.toThrow("disconnected");
     expect(reads[0]?.signal.aborted).toBe(true);
-    const late = taker.read(onBase, never);
-    // What the abandoned read says in the end must not take the place of its successor.
+    const late = reader.read(onBase, never);
+    // The outcome of the aborted read must not replace its successor.
     reads[0]?.reject(new Error("aborted"));
     await nextTurn();
-    const later = taker.read(onBase, never);
+    const later = reader.read(onBase, never);
     finish(1);
     expect([(await late).provider, (await later).provider]).toEqual(["read 1", "read 1"]);
     expect(reads).toHaveLength(2);
   });
 
-  it("does not begin for who has left already", async () => {
-    const { taker, reads } = shared();
-    await expect(taker.read(onBase, AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
+  it("starts no read for a caller that has already aborted", async () => {
+    const { reader, reads } = startCoalescing();
+    await expect(reader.read(onBase, AbortSignal.abort(new Error("disconnected")))).rejects.toThrow(
+      "disconnected",
+    );
     expect(reads).toHaveLength(0);
   });
 });

@@ -1,88 +1,109 @@
-// One read for everyone who asks the same within a block: running reads are joined, finished ones handed out again.
+// Single flight for snapshots: equal requests share one running read, and its result until the next block.
 import type { Clock } from "../lib/clock.ts";
 import type { SnapshotQuery, SnapshotReader } from "./snapshot.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import type { PortfolioChain } from "./types.ts";
 
-// Where blocks are slow, prices still move: nobody gets an answer older than this.
+// Prices move between slow blocks: this is the maximum age of a shared snapshot on any chain.
 const FRESH_MS_MAX = 5_000;
-// A whale's snapshot takes a megabyte or so, and none is kept for longer than a few seconds.
-const KEPT_MAX = 64;
+// A large wallet's snapshot takes about a megabyte, and each is cached for a few seconds at most.
+const CACHE_ENTRIES_MAX = 64;
 
-type Read = { readonly answer: Promise<PortfolioSnapshot>; readonly stop: AbortController; askers: number };
-type Kept = { readonly snapshot: PortfolioSnapshot; readonly freshUntilMs: number };
+type RunningRead = {
+  readonly result: Promise<PortfolioSnapshot>;
+  readonly controller: AbortController;
+  waiters: number;
+};
+type CachedSnapshot = { readonly snapshot: PortfolioSnapshot; readonly freshUntilMs: number };
 
-type SharingNeeds = {
+type CoalescingOptions = {
   readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly clock: Clock;
   readonly cacheEntriesMax?: number;
 };
 
-/** The same taker, asked once for all who want the same. Who leaves leaves alone; when all have left, the read stops. */
-export function coalesceSnapshots(
-  taker: SnapshotReader,
-  { chains, clock, cacheEntriesMax: keptMax = KEPT_MAX }: SharingNeeds,
-): SnapshotReader {
-  const running = new Map<string, Read>();
-  const kept = new Map<string, Kept>();
+/** Wraps a reader so that equal requests share its work. A read is aborted once all its waiters have aborted. */
+export function coalesceSnapshots(reader: SnapshotReader, options: CoalescingOptions): SnapshotReader {
+  return new SnapshotCoalescer(reader, options);
+}
 
-  const freshMs = (slugs: readonly string[]) =>
-    Math.min(FRESH_MS_MAX, ...slugs.map((slug) => chains.get(slug)?.chain.blockTimeMs ?? 0));
+class SnapshotCoalescer implements SnapshotReader {
+  readonly #reader: SnapshotReader;
+  readonly #chains: ReadonlyMap<string, PortfolioChain>;
+  readonly #clock: Clock;
+  readonly #cacheEntriesMax: number;
+  readonly #running = new Map<string, RunningRead>();
+  /** Oldest first. */
+  readonly #cached = new Map<string, CachedSnapshot>();
 
-  const keep = (key: string, fresh: Kept) => {
-    const now = clock.nowMs();
-    for (const [other, { freshUntilMs }] of kept) if (freshUntilMs <= now) kept.delete(other);
-    if (fresh.freshUntilMs <= now) return;
-    kept.delete(key);
-    kept.set(key, fresh);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= keptMax) break;
-      kept.delete(oldest);
-    }
-  };
+  constructor(
+    reader: SnapshotReader,
+    { chains, clock, cacheEntriesMax = CACHE_ENTRIES_MAX }: CoalescingOptions,
+  ) {
+    this.#reader = reader;
+    this.#chains = chains;
+    this.#clock = clock;
+    this.#cacheEntriesMax = cacheEntriesMax;
+  }
 
-  const begin = (key: string, question: SnapshotQuery): Read => {
-    const stop = new AbortController();
-    // Counted from the start: the block was pinned then, however long the rest takes.
-    const freshUntilMs = clock.nowMs() + freshMs(question.slugs);
-    const forget = () => running.get(key) === read && running.delete(key);
-    const answer = taker
-      .read(question, stop.signal)
+  async read(query: SnapshotQuery, signal: AbortSignal): Promise<PortfolioSnapshot> {
+    signal.throwIfAborted();
+    const key = `${query.wallet} ${query.slugs.join(",")}`;
+    const cached = this.#cached.get(key);
+    if (cached && this.#clock.nowMs() < cached.freshUntilMs) return cached.snapshot;
+    return waitFor(this.#running.get(key) ?? this.#start(key, query), signal);
+  }
+
+  #start(key: string, query: SnapshotQuery): RunningRead {
+    const controller = new AbortController();
+    // Counted from the start, because the block is pinned at the start of the read.
+    const freshUntilMs = this.#clock.nowMs() + this.#freshMs(query.slugs);
+    const forget = () => this.#running.get(key) === read && this.#running.delete(key);
+    const result = this.#reader
+      .read(query, controller.signal)
       .then((snapshot) => {
-        keep(key, { snapshot, freshUntilMs });
+        this.#store(key, { snapshot, freshUntilMs });
         return snapshot;
       })
       .finally(forget);
-    const read: Read = { answer, stop, askers: 0 };
-    stop.signal.addEventListener("abort", forget, { once: true });
-    running.set(key, read);
+    const read: RunningRead = { result, controller, waiters: 0 };
+    controller.signal.addEventListener("abort", forget, { once: true });
+    this.#running.set(key, read);
     return read;
-  };
+  }
 
-  return {
-    async read(question, signal) {
-      signal.throwIfAborted();
-      const key = `${question.wallet} ${question.slugs.join(",")}`;
-      const finished = kept.get(key);
-      if (finished && clock.nowMs() < finished.freshUntilMs) return finished.snapshot;
-      return join(running.get(key) ?? begin(key, question), signal);
-    },
-  };
+  #freshMs(slugs: readonly string[]): number {
+    return Math.min(FRESH_MS_MAX, ...slugs.map((slug) => this.#chains.get(slug)?.chain.blockTimeMs ?? 0));
+  }
+
+  #store(key: string, entry: CachedSnapshot): void {
+    const now = this.#clock.nowMs();
+    for (const [other, { freshUntilMs }] of this.#cached) {
+      if (freshUntilMs <= now) this.#cached.delete(other);
+    }
+    if (entry.freshUntilMs <= now) return;
+    this.#cached.delete(key);
+    this.#cached.set(key, entry);
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cached.size <= this.#cacheEntriesMax) break;
+      this.#cached.delete(oldest);
+    }
+  }
 }
 
-async function join(read: Read, signal: AbortSignal): Promise<PortfolioSnapshot> {
-  let leave = () => {};
-  const left = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason);
+async function waitFor(read: RunningRead, signal: AbortSignal): Promise<PortfolioSnapshot> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
   });
-  signal.addEventListener("abort", leave, { once: true });
-  read.askers += 1;
+  signal.addEventListener("abort", onAbort, { once: true });
+  read.waiters += 1;
   try {
-    return await Promise.race([read.answer, left]);
+    return await Promise.race([read.result, aborted]);
   } finally {
-    signal.removeEventListener("abort", leave);
-    read.askers -= 1;
-    // Harmless for a read that is done; one that still runs has nobody left to run for.
-    if (read.askers === 0) read.stop.abort(signal.reason);
+    signal.removeEventListener("abort", onAbort);
+    read.waiters -= 1;
+    // Has no effect on a finished read; a running one has no waiter left.
+    if (read.waiters === 0) read.controller.abort(signal.reason);
   }
 }

@@ -1,4 +1,4 @@
-// Bundles made and opened by hand are those of the general encoder, and nothing else is taken for one.
+// The hand-written aggregate3 codec agrees with viem's and rejects everything else.
 import { multicall3Abi as abi } from "@sextant/contracts/generated/multicall3";
 import fc from "fast-check";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
@@ -13,8 +13,8 @@ const addressArb = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
   .map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`);
 
-describe("a bundle", () => {
-  it("is encoded as viem does it", () => {
+describe("aggregate3", () => {
+  it("is encoded as viem encodes it", () => {
     fc.assert(
       fc.property(fc.array(fc.record({ to: addressArb, data: bytesArb }), { maxLength: 8 }), (calls) => {
         const args = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
@@ -25,22 +25,28 @@ describe("a bundle", () => {
     );
   });
 
-  it("is opened as it was closed", () => {
+  it("decodes the results that viem encodes", () => {
     const results = fc.array(fc.record({ success: fc.boolean(), returnData: bytesArb }), { maxLength: 8 });
     fc.assert(
       fc.property(results, (result) => {
-        const answer = encodeFunctionResult({ abi, functionName: "aggregate3", result });
-        const opened = result.map(({ success, returnData }) => (success ? returnData : null));
-        expect(decodeAggregate3(answer, result.length)).toEqual(opened);
-        expect(decodeAggregate3(answer, result.length + 1)).toBeNull();
+        const returnData = encodeFunctionResult({ abi, functionName: "aggregate3", result });
+        const decoded = result.map(({ success, returnData }) => (success ? returnData : null));
+        expect(decodeAggregate3(returnData, result.length)).toEqual(decoded);
+        expect(decodeAggregate3(returnData, result.length + 1)).toBeNull();
       }),
     );
   });
 
-  it("that is cut short, or something else, is none", () => {
+  it("rejects truncated and unrelated data", () => {
     const result = [{ success: true, returnData: "0x1234" }] as const;
-    const answer = encodeFunctionResult({ abi, functionName: "aggregate3", result });
-    for (const bad of ["0x", "0x1234", answer.slice(0, -66), `0x${"f".repeat(640)}`, `0x${"0".repeat(64)}`]) {
+    const returnData = encodeFunctionResult({ abi, functionName: "aggregate3", result });
+    for (const bad of [
+      "0x",
+      "0x1234",
+      returnData.slice(0, -66),
+      `0x${"f".repeat(640)}`,
+      `0x${"0".repeat(64)}`,
+    ]) {
       expect(decodeAggregate3(bad as Hex, 1)).toBeNull();
     }
     fc.assert(

@@ -1,14 +1,12 @@
-// Many calls as few requests: what protocols answer goes through Multicall3, strangers' contracts are asked alone.
+// Batches contract reads: calls to known protocols go through Multicall3, calls to untrusted contracts are sent alone.
 import { type AbiFunction, concatHex, encodeAbiParameters, parseAbi, toFunctionSelector } from "viem";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { ContractRead, PinnedChain } from "./types.ts";
 
-// One encoded contract call from a readable signature.
-
 type CallEncoder = (to: Hex, args?: readonly unknown[], gasMax?: number) => ContractRead;
 
-/** The signature is parsed and hashed once, at the first call: a wallet costs hundreds of calls of a few functions. */
+/** Parses and hashes the signature once, on first use: a wallet needs hundreds of calls of a few functions. */
 export function createCallEncoder(signature: string): CallEncoder {
   let prepared: { readonly selector: Hex; readonly inputs: AbiFunction["inputs"] } | undefined;
   const prepare = () => {
@@ -24,21 +22,21 @@ export function createCallEncoder(signature: string): CallEncoder {
   };
 }
 
-// Multicall3's aggregate3, word by word: a general encoder looks at every address and byte again, hundreds of times.
+// Multicall3's aggregate3 encoded by hand: a general encoder validates every address and byte again, hundreds of times.
 
-/** Where it stands on every chain. */
+/** The same address on every chain. */
 export const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
 
 const AGGREGATE3 = "0x82ad56cb";
 const WORD = 64;
 const word = (value: number) => value.toString(16).padStart(WORD, "0");
-const FIRST = word(32);
-const YES = word(1);
-/** Where a call's bytes begin: after target, permission to fail, and this offset. */
-const CALL_BYTES = word(3 * 32);
+const ARRAY_OFFSET = word(32);
+const ALLOW_FAILURE = word(1);
+/** Offset of a call's data within its tuple: after target, allowFailure and this offset. */
+const CALL_DATA_OFFSET = word(3 * 32);
 const ADDRESS_PADDING = "0".repeat(24);
 
-/** Each call may fail alone. */
+/** Every call may fail without failing the others. */
 export function encodeAggregate3(calls: readonly Pick<ContractRead, "to" | "data">[]): Hex {
   const offsets: string[] = [];
   const tuples: string[] = [];
@@ -47,18 +45,25 @@ export function encodeAggregate3(calls: readonly Pick<ContractRead, "to" | "data
     const digits = data.slice(2);
     const padded = digits.padEnd(Math.ceil(digits.length / WORD) * WORD, "0");
     offsets.push(word(offset));
-    tuples.push(ADDRESS_PADDING, to.slice(2), YES, CALL_BYTES, word(digits.length / 2), padded);
+    tuples.push(
+      ADDRESS_PADDING,
+      to.slice(2),
+      ALLOW_FAILURE,
+      CALL_DATA_OFFSET,
+      word(digits.length / 2),
+      padded,
+    );
     offset += 4 * 32 + padded.length / 2;
   }
-  return `${AGGREGATE3}${FIRST}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
+  return `${AGGREGATE3}${ARRAY_OFFSET}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
 }
 
-/** Null for a call that failed; null for the whole where it is not the answer to so many calls. */
-export function decodeAggregate3(answer: Hex, count: number): readonly (Hex | null)[] | null {
-  const digits = answer.slice(2);
-  /** A number that points into the answer; anything larger is none. */
-  const at = (place: number): number => {
-    const text = digits.slice(place, place + WORD);
+/** Null for each call that failed; null as a whole when the data is not the result of `count` calls. */
+export function decodeAggregate3(returnData: Hex, count: number): readonly (Hex | null)[] | null {
+  const digits = returnData.slice(2);
+  /** Reads a small number such as an offset; NaN for a larger one. */
+  const at = (position: number): number => {
+    const text = digits.slice(position, position + WORD);
     return text.length === WORD && /^0{56}/.test(text) ? Number.parseInt(text, 16) : Number.NaN;
   };
   const list = at(0) * 2;
@@ -77,41 +82,42 @@ export function decodeAggregate3(answer: Hex, count: number): readonly (Hex | nu
   return results;
 }
 
-/** About 6 million gas with the dearest of them, balances that accrue interest. */
-const CALLS_PER_BUNDLE_MAX = 200;
-const BUNDLE_GAS_MAX = 30_000_000;
+/** About 6 million gas with the most expensive calls: balances that accrue interest. */
+const CALLS_PER_MULTICALL_MAX = 200;
+const MULTICALL_GAS_MAX = 30_000_000;
 
-type Answers = readonly (Hex | null)[];
+/** In the order of the calls; null for a call that failed. */
+export type CallResults = readonly (Hex | null)[];
 
 /**
- * Answers in order, null for a revert, in one round trip; one more where the bundle can not be had. A call with a gas
- * limit of its own never travels with others: it could burn what they need.
+ * Reads all calls in one round trip, or in two when a multicall fails. A call with its own gas limit is never part of
+ * a multicall: it could burn the gas of the others.
  */
 export async function readByMulticall(
   at: PinnedChain,
   calls: readonly ContractRead[],
   signal: AbortSignal,
-): Promise<Answers> {
+): Promise<CallResults> {
   if (calls.length === 0) return [];
   const trusted = calls.filter(({ gasMax }) => gasMax === undefined);
-  const alone = calls.filter(({ gasMax }) => gasMax !== undefined);
-  const bundles = splitIntoChunks(trusted, CALLS_PER_BUNDLE_MAX);
-  const answers = await at.read([...bundles.map(bundled), ...alone], signal);
+  const untrusted = calls.filter(({ gasMax }) => gasMax !== undefined);
+  const groups = splitIntoChunks(trusted, CALLS_PER_MULTICALL_MAX);
+  const results = await at.read([...groups.map(multicall), ...untrusted], signal);
 
-  const found = new Map<ContractRead, Hex | null>();
-  const unopened: ContractRead[] = [];
-  for (const [index, bundle] of bundles.entries()) {
-    // Where Multicall3 is missing or gave out, or something else lives there, its calls have another way to go.
-    const results = decodeAggregate3(answers[index] ?? "0x", bundle.length);
-    if (results === null) unopened.push(...bundle);
-    else for (const [place, call] of bundle.entries()) found.set(call, results[place] ?? null);
+  const resultOf = new Map<ContractRead, Hex | null>();
+  const failedCalls: ContractRead[] = [];
+  for (const [index, group] of groups.entries()) {
+    // Multicall3 may be missing, may run out of gas, or another contract may be at its address: send its calls singly.
+    const decoded = decodeAggregate3(results[index] ?? "0x", group.length);
+    if (decoded === null) failedCalls.push(...group);
+    else for (const [position, call] of group.entries()) resultOf.set(call, decoded[position] ?? null);
   }
-  const again = unopened.length > 0 ? await at.read(unopened, signal) : [];
-  for (const [index, call] of unopened.entries()) found.set(call, again[index] ?? null);
-  for (const [index, call] of alone.entries()) found.set(call, answers[bundles.length + index] ?? null);
-  return calls.map((call) => found.get(call) ?? null);
+  const singleResults = failedCalls.length > 0 ? await at.read(failedCalls, signal) : [];
+  for (const [index, call] of failedCalls.entries()) resultOf.set(call, singleResults[index] ?? null);
+  for (const [index, call] of untrusted.entries()) resultOf.set(call, results[groups.length + index] ?? null);
+  return calls.map((call) => resultOf.get(call) ?? null);
 }
 
-function bundled(calls: readonly ContractRead[]): ContractRead {
-  return { to: MULTICALL3, data: encodeAggregate3(calls), gasMax: BUNDLE_GAS_MAX };
+function multicall(calls: readonly ContractRead[]): ContractRead {
+  return { to: MULTICALL3, data: encodeAggregate3(calls), gasMax: MULTICALL_GAS_MAX };
 }

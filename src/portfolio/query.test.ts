@@ -1,4 +1,4 @@
-// The parameters of a portfolio request: what they accept, what they become, what they refuse and how.
+// The parameters of a portfolio request: accepted values, defaults and rejections.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPortfolioParameters } from "./query.ts";
@@ -12,9 +12,9 @@ function parse(name: string, text: string, { parameters } = query): unknown {
   return found.kind.parse(text, name);
 }
 
-describe("the query", () => {
-  it("asks for an address, and by default for Base and Ethereum with spam", () => {
-    expect(query.parameters.map(({ name, required, in: place }) => [name, required, place])).toEqual([
+describe("createPortfolioParameters", () => {
+  it("requires an address and defaults to Base and Ethereum, with spam", () => {
+    expect(query.parameters.map(({ name, required, in: location }) => [name, required, location])).toEqual([
       ["address", true, "query"],
       ["chains", false, "query"],
       ["spam", false, "query"],
@@ -31,7 +31,7 @@ describe("the query", () => {
     });
   });
 
-  it("tells its defaults to whoever reads the description", () => {
+  it("describes its defaults", () => {
     expect(query.parameters.map(({ kind }) => kind.json.default)).toEqual([
       undefined,
       "base,ethereum",
@@ -48,12 +48,12 @@ describe("the query", () => {
     ["ethereum,eth,base,ethereum", ["ethereum", "base"]],
     [" Base , ETH ", ["base", "ethereum"]],
     [Array(10).fill("base").join(), ["base"]],
-  ])("reads the chains of %j", (text, slugs) => {
+  ])("parses the chains %j", (text, slugs) => {
     expect(parse("chains", text)).toEqual(slugs);
   });
 
   it.each([["bitcoin"], [""], [","], ["base,"], ["base,,eth"], ["base;eth"], ["__proto__"], ["b\u0430se"]])(
-    "refuses the chains %j, naming those there are",
+    "rejects the chains %j and names the served ones",
     (text) => {
       expect(() => parse("chains", text)).toThrow(
         "chains must be a comma-separated list of base, ethereum, arbitrum, optimism, polygon.",
@@ -62,13 +62,13 @@ describe("the query", () => {
   );
 
   it.each([[Array(11).fill("base").join()], ["base".padEnd(501)], [",".repeat(5_000_000)]])(
-    "refuses more chains than ten",
+    "rejects more than ten chains",
     (text) => {
       expect(() => parse("chains", text)).toThrow("chains must name at most 10 chains.");
     },
   );
 
-  it("never gives a chain twice, or one that is not served", () => {
+  it("never returns a chain twice or one that is not served", () => {
     const word = fc.constantFrom(...SERVED, "eth", "BASE", " polygon", "solana");
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 10 }), (words) => {
@@ -83,7 +83,7 @@ describe("the query", () => {
   });
 
   it.each([["0x"], ["vitalik.eth"], [`0x${"a".repeat(39)}`], [`0x${"g".repeat(40)}`], ["a".repeat(40)]])(
-    "refuses the address %j",
+    "rejects the address %j",
     (text) => {
       expect(() => parse("address", text)).toThrow(
         "address must be an address: 0x followed by 40 hex digits.",
@@ -91,7 +91,7 @@ describe("the query", () => {
     },
   );
 
-  it("takes include or exclude for spam", () => {
+  it("accepts include and exclude for spam", () => {
     expect([parse("spam", "include"), parse("spam", "EXCLUDE")]).toEqual(["include", "exclude"]);
     expect(() => parse("spam", "only")).toThrow("spam must be one of include, exclude.");
   });

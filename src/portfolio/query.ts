@@ -1,4 +1,4 @@
-// What a portfolio request asks: a wallet, its chains, and whether spam is shown.
+// The query of a portfolio request: a wallet, its chains, and whether to list spam.
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
@@ -8,45 +8,51 @@ export type PortfolioRequest = SnapshotQuery & { readonly spam: "include" | "exc
 
 export type PortfolioParameters = {
   readonly parameters: readonly Parameter[];
-  /** What the parameters say, once they are parsed, with the defaults of those not given. */
+  /** Applies the defaults to values that the router has parsed with `parameters`. */
   parse(values: Readonly<Record<string, unknown>>): PortfolioRequest;
 };
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
 const DEFAULTS = ["base", "ethereum"];
-// Twice the chains there are, so that repeating one or using an alias is no mistake.
-const GIVEN_MAX = 10;
-// Ten of the longest slugs with blanks around them; a bound on work, not on meaning.
+// Twice the number of chains, so that repeats and aliases are accepted.
+const CHAINS_MAX = 10;
+// Ten of the longest slugs with whitespace; only bounds the work of parsing.
 const TEXT_LENGTH_MAX = 500;
 
-/** For a service of these chains. Where one of the defaults is not served, the others are the default. */
+/** Parameters for a service of these chains; a default chain that is not served is dropped from the defaults. */
 export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
-  const both = DEFAULTS.filter((slug) => served.includes(slug));
-  const defaults = both.length > 0 ? both : served.slice(0, DEFAULTS.length);
+  const servedDefaults = DEFAULTS.filter((slug) => served.includes(slug));
+  const defaults = servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULTS.length);
   const spam = enumParameter(["include", "exclude"]);
   return {
     parameters: [
-      parameter("address", addressKind, true, "The EVM wallet, in any case."),
+      parameter("address", addressKind, true, "The EVM wallet; upper or lower case."),
       parameter(
         "chains",
         chainsKind(served, defaults),
         false,
-        `Chains to include, separated by commas: ${served.join(", ")}. At most ${GIVEN_MAX}; repeated ones count once, the order is kept.`,
+        `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
       ),
       parameter(
         "spam",
         { ...spam, json: { ...spam.json, default: "include" } },
         false,
-        "Whether tokens marked as spam are listed. They count in no total either way.",
+        "Whether to list tokens marked as spam. Totals exclude them either way.",
       ),
     ],
-    parse: ({ address, chains, spam }) => ({
-      wallet: address as Hex,
-      slugs: (chains as readonly string[] | undefined) ?? defaults,
-      spam: (spam as PortfolioRequest["spam"] | undefined) ?? "include",
-    }),
+    parse: (values) => {
+      const { address, chains, spam } = values as ParsedValues;
+      return { wallet: address, slugs: chains ?? defaults, spam: spam ?? "include" };
+    },
   };
 }
+
+/** What the parameter kinds below return; the router's record of values is untyped. */
+type ParsedValues = {
+  readonly address: Hex;
+  readonly chains?: readonly string[];
+  readonly spam?: PortfolioRequest["spam"];
+};
 
 const addressKind: ParameterKind<Hex> = {
   json: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
@@ -60,11 +66,11 @@ function chainsKind(
   return {
     json: { type: "string", default: defaults.join(","), examples: [served.join(",")] },
     parse: (text, name) => {
-      const given = text.length <= TEXT_LENGTH_MAX ? text.split(",") : [];
-      if (text.length > TEXT_LENGTH_MAX || given.length > GIVEN_MAX) {
-        throw new Fault("INPUT_INVALID", `${name} must name at most ${GIVEN_MAX} chains.`);
+      const words = text.length <= TEXT_LENGTH_MAX ? text.split(",") : [];
+      if (text.length > TEXT_LENGTH_MAX || words.length > CHAINS_MAX) {
+        throw new Fault("INPUT_INVALID", `${name} must name at most ${CHAINS_MAX} chains.`);
       }
-      const slugs = given.map((word) => canonical(word.trim().toLowerCase()));
+      const slugs = words.map((word) => resolveAlias(word.trim().toLowerCase()));
       if (slugs.some((slug) => !served.includes(slug))) {
         throw new Fault("INPUT_INVALID", `${name} must be a comma-separated list of ${served.join(", ")}.`);
       }
@@ -73,7 +79,7 @@ function chainsKind(
   };
 }
 
-function canonical(word: string): string {
+function resolveAlias(word: string): string {
   return ALIASES.get(word) ?? word;
 }
 
@@ -81,7 +87,7 @@ function parameter(
   name: string,
   kind: ParameterKind<unknown>,
   required: boolean,
-  meaning: string,
+  description: string,
 ): Parameter {
-  return { name, in: "query", required, kind, description: meaning };
+  return { name, in: "query", required, kind, description };
 }

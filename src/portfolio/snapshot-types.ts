@@ -1,4 +1,4 @@
-// The answer to a portfolio request, key by key; every amount is plain decimal text.
+// The response to a portfolio request; every amount is plain decimal text.
 import type { PositionKind } from "./types.ts";
 
 export type PortfolioAsset = {
@@ -56,7 +56,7 @@ export type TopHolding = {
   readonly valueUsd: string;
 };
 
-export type PortfolioSummary = Omit<ChainSummary, "chain"> & {
+type PortfolioSummary = Omit<ChainSummary, "chain"> & {
   readonly stablecoinValueUsd: string | null;
   readonly chains: readonly ChainSummary[];
   readonly topHoldings: readonly TopHolding[];

@@ -1,4 +1,4 @@
-// The river of one request: what is asked in which order, what degrades, and what fails the whole.
+// A snapshot read: the order of its stages, what degrades to a warning, and what fails the whole read.
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { Fault } from "../lib/fault.ts";
 import { createSnapshotReader, type SnapshotReaderOptions } from "./snapshot.ts";
-import type { Asset, ChainHoldings, HoldingsProvider, PriceSource } from "./types.ts";
+import type { Asset, ChainHoldings, HoldingsProvider, PinnedChain, PriceSource } from "./types.ts";
 
 const signal = new AbortController().signal;
 const usdc = makeListedToken(1, "USDC", 6);
@@ -35,32 +35,33 @@ function providerOf(
   };
 }
 
-function takerOf(more: Partial<SnapshotReaderOptions>) {
+function makeReader(more: Partial<SnapshotReaderOptions>) {
   return createSnapshotReader({
     chains: makeChainAccesses(base, ethereum),
     provider: providerOf(async () => ({})),
     priceSources: [],
     positionReaders: [],
-    readMetadata: async (_at, holdings) => ({ holdings, warnings: [] }),
     clock: createFastClock(1_700_000_000_000),
     ...more,
   });
 }
 
-function priceSource(asked: (assets: readonly Asset[]) => void): PriceSource {
+function priceSource(onRead: (assets: readonly Asset[]) => void): PriceSource {
   return {
     name: "feed",
     read: async ({ assets }) => {
-      asked(assets);
+      onRead(assets);
       return { prices: new Map([[usdc.contract, { units: 1n, scale: 0 }]]), warnings: ["Feed is slow."] };
     },
   };
 }
 
 describe("a snapshot", () => {
-  it("goes from balances over metadata and positions to prices, and keeps every warning", async () => {
-    const asked: string[] = [];
-    const taker = takerOf({
+  it("reads balances, metadata, positions and prices in this order and collects every warning", async () => {
+    const steps: string[] = [];
+    const read = () => Promise.reject(new Error("down"));
+    const reader = makeReader({
+      chains: new Map([["base", makeChainAccess(base, { read })]]),
       provider: providerOf(async () => ({
         holdings: [makeHolding(ETHER_ASSET, 2n * 10n ** 18n), makeHolding(receipt, 5n)],
         activity: [{ hash: numberedContract(9), from: TEST_WALLET, to: null, blockNumber: 6, timestamp: 60 }],
@@ -70,34 +71,30 @@ describe("a snapshot", () => {
         ]),
         warnings: ["Provider warns."],
       })),
-      readMetadata: async (_at, holdings) => ({
-        holdings: holdings.map((holding) => ({ ...holding, name: `${holding.symbol} on chain` })),
-        warnings: ["Metadata warns."],
-      }),
       positionReaders: [
         {
           protocol: "Lend",
           read: async ({ holdings }) => {
-            asked.push(...holdings.map(({ name }) => `position of ${name}`));
+            steps.push(...holdings.map(({ symbol }) => `position of ${symbol}`));
             const position = {
               kind: "supplied",
               assets: [makeHolding(usdc, 5_000_000n)],
-              replaces: [receipt.contract],
+              receiptTokens: [receipt.contract],
             } as const;
             return { positions: [makePosition(position)], warnings: ["Reader warns."] };
           },
         },
       ],
       priceSources: [
-        [priceSource((assets) => asked.push(...assets.map(({ symbol }) => `price of ${symbol}`)))],
+        [priceSource((assets) => steps.push(...assets.map(({ symbol }) => `price of ${symbol}`)))],
       ],
     });
-    const { summary, tokens, ...rest } = await taker.read({ wallet: TEST_WALLET, slugs: ["base"] }, signal);
-    expect(asked).toEqual([
-      ...["position of ETH on chain", "position of aUSDC on chain"],
+    const { summary, tokens, ...rest } = await reader.read({ wallet: TEST_WALLET, slugs: ["base"] }, signal);
+    expect(steps).toEqual([
+      ...["position of ETH", "position of aUSDC"],
       ...["price of ETH", "price of USDC"],
     ]);
-    expect(tokens).toMatchObject([{ name: "ETH on chain", valueUsd: "6", priceSource: "double" }]);
+    expect(tokens).toMatchObject([{ name: "Ether", valueUsd: "6", priceSource: "double" }]);
     expect(rest).toMatchObject({
       address: TEST_WALLET,
       timestamp: "2023-11-14T22:13:20.000Z",
@@ -109,13 +106,36 @@ describe("a snapshot", () => {
     expect(summary.totalValueUsd).toBe("11");
     expect(summary.warnings.slice(1)).toEqual([
       "Provider warns.",
-      "Metadata warns.",
+      "Base: names and decimals of tokens could not be read from the chain; those of the lists are shown.",
       "Reader warns.",
       "Feed is slow.",
     ]);
   });
 
-  it("reads its chains at the same time", async () => {
+  it("passes the names that contracts return to position readers", async () => {
+    const named = `0x${Buffer.from("aUSDC on chain").toString("hex").padEnd(64, "0")}` as const;
+    const read: PinnedChain["read"] = async (calls) => calls.map(() => named);
+    const names: (string | null)[] = [];
+    const reader = makeReader({
+      chains: new Map([["base", makeChainAccess(base, { read })]]),
+      provider: providerOf(async () => ({
+        holdings: [makeHolding(ETHER_ASSET, 1n), makeHolding(receipt, 5n)],
+      })),
+      positionReaders: [
+        {
+          protocol: "Lend",
+          read: async ({ holdings }) => {
+            names.push(...holdings.map(({ name }) => name));
+            return { positions: [], warnings: [] };
+          },
+        },
+      ],
+    });
+    await reader.read({ wallet: TEST_WALLET, slugs: ["base"] }, signal);
+    expect(names).toEqual(["Ether", "aUSDC on chain"]);
+  });
+
+  it("reads its chains concurrently", async () => {
     let waiting = 0;
     const { promise: bothWait, resolve } = createDeferred<void>();
     const provider = providerOf(async () => {
@@ -124,95 +144,88 @@ describe("a snapshot", () => {
       await bothWait;
       return {};
     });
-    const { chains } = await takerOf({ provider }).read(
+    const { chains } = await makeReader({ provider }).read(
       { wallet: TEST_WALLET, slugs: ["ethereum", "base"] },
       signal,
     );
     expect(chains).toEqual(["ethereum", "base"]);
   });
 
-  it("does not call an unlisted token spam for lack of a price while a source is silent", async () => {
+  it("does not mark an unpriced, unlisted token as spam when a price source failed", async () => {
     const provider = providerOf(async () => ({ holdings: [makeHolding(makeListedToken(9, "NEW"), 1n)] }));
-    const silent: PriceSource = { name: "feed", read: () => Promise.reject(new Error("down")) };
-    const question = { wallet: TEST_WALLET, slugs: ["base"] };
+    const failing: PriceSource = { name: "feed", read: () => Promise.reject(new Error("down")) };
+    const query = { wallet: TEST_WALLET, slugs: ["base"] };
     const [known, unknown] = await Promise.all([
-      takerOf({ provider }).read(question, signal),
-      takerOf({ provider, priceSources: [[silent]] }).read(question, signal),
+      makeReader({ provider }).read(query, signal),
+      makeReader({ provider, priceSources: [[failing]] }).read(query, signal),
     ]);
     expect([known.tokens[0]?.spam, unknown.tokens[0]?.spam]).toEqual([true, false]);
   });
 
-  it.each(["pin", "balances", "metadata"])(
-    "fails as a whole when the %s of one chain can not be had",
-    async (where) => {
-      const cause = new Fault("NODE_UNAVAILABLE", "No node at https://secret.example answers.");
-      const fail = (stage: string, slug: string) => {
-        if (stage === where && slug === "ethereum") throw cause;
-      };
-      const stopped: unknown[] = [];
-      const taker = takerOf({
-        chains: new Map([
-          ["base", makeChainAccess(base)],
-          ["ethereum", makeChainAccess(ethereum, () => fail("pin", "ethereum"))],
-        ]),
-        provider: providerOf(async (slug, signal) => {
-          fail("balances", slug);
-          // Base would never answer: it ends because Ethereum failed.
-          if (slug === "base") {
-            await new Promise((_, reject) =>
-              signal.addEventListener("abort", () => reject(stopped.push(slug))),
-            );
-          }
-          return {};
-        }),
-        readMetadata: async (at, holdings) => {
-          fail("metadata", at.chain.slug);
-          return { holdings, warnings: [] };
-        },
-      });
-      const failure = taker.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal);
-      await expect(failure).rejects.toMatchObject({
-        code: "PROVIDER_FAILED",
-        status: 500,
-        message: "The balances on Ethereum could not be read in full.",
-        cause,
-      });
-      expect(stopped).toEqual(["base"]);
-    },
-  );
+  it.each(["pin", "balances"])("fails as a whole when the %s of one chain cannot be read", async (where) => {
+    const cause = new Fault("NODE_UNAVAILABLE", "No node at https://secret.example responds.");
+    const fail = (stage: string, slug: string) => {
+      if (stage === where && slug === "ethereum") throw cause;
+    };
+    const stopped: unknown[] = [];
+    const reader = makeReader({
+      chains: new Map([
+        ["base", makeChainAccess(base)],
+        ["ethereum", makeChainAccess(ethereum, { onPin: () => fail("pin", "ethereum") })],
+      ]),
+      provider: providerOf(async (slug, signal) => {
+        fail("balances", slug);
+        // Base never responds: only the failure of Ethereum ends its read.
+        if (slug === "base") {
+          await new Promise((_, reject) =>
+            signal.addEventListener("abort", () => reject(stopped.push(slug))),
+          );
+        }
+        return {};
+      }),
+    });
+    const failure = reader.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal);
+    await expect(failure).rejects.toMatchObject({
+      code: "PROVIDER_FAILED",
+      status: 500,
+      message: "The balances on Ethereum could not be read in full.",
+      cause,
+    });
+    expect(stopped).toEqual(["base"]);
+  });
 
-  it("names the chain that hangs, while the asker still waits", async () => {
+  it("names the chain that hangs before the caller times out", async () => {
     const provider = providerOf((slug, signal) => {
       if (slug === "base") return Promise.resolve({});
       return new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
       });
     });
-    const taker = takerOf({ provider, readMsMax: 20 });
+    const reader = makeReader({ provider, readMsMax: 20 });
     await expect(
-      taker.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal),
+      reader.read({ wallet: TEST_WALLET, slugs: ["base", "ethereum"] }, signal),
     ).rejects.toMatchObject({
       code: "PROVIDER_FAILED",
       message: "The balances on Ethereum could not be read in full.",
     });
   });
 
-  it("ends with the asker's own reason", async () => {
+  it("rejects with the reason of the caller's signal", async () => {
     const stop = new AbortController();
     const provider = providerOf(async (_slug, signal) => {
-      stop.abort(new Error("the client has left"));
+      stop.abort(new Error("the client disconnected"));
       signal.throwIfAborted();
       return {};
     });
-    const failure = takerOf({ provider }).read({ wallet: TEST_WALLET, slugs: ["base"] }, stop.signal);
-    await expect(failure).rejects.toThrow("the client has left");
+    const failure = makeReader({ provider }).read({ wallet: TEST_WALLET, slugs: ["base"] }, stop.signal);
+    await expect(failure).rejects.toThrow("the client disconnected");
   });
 
-  it("refuses a chain that is not there", async () => {
-    const failure = takerOf({}).read({ wallet: TEST_WALLET, slugs: ["bitcoin"] }, signal);
+  it("rejects a chain that is not served", async () => {
+    const failure = makeReader({}).read({ wallet: TEST_WALLET, slugs: ["bitcoin"] }, signal);
     await expect(failure).rejects.toMatchObject({
       code: "INPUT_INVALID",
-      message: "There is no chain bitcoin here.",
+      message: "Chain bitcoin is not served.",
     });
   });
 });

@@ -1,4 +1,4 @@
-// A wallet's snapshot: all its chains read at the same time, then valued together; one chain that fails fails the whole.
+// Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all fail.
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
@@ -10,13 +10,13 @@ import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
 export type SnapshotQuery = {
   readonly wallet: Hex;
-  /** Distinct, in the order of the answer. */
+  /** Distinct, in the order of the response. */
   readonly slugs: readonly string[];
 };
 
 export type SnapshotReader = {
-  /** Rejects with PROVIDER_FAILED when a chain can not be read in full, or with the signal's reason. */
-  read(question: SnapshotQuery, signal: AbortSignal): Promise<PortfolioSnapshot>;
+  /** Rejects with PROVIDER_FAILED when a chain cannot be read in full, or with the signal's reason. */
+  read(query: SnapshotQuery, signal: AbortSignal): Promise<PortfolioSnapshot>;
 };
 
 export type SnapshotReaderOptions = ChainReaderOptions & {
@@ -25,44 +25,42 @@ export type SnapshotReaderOptions = ChainReaderOptions & {
   readonly readMsMax?: number;
 };
 
-// A chain that hangs has failed, and is named as long as the asker still waits: paid work has 25 seconds.
+// Below the 25 seconds that paid work has, so that the error can still name the chain that hangs.
 const READ_MS_MAX = 20_000;
 
-export function createSnapshotReader(needs: SnapshotReaderOptions): SnapshotReader {
+export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotReader {
   return {
     async read({ wallet, slugs }, signal) {
-      const ports = slugs.map((slug) => portOf(needs.chains, slug));
-      const takenAtMs = needs.clock.nowMs();
-      const others = new AbortController();
-      const late = AbortSignal.timeout(needs.readMsMax ?? READ_MS_MAX);
-      const either = AbortSignal.any([signal, others.signal, late]);
-      // Every request of every chain listens to it.
-      setMaxListeners(0, either);
-      const read = async (port: PortfolioChain) => {
+      const chains = slugs.map((slug) => findChain(options.chains, slug));
+      const takenAtMs = options.clock.nowMs();
+      // Stops the reads of all other chains when one fails.
+      const failed = new AbortController();
+      const deadline = AbortSignal.timeout(options.readMsMax ?? READ_MS_MAX);
+      const abort = AbortSignal.any([signal, failed.signal, deadline]);
+      // Every request of every chain adds a listener.
+      setMaxListeners(0, abort);
+      const readChain = async (chain: PortfolioChain) => {
         try {
-          return await readChainData(needs, port, wallet, either);
+          return await readChainData(options, chain, wallet, abort);
         } catch (cause) {
           signal.throwIfAborted();
-          throw new Fault(
-            "PROVIDER_FAILED",
-            `The balances on ${port.chain.name} could not be read in full.`,
-            { cause },
-          );
+          const message = `The balances on ${chain.chain.name} could not be read in full.`;
+          throw new Fault("PROVIDER_FAILED", message, { cause });
         }
       };
       try {
-        const chains = await Promise.all(ports.map(read));
-        return valueSnapshot({ wallet, takenAtMs, provider: needs.provider.name, chains });
+        const data = await Promise.all(chains.map(readChain));
+        return valueSnapshot({ wallet, takenAtMs, provider: options.provider.name, chains: data });
       } catch (error) {
-        others.abort(error);
+        failed.abort(error);
         throw error;
       }
     },
   };
 }
 
-function portOf(chains: ReadonlyMap<string, PortfolioChain>, slug: string): PortfolioChain {
-  const port = chains.get(slug);
-  if (!port) throw new Fault("INPUT_INVALID", `There is no chain ${slug} here.`);
-  return port;
+function findChain(chains: ReadonlyMap<string, PortfolioChain>, slug: string): PortfolioChain {
+  const chain = chains.get(slug);
+  if (!chain) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
+  return chain;
 }

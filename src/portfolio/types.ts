@@ -1,13 +1,14 @@
-// The words of the portfolio: a chain at one block, what is held there, prices and positions; doors and siblings fill them.
+// The portfolio's domain types: a chain pinned to one block, holdings, prices, positions, and what reads each of them.
+import type { TransferFilter } from "../chain/logs/transfers.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
 
-/** A token as a list, a contract or a vendor describes it. Addresses are lower-case; null is the native coin. */
+/** A token as described by a list, a contract or a vendor. Addresses are lower-case; null is the native coin. */
 export type Asset = {
   readonly contract: Hex | null;
   readonly symbol: string | null;
   readonly name: string | null;
-  /** Null when nobody could say: the balance is then raw only. 0 is real. */
+  /** Null when unknown: only the raw balance is then shown. 0 is a valid value. */
   readonly decimals: number | null;
   readonly logo: string | null;
 };
@@ -16,16 +17,16 @@ export type Holding = Asset & { readonly rawBalance: bigint };
 
 export type ListedToken = Asset & { readonly contract: Hex; readonly decimals: number };
 
-/** What is known of a chain beforehand. */
+/** What is known about a chain before reading it. */
 export type ChainConfig = {
   readonly slug: string;
   readonly chainId: number;
   readonly name: string;
   readonly native: { readonly symbol: string; readonly name: string; readonly decimals: number };
   readonly blockTimeMs: number;
-  /** The token universe: built-in and operator lists, one entry per contract, no pseudo-native rows. */
+  /** Built-in and operator token lists merged: one entry per contract, no pseudo-native addresses. */
   readonly tokens: ReadonlyMap<Hex, ListedToken>;
-  /** By address, never by symbol. */
+  /** Identified by address, never by symbol. */
   readonly stablecoins: ReadonlySet<Hex>;
 };
 
@@ -39,7 +40,7 @@ export type PinnedBlock = {
 export type ContractRead = {
   readonly to: Hex;
   readonly data: Hex;
-  /** For contracts anyone may have deployed; the port puts its own limit where this is missing. */
+  /** For contracts that anyone may have deployed; defaults to the chain access's own limit. */
   readonly gasMax?: number;
 };
 
@@ -49,37 +50,29 @@ export type TransferLog = {
   readonly to: Hex;
   readonly transactionHash: Hex;
   readonly blockNumber: number;
-  /** Null where the node does not say it with the log. */
+  /** Null when the node does not include it in the log. */
   readonly blockTimestamp: number | null;
   readonly logIndex: number;
-  /** The log names a token id (ERC-721): its contract counts pieces, not an amount. */
+  /** The log has a token id (ERC-721): the contract's balance counts items, not an amount. */
   readonly isErc721?: boolean;
 };
 
-/** ERC-20 and ERC-721 transfers by sender or receiver, from an inclusive range that ends at or below the pinned block. */
-export type WalletTransferQuery = {
-  readonly wallet: Hex;
-  readonly side: "from" | "to";
-  readonly fromBlock: number;
-  readonly toBlock: number;
-};
-
-/** One chain, everything read at the same block. Whatever rejects, rejects with a Fault. */
+/** One chain, with every read at the same block. Every rejection is a Fault. */
 export type PinnedChain = {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
-  /** Calls in order, in one round trip; null for a revert or an answer that cannot be had within its gas. */
+  /** Results in the order of the calls, in one round trip; null for a revert or a call that runs out of gas. */
   read(calls: readonly ContractRead[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
-  /** One call to code that is lent to an empty address for this call; null when the node does not lend. */
+  /** Calls code placed at an empty address by a state override; null when the node does not support overrides. */
   callWithOverride(
     call: { readonly code: Hex; readonly data: Hex; readonly gasMax?: number },
     signal: AbortSignal,
   ): Promise<Hex | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
-  /** Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */
-  transfers(question: WalletTransferQuery, signal: AbortSignal): Promise<readonly TransferLog[]>;
-  /** Timestamps of blocks at or below the pinned one, in seconds, in order. */
-  timestamps(blocks: readonly number[], signal: AbortSignal): Promise<readonly number[]>;
+  /** ERC-20 and ERC-721 transfers up to the pinned block. Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */
+  transfers(filter: TransferFilter, signal: AbortSignal): Promise<readonly TransferLog[]>;
+  /** Timestamps in seconds, by number, of blocks up to the pinned one. */
+  timestamps(blocks: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, number>>;
 };
 
 /** Pins the newest block of a chain. */
@@ -94,7 +87,7 @@ export type WalletActivity = {
   readonly timestamp: number | null;
 };
 
-/** Enough to see what a wallet is doing; its history is another question. */
+/** Enough to show what a wallet is doing; this is not a transaction history. */
 export const ACTIVITY_MAX = 25;
 
 /** `native` or the lower-case contract. */
@@ -106,28 +99,28 @@ export function getAssetKey({ contract }: Pick<Asset, "contract">): AssetKey {
 
 export type WalletQuery = { readonly at: PinnedChain; readonly wallet: Hex };
 
-/** Balances are complete, or the provider rejects; everything else degrades to warnings. Zero balances are left out. */
+/** The provider rejects unless the balances are complete; all else degrades to warnings. Zero balances are omitted. */
 export type ChainHoldings = {
   readonly holdings: readonly Holding[];
   /** Newest first. */
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
-  /** Prices a vendor delivers with its balances; the last source that is believed. */
+  /** Prices that a vendor returns with its balances; the least trusted source. */
   readonly prices?: ReadonlyMap<AssetKey, Decimal>;
 };
 
 export type HoldingsProvider = {
   readonly name: string;
-  read(question: WalletQuery, signal: AbortSignal): Promise<ChainHoldings>;
+  read(query: WalletQuery, signal: AbortSignal): Promise<ChainHoldings>;
 };
 
 export type PriceQuery = {
   readonly at: PinnedChain;
-  /** Distinct, only those that still lack a price. */
+  /** Distinct assets that have no price yet. */
   readonly assets: readonly Asset[];
 };
 
-/** Only prices it vouches for; a price it does not know, or no longer believes, is simply missing. Known zero is 0. */
+/** An unknown or stale price is missing from the map; a known zero is 0. */
 export type PriceResult = {
   readonly prices: ReadonlyMap<AssetKey, Decimal>;
   readonly warnings: readonly string[];
@@ -136,8 +129,8 @@ export type PriceResult = {
 export type PriceSource = {
   /** Shown as `priceSource`. */
   readonly name: string;
-  /** May reject; the caller turns that into a warning and asks the next source. */
-  read(question: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
+  /** May reject; the caller turns that into a warning and tries the next source. */
+  read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
 
 export type PositionKind = "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
@@ -149,7 +142,7 @@ export type ProtocolPosition = {
   readonly name: string;
   readonly contract: Hex | null;
   readonly assets: readonly Holding[];
-  /** Receipt and debt tokens this position stands for: they are not shown as tokens again. */
+  /** Receipt and debt tokens that represent this position: they are not listed again as tokens. */
   readonly receiptTokens: readonly Hex[];
 };
 
@@ -162,6 +155,6 @@ export type PositionResult = {
 
 export type PositionReader = {
   readonly protocol: string;
-  /** May reject; the caller turns that into a warning, and the receipt tokens stay plain tokens. */
-  read(question: PositionQuery, signal: AbortSignal): Promise<PositionResult>;
+  /** May reject; the caller turns that into a warning and lists the receipt tokens as plain tokens. */
+  read(query: PositionQuery, signal: AbortSignal): Promise<PositionResult>;
 };

@@ -17,8 +17,8 @@ export type VendorHttpRequest = {
   readonly secrets: readonly string[];
 };
 
-/** limited: come back later. unreliable: the same may work when asked again. refused: it will not. */
-type VendorFailure = "limited" | "unreliable" | "refused";
+/** transient: the same request may succeed later. permanent: it will not. */
+type VendorFailure = "rate-limited" | "transient" | "permanent";
 
 export class VendorError extends Error {
   override readonly name = "VendorError";
@@ -60,10 +60,10 @@ export async function sendVendorRequest(question: VendorHttpRequest, signal: Abo
     if (signal.aborted) throw signal.reason;
     if (error instanceof VendorError) throw error;
     if (controller.signal.aborted) {
-      throw new VendorError("unreliable", `There was no answer within ${question.timeoutMs} ms.`);
+      throw new VendorError("transient", `There was no answer within ${question.timeoutMs} ms.`);
     }
     const cause = scrubbed(error, question.secrets);
-    throw new VendorError("unreliable", "The connection failed.", { cause });
+    throw new VendorError("transient", "The connection failed.", { cause });
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", forward);
@@ -81,9 +81,9 @@ function refusal({ status, headers }: Response): VendorError {
   const message = `The answer has HTTP status ${status}.`;
   if (status === 429) {
     const retryAfterMs = parseRetryAfter(headers.get("retry-after"));
-    return new VendorError("limited", message, { retryAfterMs });
+    return new VendorError("rate-limited", message, { retryAfterMs });
   }
-  return new VendorError(status === 408 || status >= 500 ? "unreliable" : "refused", message);
+  return new VendorError(status === 408 || status >= 500 ? "transient" : "permanent", message);
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
@@ -93,7 +93,7 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     // Asking again would give the same, so this is for good.
-    if (size > bytesMax) throw new VendorError("refused", `The answer is longer than ${bytesMax} bytes.`);
+    if (size > bytesMax) throw new VendorError("permanent", `The answer is longer than ${bytesMax} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size).toString("utf8");
@@ -104,7 +104,7 @@ function parse(text: string): unknown {
     return parseExactJson(text);
   } catch {
     // The parser quotes the text it failed on, and that may repeat the key: a page of a gateway often names the address.
-    throw new VendorError("unreliable", "The answer is not JSON.");
+    throw new VendorError("transient", "The answer is not JSON.");
   }
 }
 

@@ -1,4 +1,4 @@
-// The portfolio service is what its specification says, table by table, and what it says of itself in /openapi.json.
+// The portfolio service conforms to its specification, table by table, and to its own /openapi.json.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
@@ -40,19 +40,19 @@ async function signature(target: string): Promise<Record<string, string>> {
   return { "payment-signature": header };
 }
 
-/** Paid for by somebody new. */
-async function bought(query: string): Promise<ApiResponse> {
+/** Buys a snapshot with a new payer. */
+async function buySnapshot(query: string): Promise<ApiResponse> {
   const target = `/portfolio?${query}`;
-  const answer = await client.call(target, { headers: await signature(target) });
-  expect([answer.status, answer.text]).toEqual([200, expect.anything()]);
-  return answer;
+  const response = await client.call(target, { headers: await signature(target) });
+  expect([response.status, response.text]).toEqual([200, expect.anything()]);
+  return response;
 }
 
-// Beyond the specification: who vouches for a price, and what is spam (optional for whoever reads by the specification).
+// Fields beyond the specification, which clients may ignore: the price source and the spam mark.
 const ADDITIONS = { PortfolioToken: ["priceSource", "spam"] };
 
 describe("the specification", () => {
-  it("is read whole", () => {
+  it("is parsed completely", () => {
     expect(specification.endpoints.map(({ path }) => path)).toEqual([
       "/health",
       "/.well-known/x402.json",
@@ -79,30 +79,30 @@ describe("endpoints", () => {
   const rows = tableRowsOf(specification.section("4. Endpoints")).map(({ cells }) => cells);
 
   it.each(rows)(
-    "%s %s is described and answers (%s): %s",
+    "%s %s is described and responds (%s): %s",
     async (method, path = "", _request, success = "") => {
       const operation = document.paths[path]?.[String(method).toLowerCase()];
       expect(operation).toBeDefined();
       const [status = "", what = ""] = success.split(", ");
-      const answer =
+      const response =
         path === "/portfolio"
-          ? await bought(`address=${WALLET}`)
+          ? await buySnapshot(`address=${WALLET}`)
           : await client.call(path, { method: "GET" });
-      expect(String(answer.status)).toBe(status);
-      const type = answer.headers.get("content-type");
+      expect(String(response.status)).toBe(status);
+      const type = response.headers.get("content-type");
       if (what === "text/plain") {
         expect(type).toBe("text/plain; charset=utf-8");
-        expect(answer.text).toMatch(/^# \w/);
+        expect(response.text).toMatch(/^# \w/);
       } else {
         expect(type).toBe("application/json; charset=utf-8");
-        expectValue(what, answer.body);
+        expectValue(what, response.body);
       }
-      expect(answer.headers.get("x-request-id")).toMatch(UUID);
-      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(response.headers.get("x-request-id")).toMatch(UUID);
+      expect(response.headers.get("access-control-allow-origin")).toBe("*");
     },
   );
 
-  it("are described, all of them, and nothing else is", () => {
+  it("are all described, and no others are", () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -110,22 +110,22 @@ describe("endpoints", () => {
     expect(described.sort()).toEqual([...new Set(registered)].sort());
   });
 
-  it("have the version of the interface that the specification names", () => {
+  it("have the API version of the specification", () => {
     const [, version] = /version string `([^`]+)`/.exec(specification.section("9. Versioning")) ?? [];
     expect(document.info.version).toBe(version);
   });
 
-  it("answer HEAD like GET, without the body, and other methods with 405 and Allow", async () => {
+  it("respond to HEAD like GET without the body, and to other methods with 405 and Allow", async () => {
     for (const path of Object.keys(document.paths)) {
       const [get, head] = [await client.call(path), await client.call(path, { method: "HEAD" })];
       expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
       expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-        const refused = await client.call(path, { method });
-        expect([path, method, refused.status]).toEqual([path, method, 405]);
-        expect(refused.headers.get("allow")).toBe("GET, HEAD");
-        expect(refused.headers.get("x-error-code")).toBe("METHOD_NOT_ALLOWED");
-        expect(refused.body).toEqual({ error: "This path answers GET, HEAD only." });
+        const rejected = await client.call(path, { method });
+        expect([path, method, rejected.status]).toEqual([path, method, 405]);
+        expect(rejected.headers.get("allow")).toBe("GET, HEAD");
+        expect(rejected.headers.get("x-error-code")).toBe("METHOD_NOT_ALLOWED");
+        expect(rejected.body).toEqual({ error: "This path answers GET, HEAD only." });
       }
       const options = await client.call(path, {
         method: "OPTIONS",
@@ -142,7 +142,7 @@ describe("endpoints", () => {
 });
 
 describe("records", () => {
-  it("are described with the fields and types of the tables", () => {
+  it("have the fields and types of the tables", () => {
     const seen = [
       ...expectRecord(schemas, "Health", schemas.answerSchema("GET", "/health")),
       ...expectRecord(schemas, "X402Discovery", schemas.answerSchema("GET", "/.well-known/x402.json")),
@@ -160,7 +160,7 @@ describe("records", () => {
     });
   });
 
-  it("X402Discovery lists what a 402 asks for", async () => {
+  it("X402Discovery lists the terms of a 402", async () => {
     const row = /^Resource entry \(all required strings\): (.*)\.$/m.exec(
       specification.section("X402Discovery"),
     );
@@ -178,8 +178,8 @@ describe("records", () => {
     });
   });
 
-  it("PortfolioSnapshot of a wallet that holds some of everything", async () => {
-    const { body, headers } = await bought(`address=${stage.paid.chain.accounts.payer.address}`);
+  it("PortfolioSnapshot of a wallet with tokens, positions and activity", async () => {
+    const { body, headers } = await buySnapshot(`address=${stage.paid.chain.accounts.payer.address}`);
     expectValue("PortfolioSnapshot", body);
     const snapshot = body as Record<string, unknown[]> & { timestamp: string };
     for (const list of ["chains", "tokens", "positions", "recentActivity"])
@@ -188,8 +188,8 @@ describe("records", () => {
     expect(headers.get("cache-control")).toBe("private, no-store");
   });
 
-  it("PortfolioSnapshot of a wallet that holds nothing", async () => {
-    const { body } = await bought(`address=0x${"00e1".repeat(10)}`);
+  it("PortfolioSnapshot of an empty wallet", async () => {
+    const { body } = await buySnapshot(`address=0x${"00e1".repeat(10)}`);
     expectValue("PortfolioSnapshot", body);
     expect(body).toMatchObject({
       tokens: [],
@@ -218,27 +218,27 @@ describe("parameters", () => {
     },
   );
 
-  it("chains left out means the default, in its order", async () => {
+  it("chains defaults to the specified chains, in their order", async () => {
     const [, chains = ""] = /`chains` defaults to `([^`]+)`/.exec(specification.section("8. Limits")) ?? [];
     const [without, named] = [
-      await bought(`address=${WALLET}`),
-      await bought(`address=${WALLET}&chains=${chains}`),
+      await buySnapshot(`address=${WALLET}`),
+      await buySnapshot(`address=${WALLET}&chains=${chains}`),
     ];
     for (const { body } of [without, named]) expect(body).toMatchObject({ chains: chains.split(",") });
   });
 
-  it("address may be in any case, and is answered in lower case", async () => {
+  it("address may be in any case, and is returned in lower case", async () => {
     for (const address of [WALLET, WALLET.toLowerCase(), `0x${WALLET.slice(2).toUpperCase()}`]) {
-      expect((await bought(`address=${address}&chains=base`)).body).toMatchObject({
+      expect((await buySnapshot(`address=${address}&chains=base`)).body).toMatchObject({
         address: WALLET.toLowerCase(),
       });
     }
   });
 });
 
-function expectError({ body, headers }: ApiResponse, code: string, sentence: RegExp): void {
+function expectError({ body, headers }: ApiResponse, code: string, message: RegExp): void {
   expect(Object.keys(body as object)).toEqual(["error"]);
-  expect((body as { error: string }).error).toMatch(sentence);
+  expect((body as { error: string }).error).toMatch(message);
   expect(headers.get("x-error-code")).toBe(code);
   expect(headers.get("x-request-id")).toMatch(UUID);
 }
@@ -268,7 +268,7 @@ const INVALID: readonly (readonly [string, RegExp])[] = [
 describe("statuses of GET /portfolio", () => {
   const specified = tableRowsOf(PARAMETERS).filter(({ header }) => header[0] === "Status");
 
-  it("are described as in the table", () => {
+  it("match the table", () => {
     const statuses = specified.map(({ cells }) => cells[0] ?? "");
     expect(statuses).toEqual(["200", "400", "402", "500"]);
     expect(Object.keys(document.paths["/portfolio"]?.get?.responses ?? {})).toEqual(
@@ -277,33 +277,33 @@ describe("statuses of GET /portfolio", () => {
     expect(specified[2]?.cells[1]).toContain("header `payment-required` carries base64-encoded x402");
   });
 
-  it.each(INVALID)("400: %s", async (query, sentence) => {
+  it.each(INVALID)("400: %s", async (query, message) => {
     for (const headers of [{}, { "payment-signature": "e30=" }]) {
-      const answer = await client.call(`/portfolio?${query}`, { headers });
-      expect(answer.status).toBe(400);
-      expectError(answer, "INPUT_INVALID", sentence);
+      const response = await client.call(`/portfolio?${query}`, { headers });
+      expect(response.status).toBe(400);
+      expectError(response, "INPUT_INVALID", message);
     }
   });
 
   it.each([
-    ["nothing", ""],
-    ["no base64", "x"],
-    ["no JSON", "bm90IGpzb24="],
+    ["empty", ""],
+    ["not base64", "x"],
+    ["not JSON", "bm90IGpzb24="],
     ["an empty object", "e30="],
-    ["a version and no more", "eyJ4NDAyVmVyc2lvbiI6Mn0="],
-    ["far too long", "A".repeat(9_000)],
+    ["only a version", "eyJ4NDAyVmVyc2lvbiI6Mn0="],
+    ["too long", "A".repeat(9_000)],
   ])("400: a payment that is %s", async (_name, header) => {
     const headers = { "payment-signature": header };
-    const answer = await client.call(`/portfolio?address=${WALLET}`, { headers });
-    expect(answer.status).toBe(400);
-    expectError(answer, "INPUT_INVALID", /\.$/);
+    const response = await client.call(`/portfolio?address=${WALLET}`, { headers });
+    expect(response.status).toBe(400);
+    expectError(response, "INPUT_INVALID", /\.$/);
   });
 
-  it("402: nothing was paid", async () => {
-    const answer = await client.call(`/portfolio?address=${WALLET}&chains=eth`);
-    expect(answer.status).toBe(402);
+  it("402: without payment", async () => {
+    const response = await client.call(`/portfolio?address=${WALLET}&chains=eth`);
+    expect(response.status).toBe(402);
     const required = JSON.parse(
-      Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString(),
+      Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString(),
     ) as { accepts: unknown[] };
     const { asset, payTo } = stage.paid;
     expect(required).toMatchObject({
@@ -311,48 +311,48 @@ describe("statuses of GET /portfolio", () => {
       resource: { url: `${service.url}/portfolio?address=${WALLET.toLowerCase()}&chains=ethereum` },
       accepts: [{ scheme: "exact", network: "eip155:31337", amount: TEST_PRICE.toString(), asset, payTo }],
     });
-    expect(answer.body).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/), accepts: required.accepts });
-    expect(answer.headers.get("x-error-code")).toBe("PAYMENT_REQUIRED");
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(response.body).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/), accepts: required.accepts });
+    expect(response.headers.get("x-error-code")).toBe("PAYMENT_REQUIRED");
+    expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  it("402: the payment is not accepted", async () => {
+  it("402: with a rejected payment", async () => {
     const target = `/portfolio?address=${WALLET}`;
     const url = service.url + target;
     const [rich, poor] = [await stage.paid.payer(), await stage.paid.payer(0n)];
-    const little = await signPaymentFor(url, rich, stage.paid.asset, (required) => ({
+    const tooLittle = await signPaymentFor(url, rich, stage.paid.asset, (required) => ({
       ...required,
       accepts: required.accepts.map((terms) => ({ ...terms, amount: "9999" })),
     }));
-    const empty = await signPaymentFor(url, poor, stage.paid.asset);
-    for (const { header } of [little, empty]) {
-      const answer = await client.call(target, { headers: { "payment-signature": header } });
-      expect([answer.status, answer.headers.get("x-error-code")]).toEqual([402, "PAYMENT_REQUIRED"]);
-      expect(answer.headers.get("payment-required")).not.toBeNull();
+    const unfunded = await signPaymentFor(url, poor, stage.paid.asset);
+    for (const { header } of [tooLittle, unfunded]) {
+      const response = await client.call(target, { headers: { "payment-signature": header } });
+      expect([response.status, response.headers.get("x-error-code")]).toEqual([402, "PAYMENT_REQUIRED"]);
+      expect(response.headers.get("payment-required")).not.toBeNull();
     }
     expect(await stage.paid.balance(rich.address)).toBe(1_000_000n);
   });
 
-  it("500: a chain can not be read", async () => {
+  it("500: a chain cannot be read", async () => {
     stage.base.plan = () => ({ kind: "status", status: 500 });
     const target = `/portfolio?address=0x${"5e".repeat(20)}`;
-    const answer = await client.call(target, { headers: await signature(target) });
+    const response = await client.call(target, { headers: await signature(target) });
     stage.base.plan = () => null;
-    expect(answer.status).toBe(500);
-    expectError(answer, "PROVIDER_FAILED", /^The balances on Base \(local\) could not be read in full\.$/);
+    expect(response.status).toBe(500);
+    expectError(response, "PROVIDER_FAILED", /^The balances on Base \(local\) could not be read in full\.$/);
   });
 
   it("404: another path", async () => {
     for (const path of ["/portfolios", "/portfolio/", "/Portfolio", "/.well-known", "/llms"]) {
-      const answer = await client.call(path);
-      expect([path, answer.status]).toEqual([path, 404]);
-      expectError(answer, "ROUTE_UNKNOWN", /^There is nothing at this path\.$/);
+      const response = await client.call(path);
+      expect([path, response.status]).toEqual([path, 404]);
+      expectError(response, "ROUTE_UNKNOWN", /^There is nothing at this path\.$/);
     }
   });
 });
 
 describe("payment", () => {
-  it("HEAD costs what GET costs, and buys the same answer", async () => {
+  it("HEAD costs the same as GET and buys the same response", async () => {
     const payer = await stage.paid.payer();
     const url = `${service.url}/portfolio?address=${WALLET}`;
     expect((await fetch(url, { method: "HEAD" })).status).toBe(402);

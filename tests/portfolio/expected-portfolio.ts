@@ -1,4 +1,4 @@
-// What a wallet holds and is worth, worked out once more by the simplest means: one read a question, integers only.
+// The expected holdings and values of a wallet, by the simplest means: one call per value, integers only.
 
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { type Abi, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, parseAbi } from "viem";
@@ -20,7 +20,7 @@ export type ExpectedToken = {
 
 export type ExpectedChain = {
   readonly tokens: readonly ExpectedToken[];
-  /** What the vault's shares stand for, in USDC. */
+  /** The assets of the vault shares, in USDC. */
   readonly saved: { readonly raw: bigint; readonly value: Micro };
   readonly total: Micro;
   readonly stable: Micro;
@@ -37,8 +37,8 @@ export async function readExpectedChain(
   const at = { blockHash };
   const call = async <T>(to: Hex, abi: Abi, functionName: string, args: readonly unknown[] = []) => {
     const data = encodeFunctionData({ abi, functionName, args });
-    const answer = await callNode<Hex>(market, "eth_call", [{ to, data }, at]);
-    return decodeFunctionResult({ abi, functionName, data: answer }) as T;
+    const returnData = await callNode<Hex>(market, "eth_call", [{ to, data }, at]);
+    return decodeFunctionResult({ abi, functionName, data: returnData }) as T;
   };
   const priceAt = async (feed: Hex) =>
     (await call<readonly bigint[]>(feed, priceFeedAbi, "latestRoundData"))[1] ?? 0n;
@@ -46,7 +46,7 @@ export async function readExpectedChain(
     const raw = await call<bigint>(contract, erc20Abi, "balanceOf", [wallet]);
     const decimals = await call<number>(contract, erc20Abi, "decimals");
     const price = await priceAt(feed);
-    return { contract, raw, decimals, price, value: worth(raw, decimals, price) };
+    return { contract, raw, decimals, price, value: computeValue(raw, decimals, price) };
   };
   const feedOf = (contract: Hex) => market.feeds.tokens[contract]?.feed ?? "0x";
   const [usdc, weth, vault] = ["USDC", "WETH", "vUSDC"].map((symbol) => listedTokenOf(market, symbol)) as [
@@ -56,12 +56,12 @@ export async function readExpectedChain(
   ];
   const raw = BigInt(await callNode<Hex>(market, "eth_getBalance", [wallet, at]));
   const price = await priceAt(market.feeds.native?.feed ?? "0x");
-  const ether = { contract: null, raw, decimals: 18, price, value: worth(raw, 18, price) };
+  const ether = { contract: null, raw, decimals: 18, price, value: computeValue(raw, 18, price) };
   const dollars = await token(usdc, feedOf(usdc));
   const wrapped = await token(weth, feedOf(weth));
   const shares = await call<bigint>(vault, erc20Abi, "balanceOf", [wallet]);
   const assets = await call<bigint>(vault, vaultAbi, "convertToAssets", [shares]);
-  const saved = { raw: assets, value: worth(assets, dollars.decimals, dollars.price) };
+  const saved = { raw: assets, value: computeValue(assets, dollars.decimals, dollars.price) };
   const tokens = [ether, dollars, wrapped].filter((each) => each.raw > 0n);
   return {
     tokens,
@@ -71,8 +71,8 @@ export async function readExpectedChain(
   };
 }
 
-/** raw ÷ 10^decimals × price ÷ 10^8, in millionths, half a millionth up. */
-function worth(raw: bigint, decimals: number, price: bigint): Micro {
+/** raw ÷ 10^decimals × price ÷ 10^8 in millionths, rounded half up. */
+function computeValue(raw: bigint, decimals: number, price: bigint): Micro {
   const divisor = 10n ** BigInt(decimals + FEED_DECIMALS - 6);
   return (2n * raw * price + divisor) / (2n * divisor);
 }
@@ -81,8 +81,8 @@ function worth(raw: bigint, decimals: number, price: bigint): Micro {
 export function formatUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
-  const rest = digits.slice(digits.length - decimals).replace(/0+$/, "");
-  return rest === "" ? whole : `${whole}.${rest}`;
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
 export function formatMicroUsd(value: Micro): string {
@@ -91,7 +91,7 @@ export function formatMicroUsd(value: Micro): string {
 
 /** "-1.25" as millionths. */
 export function parseMicroUsd(text: string): Micro {
-  const [whole = "", rest = ""] = text.replace("-", "").split(".");
-  const value = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, "0"));
+  const [whole = "", fraction = ""] = text.replace("-", "").split(".");
+  const value = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, "0"));
   return text.startsWith("-") ? -value : value;
 }

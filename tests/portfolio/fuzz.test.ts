@@ -1,4 +1,4 @@
-// Whatever is sent, the portfolio service answers, soon, never blames itself, and charges nobody by accident.
+// Fuzzing: the portfolio service responds in time to any request, never with a server error or a wrong charge.
 import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,8 +9,8 @@ import { sendRaw } from "../support/http/send-bytes.ts";
 import { signPaymentFor } from "../support/payments/paid-client.ts";
 import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 
-// The slowest answer of a healthy service on a busy machine; anything longer is a hang.
-const ANSWER_MS_MAX = 8_000;
+// The slowest response of a healthy service on a busy machine; anything longer is a hang.
+const RESPONSE_MS_MAX = 8_000;
 const REQUESTS_PER_RUN = 12;
 const RUNS = { paid: 70, free: 12 };
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -19,17 +19,17 @@ const TARGET = `/portfolio?address=${WALLET}&chains=base`;
 const agent = new Agent({ keepAlive: true, maxSockets: REQUESTS_PER_RUN });
 let stage: ServiceStage;
 let service: PortfolioService;
-/** Where, and held against which description. */
-type Place = { readonly url: string; readonly check: ReturnType<typeof createResponseChecker> };
+/** A server, and the check of responses against its description. */
+type Target = { readonly url: string; readonly check: ReturnType<typeof createResponseChecker> };
 let document: OpenApiDocument;
-let place: Place;
-let asked = 0;
+let target: Target;
+let requestCount = 0;
 
 beforeAll(async () => {
   stage = await openServiceStage();
   service = await stage.serve();
   ({ document } = await openApiClient(service.url));
-  place = { url: service.url, check: createResponseChecker(document) };
+  target = { url: service.url, check: createResponseChecker(document) };
 });
 
 afterAll(async () => {
@@ -37,26 +37,26 @@ afterAll(async () => {
   await stage?.close();
 });
 
-async function expectManners({ url, check }: Place, request: HostileRequest): Promise<number> {
-  const answer = await sendRaw(url, request, { agent, timeoutMs: ANSWER_MS_MAX });
-  asked += 1;
+async function expectValidResponse({ url, check }: Target, request: HostileRequest): Promise<number> {
+  const response = await sendRaw(url, request, { agent, timeoutMs: RESPONSE_MS_MAX });
+  requestCount += 1;
   const { method, target } = request;
-  const where = `${method} ${target} ${JSON.stringify(request.headers)} ${answer.text}`;
-  expect(answer.status, where).toBeLessThan(500);
-  check(method, target, answer);
-  if (answer.status < 400 || method === "HEAD") return answer.status;
-  const keys = answer.status === 402 ? ["error", "accepts"] : ["error"];
-  expect(Object.keys(answer.body as object), where).toEqual(keys);
-  expect((answer.body as { error: unknown }).error, where).toMatch(/^[A-Z\w].*\.$/s);
-  expect(answer.headers.get("x-error-code"), where).toMatch(/^[A-Z_]+$/);
-  return answer.status;
+  const where = `${method} ${target} ${JSON.stringify(request.headers)} ${response.text}`;
+  expect(response.status, where).toBeLessThan(500);
+  check(method, target, response);
+  if (response.status < 400 || method === "HEAD") return response.status;
+  const keys = response.status === 402 ? ["error", "accepts"] : ["error"];
+  expect(Object.keys(response.body as object), where).toEqual(keys);
+  expect((response.body as { error: unknown }).error, where).toMatch(/^[A-Z\w].*\.$/s);
+  expect(response.headers.get("x-error-code"), where).toMatch(/^[A-Z_]+$/);
+  return response.status;
 }
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value) ?? "").toString("base64");
 
-/** Odd variations of a good payment: values of every other kind in every place, and text that is no payload at all. */
+/** Variations of a valid payment: unexpected values at every path, and text that is not a payload. */
 function oddPayments(payload: Record<string, unknown>): fc.Arbitrary<string> {
-  const places = pathsIn(payload);
+  const paths = pathsIn(payload);
   const oddValue = fc.oneof(
     fc.constantFrom<unknown>(null, true, 0, -1, 1e300, "", "0", "-1", "0x", "1e3", [], {}, [[[]]]),
     fc.constantFrom<unknown>(
@@ -70,7 +70,7 @@ function oddPayments(payload: Record<string, unknown>): fc.Arbitrary<string> {
     fc.jsonValue({ maxDepth: 2 }),
   );
   const changed = fc
-    .array(fc.tuple(fc.constantFrom(...places), oddValue), { minLength: 1, maxLength: 2 })
+    .array(fc.tuple(fc.constantFrom(...paths), oddValue), { minLength: 1, maxLength: 2 })
     .map((changes) => {
       const copy = structuredClone(payload);
       for (const [path, value] of changes) put(copy, path, value);
@@ -99,22 +99,22 @@ function pathsIn(value: unknown, path: readonly string[] = []): (readonly string
   ];
 }
 
-function put(into: Record<string, unknown>, [key = "", ...rest]: readonly string[], value: unknown): void {
+function put(into: Record<string, unknown>, [key = "", ...path]: readonly string[], value: unknown): void {
   const inner = into[key];
-  if (rest.length === 0 || typeof inner !== "object" || inner === null) into[key] = value;
-  else put(inner as Record<string, unknown>, rest, value);
+  if (path.length === 0 || typeof inner !== "object" || inner === null) into[key] = value;
+  else put(inner as Record<string, unknown>, path, value);
 }
 
 async function fuzz(
   requests: fc.Arbitrary<HostileRequest>,
   numRuns: number,
-  at: Place = place,
+  server: Target = target,
 ): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();
   const several = fc.array(requests, { minLength: REQUESTS_PER_RUN, maxLength: REQUESTS_PER_RUN });
   await fc.assert(
     fc.asyncProperty(several, async (all) => {
-      for (const status of await Promise.all(all.map((each) => expectManners(at, each))))
+      for (const status of await Promise.all(all.map((each) => expectValidResponse(server, each))))
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }),
     { numRuns },
@@ -123,7 +123,7 @@ async function fuzz(
 }
 
 describe("the portfolio service", () => {
-  it("answers every hostile request to every route in good manners", { timeout: 60_000 }, async () => {
+  it("responds to every hostile request on every route as described", { timeout: 60_000 }, async () => {
     const operations = operationsOf(document);
     expect(operations.length).toBeGreaterThanOrEqual(11);
     for (const { path, method, operation } of operations) {
@@ -133,32 +133,32 @@ describe("the portfolio service", () => {
       const statuses = await fuzz(requests, isPaid ? RUNS.paid : RUNS.free);
       if (isPaid) expect([...statuses.keys()].sort()).toEqual([400, 402]);
     }
-    expect(asked).toBeGreaterThan(2_000);
+    expect(requestCount).toBeGreaterThan(2_000);
   });
 
-  it("charges for no payment that is not exactly good", { timeout: 60_000 }, async () => {
+  it("charges only for a valid payment", { timeout: 60_000 }, async () => {
     const payer = await stage.paid.payer();
     const { payload } = await signPaymentFor(service.url + TARGET, payer, stage.paid.asset);
     const requests = oddPayments(payload as unknown as Record<string, unknown>).map((header) => ({
       method: "GET",
       target: TARGET,
-      // What is no header at all never leaves a client.
+      // A client cannot send other characters in a header.
       headers: { "payment-signature": header.replace(/[^\x20-\x7e]/g, "?") },
       body: null,
     }));
     const statuses = await fuzz(requests, RUNS.paid);
     expect(statuses.get(400)).toBeGreaterThan(100);
     expect(statuses.get(402)).toBeGreaterThan(10);
-    // Where only what nobody signs was changed, the payment is good; it is good once.
+    // A change outside the signed data leaves the payment valid, once.
     const charged = await stage.paid.transfersFrom(payer.address);
     expect(charged.length).toBe(statuses.has(200) ? 1 : 0);
   });
 
-  it("has the same manners where it gives its answers away", { timeout: 60_000 }, async () => {
+  it("responds as described with the development bypass", { timeout: 60_000 }, async () => {
     const { url } = await stage.serve({ bypass: true });
     const { document } = await openApiClient(url);
     const operation = document.paths["/portfolio"]?.get;
-    if (!operation) throw new Error("nothing is sold");
+    if (!operation) throw new Error("GET /portfolio is not described");
     const odd = hostileRequests("/portfolio", "get", operation, { target: TARGET });
     const requests = fc.tuple(odd, fc.boolean()).map(([request, named]) => {
       const joint = request.target.includes("?") ? "&" : "?";
@@ -168,7 +168,7 @@ describe("the portfolio service", () => {
     expect([...statuses.keys()].sort()).toEqual([200, 400]);
   });
 
-  it("still answers as before", async () => {
+  it("still works afterwards", async () => {
     const client = await openApiClient(service.url);
     expect((await client.call("/health")).status).toBe(200);
     expect((await client.call(TARGET)).status).toBe(402);

@@ -1,4 +1,4 @@
-// Tokens that strangers send to a wallet: some lure, some lie, some break whoever reads them.
+// Unsolicited tokens in a wallet: lures, wrong metadata, and contracts that attack their readers.
 
 import {
   lyingDecimalsTokenAbi,
@@ -15,7 +15,7 @@ const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 const FIRST_ADDRESS = 0xbad0000;
 const { owner } = namedAccounts();
 
-/** Log3 of the first three words of the calldata with the fourth as data: Transfer as anyone can claim it. */
+/** Emits a log with the first three words of the calldata as topics and the fourth as data: a fake Transfer. */
 const CLAIMS_TRANSFER: Hex = "0x60603560005260403560203560003560206000a300";
 
 async function send(market: LocalMarket, call: { to?: Hex; data: Hex }): Promise<{ contractAddress: Hex }> {
@@ -29,7 +29,7 @@ async function send(market: LocalMarket, call: { to?: Hex; data: Hex }): Promise
   return receipt;
 }
 
-/** Called by whoever owns the local tokens and feeds. */
+/** From the owner of the local tokens and feeds. */
 export async function sendTransaction(
   market: LocalMarket,
   to: Hex,
@@ -51,18 +51,18 @@ async function mintNew(
   return contractAddress.toLowerCase() as Hex;
 }
 
-/** An ordinary token under any name, which nobody lists. */
+/** An ordinary, unlisted token with any name. */
 export function sendPlainToken(market: LocalMarket, to: Hex, name: string, symbol: string, amount: bigint) {
   const token = { abi: plainTokenAbi, bytecode: plainTokenBytecode, args: [name, symbol, 18] };
   return mintNew(market, token, to, amount);
 }
 
-/** Honest balances, and decimals that do not fit a byte. */
+/** Correct balances, but decimals that do not fit a byte. */
 export function sendLyingToken(market: LocalMarket, to: Hex, amount: bigint): Promise<Hex> {
   return mintNew(market, { abi: lyingDecimalsTokenAbi, bytecode: lyingDecimalsTokenBytecode }, to, amount);
 }
 
-/** One of each kind that gives no balance, after a transfer that it claims. */
+/** One of each kind that returns no balance, each after a fake transfer. */
 export async function sendHostileTokens(market: LocalMarket, to: Hex): Promise<readonly Hex[]> {
   const sent: Hex[] = [];
   for (const [index, kind] of (Object.keys(HOSTILE_CODE) as HostileToken[]).entries()) {

@@ -1,21 +1,21 @@
-// Every kind of answer of the portfolio service carries what protects its reader, and none is kept that must not be.
+// Every kind of response of the portfolio service has the security and cache headers.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendBytes } from "../support/http/send-bytes.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 
-const QUESTION = "/portfolio?address=0x70997970c51812dc3a010c7d01b50e0d17dc79c8&chains=base";
+const REQUEST = "/portfolio?address=0x70997970c51812dc3a010c7d01b50e0d17dc79c8&chains=base";
 const page = { accept: "text/html" };
 const paid = { "payment-signature": "anything" };
-const NOTHING_RUNS = /^default-src 'none'; frame-ancestors 'none'$/;
+const NO_SCRIPTS = /^default-src 'none'; frame-ancestors 'none'$/;
 const OWN_PAGE = /^default-src 'none'; style-src 'sha256-[^;]*;.*base-uri 'none'.*frame-ancestors 'none'$/;
 
-let faces: TestPortfolioWeb;
+let web: TestPortfolioWeb;
 
 beforeAll(async () => {
-  faces = await startTestPortfolioWeb();
+  web = await startTestPortfolioWeb();
 });
 
-afterAll(() => faces?.close());
+afterAll(() => web?.close());
 
 function expectSafe(headers: Headers): void {
   expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -28,57 +28,57 @@ function expectSafe(headers: Headers): void {
   for (const name of ["server", "x-powered-by", "set-cookie"]) expect(headers.get(name)).toBeNull();
 }
 
-type Asked = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+type RequestOptions = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-describe("an answer of the portfolio service", () => {
-  it.each<[number, string, Asked, string, RegExp]>([
+describe("a response of the portfolio service", () => {
+  it.each<[number, string, RequestOptions, string, RegExp]>([
     [200, "/", {}, "no-cache", OWN_PAGE],
     [200, "/docs", {}, "no-cache", OWN_PAGE],
-    [200, "/llms-full.txt", {}, "no-cache", NOTHING_RUNS],
-    [200, "/openapi.json", {}, "no-cache", NOTHING_RUNS],
-    [200, "/health", {}, "no-store", NOTHING_RUNS],
-    [200, "/ready", {}, "no-store", NOTHING_RUNS],
-    [200, "/metrics", {}, "no-store", NOTHING_RUNS],
-    [402, "/portfolio", {}, "no-store", NOTHING_RUNS],
-    [402, QUESTION, {}, "no-store", NOTHING_RUNS],
-    [402, QUESTION, { headers: page }, "no-store", OWN_PAGE],
-    [200, QUESTION, { headers: paid }, "no-store", NOTHING_RUNS],
-    [400, "/portfolio?address=x", {}, "no-store", NOTHING_RUNS],
-    [404, "/nothing", {}, "no-store", NOTHING_RUNS],
-    [405, "/portfolio", { method: "DELETE" }, "no-store", NOTHING_RUNS],
-    [204, "/portfolio", { method: "OPTIONS" }, "no-store", NOTHING_RUNS],
+    [200, "/llms-full.txt", {}, "no-cache", NO_SCRIPTS],
+    [200, "/openapi.json", {}, "no-cache", NO_SCRIPTS],
+    [200, "/health", {}, "no-store", NO_SCRIPTS],
+    [200, "/ready", {}, "no-store", NO_SCRIPTS],
+    [200, "/metrics", {}, "no-store", NO_SCRIPTS],
+    [402, "/portfolio", {}, "no-store", NO_SCRIPTS],
+    [402, REQUEST, {}, "no-store", NO_SCRIPTS],
+    [402, REQUEST, { headers: page }, "no-store", OWN_PAGE],
+    [200, REQUEST, { headers: paid }, "no-store", NO_SCRIPTS],
+    [400, "/portfolio?address=x", {}, "no-store", NO_SCRIPTS],
+    [404, "/nothing", {}, "no-store", NO_SCRIPTS],
+    [405, "/portfolio", { method: "DELETE" }, "no-store", NO_SCRIPTS],
+    [204, "/portfolio", { method: "OPTIONS" }, "no-store", NO_SCRIPTS],
   ])(
-    "of %i to %s %o is safe to show, and kept as long as it says",
-    async (status, path, asked, kept, policy) => {
-      const answer = await fetch(faces.url + path, asked);
-      await answer.arrayBuffer();
-      expect(answer.status).toBe(status);
-      expectSafe(answer.headers);
-      expect(answer.headers.get("cache-control")).toBe(kept);
-      expect(answer.headers.get("content-security-policy")).toMatch(policy);
+    "with %i to %s %o has security headers and the right cache control",
+    async (status, path, options, cacheControl, policy) => {
+      const response = await fetch(web.url + path, options);
+      await response.arrayBuffer();
+      expect(response.status).toBe(status);
+      expectSafe(response.headers);
+      expect(response.headers.get("cache-control")).toBe(cacheControl);
+      expect(response.headers.get("content-security-policy")).toMatch(policy);
     },
   );
 
-  it("that has not changed says no less than the one before", async () => {
+  it("with 304 has the same headers", async () => {
     for (const path of ["/", "/docs", "/llms.txt"]) {
-      const etag = (await fetch(faces.url + path)).headers.get("etag") ?? "";
-      const answer = await fetch(faces.url + path, { headers: { "if-none-match": etag } });
-      expect(answer.status).toBe(304);
-      expectSafe(answer.headers);
+      const etag = (await fetch(web.url + path)).headers.get("etag") ?? "";
+      const response = await fetch(web.url + path, { headers: { "if-none-match": etag } });
+      expect(response.status).toBe(304);
+      expectSafe(response.headers);
     }
   });
 
-  it("to what never became a request is no exception", async () => {
+  it("to bytes that are not a request has them too", async () => {
     for (const bytes of ["hello\r\n\r\n", `GET /${"a".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
-      const [head = ""] = (await sendBytes(faces.url, bytes, 2_000)).split("\r\n\r\n");
+      const [head = ""] = (await sendBytes(web.url, bytes, 2_000)).split("\r\n\r\n");
       const lines = head.split("\r\n").slice(1);
       expectSafe(new Headers(lines.map((line) => line.split(": ", 2) as [string, string])));
       expect(head).toContain("cache-control: no-store");
     }
   });
 
-  it("from another page's point of view can be paid for: what must be sent and read is allowed", async () => {
-    const asked = await fetch(faces.url + QUESTION, {
+  it("allows another origin to send a payment and read the receipt", async () => {
+    const preflight = await fetch(web.url + REQUEST, {
       method: "OPTIONS",
       headers: {
         origin: "https://elsewhere.example",
@@ -86,7 +86,7 @@ describe("an answer of the portfolio service", () => {
         "access-control-request-headers": "payment-signature",
       },
     });
-    expect(asked.headers.get("access-control-allow-headers")).toContain("PAYMENT-SIGNATURE");
-    expect(asked.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("PAYMENT-SIGNATURE");
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
   });
 });

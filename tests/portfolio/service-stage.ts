@@ -1,4 +1,4 @@
-// The whole portfolio service in process, put together as its door does: two market chains, a third to be paid on, a database.
+// The whole portfolio service in process: two market chains, a third chain for payments, and a database.
 import { Registry } from "prom-client";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { createRpc } from "../../src/chain/rpc/client.ts";
@@ -28,12 +28,12 @@ import { silentLog } from "../support/quiet-log.ts";
 
 export type NodeFaultPlan = (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
 
-/** A market with a node in front of it that does what a test tells it to. */
+/** A market behind a node with injected faults. */
 export type StagedMarket = LocalMarket & { readonly node: FaultyNode; plan: NodeFaultPlan };
 
 export type PortfolioService = {
   readonly url: string;
-  /** Every route that was registered, as `GET /portfolio`. */
+  /** Every registered route, as `GET /portfolio`. */
   readonly routes: readonly string[];
   close(): Promise<void>;
 };
@@ -47,13 +47,13 @@ export type ServiceStage = {
     readonly database?: Database;
     readonly bypass?: boolean;
     readonly requestMsMax?: number;
-    /** Each chain is read from the node of the other, as after a mistake in the settings. */
+    /** Each chain is read from the node of the other, as with a wrong configuration. */
     readonly nodesMixedUp?: boolean;
   }): Promise<PortfolioService>;
   close(): Promise<void>;
 };
 
-// A node that fails is given up on within a test's patience; the pauses themselves are tested with the client.
+// Short retries for fast tests; the tests of the client cover the pauses themselves.
 const RPC_LIMITS = { attemptsMax: 3, pauseMsBase: 20, pauseMsMax: 60, requestTimeoutMs: 5_000 };
 const LIES_MAX = 1_000_000;
 
@@ -74,7 +74,7 @@ export async function openServiceStage(): Promise<ServiceStage> {
     });
     const registry = new Registry();
     let url = "";
-    const seller = await openPortfolioPaywall(config, {
+    const paywall = await openPortfolioPaywall(config, {
       database,
       log: silentLog,
       count: countPaymentOutcomes(registry),
@@ -86,21 +86,21 @@ export async function openServiceStage(): Promise<ServiceStage> {
       requestMsMax,
       checkReadiness: async () => ({ ready: true }),
     });
-    // The server has made this one itself.
+    // The server adds this one itself.
     const routes: string[] = ["GET /ready"];
     server.app.addHook("onRoute", (route) => {
       routes.push(...[route.method].flat().map((each) => `${each} ${route.url}`));
     });
-    // Of this process alone: no node that another one found silent rests here.
+    // Separate RPC clients per process, so that none is paused because of another process.
     const nodes = staged.map(({ node }) => node);
     if (nodesMixedUp) nodes.reverse();
-    const ports = staged.map(({ chainId, access: port, ...own }, index) => {
+    const clients = staged.map(({ chainId, access, ...own }, index) => {
       const node = nodes[index] ?? own.node;
       const rpc = createRpc({ urls: [new Secret(node.url)], chainId, log: silentLog, limits: RPC_LIMITS });
-      return { rpc, port: createChainAccess(rpc, port.chain) };
+      return { rpc, chain: createChainAccess(rpc, access.chain) };
     });
     const service = servePortfolio(server.app, {
-      chains: ports.map(({ port }) => port),
+      chains: clients.map(({ chain }) => chain),
       provider: rpcHoldingsProvider,
       priceSources: createPriceSources({
         feeds: new Map(staged.map(({ chainId, feeds }) => [chainId, feeds])),
@@ -108,8 +108,8 @@ export async function openServiceStage(): Promise<ServiceStage> {
         spotMarkets: new Map(),
       }),
       positionReaders: [erc4626Reader],
-      gate: seller.gate,
-      devBypass: seller.devBypass,
+      gate: paywall.gate,
+      devBypass: paywall.devBypass,
       registry,
       log: silentLog,
     });
@@ -120,8 +120,8 @@ export async function openServiceStage(): Promise<ServiceStage> {
       open = false;
       await server.close();
       await service.close();
-      seller.close();
-      for (const { rpc } of ports) rpc.close();
+      paywall.close();
+      for (const { rpc } of clients) rpc.close();
     };
     closing.push(close);
     return { url, routes, close };
@@ -164,7 +164,7 @@ function environmentOf({ chain, asset, payTo }: PaidStage, bypass: boolean): Rec
   };
 }
 
-/** Somebody new who pays by the client that everybody uses. */
+/** A new payer with the public x402 client. */
 export async function openPayingClient({ paid }: ServiceStage, dollars = 1n) {
   const account: PrivateKeyAccount = await paid.payer(dollars);
   const fetch = createPayingFetch(account, paid.asset);
@@ -181,13 +181,13 @@ export async function openPayingClient({ paid }: ServiceStage, dollars = 1n) {
 }
 
 /** The contract of a listed token of a market. */
-export function listedTokenOf({ access: port }: LocalMarket, symbol: string): Hex {
-  const found = [...port.chain.tokens.values()].find((token) => token.symbol === symbol);
+export function listedTokenOf({ access }: LocalMarket, symbol: string): Hex {
+  const found = [...access.chain.tokens.values()].find((token) => token.symbol === symbol);
   if (!found) throw new Error(`${symbol} is not listed`);
   return found.contract;
 }
 
-/** One JSON-RPC call by plain fetch, past every client of ours. */
+/** One JSON-RPC call by plain fetch, independent of our own clients. */
 export async function callNode<T>({ rpcUrl }: LocalMarket, method: string, params: unknown[]): Promise<T> {
   const response = await fetch(rpcUrl, {
     method: "POST",

@@ -1,4 +1,4 @@
-// The token lists in the repository are those that their packages give.
+// The token lists in the repository match what their packages generate.
 import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { buildShippedLists, LISTED_CHAINS } from "../../scripts/token-lists/shipped-lists.ts";
@@ -7,12 +7,12 @@ import { parseTokenList } from "../../src/portfolio/tokens/token-list.ts";
 
 const FOLDER = new URL("../../token-lists/", import.meta.url);
 
-it("are made again with the same bytes: otherwise run `npx tsx scripts/token-lists.ts`", async () => {
-  const made = buildShippedLists();
-  const there = (await readdir(FOLDER)).filter((name) => name.endsWith(".json"));
-  expect([...made.keys()].sort()).toEqual(there.sort());
-  for (const [name, text] of made) {
-    expect((await readFile(new URL(name, FOLDER), "utf8")) === text, `${name} is as it is made`).toBe(true);
+it("match the generated lists byte for byte: otherwise run `npx tsx scripts/token-lists.ts`", async () => {
+  const generated = buildShippedLists();
+  const stored = (await readdir(FOLDER)).filter((name) => name.endsWith(".json"));
+  expect([...generated.keys()].sort()).toEqual(stored.sort());
+  for (const [name, text] of generated) {
+    expect((await readFile(new URL(name, FOLDER), "utf8")) === text, `${name} is up to date`).toBe(true);
   }
 });
 

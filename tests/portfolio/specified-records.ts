@@ -1,4 +1,4 @@
-// Records as the specification's tables have them, held against the described schemas and against answers themselves.
+// Compares the records in the specification's tables with the described schemas and with actual responses.
 import { expect } from "vitest";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import type { Specification } from "../api/specification.ts";
@@ -41,7 +41,7 @@ export function readSpecifiedRecords(specification: Specification) {
     return Number.isInteger(value) ? "integer" : typeof value;
   }
 
-  /** The same for an answer itself, whatever its schema says. */
+  /** The same for an actual response, independent of its schema. */
   function expectValue(name: string, value: unknown): void {
     for (const [key, text] of Object.entries(specification.records[name] ?? {})) {
       const given = (value as Record<string, unknown>)[key];

@@ -1,4 +1,4 @@
-// A paid answer is true: every number is what plain reads of the chains at the named blocks give, added up again.
+// A paid snapshot is correct: every number matches plain reads of the chains at the named blocks.
 
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
@@ -31,17 +31,17 @@ beforeAll(async () => {
   stage = await openServiceStage();
   service = await stage.serve();
   customer = await openPayingClient(stage);
-  // Prices with digits to the last place, and different ones on the two chains.
+  // Prices with all digits used, different on the two chains.
   for (const [market, ether, dollar] of [
     [stage.base, 3_123_45678901n, 99_987_654n],
     [stage.ethereum, 3_119_00000007n, 1_00012345n],
   ] as const) {
     const { native, tokens } = market.feeds;
-    for (const [feed, answer] of [
+    for (const [feed, price] of [
       [native?.feed, ether],
       [tokens[listedTokenOf(market, "USDC")]?.feed, dollar],
     ] as const) {
-      await sendTransaction(market, feed ?? "0x", priceFeedAbi, "setAnswer", [answer]);
+      await sendTransaction(market, feed ?? "0x", priceFeedAbi, "setAnswer", [price]);
     }
   }
 });
@@ -50,7 +50,7 @@ afterAll(async () => {
   await stage?.close();
 });
 
-const named = () => stage.paid.chain.accounts;
+const accounts = () => stage.paid.chain.accounts;
 const lower = (address: Hex) => address.toLowerCase() as Hex;
 const marketOf = (slug: string) => (slug === "base" ? stage.base : stage.ethereum);
 
@@ -58,17 +58,17 @@ function snapshotOf(address: Hex, more = ""): Promise<PortfolioSnapshot> {
   return customer.snapshot(service.url, `address=${address}${more}`);
 }
 
-/** The block that the answer itself names. */
-function pinnedBlock({ access: port }: StagedMarket, { summary }: PortfolioSnapshot): Hex {
-  const { name } = port.chain;
-  const [sentence] = summary.warnings.filter((warning) => warning.startsWith(`${name} was read at block `));
-  const [, hash] = /\((0x[0-9a-f]{64})\)\.$/.exec(sentence ?? "") ?? [];
-  if (hash === undefined) throw new Error(`the answer names no block of ${name}`);
+/** The block that the snapshot names. */
+function pinnedBlock({ access }: StagedMarket, { summary }: PortfolioSnapshot): Hex {
+  const { name } = access.chain;
+  const [warning] = summary.warnings.filter((warning) => warning.startsWith(`${name} was read at block `));
+  const [, hash] = /\((0x[0-9a-f]{64})\)\.$/.exec(warning ?? "") ?? [];
+  if (hash === undefined) throw new Error(`the snapshot names no block of ${name}`);
   return hash as Hex;
 }
 
-/** The whole answer again, from nothing but the blocks it names. */
-async function plainly(snapshot: PortfolioSnapshot): Promise<ReadonlyMap<string, ExpectedChain>> {
+/** The whole snapshot read again, from nothing but the blocks it names. */
+async function readExpected(snapshot: PortfolioSnapshot): Promise<ReadonlyMap<string, ExpectedChain>> {
   const chains = new Map<string, ExpectedChain>();
   for (const slug of snapshot.chains) {
     const market = marketOf(slug);
@@ -98,7 +98,7 @@ function expectedTokens(plain: ReadonlyMap<string, ExpectedChain>) {
 }
 
 async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
-  const plain = await plainly(snapshot);
+  const plain = await readExpected(snapshot);
   const { summary, tokens, positions } = snapshot;
   const counted = tokens.filter(({ spam }) => !spam);
   expect(counted).toMatchObject(expectedTokens(plain));
@@ -133,7 +133,7 @@ async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
   expectAddsUp(snapshot);
 }
 
-/** By whoever has nothing but the answer. */
+/** With nothing but the response. */
 function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
   const counted = tokens.filter(({ spam }) => !spam);
   const values = (chain?: string) =>
@@ -148,11 +148,11 @@ function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
   expect(BigInt(summary.tokenCount)).toBe(sum(summary.chains.map(({ tokenCount }) => BigInt(tokenCount))));
 }
 
-describe("a paid answer", () => {
+describe("a paid snapshot", () => {
   it.each(["payer", "agent", "solver", "merchant", "guardian"] as const)(
-    "is true of the %s",
+    "is correct for the %s",
     async (name) => {
-      const { address } = named()[name];
+      const { address } = accounts()[name];
       const snapshot = await snapshotOf(address);
       expect(snapshot.address).toBe(lower(address));
       expect(snapshot.chains).toEqual(["base", "ethereum"]);
@@ -160,8 +160,8 @@ describe("a paid answer", () => {
     },
   );
 
-  it("counts shares of a vault once, as what they stand for", async () => {
-    const { tokens, positions } = await snapshotOf(named().solver.address);
+  it("counts vault shares once, as their assets", async () => {
+    const { tokens, positions } = await snapshotOf(accounts().solver.address);
     for (const market of [stage.base, stage.ethereum]) {
       const vault = listedTokenOf(market, "vUSDC");
       expect(tokens.filter(({ contract }) => contract === vault)).toEqual([]);
@@ -177,19 +177,19 @@ describe("a paid answer", () => {
     }
   });
 
-  it("names its chains in the order of the request, each once, by their own name", async () => {
-    const snapshot = await snapshotOf(named().attestor.address, "&chains=eth,base,eth");
+  it("lists its chains in the order of the request, each once", async () => {
+    const snapshot = await snapshotOf(accounts().attestor.address, "&chains=eth,base,eth");
     expect(snapshot.chains).toEqual(["ethereum", "base"]);
     expect(snapshot.summary.chains.map(({ chain }) => chain)).toEqual(["ethereum", "base"]);
     await expectTruth(snapshot);
-    const one = await snapshotOf(named().attestor.address, "&chains=%20ETHEREUM%20");
+    const one = await snapshotOf(accounts().attestor.address, "&chains=%20ETHEREUM%20");
     expect(one.chains).toEqual(["ethereum"]);
     expect(new Set(one.tokens.map(({ chain }) => chain))).toEqual(new Set(["ethereum"]));
     await expectTruth(one);
   });
 
-  it("shows the transfers of the wallet, newest first", async () => {
-    const wallet = lower(named().payer.address);
+  it("lists the transfers of the wallet, newest first", async () => {
+    const wallet = lower(accounts().payer.address);
     const { recentActivity } = await snapshotOf(wallet, "&chains=base");
     expect(recentActivity.length).toBeGreaterThanOrEqual(3);
     const blocks = recentActivity.map(({ blockNumber }) => blockNumber ?? 0);
@@ -202,8 +202,8 @@ describe("a paid answer", () => {
   });
 });
 
-describe("what strangers send", () => {
-  // Nobody else asks about this one, so that no earlier answer is still fresh.
+describe("unsolicited tokens", () => {
+  // Used by no other test, so that no cached snapshot serves it.
   const wallet: Hex = `0x${"51".repeat(20)}`;
   let hostile: readonly Hex[];
   let lure: Hex;
@@ -223,20 +223,20 @@ describe("what strangers send", () => {
     snapshot = await snapshotOf(wallet, "&chains=base");
   });
 
-  it("costs only itself", async () => {
+  it("do not affect other holdings", async () => {
     await expectTruth(snapshot);
     expect(snapshot.summary).toMatchObject({ tokenCount: 1, totalValueUsd: formatMicroUsd(1_234_415n) });
   });
 
-  it("is told in the warnings where it gave no balance", () => {
-    const [sentence] = snapshot.summary.warnings.filter((warning) => warning.includes("gave no balance"));
-    expect(sentence).toContain(`${hostile.length} unlisted tokens gave no balance and are left out`);
-    expect(hostile.filter((address) => sentence?.includes(address)).length).toBe(3);
+  it("are named in a warning when they return no balance", () => {
+    const [warning] = snapshot.summary.warnings.filter((text) => text.includes("returned no balance"));
+    expect(warning).toContain(`${hostile.length} unlisted tokens returned no balance and are left out`);
+    expect(hostile.filter((address) => warning?.includes(address)).length).toBe(3);
     const shown = snapshot.tokens.map(({ contract }) => contract);
     for (const address of hostile) expect(shown).not.toContain(address);
   });
 
-  it("is listed as spam, with the reasons in the warnings, and counted nowhere", () => {
+  it("are listed as spam, with the reasons in the warnings, and not counted", () => {
     const spam = snapshot.tokens.filter((token) => token.spam);
     expect(spam.map(({ contract }) => contract).sort()).toEqual([lure, copy, liar].sort());
     for (const token of spam) expect([token.priceUsd, token.valueUsd]).toEqual([null, null]);
@@ -244,13 +244,13 @@ describe("what strangers send", () => {
       snapshot.summary.warnings.filter((warning) => warning.includes(address)).join(" ");
     expect(about(lure)).toContain("The name or symbol contains a web address.");
     expect(about(copy)).toContain("The symbol reads like that of another, listed asset.");
-    expect(about(liar)).toContain("It is in no token list and nobody has a price for it.");
-    // 274 does not fit a byte: it is not cut to 18, and the balance is raw only.
+    expect(about(liar)).toContain("It is in no token list and no source has a price for it.");
+    // 274 does not fit a byte: it is not truncated to 18, and only the raw balance is shown.
     const lying = spam.find(({ contract }) => contract === liar);
     expect(lying).toMatchObject({ decimals: null, rawBalance: "5000", balance: null });
   });
 
-  it("is left out where spam=exclude, and nothing else changes", async () => {
+  it("are excluded with spam=exclude, and nothing else changes", async () => {
     const without = await snapshotOf(wallet, "&chains=base&spam=exclude");
     expect(without.tokens).toEqual(snapshot.tokens.filter(({ spam }) => !spam));
     expect(without.summary.totalValueUsd).toBe(snapshot.summary.totalValueUsd);

@@ -43,7 +43,7 @@ function without(...names: readonly (keyof typeof COMPLETE)[]): Environment {
 
 describe("an invalid configuration", () => {
   const cases: readonly (readonly [string, Environment, RegExp])[] = [
-    ["no payee", without("PAY_TO"), /^PAY_TO must be the address that is paid/],
+    ["no payee", without("PAY_TO"), /^PAY_TO must be the address that receives payments/],
     [
       "no node",
       without("RPC_URL_8453"),
@@ -62,7 +62,7 @@ describe("an invalid configuration", () => {
     [
       "no facilitator",
       without("FACILITATOR_PRIVATE_KEY"),
-      /^Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY/,
+      /^A facilitator must settle payments: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY/,
     ],
     [
       "the bypass on a mainnet",

@@ -1,4 +1,4 @@
-// The paid route from outside: who is told the terms, who is shown a page, and what a payment is for.
+// The paid route over HTTP: terms, pay page, and the resource that a payment is for.
 import { afterEach, describe, expect, it } from "vitest";
 import {
   startTestPortfolioWeb,
@@ -15,41 +15,41 @@ const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 const open: TestPortfolioWeb[] = [];
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((faces) => faces.close()));
+  await Promise.all(open.splice(0).map((web) => web.close()));
 });
 
 async function start(options: TestPortfolioWebOptions = {}) {
-  const faces = await startTestPortfolioWeb(options);
-  open.push(faces);
+  const web = await startTestPortfolioWeb(options);
+  open.push(web);
   const get = (query: string, headers: Record<string, string> = {}, method = "GET") =>
-    fetch(`${faces.url}/portfolio${query}`, { method, headers });
-  return { ...faces, get };
+    fetch(`${web.url}/portfolio${query}`, { method, headers });
+  return { ...web, get };
 }
 
-function decoded(header: string | null): Record<string, unknown> {
+function decodeHeader(header: string | null): Record<string, unknown> {
   return JSON.parse(Buffer.from(header ?? "", "base64").toString("utf8"));
 }
 
 const PAID = { "payment-signature": encodeX402Header({ any: "payment" }) };
 
 describe("without payment", () => {
-  it.each(["", "?"])("a probe with nothing in %o is told the terms", async (query) => {
+  it.each(["", "?"])("a request with %o gets the terms", async (query) => {
     const { get } = await start();
-    const answer = await get(query);
-    expect(answer.status).toBe(402);
-    const required = decoded(answer.headers.get("payment-required"));
+    const response = await get(query);
+    expect(response.status).toBe(402);
+    const required = decodeHeader(response.headers.get("payment-required"));
     expect(required.resource).toMatchObject({ url: "https://sextant.example/portfolio" });
-    const body = (await answer.json()) as Record<string, unknown>;
+    const body = (await response.json()) as Record<string, unknown>;
     expect(Object.keys(body)).toEqual(["error", "accepts"]);
     expect(body.accepts).toEqual(required.accepts);
-    expect(answer.headers.get("vary")).toBe("accept");
+    expect(response.headers.get("vary")).toBe("accept");
   });
 
-  it("HEAD is told the same", async () => {
+  it("HEAD gets the same terms", async () => {
     const { get } = await start();
-    const answer = await get("", {}, "HEAD");
-    expect([answer.status, await answer.text()]).toEqual([402, ""]);
-    expect(answer.headers.get("payment-required")).not.toBeNull();
+    const response = await get("", {}, "HEAD");
+    expect([response.status, await response.text()]).toEqual([402, ""]);
+    expect(response.headers.get("payment-required")).not.toBeNull();
     expect((await get(`?address=${WALLET}`, {}, "HEAD")).status).toBe(402);
   });
 
@@ -58,21 +58,21 @@ describe("without payment", () => {
     ["?chains=base", /address is required/],
     [`?address=${WALLET}&chains=moon`, /base, ethereum/],
     [`?address=${WALLET}&address=${WALLET}`, /twice/],
-  ])("a mistake costs nothing: %s", async (query, sentence) => {
+  ])("an invalid request costs nothing: %s", async (query, message) => {
     const { get, paid } = await start();
     for (const headers of [{}, PAID]) {
-      const answer = await get(query, headers);
-      expect(answer.status).toBe(400);
-      expect(((await answer.json()) as { error: string }).error).toMatch(sentence);
+      const response = await get(query, headers);
+      expect(response.status).toBe(400);
+      expect(((await response.json()) as { error: string }).error).toMatch(message);
     }
     expect(paid).toEqual([]);
   });
 
-  it("a good question is told what its answer costs", async () => {
+  it("a valid request gets its price", async () => {
     const { get } = await start();
-    const answer = await get(`?chains=eth,base,base&address=${WALLET}&other=1`);
-    expect(answer.status).toBe(402);
-    expect(decoded(answer.headers.get("payment-required")).resource).toMatchObject({
+    const response = await get(`?chains=eth,base,base&address=${WALLET}&other=1`);
+    expect(response.status).toBe(402);
+    expect(decodeHeader(response.headers.get("payment-required")).resource).toMatchObject({
       url: `https://sextant.example/portfolio?address=${WALLET.toLowerCase()}&chains=ethereum%2Cbase`,
     });
   });
@@ -80,56 +80,56 @@ describe("without payment", () => {
 
 describe("a browser", () => {
   it.each(["", `?address=${WALLET}`, "?address=nonsense&address=twice"])(
-    "that has not paid gets the page with 402 and the terms: %o",
+    "without payment gets the page with 402 and the terms: %o",
     async (query) => {
       const { get } = await start();
-      const answer = await get(query, { accept: BROWSER });
-      expect(answer.status).toBe(402);
-      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(answer.headers.get("payment-required")).not.toBeNull();
-      expect(answer.headers.get("vary")).toBe("accept");
-      expect(answer.headers.get("cache-control")).toBe("no-store");
-      const policy = answer.headers.get("content-security-policy") ?? "";
+      const response = await get(query, { accept: BROWSER });
+      expect(response.status).toBe(402);
+      expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(response.headers.get("payment-required")).not.toBeNull();
+      expect(response.headers.get("vary")).toBe("accept");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      const policy = response.headers.get("content-security-policy") ?? "";
       expect(policy).toMatch(/script-src 'sha256-[^']+'/);
       expect(policy).not.toMatch(/unsafe|https?:|\*/);
-      const html = await answer.text();
+      const html = await response.text();
       expect(html).toMatch(/^<!doctype html>/);
       expect(html).not.toContain("nonsense");
     },
   );
 
-  it("that pays gets JSON, as everyone who pays", async () => {
+  it("with payment gets JSON like every client", async () => {
     const { get } = await start();
-    const answer = await get(`?address=${WALLET}`, { accept: BROWSER, ...PAID });
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    const response = await get(`?address=${WALLET}`, { accept: BROWSER, ...PAID });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       "application/json; charset=utf-8",
     ]);
   });
 
-  it("on another page may send a payment and read the terms", async () => {
+  it("on another origin may send a payment and read the terms", async () => {
     const { url } = await start();
-    const asked = await fetch(`${url}/portfolio`, {
+    const preflight = await fetch(`${url}/portfolio`, {
       method: "OPTIONS",
       headers: { origin: "https://elsewhere.example", "access-control-request-method": "GET" },
     });
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get("access-control-allow-headers")).toContain("PAYMENT-SIGNATURE");
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("PAYMENT-SIGNATURE");
     const exposed = (await fetch(`${url}/portfolio`)).headers.get("access-control-expose-headers");
     expect(exposed).toContain("PAYMENT-REQUIRED, PAYMENT-RESPONSE");
   });
 });
 
-describe("a service that gives its answers away", () => {
-  it("asks no program for payment", async () => {
+describe("a service with the development bypass", () => {
+  it("responds without payment", async () => {
     const { get } = await start({ devBypass: true });
-    const given = await get(`?address=${WALLET}`);
-    expect([given.status, await given.json()]).toEqual([200, exampleSnapshot]);
-    const mistaken = await get("");
-    expect([mistaken.status, await mistaken.json()]).toEqual([400, { error: "address is required." }]);
+    const free = await get(`?address=${WALLET}`);
+    expect([free.status, await free.json()]).toEqual([200, exampleSnapshot]);
+    const invalid = await get("");
+    expect([invalid.status, await invalid.json()]).toEqual([400, { error: "address is required." }]);
   });
 
-  it("shows a browser the page all the same, without terms", async () => {
+  it("serves the page to a browser, without terms", async () => {
     const { get } = await start({ devBypass: true });
     const page = await get(`?address=${WALLET}`, { accept: BROWSER });
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -138,11 +138,11 @@ describe("a service that gives its answers away", () => {
 });
 
 describe("a payment", () => {
-  it("buys the snapshot, and is for exactly this question", async () => {
+  it("buys the snapshot for exactly this request", async () => {
     const { get, paid } = await start();
-    const answer = await get(`?address=${WALLET}`, PAID);
-    expect([answer.status, await answer.json()]).toEqual([200, exampleSnapshot]);
-    expect(decoded(answer.headers.get("payment-response")).transaction).toBe(TEST_TRANSACTION);
+    const response = await get(`?address=${WALLET}`, PAID);
+    expect([response.status, await response.json()]).toEqual([200, exampleSnapshot]);
+    expect(decodeHeader(response.headers.get("payment-response")).transaction).toBe(TEST_TRANSACTION);
     await get(`?chains=ethereum,base&address=${WALLET.toLowerCase()}&spam=exclude`, PAID);
     const address = WALLET.toLowerCase();
     expect(paid.map(({ resource }) => resource)).toEqual([
@@ -151,21 +151,21 @@ describe("a payment", () => {
     ]);
   });
 
-  it("leaves spam out where that was asked for", async () => {
+  it("excludes spam on request", async () => {
     const { get } = await start();
-    const answer = await get(`?address=${WALLET}&spam=exclude`, PAID);
-    const { tokens, summary } = (await answer.json()) as typeof exampleSnapshot;
+    const response = await get(`?address=${WALLET}&spam=exclude`, PAID);
+    const { tokens, summary } = (await response.json()) as typeof exampleSnapshot;
     expect(tokens.map(({ symbol }) => symbol)).toEqual(["ETH", "USDC"]);
     expect(summary).toEqual(exampleSnapshot.summary);
   });
 
-  it("for a wallet that can not be read gets a sentence", async () => {
-    const take = async () => {
+  it("for a wallet that cannot be read gets an error", async () => {
+    const read = async () => {
       throw new Fault("PROVIDER_FAILED", "The balances on Base could not be read in full.");
     };
-    const { get } = await start({ snapshots: { read: take } });
-    const answer = await get(`?address=${WALLET}`, PAID);
-    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
-    expect(await answer.json()).toEqual({ error: "The balances on Base could not be read in full." });
+    const { get } = await start({ snapshots: { read } });
+    const response = await get(`?address=${WALLET}`, PAID);
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
+    expect(await response.json()).toEqual({ error: "The balances on Base could not be read in full." });
   });
 });

@@ -1,4 +1,4 @@
-// GET /portfolio: the question is checked, then paid for, then answered; browsers that have not paid are shown a page.
+// GET /portfolio: validates the request, takes the payment and responds; unpaid browsers get the pay page.
 
 import type { Gate } from "../../payments/paywall/gate.ts";
 import type { PaidResource } from "../../payments/paywall/paid-request.ts";
@@ -15,20 +15,20 @@ import type { SnapshotReader } from "../snapshot.ts";
 import { excludeSpam } from "../valuation/value-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
-export type PortfolioEndpointOptions = {
+type PortfolioEndpointOptions = {
   readonly route: PaidRoute;
   readonly query: PortfolioParameters;
   readonly gate: Pick<Gate, "challenge" | "serve">;
   readonly snapshots: SnapshotReader;
-  /** Answers without payment: nobody is told terms first, and no receipt comes with an answer. */
+  /** Responds without payment: no terms and no receipt. */
   readonly free?: boolean;
-  /** Asked when the first visitor comes, and then never again. */
+  /** Rendered once, for the first visitor. */
   readonly page: () => HtmlPage;
 };
 
 const SIGNATURE = "payment-signature";
 
-const RECEIPT = "How it was paid: base64 of {success, transaction, network, payer, amount}.";
+const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, amount}.";
 
 const signatureParameter: Parameter = {
   name: "PAYMENT-SIGNATURE",
@@ -36,7 +36,7 @@ const signatureParameter: Parameter = {
   required: false,
   kind: { json: { type: "string" }, parse: (text) => text },
   description:
-    "The payment: base64 of an x402 version 2 payload. The same one with the same request again is free.",
+    "The payment: base64 of an x402 version 2 payload. Repeating the same payment with the same request is free.",
 };
 
 const error = {
@@ -44,22 +44,22 @@ const error = {
   ...closedObject({ error: { type: "string", description: "One clear sentence." } }),
 };
 
-export function createPortfolioEndpoint(needs: PortfolioEndpointOptions): Endpoint {
-  const { route, query, gate, snapshots, free = false } = needs;
+export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endpoint {
+  const { route, query, gate, snapshots, free = false } = options;
   const { method, path } = route;
-  let made: HtmlPage | null = null;
-  const once = {
-    ...needs,
+  let renderedPage: HtmlPage | null = null;
+  const withCachedPage = {
+    ...options,
     page: () => {
-      made ??= needs.page();
-      return made;
+      renderedPage ??= options.page();
+      return renderedPage;
     },
   };
   return {
     method,
     path,
     operationId: "getPortfolio",
-    summary: "What a wallet holds, and what it is worth",
+    summary: "Holdings of a wallet and their value",
     tag: "Portfolio",
     parameters: [...query.parameters, signatureParameter],
     body: null,
@@ -68,53 +68,57 @@ export function createPortfolioEndpoint(needs: PortfolioEndpointOptions): Endpoi
     responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },
       402: {
-        "payment-required": "What must be paid, and to whom: base64 of the x402 version 2 requirements.",
+        "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
       },
     },
     extensions: buildPaymentExtension(route),
-    preHandler: (head) => (free ? shown(once, head) : unpaid(once, head)),
-    onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varying(UNDER_WAY)),
+    preHandler: (head) =>
+      free ? respondWithPage(withCachedPage, head) : respondUnpaid(withCachedPage, head),
+    onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
     async handle({ values, headers }) {
       const request = query.parse(values);
       const resource: PaidResource = { method, path, query: canonicalQuery(request) };
-      const answer = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
+      const response = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
         const snapshot = await snapshots.read(request, signal);
         return { status: 200, body: request.spam === "exclude" ? excludeSpam(snapshot) : snapshot };
       });
-      return varying(answer);
+      return varyByAccept(response);
     },
   };
 }
 
-// Whoever has paid must not be told to try again in a way that could make him sign anew.
-const UNDER_WAY = toErrorResponse(
+// A payer must resend the same signature: a new one could pay twice.
+const PAYMENT_IN_PROGRESS = toErrorResponse(
   "PAYMENT_PENDING",
-  "The payment is being worked on; send the same signature again to get the answer.",
+  "The payment is being processed; send the same signature again to get the response.",
   2,
 );
 
-/** What is told to whoever looks before asking: browsers get the page, probes the terms. */
-function unpaid(needs: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
-  const { route, gate } = needs;
+/** A request without payment and parameters: browsers get the page, other clients the terms. */
+function respondUnpaid(options: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
+  const { route, gate } = options;
   if (head.headers[SIGNATURE] !== undefined) return null;
-  const page = shown(needs, head);
+  const page = respondWithPage(options, head);
   if (page === null && head.query !== "") return null;
   const terms = gate.challenge({ method: route.method, path: route.path, query: {} });
-  if (page === null) return varying(terms);
+  if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
 }
 
-/** The page, for who would rather look than read. */
-function shown({ page }: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
+/** The pay page for a client that prefers HTML, otherwise null. */
+function respondWithPage({ page }: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
   if (!prefersHtml(head.headers.accept)) return null;
-  const { html, contentSecurityPolicy: policy } = page();
-  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy };
-  return varying({ status: 200, headers, body: Buffer.from(html) });
+  const { html, contentSecurityPolicy } = page();
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": contentSecurityPolicy,
+  };
+  return varyByAccept({ status: 200, headers, body: Buffer.from(html) });
 }
 
-/** The same address answers people and programs differently; caches must know. */
-function varying(answer: EndpointResponse): EndpointResponse {
-  return { ...answer, headers: { ...answer.headers, vary: "accept" } };
+/** Browsers and other clients get different responses from the same URL, so caches must distinguish them. */
+function varyByAccept(response: EndpointResponse): EndpointResponse {
+  return { ...response, headers: { ...response.headers, vary: "accept" } };
 }
 
 function canonicalQuery({ wallet, slugs, spam }: PortfolioRequest): Readonly<Record<string, string>> {

@@ -1,10 +1,10 @@
-// The table of what the portfolio service sells: one row, from which every description of it is made.
+// What the portfolio service sells: one route, from which all its descriptions are derived.
 
 import { formatAmount } from "../../lib/decimal.ts";
 import { type PaymentOffer, paymentRequirementsFor } from "../../payments/paywall/offer.ts";
 import type { Offering, PaidRoute } from "../../web/offering.ts";
 
-/** Also what the terms in a 402 answer say about it. */
+/** Also part of the terms in a 402 response. */
 export const PORTFOLIO_DESCRIPTION =
   "A snapshot of an EVM wallet on the chains you choose: every token with balance, price and value in USD, DeFi positions with debts subtracted, totals that can be re-added, recent activity, spam marked, and warnings about whatever could not be known.";
 
@@ -19,16 +19,16 @@ function portfolioRoute(offer: PaymentOffer): PaidRoute {
   };
 }
 
-export function createPortfolioOffering(offer: PaymentOffer, sinceMs: number): Offering {
+export function createPortfolioOffering(offer: PaymentOffer, termsSinceMs: number): Offering {
   return {
-    // Read when it is needed: where nothing is configured it is the address listened on, known only by then.
+    // A getter: without a configured URL it is the listen address, which is only known later.
     get origin() {
       return offer.resourceOrigin;
     },
     name: "Sextant portfolio service",
     description:
-      "What an EVM wallet holds and what it is worth, for agents and for people: one request, one small payment, one complete answer.",
+      "The holdings of an EVM wallet and their value, for agents and for people: one request, one small payment, one complete response.",
     routes: [portfolioRoute(offer)],
-    termsSinceMs: sinceMs,
+    termsSinceMs,
   };
 }

@@ -1,4 +1,4 @@
-// The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
+// Opens the configured paywall of the portfolio service: price, facilitator and payment ledger.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
@@ -31,94 +31,94 @@ import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { PORTFOLIO_DESCRIPTION } from "./offering.ts";
 import type { PortfolioGate } from "./serve.ts";
 
-export type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
+type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
-export type PortfolioPaywall = {
+type PortfolioPaywall = {
   readonly gate: PortfolioGate;
   readonly devBypass: boolean;
   close(): void;
 };
 
-export type PortfolioPaywallOptions = {
+type PortfolioPaywallOptions = {
   readonly database: Database;
   readonly log: Log;
   readonly count: (outcome: PaymentOutcome) => void;
-  /** The address listened on, known once it is. */
+  /** The listen address, known once the server listens. */
   readonly listenUrl: () => string;
-  /** Ends the start while a node does not respond. */
+  /** Aborts the start while a node does not respond. */
   readonly signal?: AbortSignal;
 };
 
-// The work takes seconds and the transfer a few blocks; a signature that is good for longer could be carried out when
-// nobody remembers what it was for.
+// The work takes seconds and the transfer a few blocks; a signature with a longer validity could be settled long after
+// its request.
 const TIMEOUT_SECONDS = 60;
-// Somebody else's facilitator waits for the transfer to be mined.
-const REMOTE_MS = 18_000;
+// A remote facilitator waits for the transfer to be mined.
+const REMOTE_TIMEOUT_MS = 18_000;
 
-/** Refuses what could not sell, before anything is opened for it. */
+/** Rejects a configuration that could not sell, before opening anything. */
 export function checkPaywallConfig(config: PaywallConfig): void {
-  const place = resolvePaymentAsset(config);
-  refuseBypass(config, place);
-  payeeOf(config);
-  const { decimals } = place;
-  if (decimals !== null) priceIn(config, decimals);
-  // Only a token whose decimals are known can be given away without a node.
+  const asset = resolvePaymentAsset(config);
+  rejectUnsafeBypass(config, asset);
+  readPayee(config);
+  const { decimals } = asset;
+  if (decimals !== null) readPrice(config, decimals);
+  // The bypass needs no node when the token's decimals are known.
   if (config.devBypass && decimals !== null) return;
   if (config.paymentRpcUrls.length === 0) {
-    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${place.network}.`);
+    throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${asset.network}.`);
   }
   if (config.devBypass || config.facilitatorUrl !== null) return;
-  if (config.facilitatorPrivateKey === null) throw nobodySettles();
-  checkGasSettings(config, place);
+  if (config.facilitatorPrivateKey === null) throw facilitatorMissing();
+  checkGasSettings(config, asset);
 }
 
-/** Throws CONFIG_INVALID for a token that is not the configured one; waits for a node that can tell. */
+/** Throws CONFIG_INVALID when the token contract does not match the configuration; waits for a responding node. */
 export async function openPortfolioPaywall(
   config: PaywallConfig,
-  needs: PortfolioPaywallOptions,
+  options: PortfolioPaywallOptions,
 ): Promise<PortfolioPaywall> {
   checkPaywallConfig(config);
-  const place = resolvePaymentAsset(config);
-  const { decimals } = place;
-  if (config.devBypass && decimals !== null) return giveAway(config, { ...place, decimals }, needs);
-  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log: needs.log });
+  const asset = resolvePaymentAsset(config);
+  const { decimals } = asset;
+  if (config.devBypass && decimals !== null) return openBypass(config, { ...asset, decimals }, options);
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log: options.log });
   try {
-    const token = await readPaymentToken(rpc, place, needs);
-    if (!config.devBypass) return sell(config, token, needs, rpc);
+    const token = await readPaymentToken(rpc, asset, options);
+    if (!config.devBypass) return openGate(config, token, options, rpc);
     rpc.close();
-    return giveAway(config, token, needs);
+    return openBypass(config, token, options);
   } catch (error) {
     rpc.close();
     throw error;
   }
 }
 
-function giveAway(
+function openBypass(
   config: PaywallConfig,
   token: PaymentToken,
-  { listenUrl: listensAt }: PortfolioPaywallOptions,
+  { listenUrl }: PortfolioPaywallOptions,
 ): PortfolioPaywall {
   return {
-    gate: createBypassGate(offerOf(config, token, listensAt)),
+    gate: createBypassGate(createOffer(config, token, listenUrl)),
     devBypass: true,
     close: () => undefined,
   };
 }
 
-function sell(
+function openGate(
   config: PaywallConfig,
-  place: PaymentToken,
-  needs: PortfolioPaywallOptions,
+  token: PaymentToken,
+  options: PortfolioPaywallOptions,
   rpc: Rpc,
 ): PortfolioPaywall {
-  const { log, count } = needs;
-  const offer = offerOf(config, place, needs.listenUrl);
-  const { finalityDepth, finalityDepthMin } = findChainById(place.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
+  const { log, count } = options;
+  const offer = createOffer(config, token, options.listenUrl);
+  const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   const gate = createGate({
     offer,
-    store: openRecordStore(needs.database),
-    facilitator: openFacilitator(config, place, needs),
+    store: openRecordStore(options.database),
+    facilitator: openFacilitator(config, token, options),
     lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
     log,
     count,
@@ -126,70 +126,70 @@ function sell(
   return { gate, devBypass: false, close: () => rpc.close() };
 }
 
-function payeeOf({ payTo }: PaywallConfig): Hex {
+function readPayee({ payTo }: PaywallConfig): Hex {
   if (payTo !== null) return payTo.toLowerCase() as Hex;
-  throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that is paid for snapshots.");
+  throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that receives payments for snapshots.");
 }
 
 /** In the token's smallest units. */
-function priceIn({ portfolioPriceUsd }: PaywallConfig, decimals: number): bigint {
+function readPrice({ portfolioPriceUsd }: PaywallConfig, decimals: number): bigint {
   try {
     return parseAmount(portfolioPriceUsd, decimals, "PORTFOLIO_PRICE_USD");
   } catch (cause) {
-    const sentence = `PORTFOLIO_PRICE_USD must have at most ${decimals} decimal places, as the token it is paid in.`;
-    throw new Fault("CONFIG_INVALID", sentence, { cause });
+    const message = `PORTFOLIO_PRICE_USD must have at most ${decimals} decimal places, like the payment token.`;
+    throw new Fault("CONFIG_INVALID", message, { cause });
   }
 }
 
-function offerOf(config: PaywallConfig, place: PaymentToken, listensAt: () => string): PaymentOffer {
+function createOffer(config: PaywallConfig, token: PaymentToken, listenUrl: () => string): PaymentOffer {
   return {
-    network: place.network,
-    asset: place.asset,
-    assetName: place.name,
-    assetVersion: place.version,
-    decimals: place.decimals,
-    payTo: payeeOf(config),
-    amount: priceIn(config, place.decimals),
+    network: token.network,
+    asset: token.asset,
+    assetName: token.name,
+    assetVersion: token.version,
+    decimals: token.decimals,
+    payTo: readPayee(config),
+    amount: readPrice(config, token.decimals),
     maxTimeoutSeconds: TIMEOUT_SECONDS,
     description: PORTFOLIO_DESCRIPTION,
     mimeType: "application/json",
     get resourceOrigin() {
-      return config.portfolioPublicUrl ?? listensAt();
+      return config.portfolioPublicUrl ?? listenUrl();
     },
   };
 }
 
 function openFacilitator(
   config: PaywallConfig,
-  place: PaymentToken,
+  token: PaymentToken,
   { database, log }: PortfolioPaywallOptions,
 ): PaymentFacilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     return createRemoteFacilitator({
       url: facilitatorUrl.reveal().replace(/\/+$/, ""),
-      timeoutMs: REMOTE_MS,
+      timeoutMs: REMOTE_TIMEOUT_MS,
     });
   }
-  if (privateKey === null) throw nobodySettles();
-  return openLocalFacilitator(config, place, { urls, privateKey, database, log });
+  if (privateKey === null) throw facilitatorMissing();
+  return openLocalFacilitator(config, token, { urls, privateKey, database, log });
 }
 
-function nobodySettles(): Fault {
+function facilitatorMissing(): Fault {
   return new Fault(
     "CONFIG_INVALID",
-    "Somebody must carry payments out: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY to do it in this process.",
+    "A facilitator must settle payments: set FACILITATOR_URL, or FACILITATOR_PRIVATE_KEY to settle in this process.",
   );
 }
 
-/** Never by accident where a snapshot could have been sold. */
-function refuseBypass({ devBypass, nodeEnvironment }: PaywallConfig, place: PaymentAssetConfig): void {
+/** The bypass must not give snapshots away by accident where payments have value. */
+function rejectUnsafeBypass({ devBypass, nodeEnvironment }: PaywallConfig, asset: PaymentAssetConfig): void {
   if (!devBypass) return;
-  const mainnet = findChainById(place.chainId)?.mainnet !== false;
+  const mainnet = findChainById(asset.chainId)?.mainnet !== false;
   if (!mainnet && nodeEnvironment !== "production") return;
-  const where = mainnet ? `payments on ${place.network} are worth money` : "NODE_ENV is production";
+  const reason = mainnet ? `payments on ${asset.network} are worth money` : "NODE_ENV is production";
   throw new Fault(
     "CONFIG_INVALID",
-    `X402_DEV_BYPASS gives snapshots away, but ${where}; remove one of the two.`,
+    `X402_DEV_BYPASS gives snapshots away, but ${reason}; remove one of the two.`,
   );
 }

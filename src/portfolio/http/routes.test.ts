@@ -1,4 +1,4 @@
-// What the portfolio service tells about itself: one table in many forms, all of them true and none of them from a header.
+// The documents of the portfolio service: consistent with each other and independent of request headers.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -14,16 +14,16 @@ import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 const ORIGIN = TEST_OFFER.resourceOrigin;
-let faces: TestPortfolioWeb;
+let web: TestPortfolioWeb;
 
 beforeAll(async () => {
-  faces = await startTestPortfolioWeb();
+  web = await startTestPortfolioWeb();
 });
-afterAll(() => faces.close());
+afterAll(() => web.close());
 
-// A Host of somebody's choosing: nothing of it may show up anywhere.
+// With a forged host: no document may contain it.
 function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(faces.url + path, { headers: { "x-forwarded-host": "evil.example", ...headers } });
+  return fetch(web.url + path, { headers: { "x-forwarded-host": "evil.example", ...headers } });
 }
 
 function problems(schema: JsonSchema, value: unknown): unknown {
@@ -33,10 +33,10 @@ function problems(schema: JsonSchema, value: unknown): unknown {
 }
 
 describe("/.well-known/x402.json", () => {
-  it("is as specified: strings only", async () => {
-    const answer = await get("/.well-known/x402.json");
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    const document = (await answer.json()) as { resources: Record<string, unknown>[] };
+  it("matches the specification: strings only", async () => {
+    const response = await get("/.well-known/x402.json");
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const document = (await response.json()) as { resources: Record<string, unknown>[] };
     expect(problems(x402DiscoverySchema, document)).toBeNull();
     expect(document).toEqual({
       version: "1.0.0",
@@ -54,28 +54,28 @@ describe("/.well-known/x402.json", () => {
 });
 
 describe("the documents of directories", () => {
-  it("list addresses below the configured origin", async () => {
+  it("list URLs below the configured origin", async () => {
     const document = (await (await get("/.well-known/x402")).json()) as { resources: string[] };
     expect(problems(x402ResourcesSchema, document)).toBeNull();
     expect(document).toEqual({ version: 1, resources: [`${ORIGIN}/portfolio`] });
     for (const resource of document.resources) expect(new URL(resource).origin).toBe(ORIGIN);
   });
 
-  it("carry the terms that a request is answered with", async () => {
+  it("contain the same terms as a 402 response", async () => {
     const document = (await (await get("/discovery/resources")).json()) as {
       items: { resource: string; accepts: unknown[]; lastUpdated: string }[];
     };
     expect(problems(discoveryResourcesSchema, document)).toBeNull();
     const [item] = document.items;
-    const told = (await (await get("/portfolio")).json()) as { accepts: unknown[] };
-    expect(item?.accepts).toEqual(told.accepts);
+    const challenge = (await (await get("/portfolio")).json()) as { accepts: unknown[] };
+    expect(item?.accepts).toEqual(challenge.accepts);
     expect(new URL(item?.resource ?? "").href).toBe(`${ORIGIN}/portfolio`);
     expect(item?.lastUpdated).toBe("2026-01-01T00:00:00.000Z");
   });
 });
 
 describe("/openapi.json", () => {
-  it("says what the paid operation costs and how its 402 looks", async () => {
+  it("describes the price of the paid operation and its 402", async () => {
     const document = (await (await get("/openapi.json")).json()) as OpenApiDocument;
     expect([document.openapi, document.info.version]).toEqual(["3.1.0", "1.0.0"]);
     const operation = document.paths["/portfolio"]?.get;
@@ -91,7 +91,7 @@ describe("/openapi.json", () => {
       headers: { "payment-required": { schema: { type: "string" } } },
       content: { "application/json": { schema: { $ref: "#/components/schemas/PaymentRequired" } } },
     });
-    expect(operation?.parameters.map(({ name, in: place }) => [name, place])).toEqual([
+    expect(operation?.parameters.map(({ name, in: location }) => [name, location])).toEqual([
       ["address", "query"],
       ["chains", "query"],
       ["spam", "query"],
@@ -99,7 +99,7 @@ describe("/openapi.json", () => {
     ]);
   });
 
-  it("describes exactly the routes there are", async () => {
+  it("describes exactly the existing routes", async () => {
     const document = (await (await get("/openapi.json")).json()) as OpenApiDocument;
     for (const path of Object.keys(document.paths)) {
       const { status, headers } = await get(path);
@@ -113,10 +113,10 @@ describe("/openapi.json", () => {
 });
 
 describe("/llms.txt", () => {
-  it("is in the form of llmstxt.org, and every link in it leads somewhere", async () => {
-    const answer = await get("/llms.txt");
-    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const lines = (await answer.text()).split("\n");
+  it("follows llmstxt.org, and every link works", async () => {
+    const response = await get("/llms.txt");
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const lines = (await response.text()).split("\n");
     expect(lines[0]).toMatch(/^# \S/);
     expect(lines[2]).toMatch(/^> \S/);
     expect(lines.filter((line) => line.startsWith("## ")).length).toBeGreaterThanOrEqual(3);
@@ -135,10 +135,10 @@ describe("/llms.txt", () => {
 });
 
 describe("/llms-full.txt", () => {
-  it("tells how to pay, every field, and every error a payment can run into", async () => {
-    const answer = await get("/llms-full.txt");
-    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const text = await answer.text();
+  it("describes how to pay, every field, and every payment error", async () => {
+    const response = await get("/llms-full.txt");
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const text = await response.text();
     for (const word of [
       "PAYMENT-REQUIRED",
       "PAYMENT-SIGNATURE",
@@ -152,13 +152,13 @@ describe("/llms-full.txt", () => {
     expect(text).not.toMatch(/undefined|\[object|evil\.example/);
   });
 
-  it("shows terms as a request is answered with, and an answer as the schema wants it", async () => {
+  it("shows the terms of a 402 response, and a snapshot that matches the schema", async () => {
     const text = await (await get("/llms-full.txt")).text();
     const blocks = [...text.matchAll(/```json\n([\s\S]*?)\n```/g)].map((match) => JSON.parse(match[1] ?? ""));
     const [required, typed, payment] = blocks;
     const path = new URL(required.resource.url);
-    const told = (await (await get(path.pathname + path.search)).json()) as { accepts: unknown[] };
-    expect(required.accepts).toEqual(told.accepts);
+    const challenge = (await (await get(path.pathname + path.search)).json()) as { accepts: unknown[] };
+    expect(required.accepts).toEqual(challenge.accepts);
     expect(typed.domain).toEqual({
       name: "USD Coin",
       version: "2",
@@ -172,18 +172,20 @@ describe("/llms-full.txt", () => {
 });
 
 describe("pages and documents", () => {
-  it("say what they are, run nothing foreign and are not sent twice", async () => {
-    const answer = await get("/", { accept: "text/html" });
-    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
-    expect(answer.headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
-    const html = await answer.text();
+  it("have a content type, a strict policy and an etag", async () => {
+    const response = await get("/", { accept: "text/html" });
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; style-src 'sha256-/,
+    );
+    expect(response.headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
+    const html = await response.text();
     expect(html).not.toMatch(/(?:src|href)="https?:|evil\.example/);
-    const etag = answer.headers.get("etag") ?? "";
+    const etag = response.headers.get("etag") ?? "";
     expect((await get("/", { "if-none-match": etag })).status).toBe(304);
   });
 
-  it("tell that the process lives, and whether it asks for money", async () => {
+  it("report health and the development bypass", async () => {
     expect(await (await get("/health")).json()).toEqual({
       ok: true,
       service: "portfolio",

@@ -1,4 +1,4 @@
-// The portfolio service as the outside sees it: the paid route, its descriptions in every form, and signs of life.
+// The HTTP routes of the portfolio service: the paid route, its documents, health and metrics.
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { buildOpenApiDocument } from "../../http/openapi/document.ts";
@@ -16,26 +16,26 @@ import { closedObject } from "../../schema/json-schema.ts";
 import { type Offering, validateOffering } from "../../web/offering.ts";
 import { createPortfolioDocuments } from "./documents.ts";
 
-export type PortfolioRoutesOptions = {
+type PortfolioRoutesOptions = {
   readonly offering: Offering;
   readonly endpoint: Endpoint;
-  /** Whether answers are given without payment, for development. */
+  /** Whether requests are served without payment, for development. */
   readonly devBypass: boolean;
   readonly registry: Registry;
 };
 
-// The version of the interface, which the specification names; the program's own is another matter.
-const INTERFACE_VERSION = "1.0.0";
+// The API version that the specification names, independent of the version of Sextant.
+const API_VERSION = "1.0.0";
 
 const text = { type: "string" };
-const truth = { type: "boolean" };
+const boolean = { type: "boolean" };
 
-export function addPortfolioRoutes(app: FastifyInstance, faces: PortfolioRoutesOptions): void {
-  const { endpoint, devBypass, registry } = faces;
-  const offering = validateOffering(faces.offering);
+export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoutesOptions): void {
+  const { endpoint, devBypass, registry } = options;
+  const offering = validateOffering(options.offering);
   const documents = createPortfolioDocuments(offering, endpoint);
   addEndpointRoutes(app, [endpoint]);
-  for (const { path, render: make } of documents) addStaticDocument(app, path, make);
+  for (const { path, render } of documents) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
     service: "portfolio",
@@ -46,23 +46,23 @@ export function addPortfolioRoutes(app: FastifyInstance, faces: PortfolioRoutesO
   const health = describeServiceRoute(
     "/health",
     "getHealth",
-    "Whether the process serves",
+    "Whether the process is running",
     "application/json",
     {
       200: {
         title: "Health",
-        ...closedObject({ ok: truth, service: text, name: text, x402DevBypass: truth }),
+        ...closedObject({ ok: boolean, service: text, name: text, x402DevBypass: boolean }),
       },
     },
   );
   const routes = [
     describeEndpoint(endpoint),
-    ...documents.map(({ path, operationId: operation, description: meaning, type, schema }) =>
-      describeDocumentRoute(path, operation, meaning, type, { 200: schema }),
+    ...documents.map(({ path, operationId, description, type, schema }) =>
+      describeDocumentRoute(path, operationId, description, type, { 200: schema }),
     ),
     health,
     ...serviceRoutes.filter(({ path }) => path !== "/health"),
   ];
-  const title = { title: offering.name, version: INTERFACE_VERSION, description: offering.description };
+  const title = { title: offering.name, version: API_VERSION, description: offering.description };
   addOpenApiRoutes(app, buildOpenApiDocument(title, routes));
 }

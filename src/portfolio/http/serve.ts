@@ -1,4 +1,4 @@
-// The portfolio service put together: chains, prices and positions behind the gate, and everything that describes it.
+// Assembles the portfolio service: the snapshot reader behind the paywall, its routes and the payment reconciliation.
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
@@ -12,19 +12,18 @@ import { type PayPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import { createPortfolioParameters } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
-import { readTokenMetadata } from "../tokens/metadata.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
 import { addPortfolioRoutes } from "./routes.ts";
 
-/** Either sells, or (for development) gives away. */
+/** A paywall, or for development a gate that lets every request through. */
 export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
     Pick<Gate, "reconcile">
   >;
 
-export type PortfolioServiceOptions = {
-  /** In the order in which they are listed. */
+type PortfolioServiceOptions = {
+  /** In the order in which responses list them. */
   readonly chains: readonly PortfolioChain[];
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
@@ -35,67 +34,68 @@ export type PortfolioServiceOptions = {
   readonly log: Log;
 };
 
-// A few blocks of most chains: whoever comes back for a lost answer finds it, and the ledger is never long behind.
-const SWEEP_MS = 5_000;
+// A few blocks on most chains: a client that retries finds its response, and the ledger stays up to date.
+const RECONCILE_MS = 5_000;
 
-/** Adds the routes; `close` ends what goes on beside them. */
+/** Adds the routes; `close` stops the background reconciliation. */
 export function servePortfolio(
   app: FastifyInstance,
-  parts: PortfolioServiceOptions,
+  options: PortfolioServiceOptions,
 ): { close(): Promise<void> } {
-  const { gate, log } = parts;
-  const chains = new Map(parts.chains.map((port) => [port.chain.slug, port]));
-  const taker = createSnapshotReader({
-    ...parts,
+  const { gate, log } = options;
+  const chains = new Map(options.chains.map((access) => [access.chain.slug, access]));
+  const reader = createSnapshotReader({
+    ...options,
     chains,
-    readMetadata: readTokenMetadata,
     clock: systemClock,
   });
   const offering = createPortfolioOffering(gate.offer, Date.now());
   const [route] = offering.routes;
-  if (!route) throw new Error("the portfolio service sells nothing");
+  if (!route) throw new Error("the offering has no route");
   const query = createPortfolioParameters([...chains.keys()]);
   const defaultChains = query.parse({}).slugs;
-  const shown = parts.chains.map(({ chain }) => shownChain(chain.chainId, chain.name, chain.slug));
-  const paidOn = shownChain(chainIdOfNetwork(gate.offer.network), gate.offer.network, "");
+  const pageChains = options.chains.map(({ chain }) => toPageChain(chain.chainId, chain.name, chain.slug));
+  const paymentChain = toPageChain(chainIdOfNetwork(gate.offer.network), gate.offer.network, "");
   const endpoint = createPortfolioEndpoint({
     route,
     query,
     gate,
-    free: parts.devBypass,
-    snapshots: coalesceSnapshots(taker, { chains, clock: systemClock }),
-    page: () => renderPayPage({ offering, route, chains: shown, defaultChains, paymentChain: paidOn }),
+    free: options.devBypass,
+    snapshots: coalesceSnapshots(reader, { chains, clock: systemClock }),
+    page: () => renderPayPage({ offering, route, chains: pageChains, defaultChains, paymentChain }),
   });
-  addPortfolioRoutes(app, { offering, endpoint, devBypass: parts.devBypass, registry: parts.registry });
-  return gate.reconcile ? startSweeping(gate.reconcile, log) : { close: async () => undefined };
+  addPortfolioRoutes(app, { offering, endpoint, devBypass: options.devBypass, registry: options.registry });
+  return gate.reconcile ? startReconciling(gate.reconcile, log) : { close: async () => undefined };
 }
 
-function startSweeping(sweep: Gate["reconcile"], log: Log): { close(): Promise<void> } {
-  const leaving = new AbortController();
-  const sweeping = (async () => {
-    while (!leaving.signal.aborted) {
-      await sweep(leaving.signal).catch((err) => log.warn({ err }, "The payments could not be swept"));
-      await systemClock.sleep(SWEEP_MS, leaving.signal).catch(() => undefined);
+function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Promise<void> } {
+  const shutdown = new AbortController();
+  const warn = (err: unknown) =>
+    log.warn({ err, event: "payment-reconciliation-failed" }, "Payment reconciliation failed, retrying");
+  const running = (async () => {
+    while (!shutdown.signal.aborted) {
+      await reconcile(shutdown.signal).catch(warn);
+      await systemClock.sleep(RECONCILE_MS, shutdown.signal).catch(() => undefined);
     }
   })();
   return {
     async close() {
-      leaving.abort();
-      await sweeping;
+      shutdown.abort();
+      await running;
     },
   };
 }
 
-function shownChain(chainId: number, name: string, slug: string): PayPageChain {
-  const facts = slug === "" ? findChainById(chainId) : findChainBySlug(slug);
+function toPageChain(chainId: number, name: string, slug: string): PayPageChain {
+  const info = slug === "" ? findChainById(chainId) : findChainBySlug(slug);
   return {
     slug,
-    name: slug === "" ? (facts?.name ?? name) : name,
-    explorerTxUrl: facts?.explorerTxUrl ?? null,
+    name: slug === "" ? (info?.name ?? name) : name,
+    explorerTxUrl: info?.explorerTxUrl ?? null,
   };
 }
 
-/** Payments by how they ended, for whoever watches the service. */
+/** Counts payments by outcome, for monitoring. */
 export function countPaymentOutcomes(registry: Registry): (outcome: PaymentOutcome) => void {
   const counter = new Counter({
     name: "sextant_payments_total",

@@ -1,10 +1,10 @@
-// The schema accepts real answers, demands every specified key, and tolerates nothing undocumented.
+// The schema accepts real snapshots, requires every specified key, and rejects undocumented ones.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import {
   ETHER_ASSET,
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   makeHolding,
   makeListedToken,
   makePosition,
@@ -38,7 +38,7 @@ const hash = `0x${"cd".repeat(32)}` as const;
 const full = valueSnapshot({
   ...{ wallet: TEST_WALLET, takenAtMs: 1, provider: "rpc" },
   chains: [
-    makeChainParts(makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
+    makeChainData(makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([usdc.contract]) }), {
       holdings: [
         makeHolding(ETHER_ASSET, 15n * 10n ** 17n),
         makeHolding(usdc, 1_234_567n),
@@ -57,7 +57,7 @@ const full = valueSnapshot({
         { hash, from: null, to: TEST_WALLET, blockNumber: null, timestamp: null },
       ],
     }),
-    makeChainParts(makeChainConfig("ethereum", 1)),
+    makeChainData(makeChainConfig("ethereum", 1)),
   ],
 });
 
@@ -88,49 +88,46 @@ const SPECIFIED = {
   activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp"],
 };
 
-/** The part of an answer that a row of SPECIFIED describes. */
-function partOf(answer: typeof full, name: string): object | undefined {
+/** The part of a snapshot that an entry of SPECIFIED describes. */
+function partOf(snapshot: typeof full, name: string): object | undefined {
   const parts: Record<string, object | undefined> = {
-    snapshot: answer,
-    summary: answer.summary,
-    chain: answer.summary.chains[0],
-    top: answer.summary.topHoldings[0],
-    token: answer.tokens[0],
-    position: answer.positions[0],
-    asset: answer.positions[0]?.assets[0],
-    activity: answer.recentActivity[0],
+    snapshot,
+    summary: snapshot.summary,
+    chain: snapshot.summary.chains[0],
+    top: snapshot.summary.topHoldings[0],
+    token: snapshot.tokens[0],
+    position: snapshot.positions[0],
+    asset: snapshot.positions[0]?.assets[0],
+    activity: snapshot.recentActivity[0],
   };
   return parts[name];
 }
 
 describe("the schema of a snapshot", () => {
-  it("accepts a full answer and an empty one", () => {
+  it("accepts a full snapshot and an empty one", () => {
     expect(valid(full), JSON.stringify(valid.errors)).toBe(true);
     const empty = valueSnapshot({
       ...{
         wallet: TEST_WALLET,
         takenAtMs: 0,
         provider: "rpc",
-        chains: [makeChainParts(makeChainConfig("base", 8453))],
+        chains: [makeChainData(makeChainConfig("base", 8453))],
       },
     });
     expect(valid(empty), JSON.stringify(valid.errors)).toBe(true);
   });
 
-  it.each(Object.entries(SPECIFIED))(
-    "%s has exactly the specified keys, and each is demanded",
-    (name, keys) => {
-      expect(Object.keys(partOf(full, name) ?? {}).sort()).toEqual([...keys].sort());
-      for (const key of keys) {
-        const lacking = structuredClone(full);
-        Reflect.deleteProperty(partOf(lacking, name) ?? {}, key);
-        expect(valid(lacking), key).toBe(false);
-      }
-      const more = structuredClone(full);
-      Object.assign(partOf(more, name) ?? {}, { surprise: 1 });
-      expect(valid(more)).toBe(false);
-    },
-  );
+  it.each(Object.entries(SPECIFIED))("%s has exactly the specified keys, all required", (name, keys) => {
+    expect(Object.keys(partOf(full, name) ?? {}).sort()).toEqual([...keys].sort());
+    for (const key of keys) {
+      const incomplete = structuredClone(full);
+      Reflect.deleteProperty(partOf(incomplete, name) ?? {}, key);
+      expect(valid(incomplete), key).toBe(false);
+    }
+    const more = structuredClone(full);
+    Object.assign(partOf(more, name) ?? {}, { surprise: 1 });
+    expect(valid(more)).toBe(false);
+  });
 
   it.each([
     ["token", { valueUsd: 1 }],
@@ -142,12 +139,12 @@ describe("the schema of a snapshot", () => {
     ["token", { chainId: "8453" }],
     ["token", { contract: TEST_WALLET.toUpperCase() }],
     ["top", { valueUsd: null }],
-    ["position", { kind: "lent" }],
+    ["position", { kind: "loaned" }],
     ["activity", { timestamp: 4 }],
     ["snapshot", { chains: [] }],
-  ])("refuses a %s with %j", (name, wrong) => {
-    const answer = structuredClone(full);
-    Object.assign(partOf(answer, name) ?? {}, wrong);
-    expect(valid(answer)).toBe(false);
+  ])("rejects a %s with %j", (name, wrong) => {
+    const snapshot = structuredClone(full);
+    Object.assign(partOf(snapshot, name) ?? {}, wrong);
+    expect(valid(snapshot)).toBe(false);
   });
 });

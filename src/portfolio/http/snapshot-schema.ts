@@ -1,4 +1,4 @@
-// What a portfolio request answers, as JSON Schema 2020-12.
+// The response to a portfolio request as JSON Schema 2020-12.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { ACTIVITY_MAX } from "../types.ts";
@@ -26,7 +26,7 @@ const contract = { ...nullable(address), description: "Null for the native coin.
 const totalValueUsd = {
   ...nullable(usd),
   description:
-    'The sum of valueUsd over the tokens that are not spam and the positions. "0" when nothing is held, null when something is held and nothing of it has a price.',
+    'The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price.',
 };
 
 const assetKeys = {
@@ -38,11 +38,11 @@ const assetKeys = {
 
 const amountKeys = {
   rawBalance: { ...raw, description: "In the smallest unit." },
-  balance: { ...nullable(amount), description: "Exact; null when the decimals are not known." },
-  priceUsd: { ...nullable(amount), description: "Of one whole unit; null when not known." },
+  balance: { ...nullable(amount), description: "Exact; null when the decimals are unknown." },
+  priceUsd: { ...nullable(amount), description: "Of one whole unit; null when unknown." },
   valueUsd: {
     ...nullable(usd),
-    description: "balance × priceUsd, rounded half up to 6 decimals; below zero for what is owed.",
+    description: "balance × priceUsd, rounded half up to 6 decimals; negative for debt.",
   },
 };
 
@@ -52,10 +52,10 @@ const portfolioToken = record("PortfolioToken", {
   ...assetKeys,
   logo: textOrNull,
   ...amountKeys,
-  priceSource: { ...textOrNull, description: "Who vouches for the price." },
+  priceSource: { ...textOrNull, description: "Source of the price." },
   spam: {
     type: "boolean",
-    description: "Counted in no total, count or top holding when true; summary.warnings says why.",
+    description: "When true, excluded from totals, counts and top holdings; summary.warnings states why.",
   },
 });
 
@@ -69,7 +69,7 @@ const portfolioPosition = record("PortfolioPosition", {
   assets: listOf(record("PositionAsset", { ...assetKeys, ...amountKeys })),
   valueUsd: {
     ...nullable(usd),
-    description: "The sum of its assets; null when one of them has no price, below zero for debt.",
+    description: "The sum of its assets; null when one of them has no price, negative for debt.",
   },
 });
 
@@ -83,8 +83,8 @@ const recentActivity = record("RecentActivity", {
 });
 
 const counts = {
-  tokenCount: { ...count, description: "Spam and what positions stand for is not counted." },
-  pricedTokenCount: { ...count, description: "Those with a valueUsd." },
+  tokenCount: { ...count, description: "Excludes spam and the receipt tokens of positions." },
+  pricedTokenCount: { ...count, description: "Tokens with a valueUsd." },
   unpricedTokenCount: count,
 };
 
@@ -94,7 +94,7 @@ const portfolioSummary = record("PortfolioSummary", {
   stablecoinValueUsd: {
     ...nullable(usd),
     description:
-      "The part of the total that is in dollar stablecoins, known by address: in the wallet and in positions, less what is owed in them.",
+      "The part of the total in dollar stablecoins, identified by address: in the wallet and in positions, less stablecoin debt.",
   },
   chains: listOf(record("ChainSummary", { chain, ...counts, totalValueUsd }), {
     description: "One per requested chain, in the order of the request.",
@@ -104,17 +104,17 @@ const portfolioSummary = record("PortfolioSummary", {
     { maxItems: 10 },
   ),
   warnings: listOf(text, {
-    description: "The block each chain was read at, and what is missing, not counted or not sure.",
+    description: "The block of each chain, and what is missing, not counted or uncertain.",
   }),
 });
 
 export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
   address,
-  timestamp: { ...time, description: "When the snapshot was taken." },
+  timestamp: { ...time, description: "Time of the snapshot." },
   chains: listOf(chain, { minItems: 1 }),
   summary: portfolioSummary,
-  tokens: listOf(portfolioToken, { description: "The largest value first, those without a value last." }),
+  tokens: listOf(portfolioToken, { description: "Largest value first, tokens without a value last." }),
   positions: listOf(portfolioPosition),
   recentActivity: listOf(recentActivity, { maxItems: ACTIVITY_MAX, description: "Newest first." }),
-  provider: { ...text, description: "Where the balances come from." },
+  provider: { ...text, description: "Source of the balances." },
 });

@@ -1,29 +1,22 @@
-// Symbol, name and decimals of a position's assets: from what is known already, else asked along with other calls.
+// Metadata of the assets in positions: from holdings and lists where known, otherwise read along with other calls.
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
-import { decodeTokenDecimals, decodeTokenText } from "../tokens/metadata.ts";
-import { TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "../tokens/sanitize-text.ts";
+import type { CallResults } from "../multicall.ts";
+import { decodeMetadata, encodeMetadataCalls, METADATA_CALLS } from "../tokens/erc20.ts";
 import type { Asset, ContractRead, PositionQuery } from "../types.ts";
 
-/** Several proxies deep and a long name take half of it; anyone may have deployed these contracts. */
-const GAS_MAX = 150_000;
-const CALLS_PER_ASSET = 3;
-
-const symbol = createCallEncoder("function symbol() view returns (string)");
-const name = createCallEncoder("function name() view returns (string)");
-const decimals = createCallEncoder("function decimals() view returns (uint8)");
-
-/** The calls that are missing, and how to read their answers. */
-type AssetInquiry = {
+/** The missing calls, and how to decode their results. */
+type AssetLookup = {
   readonly calls: readonly ContractRead[];
-  decode(answers: readonly (Hex | null)[]): ReadonlyMap<Hex, Asset>;
+  decode(results: CallResults): Assets;
 };
 
-/** Held tokens have been described by the chain already, so they are believed before lists. */
+export type Assets = ReadonlyMap<Hex, Asset>;
+
+/** Holdings take precedence over lists: their metadata comes from the contracts. */
 export function prepareAssetLookup(
   { at, holdings }: Pick<PositionQuery, "at" | "holdings">,
   contracts: Iterable<Hex>,
-): AssetInquiry {
+): AssetLookup {
   const held = new Map(holdings.map(({ rawBalance: _, ...asset }) => [asset.contract, asset]));
   const distinct = [...new Set(contracts)];
   const known = new Map<Hex, Asset>();
@@ -33,29 +26,18 @@ export function prepareAssetLookup(
   }
   const unknown = distinct.filter((contract) => !known.has(contract));
   return {
-    calls: unknown.flatMap((contract) =>
-      [symbol, name, decimals].map((encode) => encode(contract, [], GAS_MAX)),
-    ),
-    decode: (answers) => {
-      const asked = unknown.map((contract, index): [Hex, Asset] => {
-        const [forSymbol, forName, forDecimals] = answers.slice(index * CALLS_PER_ASSET);
-        return [
-          contract,
-          {
-            contract,
-            symbol: decodeTokenText(forSymbol, TOKEN_SYMBOL_LENGTH_MAX),
-            name: decodeTokenText(forName, TOKEN_NAME_LENGTH_MAX),
-            decimals: decodeTokenDecimals(forDecimals),
-            logo: null,
-          },
-        ];
+    calls: unknown.flatMap(encodeMetadataCalls),
+    decode: (results) => {
+      const read = unknown.map((contract, index): [Hex, Asset] => {
+        const metadata = decodeMetadata(results.slice(index * METADATA_CALLS));
+        return [contract, { contract, ...metadata, logo: null }];
       });
-      return new Map([...known, ...asked]);
+      return new Map([...known, ...read]);
     },
   };
 }
 
-/** For a contract that no inquiry covered: nothing is known of it, and nothing is made up. */
-export function createUnknownAsset(contract: Hex): Asset {
-  return { contract, symbol: null, name: null, decimals: null, logo: null };
+/** The asset, or one without metadata when no lookup covered the contract. */
+export function getAsset(assets: Assets, contract: Hex): Asset {
+  return assets.get(contract) ?? { contract, symbol: null, name: null, decimals: null, logo: null };
 }

@@ -1,4 +1,4 @@
-// Positions: readers at once, a failing one is a warning, and no receipt token stands for two positions.
+// Collecting positions: a failing reader becomes a warning, and no receipt token represents two positions.
 import { describe, expect, it } from "vitest";
 import {
   makeChainAccess,
@@ -12,49 +12,49 @@ import { collectPositions } from "./collect-positions.ts";
 
 const signal = new AbortController().signal;
 const at = await makeChainAccess(makeChainConfig("base", 8453)).pin(signal);
-const question = { at, wallet: TEST_WALLET, holdings: [] };
+const query = { at, wallet: TEST_WALLET, holdings: [] };
 
 function reader(protocol: string, ...found: readonly Partial<ProtocolPosition>[]): PositionReader {
   const positions = found.map((position) => makePosition({ ...position, protocol }));
   return { protocol, read: async () => ({ positions, warnings: [`${protocol} was read.`] }) };
 }
 
-describe("positions", () => {
-  it("of all readers, with their warnings, in the order of the readers", async () => {
+describe("collectPositions", () => {
+  it("returns positions and warnings in the order of the readers", async () => {
     const { positions, warnings } = await collectPositions(
       [reader("A", {}, {}), reader("B", {})],
-      question,
+      query,
       signal,
     );
     expect(positions.map(({ protocol }) => protocol)).toEqual(["A", "A", "B"]);
     expect(warnings).toEqual(["A was read.", "B was read."]);
   });
 
-  it("of the others when one reader fails", async () => {
+  it("returns the positions of the others when one reader fails", async () => {
     const failing: PositionReader = { protocol: "F", read: () => Promise.reject(new Error("secret")) };
-    const { positions, warnings } = await collectPositions([failing, reader("B", {})], question, signal);
+    const { positions, warnings } = await collectPositions([failing, reader("B", {})], query, signal);
     expect(positions.map(({ protocol }) => protocol)).toEqual(["B"]);
     expect(warnings).toEqual(["Positions in F are missing on Base: they could not be read.", "B was read."]);
   });
 
-  it("once for each receipt token: the earlier reader's, who may use it for several", async () => {
-    const replaces = [numberedContract(1)];
+  it("gives a receipt token to the earlier reader, which may use it for several positions", async () => {
+    const receiptTokens = [numberedContract(1)];
     const readers = [
-      reader("A", { receiptTokens: replaces }, { receiptTokens: replaces }),
-      reader("B", { receiptTokens: [numberedContract(2), ...replaces] }, {}),
+      reader("A", { receiptTokens }, { receiptTokens }),
+      reader("B", { receiptTokens: [numberedContract(2), ...receiptTokens] }, {}),
     ];
-    const { positions, warnings } = await collectPositions(readers, question, signal);
-    expect(positions.map(({ protocol, receiptTokens: replaces }) => [protocol, replaces.length])).toEqual([
+    const { positions, warnings } = await collectPositions(readers, query, signal);
+    expect(positions.map((position) => [position.protocol, position.receiptTokens.length])).toEqual([
       ["A", 1],
       ["A", 1],
       ["B", 0],
     ]);
     expect(warnings).toContain(
-      "A token on Base stands for positions in both A and B: only the former is shown.",
+      "A token on Base represents positions in both A and B: only the former is shown.",
     );
   });
 
-  it("of a reader that hangs are missing in time", async () => {
+  it("warns about a reader that hangs", async () => {
     const hanging: PositionReader = {
       protocol: "Hanging",
       read: (_, signal) =>
@@ -62,11 +62,11 @@ describe("positions", () => {
           signal.addEventListener("abort", () => reject(signal.reason));
         }),
     };
-    const { warnings } = await collectPositions([hanging], question, new AbortController().signal, 20);
+    const { warnings } = await collectPositions([hanging], query, new AbortController().signal, 20);
     expect(warnings).toEqual(["Positions in Hanging are missing on Base: they could not be read."]);
   });
 
-  it("end with the request, not with a warning", async () => {
+  it("rejects with the reason of the caller's signal instead of warning", async () => {
     const stop = new AbortController();
     const failing: PositionReader = {
       protocol: "F",
@@ -75,6 +75,6 @@ describe("positions", () => {
         throw new Error("aborted");
       },
     };
-    await expect(collectPositions([failing], question, stop.signal)).rejects.toThrow("gone");
+    await expect(collectPositions([failing], query, stop.signal)).rejects.toThrow("gone");
   });
 });

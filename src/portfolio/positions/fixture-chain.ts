@@ -1,6 +1,8 @@
-// A chain's facts for tests, with the few tokens a test lists.
+// The wallet, tokens and chain configuration that the position fixtures share.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainConfig, ListedToken } from "../types.ts";
+
+export const FIXTURE_WALLET: Hex = "0x1111111111111111111111111111111111111111";
 
 export function fixtureToken(contract: Hex, symbol: string, decimals: number, name = symbol): ListedToken {
   return { contract, symbol, name, decimals, logo: null };

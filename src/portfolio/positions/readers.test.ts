@@ -1,8 +1,8 @@
-// The registry of position readers: each protocol once, and no token that two of them would claim.
+// The registry of position readers: one per protocol, and no receipt token in two of them.
 import { describe, expect, it } from "vitest";
-import { AAVE_MARKETS } from "./aave-v3/markets.ts";
-import { COMET_MARKETS } from "./compound-v3/markets.ts";
-import { WST_ETH_MARKETS } from "./lido/markets.ts";
+import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
+import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
+import { LIDO_MARKETS } from "./lido/markets.ts";
 import { POSITION_READERS } from "./readers.ts";
 
 describe("the position readers", () => {
@@ -18,15 +18,15 @@ describe("the position readers", () => {
 
   it("do not share receipt tokens", () => {
     for (const chainId of new Set([
-      ...AAVE_MARKETS.keys(),
-      ...COMET_MARKETS.keys(),
-      ...WST_ETH_MARKETS.keys(),
+      ...AAVE_V3_MARKETS.keys(),
+      ...COMPOUND_V3_MARKETS.keys(),
+      ...LIDO_MARKETS.keys(),
     ])) {
-      const aave = (AAVE_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
+      const aave = (AAVE_V3_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
         reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
       );
-      const comets = (COMET_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
-      const lido = WST_ETH_MARKETS.get(chainId)?.wstEth ?? [];
+      const comets = (COMPOUND_V3_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
+      const lido = LIDO_MARKETS.get(chainId)?.wstEth ?? [];
       const tokens = [aave, comets, lido].flat();
       expect(new Set(tokens).size).toBe(tokens.length);
     }

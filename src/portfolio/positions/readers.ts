@@ -1,21 +1,24 @@
-// All position readers; where two of them claim the same receipt token, the earlier one has it.
+// All position readers; when two claim the same receipt token, the earlier one wins.
+//
+// Each protocol has a folder: reader.ts, markets.ts (its contracts by chain id), fixture.ts and reader.test.ts. Only
+// erc4626 has no markets.ts, because any listed token may be a vault.
 
 import type { PositionReader } from "../types.ts";
-import { AAVE_MARKETS } from "./aave-v3/markets.ts";
-import { aaveV3Reader } from "./aave-v3/reader.ts";
-import { COMET_MARKETS } from "./compound-v3/markets.ts";
-import { compoundV3Reader } from "./compound-v3/reader.ts";
+import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
+import { createAaveV3Reader } from "./aave-v3/reader.ts";
+import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
+import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
-import { WST_ETH_MARKETS } from "./lido/markets.ts";
-import { wstEthReader } from "./lido/reader.ts";
-import { UNISWAP_V3_DEPLOYMENTS } from "./uniswap-v3/deployments.ts";
-import { uniswapV3Reader } from "./uniswap-v3/reader.ts";
+import { LIDO_MARKETS } from "./lido/markets.ts";
+import { createLidoReader } from "./lido/reader.ts";
+import { UNISWAP_V3_MARKETS } from "./uniswap-v3/markets.ts";
+import { createUniswapV3Reader } from "./uniswap-v3/reader.ts";
 
-/** They ask for nothing in common, so that they may all run at once; no two replace the same token. */
+/** Independent of each other, so that they run concurrently. */
 export const POSITION_READERS: readonly PositionReader[] = [
-  aaveV3Reader(AAVE_MARKETS),
-  compoundV3Reader(COMET_MARKETS),
+  createAaveV3Reader(AAVE_V3_MARKETS),
+  createCompoundV3Reader(COMPOUND_V3_MARKETS),
   erc4626Reader,
-  wstEthReader(WST_ETH_MARKETS),
-  uniswapV3Reader(UNISWAP_V3_DEPLOYMENTS),
+  createLidoReader(LIDO_MARKETS),
+  createUniswapV3Reader(UNISWAP_V3_MARKETS),
 ];

@@ -1,4 +1,4 @@
-// The Aave oracle's prices: one call for all, single calls when that fails, and only in dollars.
+// Prices from the Aave oracle: one call for all, single calls as fallback, and only in dollars.
 import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
@@ -27,9 +27,9 @@ const JUST_RESTARTED: ChainRecord = {
 };
 
 describePriceSource("The Aave oracle", {
-  open: async (world) => {
-    const at = openRecordedChain(world === "stale" ? JUST_RESTARTED : record);
-    const opened = world === "failing" ? openFailingChain(record) : at;
+  open: async (scenario) => {
+    const at = openRecordedChain(scenario === "stale" ? JUST_RESTARTED : record);
+    const opened = scenario === "failing" ? openFailingChain(record) : at;
     return { source: createAaveOracleSource(), at: opened, roundTrips: () => at.rounds.length };
   },
   known: { asset: tokenAsset(WSTETH), price: "3882.11904517" },
@@ -39,45 +39,45 @@ describePriceSource("The Aave oracle", {
 });
 
 describe("the Aave oracle", () => {
-  it("asks for all listed assets in one call, and for no other", async () => {
+  it("reads all listed assets in one call, and no others", async () => {
     const at = openRecordedChain(record);
     const assets = [nativeAsset, tokenAsset(USDBC), tokenAsset(WSTETH)];
-    const answer = await createAaveOracleSource().read({ at, assets }, signal);
-    expect(priceTexts(answer)).toEqual({ [USDBC]: "0.99985213", [WSTETH]: "3882.11904517" });
+    const result = await createAaveOracleSource().read({ at, assets }, signal);
+    expect(priceTexts(result)).toEqual({ [USDBC]: "0.99985213", [WSTETH]: "3882.11904517" });
     expect(at.rounds.map((calls) => calls.length)).toEqual([4]);
   });
 
-  it("asks one by one when a single source takes the list down", async () => {
+  it("reads assets one by one when the list reverts", async () => {
     const at = openRecordedChain(record);
-    // The record has no answer for this list, as if it reverted.
+    // The record has no result for this list, as if it reverted.
     const assets = [tokenAsset(EZETH), tokenAsset(USDBC)];
-    const answer = await createAaveOracleSource().read({ at, assets }, signal);
-    expect(priceTexts(answer)).toEqual({ [USDBC]: "0.99985213" });
+    const result = await createAaveOracleSource().read({ at, assets }, signal);
+    expect(priceTexts(result)).toEqual({ [USDBC]: "0.99985213" });
     expect(at.rounds.map((calls) => calls.length)).toEqual([4, 2]);
   });
 
   it.each([
     ["BASE_CURRENCY() view returns (address)", "0x4200000000000000000000000000000000000006"],
     ["BASE_CURRENCY_UNIT() view returns (uint256)", "3"],
-  ])("believes nothing when %s is %s", async (name, result) => {
+  ])("returns no price when %s is %s", async (name, result) => {
     const calls = record.calls.map((call) => (call.function === name ? { ...call, result } : call));
     const at = openRecordedChain({ ...record, calls });
-    const answer = await createAaveOracleSource().read({ at, assets: [tokenAsset(USDBC)] }, signal);
-    expect(answer.prices.size).toBe(0);
+    const read = await createAaveOracleSource().read({ at, assets: [tokenAsset(USDBC)] }, signal);
+    expect(read.prices.size).toBe(0);
   });
 
-  it("says once that the sequencer has only just come back", async () => {
+  it("warns once that the sequencer restarted recently", async () => {
     const at = openRecordedChain(JUST_RESTARTED);
-    const answer = await createAaveOracleSource().read({ at, assets: [tokenAsset(USDBC)] }, signal);
-    expect(answer.warnings).toEqual([expect.stringContaining("sequencer of Base")]);
+    const result = await createAaveOracleSource().read({ at, assets: [tokenAsset(USDBC)] }, signal);
+    expect(result.warnings).toEqual([expect.stringContaining("sequencer of Base")]);
   });
 
-  it("takes other markets and feeds", async () => {
+  it("accepts other markets and feeds", async () => {
     const reserves = aaveBase.reserves.filter(({ underlying }) => underlying === WSTETH);
     const markets = new Map([[31_337, [{ ...aaveBase, reserves }]]]);
     const at = openRecordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
     const source = createAaveOracleSource({ markets, feeds: new Map() });
-    const answer = await source.read({ at, assets: [tokenAsset(USDBC), tokenAsset(WSTETH)] }, signal);
-    expect(priceTexts(answer)).toEqual({ [WSTETH]: "3882.11904517" });
+    const result = await source.read({ at, assets: [tokenAsset(USDBC), tokenAsset(WSTETH)] }, signal);
+    expect(priceTexts(result)).toEqual({ [WSTETH]: "3882.11904517" });
   });
 });

@@ -1,4 +1,4 @@
-// Prices by the oracle of a chain's main Aave market, for the assets that market lists and no others.
+// Prices from the oracle of a chain's main Aave market, only for the assets that the market lists.
 
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
@@ -7,32 +7,27 @@ import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
-import { AAVE_MARKETS } from "../positions/aave-v3/markets.ts";
+import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import type { AssetKey, PinnedChain, PriceResult, PriceSource } from "../types.ts";
-import {
-  decodeRound,
-  describeSequencerOutage,
-  isSequencerUp,
-  latestRoundData,
-} from "./chainlink-aggregator.ts";
+import { aggregator, decodeRound, describeSequencerOutage, isSequencerUp } from "./chainlink-aggregator.ts";
 
 const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
 const getAssetPrice = createCallEncoder("function getAssetPrice(address) view returns (uint256)");
 const baseCurrency = createCallEncoder("function BASE_CURRENCY() view returns (address)");
 const baseCurrencyUnit = createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)");
 
-// Aave writes the dollar as the zero address; an oracle with another base does not answer in dollars.
+// Aave represents the dollar by the zero address; an oracle with another base currency does not return dollars.
 const US_DOLLAR = 0n;
 
 type AaveOracleOptions = {
-  /** By chain id; only the first of a chain is asked. */
+  /** By chain id; only the first market of a chain is used. */
   readonly markets?: ReadonlyMap<number, readonly AaveMarket[]>;
-  /** Only their sequencer feeds: the oracle itself does not look at them. */
+  /** Only for their sequencer feeds, which the oracle itself does not check. */
   readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
 };
 
 export function createAaveOracleSource(options: AaveOracleOptions = {}): PriceSource {
-  const { markets = AAVE_MARKETS, feeds = CHAINLINK_FEEDS } = options;
+  const { markets = AAVE_V3_MARKETS, feeds = CHAINLINK_FEEDS } = options;
   return {
     name: "aave-oracle",
     async read({ at, assets }, signal) {
@@ -59,28 +54,29 @@ async function readMarket(
     baseCurrency(oracle),
     baseCurrencyUnit(oracle),
     getAssetsPrices(oracle, [keys.map(lowerCase)]),
-    ...(sequencer === null ? [] : [latestRoundData(sequencer)]),
+    ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
   ];
-  const [base, unit, all, uptime] = await readByMulticall(at, calls, signal);
+  const [base, unit, list, uptime] = await readByMulticall(at, calls, signal);
 
   if (sequencer !== null && !isSequencerUp(decodeRound(uptime), at.block.timestamp)) {
     return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "the Aave oracle")] };
   }
-  const scale = decimalsOf(decodeWord(unit));
+  const scale = decodeUnitDecimals(decodeWord(unit));
   if (decodeWord(base) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
 
-  const together = decodeWordArray(all, keys.length);
-  const units = together?.length === keys.length ? together : await readOneByOne(at, oracle, keys, signal);
+  const listPrices = decodeWordArray(list, keys.length);
+  const units =
+    listPrices?.length === keys.length ? listPrices : await readOneByOne(at, oracle, keys, signal);
   const prices = new Map<AssetKey, Decimal>();
   for (const [i, key] of keys.entries()) {
     const price = units[i];
-    // The oracle says zero for what it can not price.
+    // The oracle returns zero for an asset that it cannot price.
     if (price) prices.set(key, { units: price, scale });
   }
   return { prices, warnings: [] };
 }
 
-// One source that reverts takes the whole list down with it; alone, it takes only itself.
+// A single reverting price source fails the whole list, so fall back to one call per asset.
 async function readOneByOne(
   at: PinnedChain,
   oracle: Hex,
@@ -95,8 +91,8 @@ function lowerCase(address: Hex): Hex {
   return address.toLowerCase() as Hex;
 }
 
-/** The exponent of a power of ten; null for any other number, which would make a price a fraction. */
-function decimalsOf(unit: bigint | null): number | null {
+/** The exponent of a power of ten; null for any other number, because prices would not be decimal. */
+function decodeUnitDecimals(unit: bigint | null): number | null {
   const digits = unit === null ? "" : unit.toString();
   return /^10*$/.test(digits) ? digits.length - 1 : null;
 }

@@ -1,4 +1,4 @@
-// A Chainlink aggregator: its newest round, and whether that round can still be believed.
+// A Chainlink aggregator: decodes its newest round and checks whether the round is valid and fresh.
 
 import type { ChainlinkFeed } from "../../chain/price-feeds/price-feed.ts";
 import { decodeWords, wordToSigned } from "../../lib/abi/return-data.ts";
@@ -6,10 +6,12 @@ import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../multicall.ts";
 
-export const latestRoundData = createCallEncoder("function latestRoundData()");
-export const decimals = createCallEncoder("function decimals() view returns (uint8)");
+export const aggregator = {
+  latestRoundData: createCallEncoder("function latestRoundData()"),
+  decimals: createCallEncoder("function decimals() view returns (uint8)"),
+};
 
-/** Round id, answer, start, update, and the round the answer is from. */
+/** roundId, answer, startedAt, updatedAt, answeredInRound. */
 const ROUND_WORDS = 5;
 
 export type AggregatorRound = {
@@ -20,21 +22,21 @@ export type AggregatorRound = {
   readonly answeredInRound: bigint;
 };
 
-// A heartbeat is kept by a transaction of its own, which may wait for a block and compete for it.
+// A heartbeat update is a transaction, which may have to wait for a block.
 const LATE_SECONDS_MAX = 300n;
-// Chainlink's own advice: prices lag behind for a while after a sequencer comes back.
+// As Chainlink recommends: prices lag for a while after a sequencer restarts.
 const SEQUENCER_GRACE_SECONDS = 3_600n;
 
-/** Null for what an aggregator could not have answered. */
-export function decodeRound(given: Hex | null | undefined): AggregatorRound | null {
-  const [roundId, word, startedAt, updatedAt, answeredInRound] = decodeWords(given, ROUND_WORDS) ?? [];
+/** Null for data that an aggregator cannot return. */
+export function decodeRound(returnData: Hex | null | undefined): AggregatorRound | null {
+  const [roundId, word, startedAt, updatedAt, answeredInRound] = decodeWords(returnData, ROUND_WORDS) ?? [];
   const answer = wordToSigned(word, 256);
   if (roundId === undefined || answer === null || startedAt === undefined) return null;
   if (updatedAt === undefined || answeredInRound === undefined) return null;
   return { roundId, answer, startedAt, updatedAt, answeredInRound };
 }
 
-/** The round's price; null when it is missing, out of order, not positive, from the future or too old. */
+/** The round's price; null when it is missing, carried over, not positive, from the future or stale. */
 export function validatePrice(
   round: AggregatorRound | null,
   scale: number | null,
@@ -44,20 +46,20 @@ export function validatePrice(
   if (round === null || scale === null || scale > SCALE_MAX) return null;
   const { roundId, answer, updatedAt, answeredInRound } = round;
   const now = BigInt(blockTimestamp);
-  // A round that carries over an older answer was never answered itself.
+  // answeredInRound < roundId: the value was carried over from an earlier round.
   if (roundId === 0n || answeredInRound < roundId || answer <= 0n) return null;
   if (updatedAt > now || now - updatedAt > BigInt(heartbeatSeconds) + LATE_SECONDS_MAX) return null;
   return { units: answer, scale };
 }
 
-/** Whether an uptime feed says that the sequencer runs, and has done so for long enough. */
+/** Whether the uptime feed reports a running sequencer, past the grace period. */
 export function isSequencerUp(round: AggregatorRound | null, blockTimestamp: number): boolean {
   if (round === null) return false;
   const { answer, startedAt } = round;
-  // Zero as a start is what a feed says that never had a round.
+  // startedAt is zero for a feed that never had a round.
   return answer === 0n && startedAt !== 0n && BigInt(blockTimestamp) - startedAt >= SEQUENCER_GRACE_SECONDS;
 }
 
 export function describeSequencerOutage(chainName: string, sourceTitle: string): string {
-  return `The sequencer of ${chainName} is down or was so within the hour; no price of ${sourceTitle} is used there.`;
+  return `The sequencer of ${chainName} is down or restarted within the last hour; no price from ${sourceTitle} is used there.`;
 }

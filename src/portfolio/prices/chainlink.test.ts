@@ -1,4 +1,4 @@
-// Chainlink prices: from a record, against the real feed contract on a real EVM, and what makes a round unbelievable.
+// Chainlink prices: from a record, from a real feed contract on a real EVM, and the validation of rounds.
 import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/price-feed";
 import { type Contract, type Evm, startEvm } from "@sextant/contracts/test/evm";
 import fc from "fast-check";
@@ -31,9 +31,9 @@ const SEQUENCER = "0xbcf85224fc0756b9fa45aa7892530b47e10b6433";
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
 describePriceSource("Chainlink", {
-  open: async (world) => {
-    const at = openRecordedChain(world === "stale" ? DAYS_LATER : record);
-    const opened = world === "failing" ? openFailingChain(record) : at;
+  open: async (scenario) => {
+    const at = openRecordedChain(scenario === "stale" ? DAYS_LATER : record);
+    const opened = scenario === "failing" ? openFailingChain(record) : at;
     return { source: createChainlinkSource(), at: opened, roundTrips: () => at.rounds.length };
   },
   known: { asset: tokenAsset(USDC, 6), price: "0.99985213" },
@@ -46,49 +46,46 @@ describePriceSource("Chainlink", {
 });
 
 describe("Chainlink", () => {
-  it("prices the native coin, everything in one request", async () => {
+  it("prices tokens and the native coin in one request", async () => {
     const at = openRecordedChain(record);
-    const answer = await createChainlinkSource().read(
+    const result = await createChainlinkSource().read(
       { at, assets: [nativeAsset, tokenAsset(USDC)] },
       signal,
     );
-    expect(priceTexts(answer)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
+    expect(priceTexts(result)).toEqual({ native: "3182.45713042", [USDC]: "0.99985213" });
     expect(at.requests.map(({ length }) => length)).toEqual([1]);
-    expect(answer.warnings).toEqual([]);
+    expect(result.warnings).toEqual([]);
   });
 
-  it("leaves out answers that are carried over or negative", async () => {
+  it("omits carried-over and negative prices", async () => {
     const dai = tokenAsset("0x50c5725949a6f0c72e6c4a641f24049a917db0cb");
     const link = tokenAsset("0x88fb150bdc53a65fe94dea0c9ba0a6daf8c6e196");
-    const answer = await createChainlinkSource().read(
+    const result = await createChainlinkSource().read(
       { at: openRecordedChain(record), assets: [dai, link] },
       signal,
     );
-    expect(answer).toEqual({ prices: new Map(), warnings: [] });
+    expect(result).toEqual({ prices: new Map(), warnings: [] });
   });
 
   it.each([
     ["is down", ["2", "1", "1725386413", "1725386413", "2"]],
-    ["came back ten minutes ago", ["2", "0", String(record.block.timestamp - 600), "0", "2"]],
+    ["restarted ten minutes ago", ["2", "0", String(record.block.timestamp - 600), "0", "2"]],
     ["never had a round", ["0", "0", "0", "0", "0"]],
-  ])("uses no price and says so once when the sequencer %s", async (_, result) => {
+  ])("uses no price and warns once when the sequencer %s", async (_, result) => {
     const calls = record.calls.map((call) => (call.to === SEQUENCER ? { ...call, result } : call));
     const at = openRecordedChain({ ...record, calls });
-    const answer = await createChainlinkSource().read(
-      { at, assets: [nativeAsset, tokenAsset(USDC)] },
-      signal,
-    );
-    expect(answer.prices.size).toBe(0);
-    expect(answer.warnings).toEqual([expect.stringMatching(/^The sequencer of Base is down .*Chainlink/)]);
+    const read = await createChainlinkSource().read({ at, assets: [nativeAsset, tokenAsset(USDC)] }, signal);
+    expect(read.prices.size).toBe(0);
+    expect(read.warnings).toEqual([expect.stringMatching(/^The sequencer of Base is down .*Chainlink/)]);
   });
 
-  it("uses no price when the sequencer's feed does not answer", async () => {
+  it("uses no price when the sequencer's feed reverts", async () => {
     const calls = record.calls.filter(({ to }) => to !== SEQUENCER);
-    const answer = await createChainlinkSource().read(
+    const result = await createChainlinkSource().read(
       { at: openRecordedChain({ ...record, calls }), assets: [nativeAsset] },
       signal,
     );
-    expect(answer).toMatchObject({ prices: new Map(), warnings: [expect.any(String)] });
+    expect(result).toMatchObject({ prices: new Map(), warnings: [expect.any(String)] });
   });
 });
 
@@ -117,12 +114,12 @@ describe("a round", () => {
   });
   const feed = { feed: "0x00" as Hex, heartbeatSeconds: 3_600 };
 
-  it("is believed up to its heartbeat and five minutes, and never from the future", () => {
-    const believed = (now: number) => validatePrice(round(), 2, feed, now) !== null;
-    expect([999, 1_000, 4_900, 4_901].map(believed)).toEqual([false, true, true, false]);
+  it("is valid until its heartbeat plus five minutes, and never from the future", () => {
+    const isValid = (now: number) => validatePrice(round(), 2, feed, now) !== null;
+    expect([999, 1_000, 4_900, 4_901].map(isValid)).toEqual([false, true, true, false]);
   });
 
-  it("is not believed without an id, a price or decimals", () => {
+  it("is invalid without an id, a price or decimals", () => {
     expect(validatePrice(round({ roundId: 0n }), 2, feed, 1_000)).toBeNull();
     expect(validatePrice(round({ answer: 0n }), 2, feed, 1_000)).toBeNull();
     expect(validatePrice(round({ answeredInRound: 6n }), 2, feed, 1_000)).toBeNull();
@@ -130,7 +127,7 @@ describe("a round", () => {
     expect(validatePrice(null, 2, feed, 1_000)).toBeNull();
   });
 
-  it("keeps any positive answer exactly", () => {
+  it("keeps any positive value exactly", () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 1n, max: 2n ** 255n - 1n }),
@@ -145,9 +142,9 @@ describe("a round", () => {
     );
   });
 
-  it("tells a running sequencer after an hour", () => {
-    const runs = (now: number) => isSequencerUp(round({ answer: 0n }), now);
-    expect([4_599, 4_600].map(runs)).toEqual([false, true]);
+  it("reports a running sequencer after an hour", () => {
+    const isUp = (now: number) => isSequencerUp(round({ answer: 0n }), now);
+    expect([4_599, 4_600].map(isUp)).toEqual([false, true]);
     expect(isSequencerUp(null, 9_999)).toBe(false);
   });
 });
@@ -157,13 +154,13 @@ describe("Chainlink on a real EVM", () => {
   let evm: Evm;
   let feed: Contract<typeof priceFeedAbi>;
   let owner: Hex;
-  let port: PortfolioChain;
+  let chainAccess: PortfolioChain;
 
   beforeAll(async () => {
     evm = await startEvm();
     owner = evm.chain.accounts.owner.address;
     const { chain } = openFailingChain({ ...record, chain: { ...record.chain, chainId: evm.chain.chainId } });
-    port = createChainAccess(createTestRpc([evm.chain.rpcUrl]).rpc, chain);
+    chainAccess = createChainAccess(createTestRpc([evm.chain.rpcUrl]).rpc, chain);
     feed = await evm.deploy(priceFeedAbi, priceFeedBytecode, ["T / USD", 8, 300_012345678n]);
   });
 
@@ -174,14 +171,14 @@ describe("Chainlink on a real EVM", () => {
       sequencer: null,
       tokens: { [TOKEN]: { feed: address, heartbeatSeconds: 3_600 } },
     };
-    const at = await port.pin(signal);
+    const at = await chainAccess.pin(signal);
     const source = createChainlinkSource(new Map([[at.chain.chainId, local]]));
     const { prices } = await source.read({ at, assets: [tokenAsset(TOKEN), nativeAsset] }, signal);
     const price = prices.get(TOKEN);
     return price && formatDecimal(price);
   }
 
-  it("reads what the contract says, and stops believing it in time", async () => {
+  it("reads the contract's price and rejects a stale one", async () => {
     expect(await priceNow()).toBe("3000.12345678");
     await feed.send(owner, "setAnswer", [1n]);
     expect(await priceNow()).toBe("0.00000001");

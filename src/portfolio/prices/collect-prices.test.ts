@@ -1,4 +1,4 @@
-// Prices: groups in turn, the earlier source wins, a failing source is a warning, nonsense is no price.
+// Collecting prices: groups in sequence, the earlier source wins, a failing source becomes a warning.
 import { describe, expect, it } from "vitest";
 import {
   ETHER_ASSET,
@@ -14,15 +14,15 @@ const signal = new AbortController().signal;
 const at = await makeChainAccess(makeChainConfig("base", 8453)).pin(signal);
 const [one, two, three] = [makeListedToken(1, "ONE"), makeListedToken(2, "TWO"), makeListedToken(3, "THREE")];
 
-type Source = PriceSource & { readonly asked: string[] };
+type Source = PriceSource & { readonly requested: string[] };
 
 function source(name: string, prices: Partial<Record<AssetKey, bigint>>, warnings: string[] = []): Source {
-  const asked: string[] = [];
+  const requested: string[] = [];
   return {
     name,
-    asked,
+    requested,
     read: async ({ assets }) => {
-      asked.push(assets.map(({ symbol }) => symbol).join());
+      requested.push(assets.map(({ symbol }) => symbol).join());
       const entries = Object.entries(prices) as [AssetKey, bigint][];
       return {
         prices: new Map(entries.map(([key, units]): [AssetKey, Decimal] => [key, { units, scale: 0 }])),
@@ -34,68 +34,73 @@ function source(name: string, prices: Partial<Record<AssetKey, bigint>>, warning
 
 const broken: PriceSource = { name: "Broken", read: () => Promise.reject(new Error("secret")) };
 
-async function gather(sources: PriceSourceGroups, assets: readonly Asset[] = [ETHER_ASSET, one, two]) {
+async function collect(sources: PriceSourceGroups, assets: readonly Asset[] = [ETHER_ASSET, one, two]) {
   const { prices, ...rest } = await collectPrices(sources, { at, assets }, signal);
-  const shown = assets.map((asset) => {
+  const texts = assets.map((asset) => {
     const found = prices.get(getAssetKey(asset));
     return found ? `${asset.symbol} ${found.price.units} ${found.source}` : asset.symbol;
   });
-  return { ...rest, shown };
+  return { ...rest, texts };
 }
 
-describe("prices", () => {
-  it("come from the first group that has one, and within it from the earlier source", async () => {
+describe("collectPrices", () => {
+  it("takes the price of the first group that has one, and within it of the earlier source", async () => {
     const a = source("A", { native: 1n });
     const b = source("B", { native: 2n, [one.contract]: 3n });
     const c = source("C", { native: 4n, [one.contract]: 5n, [two.contract]: 6n }, ["C is old."]);
     const late = source("D", {});
-    expect(await gather([[a, b], [c], [late]])).toEqual({
-      shown: ["ETH 1 A", "ONE 3 B", "TWO 6 C"],
+    expect(await collect([[a, b], [c], [late]])).toEqual({
+      texts: ["ETH 1 A", "ONE 3 B", "TWO 6 C"],
       pricesComplete: true,
       warnings: ["C is old."],
     });
-    expect([a.asked, b.asked, c.asked, late.asked]).toEqual([["ETH,ONE,TWO"], ["ETH,ONE,TWO"], ["TWO"], []]);
+    expect([a.requested, b.requested, c.requested, late.requested]).toEqual([
+      ["ETH,ONE,TWO"],
+      ["ETH,ONE,TWO"],
+      ["TWO"],
+      [],
+    ]);
   });
 
-  it("survive a source that fails or throws at once, which is told and remembered", async () => {
+  it("warns about a source that rejects or throws, and marks the prices as incomplete", async () => {
     const throwing: PriceSource = {
       name: "Throwing",
       read: () => {
         throw new Error("at once");
       },
     };
-    expect(await gather([[broken, throwing, source("B", { native: 2n })]])).toEqual({
-      shown: ["ETH 2 B", "ONE", "TWO"],
+    expect(await collect([[broken, throwing, source("B", { native: 2n })]])).toEqual({
+      texts: ["ETH 2 B", "ONE", "TWO"],
       pricesComplete: false,
       warnings: [
-        "Prices from Broken are missing on Base: it did not answer as it should.",
-        "Prices from Throwing are missing on Base: it did not answer as it should.",
+        "Prices from Broken are missing on Base: the source failed or timed out.",
+        "Prices from Throwing are missing on Base: the source failed or timed out.",
       ],
     });
   });
 
-  it("below zero are none, at zero are known, and those not asked for are ignored", async () => {
+  it("ignores negative and unrequested prices, and accepts zero", async () => {
     const odd = source("Odd", { native: -1n, [one.contract]: 0n, [three.contract]: 9n });
-    expect((await gather([[odd], [source("B", { native: 2n })]])).shown).toEqual([
+    expect((await collect([[odd], [source("B", { native: 2n })]])).texts).toEqual([
       "ETH 2 B",
       "ONE 0 Odd",
       "TWO",
     ]);
   });
 
-  it("are asked once for an asset that is held and in a position", async () => {
+  it("requests an asset once that is held and in a position", async () => {
     const a = source("A", {});
-    await gather([[a]], [one, two, { ...one }]);
-    expect(a.asked).toEqual(["ONE,TWO"]);
+    await collect([[a]], [one, two, { ...one }]);
+    expect(a.requested).toEqual(["ONE,TWO"]);
   });
 
-  it("are not asked for when nothing is held", async () => {
+  it("requests nothing without assets", async () => {
     const a = source("A", {});
-    expect(await gather([[a]], [])).toEqual({ shown: [], pricesComplete: true, warnings: [] });
-    expect(a.asked).toEqual([]);
+    expect(await collect([[a]], [])).toEqual({ texts: [], pricesComplete: true, warnings: [] });
+    expect(a.requested).toEqual([]);
   });
 
-  it("of a source that hangs are missing in time", async () => {
+  it("warns about a source that hangs", async () => {
     const hanging: PriceSource = {
       name: "Hanging",
       read: (_, signal) =>
@@ -111,11 +116,11 @@ describe("prices", () => {
     );
     expect(found.prices.get("native")).toEqual({ price: { units: 2n, scale: 0 }, source: "B" });
     expect(found.warnings).toEqual([
-      "Prices from Hanging are missing on Base: it did not answer as it should.",
+      "Prices from Hanging are missing on Base: the source failed or timed out.",
     ]);
   });
 
-  it("end with the request, not with a warning", async () => {
+  it("rejects with the reason of the caller's signal instead of warning", async () => {
     const stop = new AbortController();
     const slow: PriceSource = {
       name: "Slow",

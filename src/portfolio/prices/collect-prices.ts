@@ -1,4 +1,4 @@
-// Prices from sources in order of trust: groups one after another, the sources of a group at once.
+// Collects prices from sources in order of trust: groups in sequence, the sources of a group concurrently.
 import type { Decimal } from "../../lib/decimal.ts";
 import {
   type Asset,
@@ -10,12 +10,12 @@ import {
 } from "../types.ts";
 import type { AssetPrice, ChainData } from "../valuation/snapshot-data.ts";
 
-/** Groups are asked in turn, each only for what still lacks a price; within a group the earlier source wins. */
+/** Each group only gets the assets without a price yet; within a group the earlier source wins. */
 export type PriceSourceGroups = readonly (readonly PriceSource[])[];
 
-type GatheredPrices = Pick<ChainData, "prices" | "pricesComplete" | "warnings">;
+type CollectedPrices = Pick<ChainData, "prices" | "pricesComplete" | "warnings">;
 
-// A source that hangs is one that failed: the balances are read by now, and whoever asked is still waiting.
+// A source that hangs counts as failed: the balances are known by then, and the caller is waiting.
 const TIME_MS_MAX = 6_000;
 
 export async function collectPrices(
@@ -23,46 +23,46 @@ export async function collectPrices(
   { at, assets }: PriceQuery,
   signal: AbortSignal,
   timeMsMax: number = TIME_MS_MAX,
-): Promise<GatheredPrices> {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
+): Promise<CollectedPrices> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   const prices = new Map<AssetKey, AssetPrice>();
   const warnings: string[] = [];
   let pricesComplete = true;
   for (const group of sources) {
     const wanted = distinct(assets).filter((asset) => !prices.has(getAssetKey(asset)));
     if (wanted.length === 0) break;
-    const answers = await Promise.allSettled(
-      group.map(async (source) => source.read({ at, assets: wanted }, inTime)),
+    const outcomes = await Promise.allSettled(
+      group.map(async (source) => source.read({ at, assets: wanted }, deadline)),
     );
     signal.throwIfAborted();
     group.forEach(({ name }, index) => {
-      const answer = answers[index];
-      if (answer?.status === "fulfilled") {
-        warnings.push(...answer.value.warnings);
-        take(name, answer.value, wanted, prices);
+      const outcome = outcomes[index];
+      if (outcome?.status === "fulfilled") {
+        warnings.push(...outcome.value.warnings);
+        addPrices(name, outcome.value, wanted, prices);
       } else {
         pricesComplete = false;
-        warnings.push(`Prices from ${name} are missing on ${at.chain.name}: it did not answer as it should.`);
+        warnings.push(`Prices from ${name} are missing on ${at.chain.name}: the source failed or timed out.`);
       }
     });
   }
   return { prices, pricesComplete, warnings };
 }
 
-/** Prices that came with the balances, as a source of their own. */
+/** A source of the prices that the provider returned with the balances. */
 export function createProviderPriceSource(name: string, prices: ReadonlyMap<AssetKey, Decimal>): PriceSource {
   return { name, read: async () => ({ prices, warnings: [] }) };
 }
 
-function take(
+function addPrices(
   source: string,
-  answer: PriceResult,
+  result: PriceResult,
   wanted: readonly Asset[],
   prices: Map<AssetKey, AssetPrice>,
 ): void {
   for (const key of wanted.map(getAssetKey)) {
-    const price = answer.prices.get(key);
-    // Nothing is worth less than nothing: a price below zero is a broken answer.
+    const price = result.prices.get(key);
+    // A negative price is an invalid result.
     if (price && price.units >= 0n && !prices.has(key)) prices.set(key, { price, source });
   }
 }

@@ -1,4 +1,4 @@
-// DefiLlama over real HTTP: prices to the digit they were written in, and silence whenever something is doubtful.
+// DefiLlama over real HTTP: exact prices, and none when in doubt.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts";
@@ -32,26 +32,26 @@ afterEach(async () => {
 });
 
 async function open(
-  answer: VendorResponse | ((request: VendorRequest) => VendorResponse),
+  response: VendorResponse | ((request: VendorRequest) => VendorResponse),
   options: Partial<DefiLlamaOptions> = {},
 ) {
-  const server = await startVendorServer(typeof answer === "function" ? answer : () => answer);
+  const server = await startVendorServer(typeof response === "function" ? response : () => response);
   started.push(server);
   return { server, source: createDefiLlamaSource({ fetch, baseUrl: server.url, ...options }) };
 }
 
-// The node is never asked: it may as well be gone.
+// DefiLlama needs no node, so the node may be down.
 function baseAt(timestamp = NOW): PinnedChain {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp };
   return openFailingChain({ chain: makeChainConfig("base", 8453), block, calls: [] });
 }
 
 describePriceSource("DefiLlama", {
-  open: async (world) => {
+  open: async (scenario) => {
     const { server, source } = await open(
-      world === "failing" ? { status: 502, text: "<html>bad gateway</html>" } : { text: fixture },
+      scenario === "failing" ? { status: 502, text: "<html>bad gateway</html>" } : { text: fixture },
     );
-    const at = baseAt(world === "stale" ? NOW + 7_200 : NOW);
+    const at = baseAt(scenario === "stale" ? NOW + 7_200 : NOW);
     return { source, at, roundTrips: () => server.requests.length };
   },
   known: { asset: tokenAsset(KNOWN), price: "0.0425" },
@@ -61,11 +61,11 @@ describePriceSource("DefiLlama", {
 });
 
 describe("DefiLlama", () => {
-  it("asks for the coins of the chain, the native one by the zero address", async () => {
+  it("requests the coins of the chain, the native one by the zero address", async () => {
     const { server, source } = await open({ text: fixture });
     const assets = [nativeAsset, tokenAsset(KNOWN), tokenAsset(address("100a"))];
-    const answer = await source.read({ at: baseAt(), assets }, signal);
-    expect(priceTexts(answer)).toEqual({
+    const result = await source.read({ at: baseAt(), assets }, signal);
+    expect(priceTexts(result)).toEqual({
       native: "3182.4571304219997",
       [KNOWN]: "0.0425",
       [address("100a")]: "1500000000000000000000",
@@ -75,24 +75,24 @@ describe("DefiLlama", () => {
     ]);
   });
 
-  it("believes no doubtful, old, negative or unreadable price, and does believe one without confidence", async () => {
+  it("rejects low-confidence, stale, negative and invalid prices, and accepts one without confidence", async () => {
     const { source } = await open({ text: fixture });
     const assets = ["1004", "1005", "1006", "1007", "1008", "1009"].map((four) => tokenAsset(address(four)));
-    const answer = await source.read({ at: baseAt(), assets }, signal);
-    expect(priceTexts(answer)).toEqual({ [address("1006")]: "1.5" });
-    expect(answer.warnings).toEqual([]);
+    const result = await source.read({ at: baseAt(), assets }, signal);
+    expect(priceTexts(result)).toEqual({ [address("1006")]: "1.5" });
+    expect(result.warnings).toEqual([]);
   });
 
-  it("asks in parts, and keeps what arrived when one part fails", async () => {
+  it("splits large requests, and keeps the prices of those that succeed", async () => {
     const { server, source } = await open(({ path }) =>
       path.includes(KNOWN) ? { text: fixture } : { status: 500, text: "" },
     );
     const many = Array.from({ length: 80 }, (_, i) => tokenAsset(address(`20${i + 10}`)));
     const assets = [...many.slice(0, 10), tokenAsset(KNOWN), ...many.slice(10)];
-    const answer = await source.read({ at: baseAt(), assets }, signal);
+    const result = await source.read({ at: baseAt(), assets }, signal);
     expect(server.requests).toHaveLength(2);
-    expect(priceTexts(answer)).toEqual({ [KNOWN]: "0.0425" });
-    expect(answer.warnings).toEqual(["Prices of DefiLlama for Base may be missing: it does not answer."]);
+    expect(priceTexts(result)).toEqual({ [KNOWN]: "0.0425" });
+    expect(result.warnings).toEqual(["Prices from DefiLlama for Base may be missing: it did not respond."]);
   });
 
   it.each([
@@ -100,43 +100,43 @@ describe("DefiLlama", () => {
     ["has no coins", { text: "[]" }],
     ["is too long", { text: `{"coins":{"x":"${"x".repeat(300_000)}"}}` }],
     ["redirects", { status: 302, headers: { location: "http://127.0.0.1:1/" }, text: "" }],
-    ["never comes", { text: "", silent: true }],
-  ])("gives one warning when the answer %s", async (_, answer: VendorResponse) => {
-    const { source } = await open(answer, { timeoutMs: 200 });
+    ["never arrives", { text: "", silent: true }],
+  ])("returns one warning when the response %s", async (_, response: VendorResponse) => {
+    const { source } = await open(response, { timeoutMs: 200 });
     const read = await source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
     expect(read.prices.size).toBe(0);
     expect(read.warnings).toHaveLength(1);
   });
 
-  it("stays away for as long as it is told to after a 429", async () => {
+  it("pauses for Retry-After after a 429", async () => {
     let nowMs = 0;
-    const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("nobody sleeps here")) };
+    const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("unexpected sleep")) };
     let limited = true;
     const { server, source } = await open(
       () => (limited ? { status: 429, headers: { "retry-after": "120" }, text: "{}" } : { text: fixture }),
       { clock },
     );
-    const ask = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
-    const warning = "Prices of DefiLlama for Base may be missing: its limit of requests is reached.";
-    expect(await ask()).toEqual({ prices: new Map(), warnings: [warning] });
+    const read = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
+    const warning = "Prices from DefiLlama for Base may be missing: its request limit is reached.";
+    expect(await read()).toEqual({ prices: new Map(), warnings: [warning] });
     limited = false;
     nowMs = 119_999;
-    expect(await ask()).toEqual({ prices: new Map(), warnings: [warning] });
+    expect(await read()).toEqual({ prices: new Map(), warnings: [warning] });
     expect(server.requests).toHaveLength(1);
     nowMs = 120_000;
-    expect((await ask()).prices.size).toBe(1);
+    expect((await read()).prices.size).toBe(1);
   });
 
-  it("keeps to its own limit per minute", async () => {
+  it("respects its own limit per minute", async () => {
     let nowMs = 0;
-    const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("nobody sleeps here")) };
+    const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("unexpected sleep")) };
     const { server, source } = await open({ text: fixture }, { clock, requestsPerMinuteMax: 2 });
-    const ask = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
-    expect([(await ask()).prices.size, (await ask()).prices.size, (await ask()).prices.size]).toEqual([
+    const read = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
+    expect([(await read()).prices.size, (await read()).prices.size, (await read()).prices.size]).toEqual([
       1, 1, 0,
     ]);
     expect(server.requests).toHaveLength(2);
     nowMs = 60_000;
-    expect((await ask()).prices.size).toBe(1);
+    expect((await read()).prices.size).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// Prices by DefiLlama over HTTP: optional, limited by ourselves, and never more than a missing price when it fails.
+// Prices from DefiLlama over HTTP: optional and rate-limited; a failure only means missing prices.
 
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
@@ -8,43 +8,42 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
 import { type FetchFunction, sendVendorRequest, VendorError } from "../vendor-request.ts";
 
-// How often a vendor may be asked: so many requests a minute, and none at all while it asked for a rest.
-
 const MINUTE_MS = 60_000;
-// A vendor that names no time has had enough for its own window, which is mostly a minute.
-const REST_MS = 60_000;
-// Whoever asks for longer is asked again anyway, once an hour.
-const REST_MS_MAX = 3_600_000;
+// Without Retry-After: the usual window of a rate limit.
+const PAUSE_MS = 60_000;
+// Never pause longer than this, whatever Retry-After says.
+const PAUSE_MS_MAX = 3_600_000;
 
+/** Limits requests per minute, and sends none while the vendor rate-limits us. */
 type RequestBudget = {
-  /** True when a request may be sent now; it is then counted. */
+  /** Counts a request and returns true when it may be sent now. */
   tryAcquire(): boolean;
-  /** No request for the time the vendor named, or for a minute. */
+  /** Stops requests for the time in Retry-After, or for a minute. */
   pause(ms: number | null): void;
 };
 
-export function createRequestBudget(options: {
+function createRequestBudget(options: {
   readonly perMinuteMax: number;
   readonly clock: Clock;
 }): RequestBudget {
   const { perMinuteMax, clock } = options;
   let sentMs: number[] = [];
-  let restUntilMs = Number.NEGATIVE_INFINITY;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
   return {
     tryAcquire() {
       const nowMs = clock.nowMs();
       sentMs = sentMs.filter((ms) => nowMs - ms < MINUTE_MS);
-      if (nowMs < restUntilMs || sentMs.length >= perMinuteMax) return false;
+      if (nowMs < pausedUntilMs || sentMs.length >= perMinuteMax) return false;
       sentMs.push(nowMs);
       return true;
     },
     pause(ms) {
-      restUntilMs = Math.max(restUntilMs, clock.nowMs() + Math.min(ms ?? REST_MS, REST_MS_MAX));
+      pausedUntilMs = Math.max(pausedUntilMs, clock.nowMs() + Math.min(ms ?? PAUSE_MS, PAUSE_MS_MAX));
     },
   };
 }
 
-// As the vendor spells them.
+// DefiLlama's names.
 const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
   [1, "ethereum"],
   [10, "optimism"],
@@ -54,16 +53,16 @@ const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 const NATIVE_ADDRESS = "0x0000000000000000000000000000000000000000";
 
-// The coins stand in the address, 52 characters each, and addresses beyond 4 KB are refused on some ways.
+// The coins are part of the URL, 52 characters each, and some proxies reject URLs over 4 KB.
 const COINS_PER_REQUEST = 75;
-// Whatever the wallet holds, one answer costs the vendor at most this.
+// One snapshot sends at most this many, whatever the wallet holds.
 const REQUESTS_PER_READ_MAX = 5;
 const TIMEOUT_MS = 5_000;
-// About ten times what so many coins take.
-const ANSWER_BYTES_MAX = 256 * 1024;
-// Below this the vendor itself doubts the price.
+// About ten times the size of a full response.
+const RESPONSE_BYTES_MAX = 256 * 1024;
+// Below this, the vendor itself considers the price unreliable.
 const CONFIDENCE_MIN: Decimal = { units: 5n, scale: 1 };
-// The vendor refreshes within minutes; the same span allows for a pinned block that is behind its clock.
+// The vendor refreshes within minutes; the limit also allows for a pinned block behind the vendor's clock.
 const AGE_SECONDS_MAX = 3_600;
 const REQUESTS_PER_MINUTE = 60;
 
@@ -83,16 +82,16 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
   });
 
   async function readCoins(coins: readonly string[], signal: AbortSignal): Promise<JsonObject> {
-    if (!budget.tryAcquire()) throw new VendorError("limited", "The limit of requests is used up.");
+    if (!budget.tryAcquire()) throw new VendorError("rate-limited", "The request limit is reached.");
     try {
       const url = `${baseUrl}/prices/current/${coins.join(",")}`;
       const { fetch, timeoutMs = TIMEOUT_MS } = options;
-      const limits = { timeoutMs, responseBytesMax: ANSWER_BYTES_MAX };
-      const answer = await sendVendorRequest({ fetch, url, ...limits, secrets: [] }, signal);
-      if (isJsonObject(answer) && isJsonObject(answer.coins)) return answer.coins;
-      throw new VendorError("unreliable", "The answer has no coins.");
+      const limits = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX };
+      const payload = await sendVendorRequest({ fetch, url, ...limits, secrets: [] }, signal);
+      if (isJsonObject(payload) && isJsonObject(payload.coins)) return payload.coins;
+      throw new VendorError("transient", "The response has no coins.");
     } catch (error) {
-      if (error instanceof VendorError && error.kind === "limited") budget.pause(error.retryAfterMs);
+      if (error instanceof VendorError && error.kind === "rate-limited") budget.pause(error.retryAfterMs);
       throw error;
     }
   }
@@ -108,31 +107,30 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
           getAssetKey(asset),
         ]),
       );
-      const parts = splitIntoChunks([...keys.keys()], COINS_PER_REQUEST);
-      const asked = parts.slice(0, REQUESTS_PER_READ_MAX);
-      const outcomes = await Promise.allSettled(asked.map((coins) => readCoins(coins, signal)));
+      const chunks = splitIntoChunks([...keys.keys()], COINS_PER_REQUEST);
+      const requested = chunks.slice(0, REQUESTS_PER_READ_MAX);
+      const outcomes = await Promise.allSettled(requested.map((coins) => readCoins(coins, signal)));
       signal.throwIfAborted();
 
       const prices = new Map<AssetKey, Decimal>();
+      const failures: VendorError[] = [];
       for (const outcome of outcomes) {
         if (outcome.status === "rejected") {
           if (!(outcome.reason instanceof VendorError)) throw outcome.reason;
+          failures.push(outcome.reason);
           continue;
         }
-        for (const [coin, price] of believedPrices(outcome.value, at)) {
+        for (const [coin, price] of validPrices(outcome.value, at)) {
           const key = keys.get(coin);
           if (key !== undefined) prices.set(key, price);
         }
       }
-      const failures = outcomes.flatMap((outcome) =>
-        outcome.status === "rejected" ? [outcome.reason as VendorError] : [],
-      );
-      return { prices, warnings: warningsOf(at, failures, parts.length > asked.length) };
+      return { prices, warnings: describeMissing(at, failures, chunks.length > requested.length) };
     },
   };
 }
 
-function believedPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [string, Decimal])[] {
+function validPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [string, Decimal])[] {
   return Object.entries(coins).flatMap(([coin, entry]) => {
     if (!isJsonObject(entry)) return [];
     const price = parseExactDecimal(entry.price);
@@ -145,14 +143,18 @@ function believedPrices(coins: JsonObject, at: PinnedChain): readonly (readonly 
   });
 }
 
-// One sentence, however many requests failed: the reader has to know that prices may be missing, and no more.
-function warningsOf(at: PinnedChain, failures: readonly VendorError[], tooMany: boolean): readonly string[] {
+// One warning, however many requests failed: it only has to say that prices may be missing.
+function describeMissing(
+  at: PinnedChain,
+  failures: readonly VendorError[],
+  tooMany: boolean,
+): readonly string[] {
   const [first] = failures;
   if (first !== undefined) {
-    const why = first.kind === "limited" ? "its limit of requests is reached" : "it does not answer";
-    return [`Prices of DefiLlama for ${at.chain.name} may be missing: ${why}.`];
+    const why = first.kind === "rate-limited" ? "its request limit is reached" : "it did not respond";
+    return [`Prices from DefiLlama for ${at.chain.name} may be missing: ${why}.`];
   }
   return tooMany
-    ? [`Prices of DefiLlama for ${at.chain.name} may be missing: too many tokens to ask for.`]
+    ? [`Prices from DefiLlama for ${at.chain.name} may be missing: too many tokens for one request.`]
     : [];
 }

@@ -1,4 +1,4 @@
-// Spot prices: exact in every number of decimals, and only where the pools behind them hold enough.
+// Spot prices: exact for any decimals, and only with deep enough pools.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -35,9 +35,9 @@ const [TWO_POOLS, SIX_DECIMALS, THIN, NO_POOL, RATE_ZERO, FEW_DIGITS] = [
 const source = () => createOffchainOracleSource({ nativePrice: createChainlinkSource() });
 
 describePriceSource("The spot oracle", {
-  open: async (world) => {
-    const at = openRecordedChain(world === "stale" ? DAYS_LATER : record);
-    const opened = world === "failing" ? openFailingChain(record) : at;
+  open: async (scenario) => {
+    const at = openRecordedChain(scenario === "stale" ? DAYS_LATER : record);
+    const opened = scenario === "failing" ? openFailingChain(record) : at;
     return { source: source(), at: opened, roundTrips: () => at.rounds.length };
   },
   // 0.000025 of a coin at 3182.45713042 dollars.
@@ -49,56 +49,60 @@ describePriceSource("The spot oracle", {
 });
 
 describe("the spot oracle", () => {
-  it("gives no price where the deepest pool says something else", async () => {
+  it("returns no price when the deepest pool disagrees", async () => {
     const at = openRecordedChain(record);
-    const answer = await source().read({ at, assets: [tokenAsset(address("1007"))] }, signal);
-    expect(answer.prices.size).toBe(0);
+    const result = await source().read({ at, assets: [tokenAsset(address("1007"))] }, signal);
+    expect(result.prices.size).toBe(0);
   });
 
-  it("reads a pool either way round", async () => {
+  it("reads a pool with the token on either side", async () => {
     const at = openRecordedChain(record);
-    const answer = await source().read({ at, assets: [tokenAsset(address("f008"))] }, signal);
-    expect(priceTexts(answer)).toEqual({ [address("f008")]: "31.8245713042" });
+    const result = await source().read({ at, assets: [tokenAsset(address("f008"))] }, signal);
+    expect(priceTexts(result)).toEqual({ [address("f008")]: "31.8245713042" });
   });
 
-  it("gives no price where the pool does not say anything", async () => {
+  it("returns no price when the pool returns no state", async () => {
     const calls = record.calls.filter((call) => !call.function.startsWith("slot0"));
     const at = openRecordedChain({ ...record, calls });
-    const answer = await source().read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal);
-    expect(answer.prices.size).toBe(0);
+    const result = await source().read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal);
+    expect(result.prices.size).toBe(0);
   });
 
-  it("gives no price where the pools hold too little, where there are none, and where only rounding is left", async () => {
+  it("returns no price for shallow pools, without pools, and for rates that are only rounding", async () => {
     const assets = [THIN, NO_POOL, RATE_ZERO, FEW_DIGITS].map((token) => tokenAsset(token));
-    const answer = await source().read({ at: openRecordedChain(record), assets }, signal);
-    expect(answer).toEqual({ prices: new Map(), warnings: [] });
+    const result = await source().read({ at: openRecordedChain(record), assets }, signal);
+    expect(result).toEqual({ prices: new Map(), warnings: [] });
   });
 
-  it("adds the pools up before it compares", async () => {
+  it("sums the depth of all pools", async () => {
     const without = (pool: string): ChainRecord => ({
       ...record,
       calls: record.calls.filter(({ args }) => args[0] !== address(pool)),
     });
-    const ask = async (of: ChainRecord) =>
+    const countPrices = async (of: ChainRecord) =>
       (await source().read({ at: openRecordedChain(of), assets: [tokenAsset(TWO_POOLS)] }, signal)).prices
         .size;
-    expect([await ask(record), await ask(without("2001")), await ask(without("2002"))]).toEqual([1, 0, 0]);
+    expect([
+      await countPrices(record),
+      await countPrices(without("2001")),
+      await countPrices(without("2002")),
+    ]).toEqual([1, 0, 0]);
   });
 
-  it("gives no price without decimals, without a native price, and for the native coin itself", async () => {
+  it("returns no price without decimals, without a native price, and for the native coin itself", async () => {
     const at = openRecordedChain(record);
     const unknown = { ...tokenAsset(TWO_POOLS), decimals: null };
     expect((await source().read({ at, assets: [unknown, nativeAsset] }, signal)).prices.size).toBe(0);
     const nothing: PriceSource = { name: "none", read: async () => ({ prices: new Map(), warnings: [] }) };
-    const blind = createOffchainOracleSource({ nativePrice: nothing });
-    expect((await blind.read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size).toBe(0);
+    const withoutNative = createOffchainOracleSource({ nativePrice: nothing });
+    expect((await withoutNative.read({ at, assets: [tokenAsset(TWO_POOLS)] }, signal)).prices.size).toBe(0);
   });
 
-  it("asks for twenty tokens at most, says so, and caps the gas of every rate", async () => {
+  it("reads at most twenty tokens, with a warning, and limits the gas of every rate", async () => {
     const at = openRecordedChain(record);
     const assets = Array.from({ length: 21 }, (_, i) => tokenAsset(address(`30${i + 10}`)));
-    const answer = await source().read({ at, assets }, signal);
-    expect(answer.warnings).toEqual(["Only 20 of 21 tokens were asked for a spot price on Base."]);
+    const result = await source().read({ at, assets }, signal);
+    expect(result.warnings).toEqual(["Only 20 of 21 tokens got a spot price lookup on Base."]);
     const rates = at.rounds.flat().filter(({ gasMax }) => gasMax !== undefined);
     expect(rates).toHaveLength(20);
   });
@@ -106,7 +110,7 @@ describe("the spot oracle", () => {
   it("is exact for any decimals", async () => {
     await fc.assert(
       fc.asyncProperty(
-        // What the pools say; the rate is the same, so that only the arithmetic is in question.
+        // The rate equals that of the pools, so that only the arithmetic matters.
         fc.bigInt({ min: 2n ** 72n, max: 2n ** 159n }),
         fc.integer({ min: 0, max: 77 }),
         async (root, decimals) => {

@@ -1,24 +1,24 @@
-// The order of trust: feeds and Aave together, then spot prices, and HTTP only when it is wanted.
+// The order of trust: feeds and Aave together, then spot prices, and HTTP only when configured.
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, readChainRecord } from "../../../tests/support/chain/recorded-chain.ts";
 import { nativeAsset, priceTexts } from "../../../tests/support/portfolio/price-source-suite.ts";
 import { createPriceSources } from "./sources.ts";
 
 describe("the price sources", () => {
-  it("come in groups of falling trust", () => {
+  it("come in groups of decreasing trust", () => {
     const names = (groups: ReturnType<typeof createPriceSources>) =>
       groups.map((group) => group.map(({ name }) => name));
     expect(names(createPriceSources())).toEqual([["chainlink", "aave-oracle"], ["1inch-spot"]]);
     expect(names(createPriceSources({ defiLlama: { fetch } })).at(-1)).toEqual(["defillama"]);
   });
 
-  it("know a local chain when its data is handed in", async () => {
+  it("serve a local chain with its own data", async () => {
     const record = readChainRecord(new URL("./fixtures/chainlink.json", import.meta.url));
     const feed = { feed: "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70", heartbeatSeconds: 3_600 } as const;
     const feeds = new Map([[31_337, { native: feed, sequencer: null, tokens: {} }]]);
     const chainlink = createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() })[0]?.[0];
     const at = openRecordedChain({ ...record, chain: { ...record.chain, chainId: 31_337 } });
-    const answer = await chainlink?.read({ at, assets: [nativeAsset] }, new AbortController().signal);
-    expect(answer && priceTexts(answer)).toEqual({ native: "3182.45713042" });
+    const result = await chainlink?.read({ at, assets: [nativeAsset] }, new AbortController().signal);
+    expect(result && priceTexts(result)).toEqual({ native: "3182.45713042" });
   });
 });

@@ -1,4 +1,4 @@
-// The price sources in order of trust: a group is asked at once, and the next one only about what is still unpriced.
+// The price sources in groups of decreasing trust; each group only prices what the groups before it did not.
 
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
@@ -10,11 +10,11 @@ import { createOffchainOracleSource } from "./offchain-oracle.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
 type PriceSourceOptions = {
-  /** Data by chain id instead of the built-in one, as a local chain needs it. */
+  /** By chain id; replaces the built-in data, as a local chain needs it. */
   readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
   readonly aaveMarkets?: ReadonlyMap<number, readonly AaveMarket[]>;
   readonly spotMarkets?: ReadonlyMap<number, SpotMarket>;
-  /** Without it nothing is asked over HTTP. */
+  /** Without it, no price is requested over HTTP. */
   readonly defiLlama?: DefiLlamaOptions;
 };
 

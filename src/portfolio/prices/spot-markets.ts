@@ -1,11 +1,11 @@
-// Where a spot price can be asked for, and which pools must hold enough behind it, by chain id.
+// The spot price oracle and the Uniswap factories of each chain, by chain id.
 import type { Hex } from "../../lib/hex.ts";
 
 export type SpotMarket = {
   /** The 1inch OffchainOracle: a weighted spot rate over many exchanges. */
   readonly oracle: Hex;
   readonly wrappedNative: Hex;
-  /** Uniswap factories: they name one pool per pair, and nobody can put another in its place. */
+  /** Uniswap factories: they return one pool per pair, which cannot be replaced. */
   readonly v2Factory: Hex | null;
   readonly v3Factory: Hex;
 };

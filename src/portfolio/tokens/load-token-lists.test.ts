@@ -1,4 +1,4 @@
-// The lists at start: shipped ones, files and addresses of the operator's own, and clear words about bad ones.
+// Loading token lists: shipped ones, files and URLs of the operator, and errors for invalid ones.
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -43,41 +43,37 @@ afterAll(async () => {
 const read = (...sources: string[]) => loadTokenLists({ sources, chains: [localChain] });
 
 describe("the operator's lists", () => {
-  it("are read from files and addresses", async () => {
+  it("are read from files and URLs", async () => {
     for (const source of [file, `${origin}/own.json?key=sesame`]) {
-      const book = createChainConfig(localChain, {
+      const config = createChainConfig(localChain, {
         lists: await read(source),
         stablecoinsOf: () => new Set(),
       });
-      expect([...book.tokens.values()]).toEqual([
+      expect([...config.tokens.values()]).toEqual([
         { contract: TOKEN, symbol: "OWN", name: "Own", decimals: 6, logo: null },
       ]);
     }
   });
 
   it.each([
-    ["a file that is not there", join(folder, "none.json"), /none\.json can not be used: it can not be read/],
-    ["a folder", folder, /can not be read/],
-    ["a file without end", "/dev/zero", /\/dev\/zero can not be used: it is larger than 16 MiB/],
-    [
-      "an address that is not there",
-      `${origin}/none?key=sesame`,
-      /at 127\.0\.0\.1:\d+ can not be used: .+404/,
-    ],
+    ["a missing file", join(folder, "none.json"), /none\.json cannot be used: it cannot be read/],
+    ["a folder", folder, /cannot be read/],
+    ["an endless file", "/dev/zero", /\/dev\/zero cannot be used: it is larger than 16 MiB/],
+    ["a missing URL", `${origin}/none?key=sesame`, /at 127\.0\.0\.1:\d+ cannot be used: .+404/],
     ["a web page", `${origin}/page`, /it is not JSON/],
-    ["an answer without end", `${origin}/endless`, /larger than 16 MiB/],
-    ["a host that is not there", "http://127.0.0.1:1/?key=sesame", /it can not be read/],
-    ["another scheme", "ftp://example.org/sesame", /http\(s\) address; ftp:\/\/ is neither/],
-    ["a file address", `file://${file}`, /file:\/\/ is neither/],
-  ])("that are %s are refused by name, without a secret", async (_, source, words) => {
+    ["an endless response", `${origin}/endless`, /larger than 16 MiB/],
+    ["an unreachable host", "http://127.0.0.1:1/?key=sesame", /it cannot be read/],
+    ["another scheme", "ftp://example.org/sesame", /http\(s\) URL; ftp:\/\/ is neither/],
+    ["a file URL", `file://${file}`, /file:\/\/ is neither/],
+  ])("reject %s with an error that names the source without secrets", async (_, source, message) => {
     const failure = await read(file, source).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(words) });
+    expect(failure).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
     expect(String(failure)).not.toContain("sesame");
   });
 });
 
 describe("the shipped lists", () => {
-  it("make the books of the five chains, and an operator's list comes before them", async () => {
+  it("cover the five chains, and an operator's list takes precedence", async () => {
     const chains = CHAINS.filter(({ mainnet }) => mainnet);
     const usdc: Hex = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
     await writeFile(
@@ -90,9 +86,7 @@ describe("the shipped lists", () => {
     const [shipped, corrected] = await Promise.all(
       [[], [file]].map(async (sources) => {
         const lists = await loadTokenLists({ sources, chains });
-        return new Map(
-          chains.map((facts) => [facts.slug, createChainConfig(facts, { lists, stablecoinsOf })]),
-        );
+        return new Map(chains.map((info) => [info.slug, createChainConfig(info, { lists, stablecoinsOf })]));
       }),
     );
     expect([...(shipped?.keys() ?? [])].sort()).toEqual([
@@ -102,7 +96,7 @@ describe("the shipped lists", () => {
       "optimism",
       "polygon",
     ]);
-    for (const book of shipped?.values() ?? []) expect(book.tokens.size).toBeGreaterThan(60);
+    for (const config of shipped?.values() ?? []) expect(config.tokens.size).toBeGreaterThan(60);
     expect(shipped?.get("base")?.tokens.get(usdc)).toMatchObject({ symbol: "USDC", decimals: 6 });
     expect(shipped?.get("base")?.stablecoins).toEqual(new Set([usdc]));
     expect(shipped?.get("polygon")).toMatchObject({

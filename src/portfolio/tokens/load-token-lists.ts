@@ -1,4 +1,4 @@
-// Token lists at start: those shipped with Sextant, and the operator's own from files and web addresses.
+// Loads token lists at start: those shipped with Sextant, and the operator's own from files and URLs.
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -7,10 +7,10 @@ import { createRemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts"
 import { Secret } from "../../lib/secret.ts";
 import { parseTokenList, type TokenList } from "./token-list.ts";
 
-export type TokenListOptions = {
-  /** Paths and http(s) addresses; they come before the shipped lists, so that an operator can correct those. */
+type TokenListOptions = {
+  /** Paths and http(s) URLs; they take precedence over the shipped lists, so that an operator can correct those. */
   readonly sources: readonly string[];
-  /** Slugs and ids of the chains that are served. */
+  /** The served chains. */
   readonly chains: readonly { readonly slug: string; readonly chainId: number }[];
   readonly signal?: AbortSignal;
 };
@@ -26,11 +26,11 @@ const FETCH_MS_MAX = 20_000;
 type Source = {
   readonly shown: string;
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
-  /** What went wrong, without what must not be shown. */
-  readonly clean: (cause: unknown) => unknown;
+  /** Removes secrets from an error. */
+  readonly redact: (cause: unknown) => unknown;
 };
 
-/** In order of trust; the first list that has a token describes it. */
+/** Most trusted first; the first list with a token describes it. */
 export async function loadTokenLists(options: TokenListOptions): Promise<readonly TokenList[]> {
   const chainIds = new Set(options.chains.map(({ chainId }) => chainId));
   const names = new Set(await readdir(SHIPPED));
@@ -52,16 +52,16 @@ function operatorSource(source: string, signal: AbortSignal | undefined): Source
   if ((scheme === "http" || scheme === "https") && URL.canParse(source)) return web(source, signal);
   throw new Fault(
     "CONFIG_INVALID",
-    `A token list must be the path of a file or an http(s) address; ${scheme}:// is neither.`,
+    `A token list must be a file path or an http(s) URL; ${scheme}:// is neither.`,
   );
 }
 
 function file(path: string): Source {
-  // `end` is inclusive: one byte more than allowed is read and no more, whatever the file is.
+  // `end` is inclusive: reads at most one byte more than allowed, even from an endless file.
   return {
     shown: path,
     open: async () => createReadStream(path, { end: BYTES_MAX }),
-    clean: (cause) => cause,
+    redact: (cause) => cause,
   };
 }
 
@@ -72,7 +72,7 @@ function web(source: string, signal: AbortSignal | undefined): Source {
   const shown = `at ${host}`;
   return {
     shown,
-    clean: (cause) => redactError(cause, endpoint),
+    redact: (cause) => redactError(cause, endpoint),
     async open() {
       const timeout = AbortSignal.timeout(FETCH_MS_MAX);
       const response = await fetch(url.reveal(), {
@@ -90,7 +90,7 @@ function web(source: string, signal: AbortSignal | undefined): Source {
   };
 }
 
-async function readJson({ shown, open, clean }: Source): Promise<unknown> {
+async function readJson({ shown, open, redact }: Source): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -101,15 +101,15 @@ async function readJson({ shown, open, clean }: Source): Promise<unknown> {
     }
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    throw unusable(shown, "it can not be read", clean(cause));
+    throw unusable(shown, "it cannot be read", redact(cause));
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch (cause) {
-    throw unusable(shown, "it is not JSON", clean(cause));
+    throw unusable(shown, "it is not JSON", redact(cause));
   }
 }
 
 function unusable(shown: string, why: string, cause?: unknown): Fault {
-  return new Fault("CONFIG_INVALID", `The token list ${shown} can not be used: ${why}.`, { cause });
+  return new Fault("CONFIG_INVALID", `The token list ${shown} cannot be used: ${why}.`, { cause });
 }

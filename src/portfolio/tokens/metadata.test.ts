@@ -1,4 +1,4 @@
-// Names and decimals of tokens on a real chain, and everything a contract may answer instead of them.
+// Token metadata on a real chain, and everything a contract may return instead.
 
 import { lyingDecimalsTokenRuntimeBytecode } from "@sextant/contracts/generated/lying-decimals-token";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
@@ -15,12 +15,13 @@ import {
 import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import type { Holding } from "../types.ts";
-import { decodeTokenDecimals, decodeTokenText, readTokenMetadata } from "./metadata.ts";
+import { decodeTokenDecimals, decodeTokenText } from "./erc20.ts";
+import { readTokenMetadata } from "./metadata.ts";
 
 const LIAR = numberedAddress(0x1a);
-/** Answers everything with one word: "MKR" as bytes32, which is no number of decimals. */
+/** Returns one word for every call: "MKR" as bytes32, which is not a valid number of decimals. */
 const OLD = numberedAddress(0x2b);
-/** 100 kB of zeros, whatever is asked. */
+/** Returns 100 kB of zeros for every call. */
 const BOMB_CODE: Hex = "0x620186a05ff3";
 const { loop, silent, short, long } = HOSTILE_CODE;
 const hostile = [loop, silent, short, long, BOMB_CODE, null].map((code, i) => ({
@@ -58,7 +59,7 @@ async function describeAll(contracts: readonly (Hex | null)[], listed: readonly 
 }
 
 describe("metadata", () => {
-  it("is what the contract says, before what a list says; 0 decimals are real", async () => {
+  it("comes from the contract rather than a list; 0 decimals are valid", async () => {
     const [six, none] = [await deployToken("Plain Six", "SIX", 6), await deployToken("Whole", "WHL", 0)];
     const { holdings, warnings } = await describeAll([null, six, none], [six]);
     expect(warnings).toEqual([]);
@@ -69,17 +70,17 @@ describe("metadata", () => {
     ]);
   });
 
-  it("is the list's where the contract says nothing usable, and unknown without a list", async () => {
+  it("falls back to the list, and is unknown without one", async () => {
     const { holdings } = await describeAll([LIAR, OLD], [LIAR]);
     expect(holdings).toMatchObject([
-      // It answers 274, which cut to a byte would be an innocent 18.
+      // It returns 274, which truncated to a byte would be a plausible 18.
       { contract: LIAR, symbol: "LIAR", name: "Lying Decimals", decimals: 18 },
       { contract: OLD, symbol: "MKR", name: "MKR", decimals: null },
     ]);
     expect((await describeAll([LIAR])).holdings).toMatchObject([{ decimals: null }]);
   });
 
-  it("of hostile contracts costs only themselves, in one request for all", async () => {
+  it("is missing only for hostile contracts, with one request for all", async () => {
     const token = await deployToken("Plain", "PLN", 6);
     const contracts = [...hostile.map(({ address }) => address), token];
     const before = node.requests.length;
@@ -94,58 +95,58 @@ describe("metadata", () => {
     }
   });
 
-  it("loses what can not be shown from names on chain", async () => {
+  it("has unprintable characters removed", async () => {
     const token = await deployToken("Free\u202e \u0000Money\n\tnow\u200b", "\u2066USDC\u2069", 6);
     expect((await describeAll([token])).holdings).toMatchObject([{ name: "Free Money now", symbol: "USDC" }]);
   });
 
-  it("is that of the lists, with a warning, when the node does not answer", async () => {
-    const deaf = await stage.node((calls) =>
+  it("comes from the lists, with a warning, when the node fails", async () => {
+    const failing = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_call") ? { kind: "status", status: 500 } : null,
     );
-    const at = await stage.port(deaf, [OLD]).pin(signal);
+    const at = await stage.port(failing, [OLD]).pin(signal);
     const { holdings, warnings } = await readTokenMetadata(at, [holding(OLD)], signal);
     expect(holdings).toMatchObject([{ symbol: "T0", name: "Token 0", decimals: 18 }]);
     expect(warnings).toHaveLength(1);
-    const reason = new Error("nobody waits");
+    const reason = new Error("aborted");
     await expect(readTokenMetadata(at, [holding(OLD)], AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
 
-describe("an answer", () => {
+describe("return data", () => {
   const abiString = (text: string) => encodeAbiParameters([{ type: "string" }], [text]);
 
-  it("is decimals only as one word that fits a byte", () => {
+  it("decodes to decimals only if it is one word that fits a byte", () => {
     expect(decodeTokenDecimals(numberToHex(0, { size: 32 }))).toBe(0);
     expect(decodeTokenDecimals(numberToHex(255, { size: 32 }))).toBe(255);
-    for (const answer of [
+    for (const invalid of [
       numberToHex(256, { size: 32 }),
       numberToHex(18, { size: 31 }),
       "0x",
       null,
     ] as const) {
-      expect(decodeTokenDecimals(answer)).toBeNull();
+      expect(decodeTokenDecimals(invalid)).toBeNull();
     }
     expect(decodeTokenDecimals(`0x${"f".repeat(64)}`)).toBeNull();
   });
 
-  it("is a text as a string or as bytes32, cut when long and refused when absurd", () => {
+  it("decodes to text from a string or bytes32, truncated when long and rejected when absurd", () => {
     expect(decodeTokenText(abiString("Dai Stablecoin"), 80)).toBe("Dai Stablecoin");
     expect(decodeTokenText(stringToHex("Maker", { size: 32 }), 80)).toBe("Maker");
     expect(decodeTokenText(abiString("é€𝔸".repeat(20)), 4)).toBe("é€𝔸é");
     expect(decodeTokenText(abiString("a".repeat(1_024)), 32)).toBe("a".repeat(32));
     expect(decodeTokenText(abiString("a".repeat(1_025)), 32)).toBeNull();
     expect(decodeTokenText(`0x${"61".repeat(1_000_000)}`, 32)).toBeNull();
-    for (const nothing of [
+    for (const empty of [
       abiString(""),
       abiString(" \u200b "),
       numberToHex(0, { size: 32 }),
       "0x",
       null,
     ] as const) {
-      expect(decodeTokenText(nothing, 32)).toBeNull();
+      expect(decodeTokenText(empty, 32)).toBeNull();
     }
-    // Bytes that are no text, a length beyond the answer, and an offset beyond everything.
+    // Invalid UTF-8, a length beyond the data, and an offset beyond the data.
     expect(decodeTokenText(`0x${"ff".repeat(32)}`, 32)).toBeNull();
     expect(
       decodeTokenText(`${numberToHex(32, { size: 32 })}${numberToHex(64, { size: 32 }).slice(2)}`, 32),
@@ -153,7 +154,7 @@ describe("an answer", () => {
     expect(decodeTokenText(`0x${"f".repeat(64)}${"0".repeat(64)}`, 32)).toBeNull();
   });
 
-  it("of any bytes is a short clean text or nothing", () => {
+  it("decodes any bytes to a short printable text or null", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const text = decodeTokenText(`0x${Buffer.from(bytes).toString("hex")}`, 16);
@@ -165,7 +166,7 @@ describe("an answer", () => {
     );
   });
 
-  it("is read back whole when it is an ordinary name", () => {
+  it("decodes an ordinary name unchanged", () => {
     const ordinary = fc.string({ unit: fc.constantFrom(..."abcXYZ019.-éß"), minLength: 1, maxLength: 80 });
     fc.assert(fc.property(ordinary, (text) => decodeTokenText(abiString(text), 80) === text));
   });

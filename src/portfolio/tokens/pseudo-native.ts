@@ -1,7 +1,7 @@
-// Addresses that stand for a chain's own coin: shown as tokens, they would count the coin twice.
+// Addresses that represent a chain's native coin: listed as tokens, they would count the coin twice.
 import type { Hex } from "../../lib/hex.ts";
 
-const EVERYWHERE: ReadonlySet<Hex> = new Set<Hex>([
+const ON_ALL_CHAINS: ReadonlySet<Hex> = new Set<Hex>([
   "0x0000000000000000000000000000000000000000",
   "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
 ]);
@@ -13,5 +13,5 @@ const BY_CHAIN: ReadonlyMap<number, Hex> = new Map<number, Hex>([
 
 /** For a lower-case address. */
 export function isPseudoNative(chainId: number, address: Hex): boolean {
-  return EVERYWHERE.has(address) || BY_CHAIN.get(chainId) === address;
+  return ON_ALL_CHAINS.has(address) || BY_CHAIN.get(chainId) === address;
 }

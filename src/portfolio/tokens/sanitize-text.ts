@@ -1,16 +1,20 @@
-// Names that strangers chose, made fit to be shown: no control characters, nothing invisible, bounded.
+// Sanitizes names that anyone may have chosen: no control or invisible characters, limited length.
 
-// Control, format (bidi overrides, zero widths), private and unassigned characters, half surrogates, and the mark that
-// decoders leave where bytes were not text.
-const UNFIT = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\uFFFD]/gu;
+// Control, format (bidi overrides, zero widths), private-use and unassigned characters, lone surrogates, and the
+// replacement character for invalid bytes.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\uFFFD]/gu;
 
 // Longer than any symbol or name of a listed token (22 and 55), short enough for a table.
 export const TOKEN_SYMBOL_LENGTH_MAX = 32;
 export const TOKEN_NAME_LENGTH_MAX = 80;
 
-/** Null when nothing that can be shown is left. Counted in characters, so that none is cut in half. */
+// Longer than any honest symbol, name or logo URL from a list or vendor: such a text is rejected instead of truncated.
+export const UNTRUSTED_TEXT_LENGTH_MAX = 256;
+export const LOGO_LENGTH_MAX = 2_048;
+
+/** Null when no printable text is left. Counts code points, so that none is cut in half. */
 export function sanitizeText(text: string, lengthMax: number): string | null {
-  // Line breaks and tabs part words; they must not glue them together.
-  const shown = text.replaceAll(/\s+/gu, " ").replaceAll(UNFIT, "").trim();
-  return Array.from(shown).slice(0, lengthMax).join("").trim() || null;
+  // Line breaks and tabs separate words, so they become spaces.
+  const printable = text.replaceAll(/\s+/gu, " ").replaceAll(UNPRINTABLE, "").trim();
+  return Array.from(printable).slice(0, lengthMax).join("").trim() || null;
 }

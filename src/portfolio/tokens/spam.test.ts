@@ -1,4 +1,4 @@
-// Each mark of spam on its own, what always wins against them, and names made to waste our time.
+// Each reason for spam, the tokens that never are spam, and hostile names.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -26,7 +26,7 @@ function reasonsOf(more: Partial<Holding>, unpriced = false): string {
   ).join(" ");
 }
 
-describe("spam", () => {
+describe("findSpamReasons", () => {
   it.each([
     ["https://a.example"],
     ["Go to www.prize"],
@@ -35,13 +35,13 @@ describe("spam", () => {
     ["BASE.FINANCE bonus"],
     ["ｗｗｗ．example"],
     ["$1000 at ether.xуz"],
-  ])("a web address: %s", (name) => {
+  ])("finds a web address: %s", (name) => {
     expect(reasonsOf({ name })).toBe("The name or symbol contains a web address.");
     expect(reasonsOf({ symbol: name })).toBe("The name or symbol contains a web address.");
   });
 
   it.each([["Claim 500 now"], ["VISIT us"], ["Rewards"], ["сlаim it"], ["cla\u200bim it"], ["Airdrop"]])(
-    "a lure: %s",
+    "finds a lure: %s",
     (name) => {
       expect(reasonsOf({ name })).toBe("The name or symbol invites to claim, visit or redeem something.");
     },
@@ -59,17 +59,17 @@ describe("spam", () => {
     ["CBBTC"],
     ["ETH"],
     ["ΕΤΗ"],
-  ])("a borrowed symbol: %s", (symbol) => {
+  ])("finds a copied symbol: %s", (symbol) => {
     expect(reasonsOf({ symbol })).toBe("The symbol reads like that of another, listed asset.");
   });
 
-  it("an absurd balance, and none that is only large", () => {
+  it("finds an absurd balance, but not a large one", () => {
     expect(reasonsOf({ rawBalance: 2n ** 128n })).toBe("The balance is larger than any real token's supply.");
     expect(reasonsOf({ rawBalance: 2n ** 128n - 1n })).toBe("");
   });
 
-  it("nobody lists it and nobody has a price", () => {
-    expect(reasonsOf({}, true)).toBe("It is in no token list and nobody has a price for it.");
+  it("finds an unlisted token without a price", () => {
+    expect(reasonsOf({}, true)).toBe("It is in no token list and no source has a price for it.");
     expect(reasonsOf({}, false)).toBe("");
   });
 
@@ -82,24 +82,24 @@ describe("spam", () => {
     ["Node.js"],
     ["..."],
     [""],
-  ])("no mark: %s", (name) => {
+  ])("finds nothing in %s", (name) => {
     expect(reasonsOf({ name })).toBe("");
     expect(reasonsOf({ symbol: name })).toBe("");
   });
 
-  it("nothing without a name or symbol", () => {
+  it("finds nothing without a name or symbol", () => {
     expect(reasonsOf({ name: null, symbol: null })).toBe("");
   });
 
-  it("never the native coin, what is listed, or a pinned stablecoin", () => {
+  it("never marks the native coin, a listed token or a known stablecoin", () => {
     const absurd = 2n ** 200n;
-    const pinned = makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([trap.contract]) });
+    const withStablecoin = makeChainConfig("base", 8453, [usdc], { stablecoins: new Set([trap.contract]) });
     expect(findSpamReasons(makeHolding(ETHER_ASSET, absurd), { chain, unpriced: true })).toEqual([]);
     expect(findSpamReasons(makeHolding(trap, absurd), { chain, unpriced: true })).toEqual([]);
-    expect(findSpamReasons(makeHolding(trap, absurd), { chain: pinned, unpriced: true })).toEqual([]);
+    expect(findSpamReasons(makeHolding(trap, absurd), { chain: withStablecoin, unpriced: true })).toEqual([]);
   });
 
-  it("tells all it finds", () => {
+  it("returns all reasons", () => {
     expect(
       findSpamReasons(
         { ...makeHolding(makeListedToken(99, "USDC"), 2n ** 255n), name: "claim at a.com" },
@@ -113,13 +113,13 @@ describe("spam", () => {
     ["a.".repeat(2_000_000)],
     ["ﷺ".repeat(1_000_000)],
     ["\u0301".repeat(3_000_000)],
-  ])("takes no longer for a name of megabytes", (name) => {
+  ])("is fast for a name of megabytes", (name) => {
     const started = performance.now();
     reasonsOf({ name, symbol: name });
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  it("never throws, and says nothing but sentences", () => {
+  it("never throws and returns only sentences", () => {
     const text = fc.option(fc.string({ unit: "grapheme", maxLength: 40 }));
     fc.assert(
       fc.property(text, text, fc.boolean(), (name, symbol, unpriced) => {

@@ -1,4 +1,4 @@
-// The pinned stablecoins are well-formed, and the shipped token lists know each of them by a dollar's name.
+// The known stablecoins are well-formed, and the shipped token lists contain each under a dollar symbol.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { getStablecoins } from "./stablecoins.ts";
@@ -15,16 +15,16 @@ describe("stablecoins", () => {
   it.each(CHAINS)("of %s are listed, lower-case, each under its dollar symbol", (slug, chainId) => {
     const list = readFileSync(`token-lists/${slug}.json`, "utf8").toLowerCase();
     const rows = list.match(/\{[^{}]*\}/g) ?? [];
-    const pinned = [...getStablecoins(chainId)];
-    expect(pinned.length).toBeGreaterThanOrEqual(4);
-    for (const address of pinned) {
+    const addresses = [...getStablecoins(chainId)];
+    expect(addresses.length).toBeGreaterThanOrEqual(4);
+    for (const address of addresses) {
       expect(address).toMatch(/^0x[0-9a-f]{40}$/);
       const row = rows.find((text) => text.includes(address));
       expect(row, address).toMatch(/usd|dai|gho|frax/);
     }
   });
 
-  it("of an unknown chain are none", () => {
+  it("are empty for an unknown chain", () => {
     expect(getStablecoins(999).size).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
-// Dollar stablecoins by chain and address, never by symbol: their issuers' own contracts and the canonical bridged ones.
+// Dollar stablecoins by chain and address, never by symbol: the issuers' contracts and the canonical bridged ones.
 import type { Hex } from "../../lib/hex.ts";
 
-// Pegged to the dollar and redeemable one to one: savings receipts such as sDAI rise against it and are not here.
+// Pegged to the dollar one to one. Savings tokens such as sDAI rise against the dollar and are not included.
 const STABLECOINS: ReadonlyMap<number, readonly Hex[]> = new Map([
   [
     1,

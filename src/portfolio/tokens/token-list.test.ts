@@ -1,4 +1,4 @@
-// Token lists: good rows are kept, rows of other chains skipped, and whatever is odd refuses the list by name.
+// Token lists: rows of other chains are skipped, and one invalid row rejects the list.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
@@ -20,28 +20,28 @@ const row = (changes: object = {}) => ({
 const parse = (...tokens: unknown[]) => parseTokenList({ tokens }, "mine.json", new Set([1, 137]));
 
 describe("a list", () => {
-  it("gives tokens by chain and lower-case address", () => {
+  it("maps tokens by chain and lower-case address", () => {
     const other = row({ chainId: 137, decimals: 0, logoURI: undefined });
     const found = parse(row(), other);
-    const words = { contract: usdc, symbol: "USDC", name: "USD Coin" };
+    const expected = { contract: usdc, symbol: "USDC", name: "USD Coin" };
     expect([...found.keys()]).toEqual([1, 137]);
-    expect([...(found.get(1) ?? [])]).toEqual([[usdc, { ...words, decimals: 6, logo: row().logoURI }]]);
-    expect([...(found.get(137) ?? [])]).toEqual([[usdc, { ...words, decimals: 0, logo: null }]]);
+    expect([...(found.get(1) ?? [])]).toEqual([[usdc, { ...expected, decimals: 6, logo: row().logoURI }]]);
+    expect([...(found.get(137) ?? [])]).toEqual([[usdc, { ...expected, decimals: 0, logo: null }]]);
   });
 
-  it("may have rows of other chains, whatever they look like", () => {
+  it("ignores rows of other chains, even invalid ones", () => {
     expect(parse({ chainId: 101, address: "So11111111111111111111111111111111111111112" })).toEqual(
       new Map(),
     );
   });
 
-  it("may repeat a token, of which the first row counts, but not contradict itself", () => {
+  it("uses the first row of a repeated token, and rejects contradicting decimals", () => {
     const again = row({ address: usdc, name: "Another name" });
     expect(parse(row(), again).get(1)?.get(usdc)?.name).toBe("USD Coin");
-    expect(() => parse(row(), row({ decimals: 18 }))).toThrow(/mine\.json.+token 2 is there twice/);
+    expect(() => parse(row(), row({ decimals: 18 }))).toThrow(/mine\.json.+token 2 appears twice/);
   });
 
-  it("loses rows that stand for the chain's own coin", () => {
+  it("ignores rows for the native coin", () => {
     const native = [
       [1, `0x${"0".repeat(40)}`],
       [1, `0x${"E".repeat(40)}`],
@@ -49,11 +49,11 @@ describe("a list", () => {
     ].map(([chainId, address]) => row({ chainId, address }));
     expect(parse(...native)).toEqual(new Map());
     expect(isPseudoNative(10, "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000")).toBe(true);
-    // On another chain it is an address like any other.
+    // On another chain it is an ordinary address.
     expect(isPseudoNative(1, "0x0000000000000000000000000000000000001010")).toBe(false);
   });
 
-  it("has its texts cleaned, and only logos that are links", () => {
+  it("sanitizes texts and drops logos that are not links", () => {
     const odd = parse(row({ symbol: "US\u202eDC", name: " USD \n Coin ", logoURI: "javascript:alert(1)" }));
     expect(odd.get(1)?.get(usdc)).toMatchObject({ symbol: "USDC", name: "USD Coin", logo: null });
     for (const logoURI of [
@@ -72,20 +72,20 @@ describe("a list", () => {
   });
 
   it.each([
-    ["no object", 7],
+    ["a number", 7],
     ["null", null],
     ["a list", []],
     ["no chainId", row({ chainId: "1" })],
     ["a short address", row({ address: "0x12" })],
-    ["an address of other letters", row({ address: `0x${"g".repeat(40)}` })],
+    ["an address with invalid digits", row({ address: `0x${"g".repeat(40)}` })],
     ["no decimals", row({ decimals: undefined })],
     ["decimals as text", row({ decimals: "6" })],
     ["decimals of 256", row({ decimals: 256 })],
     ["negative decimals", row({ decimals: -1 })],
     ["half decimals", row({ decimals: 1.5 })],
-    ["a symbol that is no text", row({ symbol: 5 })],
-    ["a name of a novel's length", row({ name: "a".repeat(257) })],
-  ])("with %s among its rows is refused, with the row", (_, bad) => {
+    ["a symbol that is not text", row({ symbol: 5 })],
+    ["an overlong name", row({ name: "a".repeat(257) })],
+  ])("rejects %s and names the row", (_, bad) => {
     expect(() => parse(row({ chainId: 137 }), bad)).toThrow(
       expect.objectContaining({
         code: "CONFIG_INVALID",
@@ -94,14 +94,14 @@ describe("a list", () => {
     );
   });
 
-  it("that is none, or too long, is refused", () => {
+  it("rejects a list that is invalid or too long", () => {
     for (const list of [null, [], "tokens", {}, { tokens: {} }]) {
       expect(() => parseTokenList(list, "mine.json", new Set([1]))).toThrow(/mine\.json.+"tokens"/);
     }
     expect(() => parse(...Array.from({ length: 50_001 }, () => null))).toThrow(/more than 50000/);
   });
 
-  it("of any content is read or refused with a Fault, never anything else", () => {
+  it("parses or rejects any content with a Fault", () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.record({ tokens: fc.array(fc.jsonValue()) })), (list) => {
         try {
@@ -115,7 +115,7 @@ describe("a list", () => {
 });
 
 describe("several lists", () => {
-  it("are one, in which the first that has a token describes it", () => {
+  it("are merged, and the first list with a token describes it", () => {
     const other = `0x${"12".repeat(20)}` as const;
     const lists = [parse(row({ name: "First" })), parse(row({ name: "Second" }), row({ address: other }))];
     const merged = mergeTokenLists(lists, 1);
@@ -124,7 +124,7 @@ describe("several lists", () => {
     expect(mergeTokenLists(lists, 10).size).toBe(0);
   });
 
-  it("may not be longer than can be scanned", () => {
+  it("are rejected when they are longer than can be scanned", () => {
     const long = Array.from({ length: 20_001 }, (_, i) =>
       row({ address: `0x${(i + 1).toString(16).padStart(40, "0")}` }),
     );

@@ -1,10 +1,17 @@
-// Token lists in the format of tokenlists.org, read strictly: whoever wrote one decides what a wallet seems to hold.
+// Strict parsing of token lists in the format of tokenlists.org: a list decides what a wallet appears to hold.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { ListedToken } from "../types.ts";
+import { DECIMALS_MAX } from "./erc20.ts";
 import { isPseudoNative } from "./pseudo-native.ts";
-import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
+import {
+  LOGO_LENGTH_MAX,
+  sanitizeText,
+  TOKEN_NAME_LENGTH_MAX,
+  TOKEN_SYMBOL_LENGTH_MAX,
+  UNTRUSTED_TEXT_LENGTH_MAX,
+} from "./sanitize-text.ts";
 
 /** Tokens by chain id and lower-case address. */
 export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;
@@ -12,12 +19,8 @@ export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;
 // The largest public lists have about 10,000 rows over all chains.
 const ROWS_MAX = 50_000;
 
-// Four scans; more would make every answer slow for tokens that nobody holds.
+// Eight scans; more would slow down every snapshot for tokens that few wallets hold.
 const TOKENS_PER_CHAIN_MAX = 20_000;
-
-// A text this long was never meant to be shown.
-const TEXT_LENGTH_MAX = 256;
-const LOGO_LENGTH_MAX = 2_048;
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const LOGO = /^(?:https?|ipfs):\/\/[^\s<>"'`\\]+$/;
@@ -25,21 +28,21 @@ const LOGO = /^(?:https?|ipfs):\/\/[^\s<>"'`\\]+$/;
 type Row = { readonly chainId: number; readonly token: ListedToken };
 
 /**
- * The rows of the wanted chains. `source` is how the operator knows the list. One row that can not be understood
- * refuses the whole list: a list that is half read would quietly hide holdings.
+ * The rows of the given chains. `source` names the list in errors. One invalid row rejects the whole list, because a
+ * partly read list would silently hide holdings.
  */
 export function parseTokenList(list: unknown, source: string, chainIds: ReadonlySet<number>): TokenList {
   const rows = isJsonObject(list) ? list.tokens : undefined;
-  if (!Array.isArray(rows)) throw refused(source, 'it has no list named "tokens"');
-  if (rows.length > ROWS_MAX) throw refused(source, `it has more than ${ROWS_MAX} tokens`);
+  if (!Array.isArray(rows)) throw invalidList(source, 'it has no list named "tokens"');
+  if (rows.length > ROWS_MAX) throw invalidList(source, `it has more than ${ROWS_MAX} tokens`);
   const chains = new Map<number, Map<Hex, ListedToken>>();
   for (const [index, value] of rows.entries()) {
-    const row = parseRow(value, chainIds, (what) => refused(source, `token ${index + 1} ${what}`));
+    const row = parseRow(value, chainIds, (what) => invalidList(source, `token ${index + 1} ${what}`));
     if (row === null || isPseudoNative(row.chainId, row.token.contract)) continue;
     const tokens = chains.get(row.chainId) ?? new Map<Hex, ListedToken>();
     const known = tokens.get(row.token.contract);
     if (known && known.decimals !== row.token.decimals) {
-      throw refused(source, `token ${index + 1} is there twice, with different decimals`);
+      throw invalidList(source, `token ${index + 1} appears twice, with different decimals`);
     }
     if (!known) tokens.set(row.token.contract, row.token);
     chains.set(row.chainId, tokens);
@@ -65,18 +68,18 @@ export function mergeTokenLists(lists: readonly TokenList[], chainId: number): R
 function parseRow(
   value: unknown,
   chainIds: ReadonlySet<number>,
-  objection: (what: string) => Fault,
+  invalidRow: (what: string) => Fault,
 ): Row | null {
-  if (!isJsonObject(value)) throw objection("is not an object");
+  if (!isJsonObject(value)) throw invalidRow("is not an object");
   const { chainId, address, symbol, name, decimals, logoURI } = value;
-  if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) throw objection("has no chainId");
+  if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) throw invalidRow("has no chainId");
   if (!chainIds.has(chainId)) return null;
   if (typeof address !== "string" || !ADDRESS.test(address))
-    throw objection("has no address of 40 hex digits");
-  if (!isCount(decimals, 255)) throw objection("has no decimals from 0 to 255");
-  const text = (field: unknown, called: string, lengthMax: number) => {
-    if (typeof field !== "string" || field.length > TEXT_LENGTH_MAX) {
-      throw objection(`has no ${called} of at most ${TEXT_LENGTH_MAX} characters`);
+    throw invalidRow("has no address of 40 hex digits");
+  if (!isCount(decimals, DECIMALS_MAX)) throw invalidRow("has no decimals from 0 to 255");
+  const text = (field: unknown, fieldName: string, lengthMax: number) => {
+    if (typeof field !== "string" || field.length > UNTRUSTED_TEXT_LENGTH_MAX) {
+      throw invalidRow(`has no ${fieldName} of at most ${UNTRUSTED_TEXT_LENGTH_MAX} characters`);
     }
     return sanitizeText(field, lengthMax);
   };
@@ -87,13 +90,13 @@ function parseRow(
       symbol: text(symbol, "symbol", TOKEN_SYMBOL_LENGTH_MAX),
       name: text(name, "name", TOKEN_NAME_LENGTH_MAX),
       decimals,
-      logo: readLogo(logoURI),
+      logo: parseLogo(logoURI),
     },
   };
 }
 
-// A picture is decoration: an address we would not show is no reason to lose the token.
-function readLogo(value: unknown): string | null {
+// A logo is decoration: an invalid URL is no reason to lose the token.
+function parseLogo(value: unknown): string | null {
   return typeof value === "string" && value.length <= LOGO_LENGTH_MAX && LOGO.test(value) ? value : null;
 }
 
@@ -101,6 +104,6 @@ function isCount(value: unknown, max: number): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max;
 }
 
-function refused(source: string, why: string): Fault {
-  return new Fault("CONFIG_INVALID", `The token list ${source} can not be used: ${why}.`);
+function invalidList(source: string, why: string): Fault {
+  return new Fault("CONFIG_INVALID", `The token list ${source} is invalid: ${why}.`);
 }

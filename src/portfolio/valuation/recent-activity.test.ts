@@ -1,8 +1,8 @@
-// The newest transactions of all chains together.
+// Recent activity: the newest transactions of all chains.
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   makeSnapshot,
   numberedContract,
   TEST_WALLET,
@@ -16,10 +16,10 @@ describe("recent activity", () => {
     ...{ hash: numberedContract(number), from: TEST_WALLET, to: null, blockNumber: number, timestamp },
   });
 
-  it("is the newest of all chains, with times as text and the timeless last", () => {
+  it("lists the newest of all chains first and entries without a time last", () => {
     const { recentActivity } = makeSnapshot(
-      makeChainParts(base, { activity: [entry(3, 300), entry(2, null), entry(1, 100)] }),
-      makeChainParts(ethereum, { activity: [entry(4, 200), entry(5, 100), entry(6, 9e15)] }),
+      makeChainData(base, { activity: [entry(3, 300), entry(2, null), entry(1, 100)] }),
+      makeChainData(ethereum, { activity: [entry(4, 200), entry(5, 100), entry(6, 9e15)] }),
     );
     expect(recentActivity.map(({ chain, blockNumber }) => `${chain} ${blockNumber}`)).toEqual([
       ...["base 3", "ethereum 4", "base 1", "ethereum 5", "base 2", "ethereum 6"],
@@ -34,7 +34,7 @@ describe("recent activity", () => {
   it("stops after 25", () => {
     const activity = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index));
     expect(
-      makeSnapshot(makeChainParts(base, { activity })).recentActivity.map(({ blockNumber }) => blockNumber),
+      makeSnapshot(makeChainData(base, { activity })).recentActivity.map(({ blockNumber }) => blockNumber),
     ).toEqual(Array.from({ length: 25 }, (_, index) => index));
   });
 });

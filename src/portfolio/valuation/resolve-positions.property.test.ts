@@ -1,4 +1,4 @@
-// Any wallet: each position is shown as itself or as its receipt tokens, never both and never neither.
+// Any wallet: each position is shown either as itself or as its receipt tokens.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
@@ -7,32 +7,32 @@ import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
 describe("any wallet", () => {
-  it("shows each position as itself or as its receipt tokens, and the latter only for the better", () => {
+  it("shows each position as itself, or as its receipt tokens if only those have a value", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions } = makeSnapshot(...chains);
-        for (const parts of chains) {
-          const { slug } = parts.chain;
+        for (const data of chains) {
+          const { slug } = data.chain;
           const shownAs = ({ name }: ProtocolPosition) =>
             positions.find((shown) => shown.chain === slug && shown.name === name);
           const tokenOf = (receipt: string) =>
             tokens.find(({ chain, contract }) => chain === slug && contract === receipt);
-          for (const position of parts.positions.filter(holdsSomething)) {
-            const group = related(position, parts.positions.filter(holdsSomething));
-            const receipts = group.flatMap(({ receiptTokens: replaces }) => replaces);
-            const better =
+          for (const position of data.positions.filter(holdsSomething)) {
+            const group = related(position, data.positions.filter(holdsSomething));
+            const receipts = group.flatMap(({ receiptTokens }) => receiptTokens);
+            const replaced =
               receipts.length > 0 &&
               group.every(({ kind }) => kind !== "borrowed") &&
               group.some(({ assets }) =>
-                assets.some((asset) => asset.rawBalance > 0n && !priced(asset, parts)),
+                assets.some((asset) => asset.rawBalance > 0n && !priced(asset, data)),
               ) &&
               receipts.every((receipt) =>
-                parts.holdings.some((held) => held.contract === receipt && countsAlone(held, parts)),
+                data.holdings.some((held) => held.contract === receipt && isCountable(held, data)),
               );
-            expect(shownAs(position) === undefined).toBe(better);
+            expect(shownAs(position) === undefined).toBe(replaced);
             for (const receipt of position.receiptTokens) {
-              expect(tokenOf(receipt) !== undefined).toBe(better);
-              if (better)
+              expect(tokenOf(receipt) !== undefined).toBe(replaced);
+              if (replaced)
                 expect(tokenOf(receipt)).toMatchObject({ spam: false, valueUsd: expect.any(String) });
             }
           }
@@ -49,19 +49,19 @@ function priced(holding: Holding, { prices }: ChainData): boolean {
   return holding.decimals !== null && prices.has(getAssetKey(holding));
 }
 
-/** Held, with a value, and not so much of an unlisted token that it must be spam. */
-function countsAlone(holding: Holding, parts: ChainData): boolean {
+/** Held, with a value, and not spam by an absurd amount of an unlisted token. */
+function isCountable(holding: Holding, data: ChainData): boolean {
   const { contract, rawBalance } = holding;
-  const listed = contract !== null && parts.chain.tokens.has(contract);
-  return priced(holding, parts) && rawBalance > 0n && (listed || rawBalance < 2n ** 128n);
+  const listed = contract !== null && data.chain.tokens.has(contract);
+  return priced(holding, data) && rawBalance > 0n && (listed || rawBalance < 2n ** 128n);
 }
 
-/** Everything that is tied to a position by receipt tokens, over however many steps. */
+/** All positions connected to one by receipt tokens, transitively. */
 function related(position: ProtocolPosition, all: readonly ProtocolPosition[]): readonly ProtocolPosition[] {
   const group = new Set([position]);
   for (let size = 0; size < group.size; ) {
     size = group.size;
-    const receipts = [...group].flatMap(({ receiptTokens: replaces }) => replaces);
+    const receipts = [...group].flatMap(({ receiptTokens }) => receiptTokens);
     for (const other of all)
       if (other.receiptTokens.some((token) => receipts.includes(token))) group.add(other);
   }

@@ -1,75 +1,76 @@
-// Positions that have no value give way to their receipt tokens where those have one: nothing is lost or counted twice.
+// Shows a position without a value as its receipt tokens when those have one, so that nothing is lost or counted twice.
 import type { Hex } from "../../lib/hex.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
 import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { valueAsset } from "./usd.ts";
 
-type SettledPositions = {
+type ResolvedPositions = {
   readonly shownAsPositions: readonly ProtocolPosition[];
   /** Shown as their receipt tokens instead. */
   readonly shownAsReceiptTokens: readonly ProtocolPosition[];
 };
 
-/** Each position that holds something, as itself or as the tokens it stands for. */
-export function resolvePositions(parts: ChainData): SettledPositions {
-  const held = heldTokens(parts);
-  const counts = (receipt: Hex) => {
+/** Resolves each non-empty position to itself or to its receipt tokens. */
+export function resolvePositions(data: ChainData): ResolvedPositions {
+  const held = heldTokens(data);
+  const isCountable = (receipt: Hex) => {
     const holding = held.get(receipt);
     return (
       holding !== undefined &&
-      hasValue(holding, parts) &&
-      findSpamReasons(holding, { chain: parts.chain, unpriced: false }).length === 0
+      hasValue(holding, data) &&
+      findSpamReasons(holding, { chain: data.chain, unpriced: false }).length === 0
     );
   };
-  const yielding = new Set(
-    groupsInDoubt(parts)
-      .filter((group) => receiptsOf(group).every(counts))
+  const replaced = new Set(
+    replaceableGroups(data)
+      .filter((group) => receiptsOf(group).every(isCountable))
       .flat(),
   );
-  const found = parts.positions.filter((position) => amountsIn(position).length > 0);
+  const nonEmpty = data.positions.filter((position) => nonZeroAssets(position).length > 0);
   return {
-    shownAsPositions: found.filter((position) => !yielding.has(position)),
-    shownAsReceiptTokens: found.filter((position) => yielding.has(position)),
+    shownAsPositions: nonEmpty.filter((position) => !replaced.has(position)),
+    shownAsReceiptTokens: nonEmpty.filter((position) => replaced.has(position)),
   };
 }
 
-/** Receipt tokens still without a price that would let a position without a value give way. */
-export function findUnpricedReceiptTokens(parts: ChainData): readonly Holding[] {
-  const held = heldTokens(parts);
-  return receiptsOf(groupsInDoubt(parts).flat()).flatMap((receipt) => {
+/** Unpriced receipt tokens whose price would let them replace a position without a value. */
+export function findUnpricedReceiptTokens(data: ChainData): readonly Holding[] {
+  const held = heldTokens(data);
+  return receiptsOf(replaceableGroups(data).flat()).flatMap((receipt) => {
     const holding = held.get(receipt);
-    return holding === undefined || parts.prices.has(receipt) ? [] : [holding];
+    return holding === undefined || data.prices.has(receipt) ? [] : [holding];
   });
 }
 
 /**
- * Positions that share a receipt token stand or give way together. A debt never gives way: its token would count as
- * something owned. Nor does a position of which a receipt token is not among the holdings: it would be lost.
+ * Groups without a full value that their receipt tokens may replace. Positions that share a receipt token are replaced
+ * together. A debt is never replaced: its token would count as an asset. Nor is a position with a receipt token that is
+ * not among the holdings: it would be lost.
  */
-function groupsInDoubt(parts: ChainData): readonly (readonly ProtocolPosition[])[] {
-  const held = heldTokens(parts);
-  return groupsByReceipt(parts.positions.filter((position) => amountsIn(position).length > 0)).filter(
+function replaceableGroups(data: ChainData): readonly (readonly ProtocolPosition[])[] {
+  const held = heldTokens(data);
+  return groupsByReceipt(data.positions.filter((position) => nonZeroAssets(position).length > 0)).filter(
     (group) =>
-      group.some((position) => !amountsIn(position).every((asset) => hasValue(asset, parts))) &&
+      group.some((position) => !nonZeroAssets(position).every((asset) => hasValue(asset, data))) &&
       group.every(({ kind }) => kind !== "borrowed") &&
       receiptsOf(group).every((receipt) => held.has(receipt)),
   );
 }
 
-/** Positions without a receipt token are in no group. */
+/** Groups of positions connected by receipt tokens; a position without one is in no group. */
 function groupsByReceipt(positions: readonly ProtocolPosition[]): readonly (readonly ProtocolPosition[])[] {
   const groupOf = new Map<Hex, readonly ProtocolPosition[]>();
   for (const position of positions) {
-    const joined = new Set(position.receiptTokens.map((receipt) => groupOf.get(receipt) ?? []));
-    const group = [...[...joined].flat(), position];
+    const connected = new Set(position.receiptTokens.map((receipt) => groupOf.get(receipt) ?? []));
+    const group = [...[...connected].flat(), position];
     for (const receipt of receiptsOf(group)) groupOf.set(receipt, group);
   }
   return [...new Set(groupOf.values())];
 }
 
 function receiptsOf(positions: readonly ProtocolPosition[]): readonly Hex[] {
-  return [...new Set(positions.flatMap(({ receiptTokens: replaces }) => replaces))];
+  return [...new Set(positions.flatMap(({ receiptTokens }) => receiptTokens))];
 }
 
 function heldTokens({ holdings }: ChainData): ReadonlyMap<Hex | null, Holding> {
@@ -78,7 +79,7 @@ function heldTokens({ holdings }: ChainData): ReadonlyMap<Hex | null, Holding> {
   );
 }
 
-function amountsIn({ assets }: ProtocolPosition): readonly Holding[] {
+function nonZeroAssets({ assets }: ProtocolPosition): readonly Holding[] {
   return assets.filter(({ rawBalance }) => rawBalance > 0n);
 }
 

@@ -1,4 +1,4 @@
-// What a snapshot is made of, chain by chain, before anything is valued.
+// The data of a snapshot, per chain, before valuation.
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
 
 export type AssetPrice = {
   readonly price: Decimal;
-  /** The name of whoever vouches for it. */
+  /** The name of the price source. */
   readonly source: string;
 };
 
@@ -23,7 +23,7 @@ export type ChainData = {
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];
   readonly prices: ReadonlyMap<AssetKey, AssetPrice>;
-  /** False when a price source did not answer: a missing price then says nothing about the token. */
+  /** False when a price source failed: a missing price then says nothing about the token. */
   readonly pricesComplete: boolean;
   /** Newest first. */
   readonly activity: readonly WalletActivity[];
@@ -34,6 +34,6 @@ export type SnapshotData = {
   readonly wallet: Hex;
   readonly takenAtMs: number;
   readonly provider: string;
-  /** In the order they were asked for. */
+  /** In the order of the request. */
   readonly chains: readonly ChainData[];
 };

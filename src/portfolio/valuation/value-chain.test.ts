@@ -1,8 +1,8 @@
-// Positions as they are shown: instead of their receipt tokens, with debt below zero, whole or without a value.
+// Valued positions: they replace their receipt tokens, debt is negative, and a partial value counts as none.
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   makeHolding,
   makeListedToken,
   makePosition,
@@ -18,7 +18,7 @@ const vault = makeListedToken(3, "vUSDC");
 const base = makeChainConfig("base", 8453, [usdc, well, vault], { stablecoins: new Set([usdc.contract]) });
 
 function onBase(more: Partial<ChainData>): PortfolioSnapshot {
-  return makeSnapshot(makeChainParts(base, more));
+  return makeSnapshot(makeChainData(base, more));
 }
 
 describe("positions", () => {
@@ -29,7 +29,7 @@ describe("positions", () => {
     receiptTokens: [vault.contract],
   });
 
-  it("stand for their receipt tokens, in every total", () => {
+  it("replace their receipt tokens in every total", () => {
     const { tokens, positions, summary } = onBase({
       holdings: [makeHolding(vault, 9n * 10n ** 18n), makeHolding(usdc, 1_000_000n)],
       positions: [inVault],
@@ -53,7 +53,7 @@ describe("positions", () => {
     expect(summary.chains).toMatchObject([{ totalValueUsd: "11" }]);
   });
 
-  it("that are debts are worth less than nothing, in stablecoins too", () => {
+  it("have a negative value for debt, also in the stablecoin total", () => {
     const debt = makePosition({ kind: "borrowed", assets: [makeHolding(usdc, 12_345_678n)] });
     const { positions, summary } = onBase({
       holdings: [makeHolding(usdc, 1_000_000n)],
@@ -69,7 +69,7 @@ describe("positions", () => {
     expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "-11.345678" });
   });
 
-  it("have no value while one of their assets has none; nothing of them counts then", () => {
+  it("have no value and count nowhere when one of their assets has no price", () => {
     const pair = makePosition({
       kind: "liquidity",
       assets: [makeHolding(usdc, 5_000_000n), makeHolding(well, 1n)],
@@ -86,7 +86,7 @@ describe("positions", () => {
     );
   });
 
-  it("drop assets of which there is nothing, and vanish with the last of them", () => {
+  it("omit empty assets, and are omitted when all assets are empty", () => {
     const { positions } = onBase({
       positions: [
         makePosition({ name: "half", assets: [makeHolding(usdc, 1n), makeHolding(well, 0n)] }),
@@ -97,8 +97,11 @@ describe("positions", () => {
     expect(positions).toMatchObject([{ name: "half", valueUsd: "0.000001", assets: [{ symbol: "USDC" }] }]);
   });
 
-  it("without a value give way to receipt tokens that have one, except debts and what is held only in part", () => {
-    const unpriced = { assets: [makeHolding(makeListedToken(9, "NEW"), 5n)], replaces: [vault.contract] };
+  it("without a value are replaced by receipt tokens that have one, except debts and partly held ones", () => {
+    const unpriced = {
+      assets: [makeHolding(makeListedToken(9, "NEW"), 5n)],
+      receiptTokens: [vault.contract],
+    };
     const shown = (
       more: Parameters<typeof makePosition>[0],
       holdings = [makeHolding(vault, 3n * 10n ** 18n)],

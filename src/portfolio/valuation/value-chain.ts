@@ -1,4 +1,4 @@
-// One chain valued: its tokens without what positions stand for, its positions with debt below zero.
+// Values one chain: its tokens without the receipt tokens of positions, and its positions with debt as negative values.
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { PortfolioPosition, PortfolioToken } from "../snapshot-types.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
@@ -11,14 +11,14 @@ export type ValuedToken = {
   readonly token: PortfolioToken;
   readonly value: UsdValue;
   readonly isStablecoin: boolean;
-  /** Why it is spam; empty for what counts. */
+  /** Why it is spam; empty when it is not. */
   readonly spamReasons: readonly string[];
 };
 
 type ValuedPosition = {
   readonly position: PortfolioPosition;
   readonly value: UsdValue;
-  /** Its stablecoins; null where the position itself has no value, for then they count nowhere. */
+  /** Values of its stablecoins; null when the position has no value, because they then count nowhere. */
   readonly stablecoinValues: readonly UsdValue[];
 };
 
@@ -30,35 +30,35 @@ export type ValuedChain = {
   readonly shownAsReceiptTokens: readonly ProtocolPosition[];
 };
 
-export function valueChain(parts: ChainData): ValuedChain {
-  const { shownAsPositions: standing, shownAsReceiptTokens: yielding } = resolvePositions(parts);
-  const replaced = new Set(standing.flatMap(({ receiptTokens: replaces }) => replaces));
-  const tokens = parts.holdings
-    .filter(({ contract, rawBalance }) => rawBalance > 0n && !(contract && replaced.has(contract)))
-    .map((holding) => valueToken(holding, parts))
-    // The empty text sorts first: the native coin leads.
+export function valueChain(data: ChainData): ValuedChain {
+  const { shownAsPositions, shownAsReceiptTokens } = resolvePositions(data);
+  const receiptTokens = new Set(shownAsPositions.flatMap((position) => position.receiptTokens));
+  const tokens = data.holdings
+    .filter(({ contract, rawBalance }) => rawBalance > 0n && !(contract && receiptTokens.has(contract)))
+    .map((holding) => valueToken(holding, data))
+    // The empty string sorts first, so the native coin comes first.
     .sort((a, b) => compareText(a.token.contract ?? "", b.token.contract ?? ""));
-  const positions = standing
-    .map((position) => valuePosition(position, parts))
+  const positions = shownAsPositions
+    .map((position) => valuePosition(position, data))
     .sort((a, b) => compareText(positionKey(a.position), positionKey(b.position)));
-  return { data: parts, tokens, positions, shownAsReceiptTokens: yielding };
+  return { data, tokens, positions, shownAsReceiptTokens };
 }
 
 function valueToken(holding: Holding, { chain, prices, pricesComplete }: ChainData): ValuedToken {
-  const found = prices.get(getAssetKey(holding));
-  const { asset: shown, value } = valueAsset(holding, found?.price ?? null);
-  const reasons = findSpamReasons(holding, { chain, unpriced: pricesComplete && !found });
-  const { contract, symbol, name, decimals, ...amounts } = shown;
+  const price = prices.get(getAssetKey(holding));
+  const { asset, value } = valueAsset(holding, price?.price ?? null);
+  const spamReasons = findSpamReasons(holding, { chain, unpriced: pricesComplete && !price });
+  const { contract, symbol, name, decimals, ...amounts } = asset;
   return {
     token: {
       ...chainKeys(chain),
       ...{ contract, symbol, name, decimals, logo: holding.logo, ...amounts },
-      priceSource: found?.source ?? null,
-      spam: reasons.length > 0,
+      priceSource: price?.source ?? null,
+      spam: spamReasons.length > 0,
     },
     value,
-    isStablecoin: isStable(holding, chain),
-    spamReasons: reasons,
+    isStablecoin: isStablecoin(holding, chain),
+    spamReasons,
   };
 }
 
@@ -69,14 +69,14 @@ function valuePosition(position: ProtocolPosition, { chain, prices }: ChainData)
     .filter(({ rawBalance }) => rawBalance > 0n)
     .map((asset) => ({
       ...valueAsset(asset, prices.get(getAssetKey(asset))?.price ?? null, sign),
-      stable: isStable(asset, chain),
+      stable: isStablecoin(asset, chain),
     }));
   const value = sumIfAllKnown(assets.map((asset) => asset.value));
   return {
     position: {
       ...chainKeys(chain),
       ...{ protocol, kind, name, contract },
-      assets: assets.map(({ asset: shown }) => shown),
+      assets: assets.map(({ asset }) => asset),
       valueUsd: formatUsdValue(value),
     },
     value,
@@ -88,7 +88,7 @@ function chainKeys({ slug, chainId }: ChainData["chain"]): { chain: string; chai
   return { chain: slug, chainId: toCaip2Network(chainId) };
 }
 
-function isStable({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainData["chain"]): boolean {
+function isStablecoin({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainData["chain"]): boolean {
   return contract !== null && stablecoins.has(contract);
 }
 

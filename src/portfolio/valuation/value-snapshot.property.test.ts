@@ -1,4 +1,4 @@
-// Any wallet: values exact to the last digit by a model in plain fractions, totals that re-add, order, counts.
+// Any wallet: values match an exact model with fractions, totals and counts add up, and the order is stable.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
@@ -7,51 +7,51 @@ import type { PortfolioAsset } from "../snapshot-types.ts";
 import { type AssetKey, getAssetKey } from "../types.ts";
 import type { AssetPrice } from "./snapshot-data.ts";
 
-/** Text of `numerator / denominator` with at most `digits` decimals, half up in magnitude, written digit by digit. */
-function written(numerator: bigint, denominator: bigint, digits: number): string {
+/** `numerator / denominator` with at most `digits` decimals, rounded half away from zero, digit by digit. */
+function formatFraction(numerator: bigint, denominator: bigint, digits: number): string {
   const magnitude = numerator < 0n ? -numerator : numerator;
-  let rest = (magnitude * 2n * 10n ** BigInt(digits) + denominator) / (2n * denominator);
+  let remaining = (magnitude * 2n * 10n ** BigInt(digits) + denominator) / (2n * denominator);
   let fraction = "";
   for (let digit = 0; digit < digits; digit += 1) {
-    if (fraction !== "" || rest % 10n !== 0n) fraction = `${rest % 10n}${fraction}`;
-    rest /= 10n;
+    if (fraction !== "" || remaining % 10n !== 0n) fraction = `${remaining % 10n}${fraction}`;
+    remaining /= 10n;
   }
-  const text = fraction === "" ? `${rest}` : `${rest}.${fraction}`;
+  const text = fraction === "" ? `${remaining}` : `${remaining}.${fraction}`;
   return numerator < 0n && text !== "0" ? `-${text}` : text;
 }
 
-/** Millionths, from the text a client reads. */
+/** A decimal text in millionths. */
 function micros(text: string): bigint {
   const [whole = "", fraction = ""] = text.replace("-", "").split(".");
   const magnitude = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, "0"));
   return text.startsWith("-") ? -magnitude : magnitude;
 }
 
-function readded(values: readonly (string | null)[]): string | null {
+function sumValues(values: readonly (string | null)[]): string | null {
   const known = values.filter((value) => value !== null);
   if (values.length > 0 && known.length === 0) return null;
-  return written(
+  return formatFraction(
     known.map(micros).reduce((a, b) => a + b, 0n),
     1_000_000n,
     6,
   );
 }
 
-function expectExact(shown: PortfolioAsset, found: AssetPrice | undefined, sign: bigint): void {
-  const raw = BigInt(shown.rawBalance);
-  if (shown.decimals === null) {
-    expect([shown.balance, shown.valueUsd]).toEqual([null, null]);
+function expectExact(asset: PortfolioAsset, found: AssetPrice | undefined, sign: bigint): void {
+  const raw = BigInt(asset.rawBalance);
+  if (asset.decimals === null) {
+    expect([asset.balance, asset.valueUsd]).toEqual([null, null]);
     return;
   }
-  const unit = 10n ** BigInt(shown.decimals);
-  expect(shown.balance).toBe(written(raw, unit, shown.decimals));
+  const unit = 10n ** BigInt(asset.decimals);
+  expect(asset.balance).toBe(formatFraction(raw, unit, asset.decimals));
   if (!found) {
-    expect([shown.priceUsd, shown.valueUsd]).toEqual([null, null]);
+    expect([asset.priceUsd, asset.valueUsd]).toEqual([null, null]);
     return;
   }
   const { units, scale } = found.price;
-  expect(shown.priceUsd).toBe(written(units, 10n ** BigInt(scale), scale));
-  expect(shown.valueUsd).toBe(written(sign * raw * units, unit * 10n ** BigInt(scale), 6));
+  expect(asset.priceUsd).toBe(formatFraction(units, 10n ** BigInt(scale), scale));
+  expect(asset.valueUsd).toBe(formatFraction(sign * raw * units, unit * 10n ** BigInt(scale), 6));
 }
 
 describe("any wallet", () => {
@@ -60,19 +60,19 @@ describe("any wallet", () => {
       fc.property(wallet, (chains) => {
         const { tokens, positions } = makeSnapshot(...chains);
         const priceOf = (chain: string, { contract }: PortfolioAsset) =>
-          chains.find((parts) => parts.chain.slug === chain)?.prices.get((contract ?? "native") as AssetKey);
+          chains.find((data) => data.chain.slug === chain)?.prices.get((contract ?? "native") as AssetKey);
         for (const token of tokens) expectExact(token, priceOf(token.chain, token), 1n);
         for (const { chain, kind, assets, valueUsd } of positions) {
           for (const asset of assets)
             expectExact(asset, priceOf(chain, asset), kind === "borrowed" ? -1n : 1n);
           const values = assets.map((asset) => asset.valueUsd);
-          expect(valueUsd).toBe(values.includes(null) ? null : readded(values));
+          expect(valueUsd).toBe(values.includes(null) ? null : sumValues(values));
         }
       }),
     );
   });
 
-  it("has totals and counts that anyone can re-add from the answer", () => {
+  it("has totals and counts that add up from the response", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
@@ -80,16 +80,16 @@ describe("any wallet", () => {
         const within = (slug: string) => [...counted, ...positions].filter(({ chain }) => chain === slug);
         const valuesOf = (things: readonly { valueUsd: string | null }[]) =>
           things.map(({ valueUsd }) => valueUsd);
-        expect(summary.totalValueUsd).toBe(readded(valuesOf([...counted, ...positions])));
+        expect(summary.totalValueUsd).toBe(sumValues(valuesOf([...counted, ...positions])));
         expect(summary.totalValueUsd).toBe(
-          readded(
+          sumValues(
             summary.chains
               .filter(({ chain }) => within(chain).length > 0)
               .map((chain) => chain.totalValueUsd),
           ),
         );
         for (const chain of summary.chains)
-          expect(chain.totalValueUsd).toBe(readded(valuesOf(within(chain.chain))));
+          expect(chain.totalValueUsd).toBe(sumValues(valuesOf(within(chain.chain))));
         expect(summary.tokenCount).toBe(counted.length);
         expect(summary.pricedTokenCount).toBe(counted.filter(({ valueUsd }) => valueUsd !== null).length);
         for (const count of ["tokenCount", "pricedTokenCount", "unpricedTokenCount"] as const) {
@@ -102,17 +102,19 @@ describe("any wallet", () => {
     );
   });
 
-  it("counts its stablecoins by address, in the wallet and in positions that have a value", () => {
+  it("counts stablecoins by address, in the wallet and in positions with a value", () => {
     const stable = ({ contract }: PortfolioAsset) =>
       contract === numberedContract(3) || contract === numberedContract(4);
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
-        const placed = positions.flatMap(({ assets, valueUsd }) =>
+        const inPositions = positions.flatMap(({ assets, valueUsd }) =>
           assets.filter(stable).map((asset) => (valueUsd === null ? null : asset.valueUsd)),
         );
-        const held = tokens.filter((token) => stable(token) && !token.spam).map(({ valueUsd }) => valueUsd);
-        expect(summary.stablecoinValueUsd).toBe(readded([...held, ...placed]));
+        const inWallet = tokens
+          .filter((token) => stable(token) && !token.spam)
+          .map(({ valueUsd }) => valueUsd);
+        expect(summary.stablecoinValueUsd).toBe(sumValues([...inWallet, ...inPositions]));
       }),
     );
   });
@@ -121,11 +123,11 @@ describe("any wallet", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
-        const expected = chains.flatMap(({ chain, holdings, positions: found }) => {
-          const standing = found.filter(({ name }) =>
-            positions.some((shown) => shown.chain === chain.slug && shown.name === name),
+        const expected = chains.flatMap(({ chain, holdings, positions: read }) => {
+          const listed = read.filter(({ name }) =>
+            positions.some((position) => position.chain === chain.slug && position.name === name),
           );
-          const replaced = new Set<AssetKey>(standing.flatMap(({ receiptTokens: replaces }) => replaces));
+          const replaced = new Set<AssetKey>(listed.flatMap(({ receiptTokens }) => receiptTokens));
           return holdings
             .filter((holding) => holding.rawBalance > 0n && !replaced.has(getAssetKey(holding)))
             .map(({ contract }) => ({ chain: chain.slug, contract }));
@@ -137,13 +139,13 @@ describe("any wallet", () => {
         const order = chains.map(({ chain }) => chain.slug);
         const rank = ({ chain, contract, valueUsd }: (typeof tokens)[number]) => ({
           value: valueUsd === null ? -1n : micros(valueUsd),
-          place: `${order.indexOf(chain)} ${contract ?? ""}`,
+          position: `${order.indexOf(chain)} ${contract ?? ""}`,
         });
         tokens.slice(1).forEach((token, index) => {
           const before = rank(tokens[index] ?? token);
           const after = rank(token);
           expect(
-            before.value > after.value || (before.value === after.value && before.place < after.place),
+            before.value > after.value || (before.value === after.value && before.position < after.position),
           ).toBe(true);
         });
         const top = tokens.filter(({ spam, valueUsd }) => !spam && valueUsd !== null).slice(0, 10);
@@ -160,16 +162,16 @@ describe("any wallet", () => {
     );
   });
 
-  it("looks the same in whatever order its parts arrive", () => {
+  it("does not depend on the order of its data", () => {
     const shuffled = wallet.chain((chains) =>
       fc.tuple(
         fc.constant(chains),
         fc.tuple(
           ...chains.map(({ holdings, positions, prices }) =>
             fc.record({
-              holdings: whole(holdings),
-              positions: whole(positions),
-              prices: whole([...prices]).map((entries) => new Map(entries)),
+              holdings: permutation(holdings),
+              positions: permutation(positions),
+              prices: permutation([...prices]).map((entries) => new Map(entries)),
             }),
           ),
         ),
@@ -177,13 +179,13 @@ describe("any wallet", () => {
     );
     fc.assert(
       fc.property(shuffled, ([chains, others]) => {
-        const again = chains.map((parts, index) => ({ ...parts, ...others[index] }));
+        const again = chains.map((data, index) => ({ ...data, ...others[index] }));
         expect(makeSnapshot(...again)).toEqual(makeSnapshot(...chains));
       }),
     );
   });
 });
 
-function whole<T>(items: readonly T[]): fc.Arbitrary<T[]> {
+function permutation<T>(items: readonly T[]): fc.Arbitrary<T[]> {
   return fc.shuffledSubarray([...items], { minLength: items.length });
 }

@@ -1,9 +1,9 @@
-// Every decision about the answer, one row each.
+// The rules of the response, one test each.
 import { describe, expect, it } from "vitest";
 import {
   ETHER_ASSET,
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   makeHolding,
   makeListedToken,
   makePrices,
@@ -23,12 +23,12 @@ const base = makeChainConfig("base", 8453, [usdc, well, vault], { stablecoins: n
 const ethereum = makeChainConfig("ethereum", 1, [usdc]);
 
 function onBase(more: Partial<ChainData>): PortfolioSnapshot {
-  return makeSnapshot(makeChainParts(base, more));
+  return makeSnapshot(makeChainData(base, more));
 }
 
 describe("a snapshot", () => {
   it("of an empty wallet has zeros and every requested chain, in the order of the request", () => {
-    const snapshot = makeSnapshot(makeChainParts(ethereum), makeChainParts(base));
+    const snapshot = makeSnapshot(makeChainData(ethereum), makeChainData(base));
     expect(snapshot).toMatchObject({
       address: TEST_WALLET,
       timestamp: "2023-11-14T22:13:20.123Z",
@@ -50,7 +50,7 @@ describe("a snapshot", () => {
     });
   });
 
-  it("shows a token with exact amounts, its price and where that comes from", () => {
+  it("lists a token with exact amounts, its price and the price source", () => {
     const holdings = [makeHolding(ETHER_ASSET, 1_234_567_890_123_456_789n)];
     const { tokens } = onBase({ holdings, prices: makePrices({ native: "2000.50" }) });
     expect(tokens).toEqual([
@@ -80,7 +80,7 @@ describe("a snapshot", () => {
     );
   });
 
-  it("has no total while nothing held has a price, and says what has none", () => {
+  it("has no total when no holding has a price, and warns about unpriced tokens", () => {
     const { summary, tokens } = onBase({ holdings: [makeHolding(well, 5n), makeHolding(usdc, 5n)] });
     expect(tokens.map(({ valueUsd, priceSource }) => [valueUsd, priceSource])).toEqual([
       [null, null],
@@ -97,7 +97,7 @@ describe("a snapshot", () => {
     );
   });
 
-  it("leaves zero balances out and lets zero decimals be real", () => {
+  it("omits zero balances and accepts zero decimals", () => {
     const whole = makeListedToken(4, "WHOLE", 0);
     const { tokens } = onBase({
       holdings: [makeHolding(well, 0n), makeHolding(whole, 12n)],
@@ -106,24 +106,22 @@ describe("a snapshot", () => {
     expect(tokens).toMatchObject([{ contract: whole.contract, balance: "12", decimals: 0 }]);
   });
 
-  it.each([[null], [256], [-1], [1.5]])(
-    "shows the raw balance only where the decimals are %s",
-    (decimals) => {
-      const { tokens, summary } = onBase({
-        holdings: [{ ...makeHolding(well, 5n), decimals }],
-        prices: makePrices({ [well.contract]: "3" }),
-      });
-      expect(tokens).toMatchObject([
-        { rawBalance: "5", balance: null, decimals: null, priceUsd: "3", valueUsd: null },
-      ]);
-      expect(summary).toMatchObject({ totalValueUsd: null, unpricedTokenCount: 1 });
-      expect(summary.warnings.join()).toContain("do not state their decimals on Base");
-    },
-  );
+  it.each([[null], [256], [-1], [1.5]])("shows only the raw balance when the decimals are %s", (decimals) => {
+    const { tokens, summary } = onBase({
+      holdings: [{ ...makeHolding(well, 5n), decimals }],
+      prices: makePrices({ [well.contract]: "3" }),
+    });
+    expect(tokens).toMatchObject([
+      { rawBalance: "5", balance: null, decimals: null, priceUsd: "3", valueUsd: null },
+    ]);
+    expect(summary).toMatchObject({ totalValueUsd: null, unpricedTokenCount: 1 });
+    expect(summary.warnings.join()).toContain("do not state their decimals on Base");
+  });
 
-  it("orders by value, the unpriced last, then by chain and contract", () => {
+  it("sorts by value, unpriced last, then by chain and contract", () => {
     const [a, b, c] = [makeListedToken(10, "A", 0), makeListedToken(11, "B", 0), makeListedToken(12, "C", 0)];
-    const book = (slug: string, chainId: number): ChainConfig => makeChainConfig(slug, chainId, [a, b, c]);
+    const chainConfig = (slug: string, chainId: number): ChainConfig =>
+      makeChainConfig(slug, chainId, [a, b, c]);
     const prices = makePrices({ native: "1", [a.contract]: "2", [b.contract]: "2" });
     const holdings = [
       makeHolding(c, 1n),
@@ -132,8 +130,8 @@ describe("a snapshot", () => {
       makeHolding(a, 1n),
     ];
     const { tokens } = makeSnapshot(
-      makeChainParts(book("two", 2), { holdings, prices }),
-      makeChainParts(book("one", 1), { holdings, prices }),
+      makeChainData(chainConfig("two", 2), { holdings, prices }),
+      makeChainData(chainConfig("one", 1), { holdings, prices }),
     );
     expect(tokens.map(({ chain, symbol }) => `${chain} ${symbol}`)).toEqual([
       ...["two ETH", "two A", "two B", "one ETH", "one A", "one B"],
@@ -141,13 +139,13 @@ describe("a snapshot", () => {
     ]);
   });
 
-  it("names the ten largest priced holdings", () => {
+  it("lists the ten largest priced holdings", () => {
     const many = Array.from({ length: 12 }, (_, index) => makeListedToken(100 + index, `T${index}`, 0));
     const prices = makePrices(
       Object.fromEntries(many.map(({ contract }, index) => [contract, String(index)])),
     );
     const { summary } = makeSnapshot(
-      makeChainParts(makeChainConfig("base", 8453, many), {
+      makeChainData(makeChainConfig("base", 8453, many), {
         holdings: many.map((token) => makeHolding(token, 1n)),
         prices,
       }),
@@ -172,13 +170,13 @@ describe("a snapshot", () => {
 
 describe("spam", () => {
   const lure = { ...makeListedToken(66, "GIFT"), name: "Visit https://gift.example" };
-  const parts = {
+  const data = {
     holdings: [makeHolding(lure, 10n ** 18n), makeHolding(usdc, 1_000_000n)],
     prices: makePrices({ [lure.contract]: "1000000", [usdc.contract]: "1" }),
   };
 
-  it("is listed and marked, and counts nowhere", () => {
-    const { tokens, summary } = onBase(parts);
+  it("is listed and marked, but not counted", () => {
+    const { tokens, summary } = onBase(data);
     expect(tokens).toMatchObject([
       { contract: lure.contract, spam: true, valueUsd: "1000000", priceSource: "feed" },
       { contract: usdc.contract, spam: false },
@@ -187,19 +185,19 @@ describe("spam", () => {
     expect(summary.chains).toMatchObject([{ totalValueUsd: "1", tokenCount: 1 }]);
     expect(summary.topHoldings.map(({ symbol }) => symbol)).toEqual(["USDC"]);
     expect(summary.warnings).toContain(
-      `Taken for spam on Base and not counted: ${lure.contract}. The name or symbol contains a web address.`,
+      `Classified as spam on Base and not counted: ${lure.contract}. The name or symbol contains a web address.`,
     );
-    // Whoever reads the warnings, perhaps a language model, is not handed the bait.
+    // A language model may read the warnings, so they must not contain the lure.
     expect(summary.warnings.join()).not.toContain("gift.example");
   });
 
-  it("alone leaves an empty wallet", () => {
+  it("alone makes an empty wallet", () => {
     const { summary } = onBase({ holdings: [makeHolding(lure, 1n)] });
     expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 0 });
   });
 
-  it("can be left out of the list, which changes nothing else", () => {
-    const snapshot = onBase(parts);
+  it("can be excluded from the list, which changes nothing else", () => {
+    const snapshot = onBase(data);
     const view = excludeSpam(snapshot);
     expect(view.tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
     expect({ ...view, tokens: snapshot.tokens }).toEqual(snapshot);
@@ -207,11 +205,11 @@ describe("spam", () => {
 });
 
 describe("warnings", () => {
-  it("begin with the block, name nothing twice and are capped", () => {
+  it("start with the block, are distinct and limited", () => {
     const warnings = Array.from({ length: 40 }, (_, index) => `Warning ${index % 30}.`);
     const found = makeSnapshot(
-      makeChainParts(base, { warnings }),
-      makeChainParts(ethereum, { warnings: ["Warning 0."] }),
+      makeChainData(base, { warnings }),
+      makeChainData(ethereum, { warnings: ["Warning 0."] }),
     ).summary.warnings;
     expect(found[0]).toBe(`Base was read at block 7 (0x${"ab".repeat(32)}).`);
     expect(found.filter((warning) => warning === "Warning 0.")).toHaveLength(1);
@@ -221,7 +219,7 @@ describe("warnings", () => {
 });
 
 describe("a warning", () => {
-  it("names fifty tokens and counts the rest", () => {
+  it("names fifty tokens and counts the others", () => {
     const many = Array.from({ length: 60 }, (_, index) => makeListedToken(1_000 + index, `Claim ${index}`));
     const { summary, tokens } = onBase({
       holdings: many.map((token) => makeHolding(token, 1n)),

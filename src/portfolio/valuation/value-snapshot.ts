@@ -1,4 +1,4 @@
-// The parts of a wallet become the answer: valued, ordered, added up.
+// Builds the response from the data of all chains: valued, sorted and summed.
 import type { ChainSummary, PortfolioSnapshot, RecentActivity, TopHolding } from "../snapshot-types.ts";
 import { ACTIVITY_MAX } from "../types.ts";
 import type { ChainData, SnapshotData } from "./snapshot-data.ts";
@@ -6,16 +6,14 @@ import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
 import { describeChainWarnings } from "./warnings.ts";
 
-// The newest transactions of a wallet over all its chains.
-
-// The last second that a date of ECMAScript can show.
+// The last second that an ECMAScript Date can represent.
 const SECONDS_MAX = 8_640_000_000_000;
 
-/** Newest first; what has no time comes last, and within one second each chain keeps the order it gave. */
-export function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
+/** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
+function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
   return chains
     .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
-    .map((entry) => ({ ...entry, seconds: soundSeconds(entry.timestamp) }))
+    .map((entry) => ({ ...entry, seconds: validSeconds(entry.timestamp) }))
     .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1))
     .slice(0, ACTIVITY_MAX)
     .map(({ chain, hash, from, to, blockNumber, seconds }) => ({
@@ -24,12 +22,11 @@ export function listRecentActivity(chains: readonly ChainData[]): readonly Recen
     }));
 }
 
-function soundSeconds(seconds: number | null): number | null {
+function validSeconds(seconds: number | null): number | null {
   return seconds !== null && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : null;
 }
 
-// A view of a snapshot for those who do not want to see spam; it never was in the totals.
-
+/** Removes spam from the list of tokens; the totals never include it. */
 export function excludeSpam(snapshot: PortfolioSnapshot): PortfolioSnapshot {
   return { ...snapshot, tokens: snapshot.tokens.filter(({ spam }) => !spam) };
 }
@@ -38,7 +35,7 @@ const TOP_HOLDINGS_MAX = 10;
 
 export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotData): PortfolioSnapshot {
   const valued = chains.map(valueChain);
-  // Sorting is stable: equal values keep the order of the chains, and within a chain that of the contracts.
+  // The sort is stable: equal values stay in the order of chains, then contracts.
   const tokens = valued.flatMap((chain) => chain.tokens).sort(compareByValue);
   const positions = valued.flatMap((chain) => chain.positions).sort(compareByValue);
   return {
@@ -46,14 +43,14 @@ export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotD
     timestamp: new Date(takenAtMs).toISOString(),
     chains: chains.map(({ chain }) => chain.slug),
     summary: {
-      ...totals({ tokens, positions }),
-      stablecoinValueUsd: stablecoinTotal({ tokens, positions }),
-      chains: valued.map(chainSummary),
-      topHoldings: topHoldings(tokens),
+      ...computeTotals({ tokens, positions }),
+      stablecoinValueUsd: computeStablecoinTotal({ tokens, positions }),
+      chains: valued.map(summarizeChain),
+      topHoldings: listTopHoldings(tokens),
       warnings: [...new Set(valued.flatMap(describeChainWarnings))],
     },
-    tokens: tokens.map(({ token: shown }) => shown),
-    positions: positions.map(({ position: shown }) => shown),
+    tokens: tokens.map(({ token }) => token),
+    positions: positions.map(({ position }) => position),
     recentActivity: listRecentActivity(chains),
     provider,
   };
@@ -61,12 +58,12 @@ export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotD
 
 type Valued = Pick<ValuedChain, "tokens" | "positions">;
 
-function chainSummary(chain: ValuedChain): ChainSummary {
-  return { chain: chain.data.chain.slug, ...totals(chain) };
+function summarizeChain(chain: ValuedChain): ChainSummary {
+  return { chain: chain.data.chain.slug, ...computeTotals(chain) };
 }
 
-function totals({ tokens, positions }: Valued): Omit<ChainSummary, "chain"> {
-  const counted = tokens.filter(counts);
+function computeTotals({ tokens, positions }: Valued): Omit<ChainSummary, "chain"> {
+  const counted = tokens.filter(isCounted);
   const priced = counted.filter(({ value }) => value !== null);
   return {
     totalValueUsd: formatUsdValue(sumKnownValues([...counted, ...positions].map(({ value }) => value))),
@@ -76,23 +73,22 @@ function totals({ tokens, positions }: Valued): Omit<ChainSummary, "chain"> {
   };
 }
 
-/** What is held in stablecoins, in the wallet and in positions, less what is owed in them. */
-function stablecoinTotal({ tokens, positions }: Valued): string | null {
-  const held = tokens.filter((token) => token.isStablecoin && counts(token)).map(({ value }) => value);
-  return formatUsdValue(
-    sumKnownValues([...held, ...positions.flatMap(({ stablecoinValues: stableValues }) => stableValues)]),
-  );
+/** Stablecoins in the wallet and in positions, less stablecoin debt. */
+function computeStablecoinTotal({ tokens, positions }: Valued): string | null {
+  const inWallet = tokens.filter((token) => token.isStablecoin && isCounted(token)).map(({ value }) => value);
+  const inPositions = positions.flatMap(({ stablecoinValues }) => stablecoinValues);
+  return formatUsdValue(sumKnownValues([...inWallet, ...inPositions]));
 }
 
-function topHoldings(tokens: readonly ValuedToken[]): readonly TopHolding[] {
+function listTopHoldings(tokens: readonly ValuedToken[]): readonly TopHolding[] {
   return tokens
-    .filter(counts)
+    .filter(isCounted)
     .flatMap(({ token: { chain, contract, symbol, name, valueUsd } }) =>
       valueUsd === null ? [] : [{ chain, contract, symbol, name, valueUsd }],
     )
     .slice(0, TOP_HOLDINGS_MAX);
 }
 
-function counts({ spamReasons }: ValuedToken): boolean {
+function isCounted({ spamReasons }: ValuedToken): boolean {
   return spamReasons.length === 0;
 }

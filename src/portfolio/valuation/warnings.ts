@@ -1,64 +1,67 @@
-// What a careful reader must know about one chain, in sentences; names of tokens stay out, for anyone may choose them.
+// The warnings about one chain. They never contain token names, because anyone may choose those.
 import type { ValuedChain, ValuedToken } from "./value-chain.ts";
 
-// A wallet that was sent thousands of broken tokens must not drown what matters.
-const WARNINGS_HEARD_MAX = 25;
-// A sentence that nobody can read warns nobody; the list of tokens itself is complete.
+// A wallet with thousands of broken tokens must not drown the important warnings.
+const READER_WARNINGS_MAX = 25;
+// Keeps a warning readable; the list of tokens in the response is complete.
 const ADDRESSES_MAX = 50;
 
 export function describeChainWarnings({
-  data: parts,
+  data,
   tokens,
   positions,
-  shownAsReceiptTokens: yielding,
+  shownAsReceiptTokens,
 }: ValuedChain): readonly string[] {
-  const { chain, block, warnings } = parts;
+  const { chain, block, warnings } = data;
   const counted = tokens.filter(({ spamReasons }) => spamReasons.length === 0);
-  const withoutDecimals = counted.filter(({ token: shown }) => shown.decimals === null);
-  const unpriced = counted.filter(({ token: shown }) => shown.decimals !== null && shown.priceUsd === null);
+  const withoutDecimals = counted.filter(({ token }) => token.decimals === null);
+  const unpriced = counted.filter(({ token }) => token.decimals !== null && token.priceUsd === null);
   const unvalued = positions.filter(({ value }) => value === null);
   return [
     `${chain.name} was read at block ${block.number} (${block.hash}).`,
-    ...capped(chain.name, warnings),
-    ...about(unpriced, `have no known price on ${chain.name} and are missing in its totals`),
-    ...about(withoutDecimals, `do not state their decimals on ${chain.name}: only the raw balance is known`),
+    ...limitWarnings(chain.name, warnings),
+    ...describeTokens(unpriced, `have no known price on ${chain.name} and are missing in its totals`),
+    ...describeTokens(
+      withoutDecimals,
+      `do not state their decimals on ${chain.name}: only the raw balance is known`,
+    ),
     ...unvalued.map(
-      ({ position: shown }) =>
-        `A position in ${shown.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
+      ({ position }) =>
+        `A position in ${position.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
     ),
-    ...yielding.map(
+    ...shownAsReceiptTokens.map(
       ({ protocol }) =>
-        `Positions in ${protocol} on ${chain.name} can not be valued in full: their receipt tokens, which can, are shown as tokens instead.`,
+        `Positions in ${protocol} on ${chain.name} cannot be valued in full: their receipt tokens, which can, are shown as tokens instead.`,
     ),
-    ...spamWarnings(chain.name, tokens),
+    ...describeSpam(chain.name, tokens),
   ];
 }
 
-function capped(chainName: string, warnings: readonly string[]): readonly string[] {
+function limitWarnings(chainName: string, warnings: readonly string[]): readonly string[] {
   const distinct = [...new Set(warnings)];
-  const left = distinct.length - WARNINGS_HEARD_MAX;
-  if (left <= 0) return distinct;
+  const omitted = distinct.length - READER_WARNINGS_MAX;
+  if (omitted <= 0) return distinct;
   return [
-    ...distinct.slice(0, WARNINGS_HEARD_MAX),
-    `${left} more warnings about ${chainName} are left out here.`,
+    ...distinct.slice(0, READER_WARNINGS_MAX),
+    `${omitted} more warnings about ${chainName} are left out here.`,
   ];
 }
 
-function about(tokens: readonly ValuedToken[], what: string): readonly string[] {
-  return tokens.length === 0 ? [] : [`These tokens ${what}: ${addresses(tokens)}.`];
+function describeTokens(tokens: readonly ValuedToken[], what: string): readonly string[] {
+  return tokens.length === 0 ? [] : [`These tokens ${what}: ${formatAddresses(tokens)}.`];
 }
 
-/** One sentence a reason, so that their number does not grow with the spam. */
-function spamWarnings(chainName: string, tokens: readonly ValuedToken[]): readonly string[] {
+/** One warning per reason, so that their number does not grow with the spam. */
+function describeSpam(chainName: string, tokens: readonly ValuedToken[]): readonly string[] {
   const reasons = new Set(tokens.flatMap(({ spamReasons }) => spamReasons));
   return [...reasons].sort().map((reason) => {
-    const meant = tokens.filter(({ spamReasons }) => spamReasons.includes(reason));
-    return `Taken for spam on ${chainName} and not counted: ${addresses(meant)}. ${reason}`;
+    const matching = tokens.filter(({ spamReasons }) => spamReasons.includes(reason));
+    return `Classified as spam on ${chainName} and not counted: ${formatAddresses(matching)}. ${reason}`;
   });
 }
 
-function addresses(tokens: readonly ValuedToken[]): string {
-  const shown = tokens.slice(0, ADDRESSES_MAX).map(({ token: shown }) => shown.contract ?? "the native coin");
-  const left = tokens.length - shown.length;
-  return left > 0 ? `${shown.join(", ")} and ${left} more` : shown.join(", ");
+function formatAddresses(tokens: readonly ValuedToken[]): string {
+  const named = tokens.slice(0, ADDRESSES_MAX).map(({ token }) => token.contract ?? "the native coin");
+  const omitted = tokens.length - named.length;
+  return omitted > 0 ? `${named.join(", ")} and ${omitted} more` : named.join(", ");
 }

@@ -1,4 +1,4 @@
-// The provider `alchemy` before a local server that answers with the recorded pages, or as a test tells it to.
+// The provider `alchemy` against a local server that returns recorded pages, or what the test provides.
 import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../../src/lib/clock.ts";
@@ -28,14 +28,14 @@ export async function openAlchemyVendor(
   vendor: AlchemyResponses = {},
   options: Partial<AlchemyOptions> = {},
 ) {
-  let asked = 0;
+  let tokenRequests = 0;
   const slept: number[] = [];
   const clock: Clock = { nowMs: () => 0, sleep: async (ms) => void slept.push(ms) };
   const server = await startVendorServer(({ path, body }: VendorRequest): VendorResponse => {
     const parsed = JSON.parse(body) as Record<string, unknown>;
     if (path.startsWith("/data/")) {
-      asked += 1;
-      return vendor.tokens?.(parsed, asked) ?? recordedTokens(parsed);
+      tokenRequests += 1;
+      return vendor.tokens?.(parsed, tokenRequests) ?? recordedTokens(parsed);
     }
     const [filter] = parsed.params as [Record<string, unknown>];
     return vendor.transfers?.(filter) ?? recordedTransfers(filter);
@@ -56,7 +56,7 @@ function recordedTransfers(filter: Record<string, unknown>): VendorResponse {
   return { text: fixture("fromAddress" in filter ? "transfers-from" : "transfers-to") };
 }
 
-/** The node itself is never asked: it may as well be gone. */
+/** Alchemy replaces the node, so the node may be down. */
 export function alchemyChain(chainId = 8453): PinnedChain {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp: 1_763_164_801 };
   return openFailingChain({ chain: makeChainConfig("base", chainId), block, calls: [] });

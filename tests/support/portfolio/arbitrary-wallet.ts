@@ -1,4 +1,4 @@
-// Wallets of any balances, decimals, prices and positions, for properties of what is made of them.
+// Arbitrary wallets with any balances, decimals, prices and positions, for property tests.
 import fc from "fast-check";
 import type { Decimal } from "../../../src/lib/decimal.ts";
 import {
@@ -10,7 +10,7 @@ import {
 import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import {
   makeChainConfig,
-  makeChainParts,
+  makeChainData,
   makeListedToken,
   makePosition,
   numberedContract,
@@ -18,11 +18,11 @@ import {
 
 const TOKENS = 8;
 const tokens = Array.from({ length: TOKENS }, (_, index) => makeListedToken(index + 1, `T${index}`));
-const book = (slug: string, chainId: number) =>
+const chainConfig = (slug: string, chainId: number) =>
   makeChainConfig(slug, chainId, tokens.slice(2), {
     stablecoins: new Set([numberedContract(3), numberedContract(4)]),
   });
-const books = [book("one", 1), book("two", 2), book("three", 3)];
+const chainConfigs = [chainConfig("one", 1), chainConfig("two", 2), chainConfig("three", 3)];
 
 const rawBalance = fc.oneof(fc.bigInt(0n, 10n), fc.bigInt(0n, 10n ** 20n), fc.bigInt(0n, 2n ** 256n - 1n));
 const decimals = fc.option(fc.oneof(fc.integer({ min: 0, max: 18 }), fc.integer({ min: 0, max: 255 })));
@@ -46,7 +46,7 @@ const positions: fc.Arbitrary<ProtocolPosition[]> = fc.uniqueArray(
       kind: fc.constantFrom("supplied" as const, "borrowed" as const, "liquidity" as const),
       name: fc.string({ maxLength: 3 }),
       assets: holdings(2),
-      replaces: fc.array(fc.integer({ min: 1, max: TOKENS }).map(numberedContract), { maxLength: 2 }),
+      receiptTokens: fc.array(fc.integer({ min: 1, max: TOKENS }).map(numberedContract), { maxLength: 2 }),
     })
     .map(makePosition),
   { selector: ({ name }) => name, maxLength: 4 },
@@ -65,10 +65,8 @@ function keyOf(token: number): AssetKey {
 /** Some of three chains with the same eight tokens, two of them unlisted and two of them stablecoins. */
 export const walletArbitrary: fc.Arbitrary<ChainData[]> = fc
   .tuple(
-    ...books.map((chain) =>
-      fc
-        .record({ holdings: holdings(TOKENS), positions, prices })
-        .map((parts) => makeChainParts(chain, parts)),
+    ...chainConfigs.map((chain) =>
+      fc.record({ holdings: holdings(TOKENS), positions, prices }).map((data) => makeChainData(chain, data)),
     ),
   )
   .chain((chains) => fc.shuffledSubarray(chains, { minLength: 1 }));

@@ -1,4 +1,4 @@
-// Small chains, holdings and ports in memory, for tests of what the portfolio makes of them.
+// In-memory chains, holdings and positions for portfolio tests.
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
@@ -56,7 +56,7 @@ export function makeChainConfig(
 
 const block = { number: 7, hash: `0x${"ab".repeat(32)}`, timestamp: 1_700_000_000 } as const;
 
-export function makeChainParts(chain: ChainConfig, more: Partial<ChainData> = {}): ChainData {
+export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {}): ChainData {
   return {
     chain,
     block,
@@ -91,20 +91,23 @@ export function makePosition(more: Partial<ProtocolPosition>): ProtocolPosition 
   };
 }
 
-/** A chain that can be pinned and nothing else: whoever reads it in these tests is a double as well. */
-export function makeChainAccess(
-  chain: ChainConfig,
-  pinned: (signal: AbortSignal) => void = () => {},
-): PortfolioChain {
-  const unread = () => Promise.reject(new Error("nothing is read from this chain"));
+type ChainAccessOptions = {
+  readonly onPin?: () => void;
+  readonly read?: PinnedChain["read"];
+};
+
+/** A chain whose contracts return nothing, so that tokens keep the names of their lists; no other read is allowed. */
+export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions = {}): PortfolioChain {
+  const { onPin = () => {}, read = async (calls) => calls.map(() => null) } = options;
+  const fail = () => Promise.reject(new Error("unexpected read from this chain"));
   const at: PinnedChain = {
-    ...{ chain, block, read: unread, callWithOverride: unread, nativeBalance: unread },
-    ...{ transfers: unread, timestamps: unread },
+    ...{ chain, block, read, callWithOverride: fail, nativeBalance: fail },
+    ...{ transfers: fail, timestamps: fail },
   };
   return {
     chain,
-    pin: async (signal) => {
-      pinned(signal);
+    pin: async () => {
+      onPin();
       return at;
     },
   };
@@ -120,7 +123,7 @@ export type Deferred<T> = {
   reject(reason: unknown): void;
 };
 
-/** A promise that ends when the test says so. */
+/** A promise that the test settles. */
 export function createDeferred<T>(): Deferred<T> {
   let settle: Omit<Deferred<T>, "promise"> = { resolve: () => {}, reject: () => {} };
   const promise = new Promise<T>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// A real chain with its node watched, and the portfolio's view of it with the token list of a test.
+// A real chain behind faulty nodes, and the portfolio's access to it with the token list of a test.
 
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
@@ -14,7 +14,7 @@ import { createTestRpc } from "../nodes/test-rpc.ts";
 export type PortfolioStage = {
   readonly chain: LocalChain;
   readonly wallet: Hex;
-  /** A node of its own in front of the chain, by default an honest one. */
+  /** A separate node in front of the chain, honest by default. */
   node(plan?: (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null): Promise<FaultyNode>;
   port(node: FaultyNode, tokens?: readonly Hex[]): PortfolioChain;
 };
@@ -62,8 +62,8 @@ function listedToken(contract: Hex, index: number): ListedToken {
   return { contract, symbol: `T${index}`, name: `Token ${index}`, decimals: 18, logo: null };
 }
 
-/** How nodes without state overrides answer a call that has one. */
+/** The fault plan of a node without state overrides. */
 export function rejectStateOverrides(calls: readonly NodeRpcCall[]): NodeFaultInjection | null {
-  const lends = calls.some(({ method, params }) => method === "eth_call" && params.length > 2);
-  return lends ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" } : null;
+  const overrides = calls.some(({ method, params }) => method === "eth_call" && params.length > 2);
+  return overrides ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" } : null;
 }

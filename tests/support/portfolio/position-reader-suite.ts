@@ -1,4 +1,4 @@
-// What every position reader must do, whatever it reads; each reader's test hands in its record.
+// The suite that every position reader passes; each reader's test provides its record.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
@@ -16,20 +16,20 @@ export type ReaderCase = {
   readonly chain: ChainConfig;
   readonly wallet: Hex;
   readonly holdings: readonly Holding[];
-  /** What the contracts answered for this wallet, and for calls that are not among them. */
+  /** Recorded results for this wallet, and the result of all other calls. */
   readonly calls: readonly RecordedCall[];
   readonly otherwise?: Hex;
   readonly expected: readonly ProtocolPosition[];
-  /** What they answer for a wallet that never touched the protocol, where that is not a revert. */
+  /** Results for a wallet that never used the protocol, unless they are reverts. */
   readonly emptyCalls?: readonly RecordedCall[];
-  /** "absence" for a reader that tells by a missing answer that a contract is none of its kind. */
-  readonly silence?: "absence";
+  /** "absence" for a reader that takes an empty result as a sign that the contract is of another kind. */
+  readonly emptyResult?: "absence";
   readonly roundsMax: number;
-  /** Calls that a node counts; a bundle is one. */
+  /** Calls that a node counts; a multicall is one. */
   readonly requestsMax: number;
 };
 
-const STRANGER: Hex = `0x${"5e".repeat(20)}`;
+const OTHER_WALLET: Hex = `0x${"5e".repeat(20)}`;
 const UNKNOWN_CHAIN_ID = 999_999_999;
 
 const GARBAGE: Readonly<Record<string, Hex>> = {
@@ -39,32 +39,32 @@ const GARBAGE: Readonly<Record<string, Hex>> = {
   huge: `0x${"ff".repeat(32)}`,
 };
 
-export function describePositionReader(given: ReaderCase): void {
-  const { reader, wallet, holdings, chain } = given;
+export function describePositionReader(testCase: ReaderCase): void {
+  const { reader, wallet, holdings, chain } = testCase;
   const signal = new AbortController().signal;
   const record: ChainRecord = {
     chain,
-    calls: given.calls,
-    ...(given.otherwise ? { otherwise: given.otherwise } : {}),
+    calls: testCase.calls,
+    ...(testCase.otherwise ? { otherwise: testCase.otherwise } : {}),
   };
-  const ask = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>
+  const read = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>
     reader.read({ at, wallet: of, holdings: held }, signal);
 
-  describe("as every position reader", () => {
-    it("finds exactly what was recorded, without a warning", async () => {
-      expect(await ask()).toEqual({ positions: given.expected, warnings: [] });
+  describe("like every position reader", () => {
+    it("finds exactly the recorded positions, without a warning", async () => {
+      expect(await read()).toEqual({ positions: testCase.expected, warnings: [] });
     });
 
     it.each([null, "0x"] as const)(
-      "finds the same where Multicall3 answers %s",
+      "finds the same when Multicall3 returns %s",
       async (insteadOfMulticall) => {
         const at = openRecordedChain({ ...record, insteadOfMulticall });
-        expect(await ask(at)).toEqual({ positions: given.expected, warnings: [] });
+        expect(await read(at)).toEqual({ positions: testCase.expected, warnings: [] });
       },
     );
 
-    it("names itself in each position, and holds positive amounts only", async () => {
-      for (const { protocol, assets } of (await ask()).positions) {
+    it("sets its protocol in each position and returns positive amounts only", async () => {
+      for (const { protocol, assets } of (await read()).positions) {
         expect(protocol).toBe(reader.protocol);
         expect(assets.length).toBeGreaterThan(0);
         expect(assets.every(({ rawBalance }) => typeof rawBalance === "bigint" && rawBalance > 0n)).toBe(
@@ -75,28 +75,28 @@ export function describePositionReader(given: ReaderCase): void {
 
     it("needs few round trips and few requests", async () => {
       const at = openRecordedChain(record);
-      await ask(at);
-      expect(at.rounds.length).toBeLessThanOrEqual(given.roundsMax);
-      expect(at.requests.flat().length).toBeLessThanOrEqual(given.requestsMax);
+      await read(at);
+      expect(at.rounds.length).toBeLessThanOrEqual(testCase.roundsMax);
+      expect(at.requests.flat().length).toBeLessThanOrEqual(testCase.requestsMax);
       expect(at.rounds.every((round) => round.length > 0)).toBe(true);
     });
 
     it("finds nothing for an empty wallet, in one round trip at most", async () => {
-      const at = openRecordedChain({ ...record, calls: given.emptyCalls ?? [] });
-      expect(await ask(at, STRANGER, [])).toEqual({ positions: [], warnings: [] });
+      const at = openRecordedChain({ ...record, calls: testCase.emptyCalls ?? [] });
+      expect(await read(at, OTHER_WALLET, [])).toEqual({ positions: [], warnings: [] });
       expect(at.rounds.length).toBeLessThanOrEqual(1);
     });
 
-    it("finds nothing on an unknown chain, and asks nothing there", async () => {
+    it("finds nothing on an unknown chain, without a request", async () => {
       const unknown = { ...chain, chainId: UNKNOWN_CHAIN_ID, tokens: new Map() };
       const at = openRecordedChain({ ...record, chain: unknown });
-      expect(await ask(at)).toEqual({ positions: [], warnings: [] });
+      expect(await read(at)).toEqual({ positions: [], warnings: [] });
       expect(at.rounds).toEqual([]);
     });
 
     it("rejects when the node fails, in whichever round trip", async () => {
       const full = openRecordedChain(record);
-      await ask(full);
+      await read(full);
       for (const failing of full.rounds.keys()) {
         const at = openRecordedChain(record);
         const broken = {
@@ -112,46 +112,49 @@ export function describePositionReader(given: ReaderCase): void {
       }
     });
 
-    it("stops when it is told to", async () => {
+    it("rejects when its signal is aborted", async () => {
       const at = openRecordedChain(record);
       await expect(reader.read({ at, wallet, holdings }, AbortSignal.abort())).rejects.toThrow();
     });
 
     it.each(Object.entries(GARBAGE))(
-      "finds nothing and says so when all answers are %s",
+      "finds nothing and warns when all results are %s",
       async (_, garbage) => {
-        const { positions, warnings } = await ask(openRecordedChain({ ...record, spoil: () => garbage }));
+        const { positions, warnings } = await read(openRecordedChain({ ...record, spoil: () => garbage }));
         expect(positions).toEqual([]);
         expect(warnings.length).toBeGreaterThan(0);
       },
     );
 
     it.each(Object.entries({ ...GARBAGE, nothing: "0x", "a revert": null } as const))(
-      "makes no amount up when one answer is %s",
+      "invents no amount when one result is %s",
       async (_, garbage) => {
-        const truth = amountsOf(given.expected);
-        const silent = garbage === null || garbage === "0x";
-        const excused = silent && given.silence === "absence";
-        const asked = openRecordedChain(record);
-        await ask(asked);
-        for (const one of asked.rounds.flat()) {
-          const spoil: ChainRecord["spoil"] = (call, answer) =>
-            call.to === one.to && call.data === one.data ? garbage : answer;
-          const { positions, warnings } = await ask(openRecordedChain({ ...record, spoil }));
+        const expected = amountsOf(testCase.expected);
+        const isEmpty = garbage === null || garbage === "0x";
+        const excused = isEmpty && testCase.emptyResult === "absence";
+        const complete = openRecordedChain(record);
+        await read(complete);
+        for (const target of complete.rounds.flat()) {
+          const spoil: ChainRecord["spoil"] = (call, result) =>
+            call.to === target.to && call.data === target.data ? garbage : result;
+          const { positions, warnings } = await read(openRecordedChain({ ...record, spoil }));
           const found = amountsOf(positions);
-          expect(truth).toEqual(expect.arrayContaining(found));
-          if (found.length < truth.length && !excused) expect(warnings.length).toBeGreaterThan(0);
+          expect(expected).toEqual(expect.arrayContaining(found));
+          if (found.length < expected.length && !excused) expect(warnings.length).toBeGreaterThan(0);
         }
       },
     );
   });
 }
 
-/** Names may get lost with a broken answer; what is owned must not change. */
+/** Without names: a broken result may lose those, but must not change amounts. */
 function amountsOf(positions: readonly ProtocolPosition[]): string[] {
-  return positions.map(({ kind, contract, receiptTokens: replaces, assets }) =>
-    [kind, contract, ...replaces, ...assets.map((asset) => `${asset.contract} ${asset.rawBalance}`)].join(
-      " ",
-    ),
+  return positions.map(({ kind, contract, receiptTokens, assets }) =>
+    [
+      kind,
+      contract,
+      ...receiptTokens,
+      ...assets.map((asset) => `${asset.contract} ${asset.rawBalance}`),
+    ].join(" "),
   );
 }

@@ -1,9 +1,8 @@
-// A wallet on Aave v3 Base: two supplies, one debt, and a supply in a reserve newer than the data files.
+// A wallet on Aave v3 Base: two supplies, one debt, and a supply in a reserve that the data files lack.
 import type { Hex } from "../../../lib/hex.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { aaveBase } from "./markets/base.ts";
 
-export const AAVE_WALLET: Hex = "0x1111111111111111111111111111111111111111";
 export const BASE_WETH = fixtureToken(
   "0x4200000000000000000000000000000000000006",
   "WETH",
@@ -24,13 +23,13 @@ const BALANCE = "balanceOf(address) view returns (uint256)";
 const LIST = "getReservesList() view returns (address[])";
 const known = aaveBase.reserves.map(({ underlying }) => underlying);
 
-/** What the pool lists when it has no reserve but those of the data file. */
+/** The pool's list when it has only the reserves of the data file. */
 export const knownReservesCall = { to: aaveBase.pool, function: LIST, args: [], result: known };
 
 export const knownPositionCalls = [
-  { to: A_WETH, function: BALANCE, args: [AAVE_WALLET], result: 2_500000000000001234n },
-  { to: A_USDC, function: BALANCE, args: [AAVE_WALLET], result: 1_000_000001n },
-  { to: DEBT_USDC, function: BALANCE, args: [AAVE_WALLET], result: 3_141_592653n },
+  { to: A_WETH, function: BALANCE, args: [FIXTURE_WALLET], result: 2_500000000000001234n },
+  { to: A_USDC, function: BALANCE, args: [FIXTURE_WALLET], result: 1_000_000001n },
+  { to: DEBT_USDC, function: BALANCE, args: [FIXTURE_WALLET], result: 3_141_592653n },
 ];
 
 export const aaveCalls = [
@@ -47,8 +46,8 @@ export const aaveCalls = [
       ...[0n, 123n, 0n, 0n],
     ],
   },
-  { to: NEW_A_TOKEN, function: BALANCE, args: [AAVE_WALLET], result: 777n },
-  { to: NEW_DEBT_TOKEN, function: BALANCE, args: [AAVE_WALLET], result: 0n },
+  { to: NEW_A_TOKEN, function: BALANCE, args: [FIXTURE_WALLET], result: 777n },
+  { to: NEW_DEBT_TOKEN, function: BALANCE, args: [FIXTURE_WALLET], result: 0n },
   { to: NEW_UNDERLYING, function: "symbol() view returns (string)", args: [], result: "NEW" },
   { to: NEW_UNDERLYING, function: "name() view returns (string)", args: [], result: "New Reserve" },
   { to: NEW_UNDERLYING, function: "decimals() view returns (uint8)", args: [], result: 8 },

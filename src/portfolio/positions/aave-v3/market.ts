@@ -1,4 +1,4 @@
-// One Aave v3 market: its pool, its oracle, and the tokens that stand for supply and debt of each reserve.
+// One Aave v3 market: its pool, its oracle, and the supply and debt tokens of each reserve.
 import type { Hex } from "../../../lib/hex.ts";
 
 export type AaveReserve = {
@@ -12,6 +12,6 @@ export type AaveMarket = {
   readonly name: string;
   readonly pool: Hex;
   readonly oracle: Hex;
-  /** Those known beforehand; the pool is asked whether there are more. */
+  /** As of the data file; the reader checks the pool for newer ones. */
   readonly reserves: readonly AaveReserve[];
 };

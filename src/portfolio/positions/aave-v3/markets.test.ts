@@ -1,7 +1,7 @@
-// The Aave data files say what the address book says.
+// The Aave data files match the published address book.
 import * as book from "@bgd-labs/aave-address-book";
 import { describe, expect, it } from "vitest";
-import { AAVE_MARKETS } from "./markets.ts";
+import { AAVE_V3_MARKETS } from "./markets.ts";
 
 type Entry = {
   readonly CHAIN_ID: number;
@@ -15,7 +15,7 @@ type Entry = {
 const SUPPORTED = [1, 10, 137, 8453, 42161];
 
 describe("Aave markets", () => {
-  it("are all v3 markets of the five chains, with every reserve", () => {
+  it("include every v3 market and reserve of the five chains", () => {
     const published = Object.entries(book)
       .filter(([name]) => name.startsWith("AaveV3"))
       .map(([, market]) => market as unknown as Entry)
@@ -30,7 +30,7 @@ describe("Aave markets", () => {
           debtToken: V_TOKEN.toLowerCase(),
         })),
       ]);
-    const ours = [...AAVE_MARKETS].flatMap(([chainId, markets]) =>
+    const ours = [...AAVE_V3_MARKETS].flatMap(([chainId, markets]) =>
       markets.map(({ pool, oracle, reserves }) => [chainId, pool, oracle, reserves]),
     );
     const byPool = (a: readonly unknown[], b: readonly unknown[]) =>
@@ -38,8 +38,8 @@ describe("Aave markets", () => {
     expect([...ours].sort(byPool)).toEqual([...published].sort(byPool));
   });
 
-  it("begin with the main market of the chain, whose oracle is asked", () => {
-    const main = [...AAVE_MARKETS.values()].map(([market]) => market?.pool);
+  it("start with the main market of the chain, whose oracle is the price source", () => {
+    const main = [...AAVE_V3_MARKETS.values()].map(([market]) => market?.pool);
     const { AaveV3Ethereum, AaveV3Optimism, AaveV3Polygon, AaveV3Base, AaveV3Arbitrum } = book;
     expect(main).toEqual(
       [AaveV3Ethereum, AaveV3Optimism, AaveV3Polygon, AaveV3Base, AaveV3Arbitrum].map(({ POOL }) =>
@@ -49,13 +49,13 @@ describe("Aave markets", () => {
   });
 
   it("list each asset once", () => {
-    for (const { name, reserves } of [...AAVE_MARKETS.values()].flat()) {
+    for (const { name, reserves } of [...AAVE_V3_MARKETS.values()].flat()) {
       expect(new Set(reserves.map(({ underlying }) => underlying)).size, name).toBe(reserves.length);
     }
   });
 
-  it("let no token stand for two positions", () => {
-    for (const [chainId, markets] of AAVE_MARKETS) {
+  it("never use one token for two positions", () => {
+    for (const [chainId, markets] of AAVE_V3_MARKETS) {
       const tokens = markets.flatMap(({ reserves }) =>
         reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
       );

@@ -1,4 +1,4 @@
-// The Aave v3 markets by chain id; the first of a chain is its main market, whose oracle prices assets.
+// The Aave v3 markets by chain id. The first of a chain is its main market, whose oracle is a price source.
 import type { AaveMarket } from "./market.ts";
 import { aaveArbitrum } from "./markets/arbitrum.ts";
 import { aaveBase } from "./markets/base.ts";
@@ -9,7 +9,7 @@ import { aaveEthereumLido } from "./markets/ethereum-lido.ts";
 import { aaveOptimism } from "./markets/optimism.ts";
 import { aavePolygon } from "./markets/polygon.ts";
 
-export const AAVE_MARKETS: ReadonlyMap<number, readonly AaveMarket[]> = new Map([
+export const AAVE_V3_MARKETS: ReadonlyMap<number, readonly AaveMarket[]> = new Map([
   [1, [aaveEthereum, aaveEthereumLido, aaveEthereumEtherFi, aaveEthereumHorizon]],
   [10, [aaveOptimism]],
   [137, [aavePolygon]],

@@ -1,24 +1,16 @@
-// Aave v3: the shared suite, and reserves newer than the data files.
+// Aave v3: the shared suite, and reserves that the data files lack.
 import { describe, expect, it } from "vitest";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import { FIXTURE_WALLET } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
-import { AAVE_MARKETS } from "./markets.ts";
-import { aaveV3Reader } from "./reader.ts";
+import { AAVE_V3_MARKETS } from "./markets.ts";
+import { createAaveV3Reader } from "./reader.ts";
 
-const {
-  A_USDC,
-  A_WETH,
-  BASE_USDC,
-  BASE_WETH,
-  DEBT_USDC,
-  NEW_A_TOKEN,
-  NEW_UNDERLYING,
-  AAVE_WALLET: WALLET,
-} = fixture;
+const { A_USDC, A_WETH, BASE_USDC, BASE_WETH, DEBT_USDC, NEW_A_TOKEN, NEW_UNDERLYING } = fixture;
 const ZERO = `0x${"00".repeat(32)}` as const;
 const signal = new AbortController().signal;
-const reader = aaveV3Reader(AAVE_MARKETS);
+const reader = createAaveV3Reader(AAVE_V3_MARKETS);
 const chain = fixture.aaveChainConfig;
 const common = { protocol: "aave-v3" } as const;
 const known = [
@@ -69,7 +61,7 @@ describe("Aave v3", () => {
   describePositionReader({
     reader,
     chain,
-    wallet: WALLET,
+    wallet: FIXTURE_WALLET,
     holdings: [],
     calls: fixture.aaveCalls,
     otherwise: ZERO,
@@ -79,30 +71,30 @@ describe("Aave v3", () => {
     requestsMax: 6,
   });
 
-  it("needs one round trip where the pool has no new reserve", async () => {
+  it("needs one round trip when the pool has no new reserve", async () => {
     const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
     const at = openRecordedChain({ chain, calls, otherwise: ZERO });
-    expect(await reader.read({ at, wallet: WALLET, holdings: [] }, signal)).toEqual({
+    expect(await reader.read({ at, wallet: FIXTURE_WALLET, holdings: [] }, signal)).toEqual({
       positions: known,
       warnings: [],
     });
     expect(at.rounds.length).toBe(1);
   });
 
-  it("prefers what a held token said of itself to the lists", async () => {
+  it("prefers the metadata of a held token to the lists", async () => {
     const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
     const at = openRecordedChain({ chain, calls, otherwise: ZERO });
-    const holdings = [{ ...BASE_WETH, name: "Wrapped Ether of the chain", rawBalance: 1n }];
-    const { positions } = await reader.read({ at, wallet: WALLET, holdings }, signal);
-    expect(positions[0]?.assets[0]?.name).toBe("Wrapped Ether of the chain");
+    const holdings = [{ ...BASE_WETH, name: "Wrapped Ether from the chain", rawBalance: 1n }];
+    const { positions } = await reader.read({ at, wallet: FIXTURE_WALLET, holdings }, signal);
+    expect(positions[0]?.assets[0]?.name).toBe("Wrapped Ether from the chain");
   });
 
-  it("shows what could be read when one balance could not, and counts the rest", async () => {
+  it("returns the readable balances and counts the others in a warning", async () => {
     const calls = [...fixture.knownPositionCalls, fixture.knownReservesCall];
-    const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
-      call.to === A_WETH ? null : answer;
+    const spoil = (call: { to: string }, result: `0x${string}` | null) =>
+      call.to === A_WETH ? null : result;
     const at = openRecordedChain({ chain, calls, otherwise: ZERO, spoil });
-    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    const { positions, warnings } = await reader.read({ at, wallet: FIXTURE_WALLET, holdings: [] }, signal);
     expect(positions).toEqual(known.slice(1));
     expect(warnings).toEqual(["Aave v3 balances on Base that could not be read and are missing: 1."]);
   });

@@ -1,9 +1,8 @@
 // A wallet in two Compound v3 markets of Base: base asset supplied in one, a loan against two collaterals in another.
 import type { Hex } from "../../../lib/hex.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
-import { COMET_MARKETS } from "./markets.ts";
+import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import { COMPOUND_V3_MARKETS } from "./markets.ts";
 
-export const COMET_WALLET: Hex = "0x1111111111111111111111111111111111111111";
 export const COMET_USDC = fixtureToken("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
 export const COMET_WETH = fixtureToken(
   "0x4200000000000000000000000000000000000006",
@@ -26,7 +25,7 @@ const ASSET_INFO =
 const COLLATERAL = "userCollateral(address, address) view returns (uint128, uint128)";
 const FEED: Hex = "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70";
 
-/** The account of somebody who never used a market. */
+/** The account of a wallet that never used the market. */
 export function emptyAccountCalls(comet: Hex, wallet: Hex) {
   return account(comet, wallet, { supplied: 0n, borrowed: 0n, principal: 0n, assetsIn: 0, more: 0 });
 }
@@ -47,25 +46,25 @@ function collateral(index: number, asset: Hex, balance: bigint) {
   const factors = [scale, (scale * 8n) / 10n, (scale * 85n) / 100n, (scale * 95n) / 100n, 10n ** 24n];
   return [
     { to: USDC_COMET, function: ASSET_INFO, args: [index], result: [index, asset, FEED, ...factors] },
-    { to: USDC_COMET, function: COLLATERAL, args: [COMET_WALLET, asset], result: [balance, 0n] },
+    { to: USDC_COMET, function: COLLATERAL, args: [FIXTURE_WALLET, asset], result: [balance, 0n] },
   ];
 }
 
-export const otherComets = (COMET_MARKETS.get(8453) ?? [])
+export const otherComets = (COMPOUND_V3_MARKETS.get(8453) ?? [])
   .map(({ comet }) => comet)
   .filter((comet) => comet !== USDC_COMET && comet !== WETH_COMET);
 
 export const cometCalls = [
-  ...otherComets.flatMap((comet) => emptyAccountCalls(comet, COMET_WALLET)),
-  ...account(WETH_COMET, COMET_WALLET, {
+  ...otherComets.flatMap((comet) => emptyAccountCalls(comet, FIXTURE_WALLET)),
+  ...account(WETH_COMET, FIXTURE_WALLET, {
     supplied: 4_000000000000000007n,
     borrowed: 0n,
     principal: 3_900000000000000000n,
     assetsIn: 0,
     more: 0,
   }),
-  // Collateral 0 stands in the first bits, collateral 17 in the byte that markets with many collaterals use.
-  ...account(USDC_COMET, COMET_WALLET, {
+  // Collateral 0 is in the first bits, collateral 17 in the byte for markets with many collaterals.
+  ...account(USDC_COMET, FIXTURE_WALLET, {
     supplied: 0n,
     borrowed: 2_000_123456n,
     principal: -1_950_000000n,

@@ -1,10 +1,10 @@
-// The Compound v3 markets ("Comets") of each chain; the base asset and the collaterals are asked from the market.
+// The Compound v3 markets ("Comets") by chain id; the reader gets base asset and collaterals from the market itself.
 import type { Hex } from "../../../lib/hex.ts";
 
-export type CometMarket = { readonly name: string; readonly comet: Hex };
+export type CompoundV3Market = { readonly name: string; readonly comet: Hex };
 
 /** The proxy addresses that Compound's documentation lists for each network. */
-export const COMET_MARKETS: ReadonlyMap<number, readonly CometMarket[]> = new Map([
+export const COMPOUND_V3_MARKETS: ReadonlyMap<number, readonly CompoundV3Market[]> = new Map([
   [
     1,
     [

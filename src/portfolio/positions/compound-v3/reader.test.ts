@@ -1,15 +1,16 @@
-// Compound v3: the shared suite, and markets in use beside markets that are not.
+// Compound v3: the shared suite, unreadable markets, and the market data.
 import { describe, expect, it } from "vitest";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import { FIXTURE_WALLET } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
-import { COMET_MARKETS } from "./markets.ts";
-import { compoundV3Reader } from "./reader.ts";
+import { COMPOUND_V3_MARKETS } from "./markets.ts";
+import { createCompoundV3Reader } from "./reader.ts";
 
-const { CB_ETH, COMET_USDC: USDC, USDC_COMET, COMET_WALLET: WALLET, COMET_WETH: WETH, WETH_COMET } = fixture;
-const reader = compoundV3Reader(COMET_MARKETS);
+const { CB_ETH, COMET_USDC: USDC, USDC_COMET, COMET_WETH: WETH, WETH_COMET } = fixture;
+const reader = createCompoundV3Reader(COMPOUND_V3_MARKETS);
 const signal = new AbortController().signal;
-const STRANGER = `0x${"5e".repeat(20)}` as const;
+const OTHER_WALLET = `0x${"5e".repeat(20)}` as const;
 const markets = [...fixture.otherComets, USDC_COMET, WETH_COMET];
 const common = { protocol: "compound-v3", receiptTokens: [] } as const;
 
@@ -17,7 +18,7 @@ describe("Compound v3", () => {
   describePositionReader({
     reader,
     chain: fixture.cometChainConfig,
-    wallet: WALLET,
+    wallet: FIXTURE_WALLET,
     holdings: [],
     calls: fixture.cometCalls,
     expected: [
@@ -60,22 +61,22 @@ describe("Compound v3", () => {
         ],
       },
     ],
-    emptyCalls: markets.flatMap((comet) => fixture.emptyAccountCalls(comet, STRANGER)),
+    emptyCalls: markets.flatMap((comet) => fixture.emptyAccountCalls(comet, OTHER_WALLET)),
     roundsMax: 3,
     requestsMax: 6,
   });
 
-  it("says which market could not be read and shows the others", async () => {
-    const spoil = (call: { to: string }, answer: `0x${string}` | null) =>
-      call.to === USDC_COMET ? null : answer;
+  it("warns about a market that could not be read and returns the others", async () => {
+    const spoil = (call: { to: string }, result: `0x${string}` | null) =>
+      call.to === USDC_COMET ? null : result;
     const at = openRecordedChain({ chain: fixture.cometChainConfig, calls: fixture.cometCalls, spoil });
-    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    const { positions, warnings } = await reader.read({ at, wallet: FIXTURE_WALLET, holdings: [] }, signal);
     expect(positions.map(({ contract }) => contract)).toEqual([WETH_COMET]);
     expect(warnings).toEqual(["Balances in the Compound v3 market USDC on Base could not be read."]);
   });
 
-  it("knows each market once", () => {
-    for (const [, comets] of COMET_MARKETS) {
+  it("lists each market once", () => {
+    for (const [, comets] of COMPOUND_V3_MARKETS) {
       const addresses = comets.map(({ comet }) => comet);
       expect(new Set(addresses).size).toBe(addresses.length);
       expect(addresses.every((address) => /^0x[0-9a-f]{40}$/.test(address))).toBe(true);

@@ -9,12 +9,14 @@ import {
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder, readByMulticall } from "../../multicall.ts";
-import type { Holding, PositionKind, PositionReader, ProtocolPosition } from "../../types.ts";
-import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import type { CometMarket } from "./markets.ts";
+import { erc20 } from "../../tokens/erc20.ts";
+import type { Holding, PositionKind, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import type { CompoundV3Market } from "./markets.ts";
 
+const PROTOCOL = "compound-v3";
 const CALLS_PER_MARKET = 3;
-/** Principal, two tracking counters, the collateral bits 0 to 15, and bits 16 to 23 of markets with more. */
+/** Principal, two tracking counters, collateral bits 0 to 15, and bits 16 to 23 for markets with more. */
 const USER_BASIC_WORDS = 5;
 const ASSETS_IN_WORD = 3;
 const MORE_ASSETS_IN_WORD = 4;
@@ -24,111 +26,157 @@ const ASSET_INFO_WORDS = 8;
 const ASSET_INFO_ADDRESS_WORD = 1;
 const USER_COLLATERAL_WORDS = 2;
 
-const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
 const borrowBalanceOf = createCallEncoder("function borrowBalanceOf(address) view returns (uint256)");
 const userBasic = createCallEncoder("function userBasic(address)");
 const baseToken = createCallEncoder("function baseToken() view returns (address)");
 const getAssetInfo = createCallEncoder("function getAssetInfo(uint8)");
 const userCollateral = createCallEncoder("function userCollateral(address, address)");
 
-type Account = CometMarket & {
+/** A market that the wallet uses. */
+type Account = CompoundV3Market & {
   readonly supplied: bigint;
   readonly borrowed: bigint;
-  readonly collaterals: readonly number[];
+  /** Indexes of the collateral assets. */
+  readonly collateralIndexes: readonly number[];
 };
 type Collateral = { readonly account: Account; readonly asset: Hex };
+type AccountAssets = {
+  /** Accounts whose base asset could be read. */
+  readonly bases: ReadonlyMap<Account, Hex>;
+  readonly collaterals: readonly Collateral[];
+};
+type CollateralBalance = Collateral & { readonly balance: bigint };
 
-/** One round trip where there is nothing; two more for the assets and collateral balances of the markets in use. */
-export function compoundV3Reader(marketsOf: ReadonlyMap<number, readonly CometMarket[]>): PositionReader {
+/** What every step of one read needs. */
+type ReadContext = {
+  readonly query: PositionQuery;
+  readonly signal: AbortSignal;
+  /** Collects what could not be read. */
+  readonly warnings: string[];
+};
+
+/** One round trip for a wallet without positions; two more for the assets and collaterals of the markets in use. */
+export function createCompoundV3Reader(
+  marketsByChain: ReadonlyMap<number, readonly CompoundV3Market[]>,
+): PositionReader {
   return {
-    protocol: "compound-v3",
-    async read(question, signal) {
-      const { at, wallet } = question;
-      const markets = marketsOf.get(at.chain.chainId) ?? [];
+    protocol: PROTOCOL,
+    async read(query, signal) {
+      const markets = marketsByChain.get(query.at.chain.chainId) ?? [];
       if (markets.length === 0) return { positions: [], warnings: [] };
 
-      const warnings: string[] = [];
-      const incomplete = ({ name }: CometMarket, what: string) =>
-        warnings.push(`${what} in the Compound v3 market ${name} on ${at.chain.name} could not be read.`);
-
-      const first = await readByMulticall(
-        at,
-        markets.flatMap(({ comet }) =>
-          [balanceOf, borrowBalanceOf, userBasic].map((encode) => encode(comet, [wallet])),
-        ),
-        signal,
-      );
-      const accounts = markets.flatMap((market, index): Account[] => {
-        const [forSupply, forDebt, forBasic] = first.slice(index * CALLS_PER_MARKET);
-        const supplied = decodeTokenAmount(forSupply);
-        const borrowed = decodeTokenAmount(forDebt);
-        const collaterals = collateralsIn(decodeWords(forBasic, USER_BASIC_WORDS));
-        if (supplied === null || borrowed === null || collaterals === null) {
-          incomplete(market, "Balances");
-          return [];
-        }
-        const empty = supplied === 0n && borrowed === 0n && collaterals.length === 0;
-        return empty ? [] : [{ ...market, supplied, borrowed, collaterals }];
-      });
+      const context: ReadContext = { query, signal, warnings: [] };
+      const { warnings } = context;
+      const accounts = await readAccounts(context, markets);
       if (accounts.length === 0) return { positions: [], warnings };
-
-      const wanted = accounts.flatMap((account) => account.collaterals.map((index) => ({ account, index })));
-      const second = await readByMulticall(
-        at,
-        [
-          ...accounts.map(({ comet }) => baseToken(comet)),
-          ...wanted.map(({ account, index }) => getAssetInfo(account.comet, [index])),
-        ],
-        signal,
-      );
-      const collaterals = wanted.flatMap(({ account }, index): Collateral[] => {
-        const words = decodeWords(second[accounts.length + index], ASSET_INFO_WORDS);
-        const asset = wordToAddress(words?.[ASSET_INFO_ADDRESS_WORD]);
-        if (asset === null) incomplete(account, "A collateral");
-        return asset === null ? [] : [{ account, asset }];
-      });
-      const bases = new Map<Account, Hex>();
-      for (const [index, account] of accounts.entries()) {
-        const base = decodeAddress(second[index]);
-        if (base !== null) bases.set(account, base);
-        else if (account.supplied + account.borrowed > 0n) incomplete(account, "The base asset");
-      }
-
-      const inquiry = prepareAssetLookup(question, [
-        ...bases.values(),
-        ...collaterals.map(({ asset }) => asset),
-      ]);
-      const calls = [
-        ...collaterals.map(({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
-        ...inquiry.calls,
-      ];
-      const third = await readByMulticall(at, calls, signal);
-      const assets = inquiry.decode(third.slice(collaterals.length));
-
-      const held = (contract: Hex, rawBalance: bigint): Holding => ({
-        ...(assets.get(contract) ?? createUnknownAsset(contract)),
-        rawBalance,
-      });
-
-      const positions: ProtocolPosition[] = [];
-      for (const [account, base] of bases) {
-        const { comet, supplied, borrowed } = account;
-        // The market is its own receipt token, for the supplied base asset only.
-        if (supplied > 0n) positions.push(positionOf(account, "supplied", held(base, supplied), [comet]));
-        if (borrowed > 0n) positions.push(positionOf(account, "borrowed", held(base, borrowed), []));
-      }
-      for (const [index, { account, asset }] of collaterals.entries()) {
-        // The second word is reserved and may hold anything.
-        const balance = decodeWords(third[index], USER_COLLATERAL_WORDS)?.[0];
-        if (balance === undefined || balance > TOKEN_AMOUNT_MAX) incomplete(account, "A collateral balance");
-        else if (balance > 0n) positions.push(positionOf(account, "supplied", held(asset, balance), []));
-      }
-      return { positions, warnings };
+      const accountAssets = await readAccountAssets(context, accounts);
+      const { balances, assets } = await readCollateralBalances(context, accountAssets);
+      return { positions: buildPositions(accountAssets.bases, balances, assets), warnings };
     },
   };
 }
 
-function collateralsIn(basic: readonly bigint[] | null): readonly number[] | null {
+/** First trip: the markets in which the wallet has a balance, a debt or collateral. */
+async function readAccounts(
+  context: ReadContext,
+  markets: readonly CompoundV3Market[],
+): Promise<readonly Account[]> {
+  const { at, wallet } = context.query;
+  const calls = markets.flatMap(({ comet }) =>
+    [erc20.balanceOf, borrowBalanceOf, userBasic].map((encode) => encode(comet, [wallet])),
+  );
+  const results = await readByMulticall(at, calls, context.signal);
+  return markets.flatMap((market, index): Account[] => {
+    const [supplyResult, debtResult, basicResult] = results.slice(index * CALLS_PER_MARKET);
+    const supplied = decodeTokenAmount(supplyResult);
+    const borrowed = decodeTokenAmount(debtResult);
+    const collateralIndexes = decodeCollateralIndexes(decodeWords(basicResult, USER_BASIC_WORDS));
+    if (supplied === null || borrowed === null || collateralIndexes === null) {
+      warnUnreadable(context, market, "Balances");
+      return [];
+    }
+    const isEmpty = supplied === 0n && borrowed === 0n && collateralIndexes.length === 0;
+    return isEmpty ? [] : [{ ...market, supplied, borrowed, collateralIndexes }];
+  });
+}
+
+/** Second trip: the base asset and the collateral assets of each account. */
+async function readAccountAssets(context: ReadContext, accounts: readonly Account[]): Promise<AccountAssets> {
+  const wanted = accounts.flatMap((account) =>
+    account.collateralIndexes.map((index) => ({ account, index })),
+  );
+  const calls = [
+    ...accounts.map(({ comet }) => baseToken(comet)),
+    ...wanted.map(({ account, index }) => getAssetInfo(account.comet, [index])),
+  ];
+  const results = await readByMulticall(context.query.at, calls, context.signal);
+  const collaterals = wanted.flatMap(({ account }, index): Collateral[] => {
+    const words = decodeWords(results[accounts.length + index], ASSET_INFO_WORDS);
+    const asset = wordToAddress(words?.[ASSET_INFO_ADDRESS_WORD]);
+    if (asset === null) warnUnreadable(context, account, "A collateral");
+    return asset === null ? [] : [{ account, asset }];
+  });
+  const bases = new Map<Account, Hex>();
+  for (const [index, account] of accounts.entries()) {
+    const base = decodeAddress(results[index]);
+    if (base !== null) bases.set(account, base);
+    else if (account.supplied + account.borrowed > 0n) warnUnreadable(context, account, "The base asset");
+  }
+  return { bases, collaterals };
+}
+
+/** Third trip: the collateral balances, and the metadata of all assets. */
+async function readCollateralBalances(
+  context: ReadContext,
+  { bases, collaterals }: AccountAssets,
+): Promise<{ balances: readonly CollateralBalance[]; assets: Assets }> {
+  const { at, wallet } = context.query;
+  const contracts = [...bases.values(), ...collaterals.map(({ asset }) => asset)];
+  const lookup = prepareAssetLookup(context.query, contracts);
+  const calls = [
+    ...collaterals.map(({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
+    ...lookup.calls,
+  ];
+  const results = await readByMulticall(at, calls, context.signal);
+  const balances = collaterals.flatMap((collateral, index): CollateralBalance[] => {
+    // The second word is reserved and may have any value.
+    const balance = decodeWords(results[index], USER_COLLATERAL_WORDS)?.[0];
+    if (balance !== undefined && balance <= TOKEN_AMOUNT_MAX) return [{ ...collateral, balance }];
+    warnUnreadable(context, collateral.account, "A collateral balance");
+    return [];
+  });
+  return { balances, assets: lookup.decode(results.slice(collaterals.length)) };
+}
+
+function buildPositions(
+  bases: AccountAssets["bases"],
+  collaterals: readonly CollateralBalance[],
+  assets: Assets,
+): readonly ProtocolPosition[] {
+  const toHolding = (contract: Hex, rawBalance: bigint): Holding => ({
+    ...getAsset(assets, contract),
+    rawBalance,
+  });
+  const positions: ProtocolPosition[] = [];
+  for (const [account, base] of bases) {
+    const { comet, supplied, borrowed } = account;
+    // The market is its own receipt token, for the supplied base asset only.
+    if (supplied > 0n)
+      positions.push(createPosition(account, "supplied", toHolding(base, supplied), [comet]));
+    if (borrowed > 0n) positions.push(createPosition(account, "borrowed", toHolding(base, borrowed), []));
+  }
+  for (const { account, asset, balance } of collaterals) {
+    if (balance > 0n) positions.push(createPosition(account, "supplied", toHolding(asset, balance), []));
+  }
+  return positions;
+}
+
+function warnUnreadable({ query, warnings }: ReadContext, { name }: CompoundV3Market, what: string): void {
+  const chain = query.at.chain.name;
+  warnings.push(`${what} in the Compound v3 market ${name} on ${chain} could not be read.`);
+}
+
+function decodeCollateralIndexes(basic: readonly bigint[] | null): readonly number[] | null {
   const low = basic?.[ASSETS_IN_WORD];
   const high = basic?.[MORE_ASSETS_IN_WORD];
   if (low === undefined || high === undefined || low >> 16n !== 0n || high >> 8n !== 0n) return null;
@@ -136,18 +184,18 @@ function collateralsIn(basic: readonly bigint[] | null): readonly number[] | nul
   return Array.from({ length: COLLATERALS_MAX }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
 }
 
-function positionOf(
-  { name, comet }: CometMarket,
+function createPosition(
+  { name, comet }: CompoundV3Market,
   kind: PositionKind,
   asset: Holding,
-  replaces: readonly Hex[],
+  receiptTokens: readonly Hex[],
 ): ProtocolPosition {
   return {
-    protocol: "compound-v3",
+    protocol: PROTOCOL,
     kind,
     name: `Compound v3 ${name}${asset.symbol === null ? "" : `: ${asset.symbol}`}`,
     contract: comet,
     assets: [asset],
-    receiptTokens: replaces,
+    receiptTokens,
   };
 }

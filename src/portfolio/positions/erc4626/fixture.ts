@@ -1,4 +1,4 @@
-// A wallet with shares of a listed vault beside other listed tokens: answers in the shape of ERC-4626.
+// A wallet with shares of a listed vault beside other listed tokens, with results in the shape of ERC-4626.
 import type { Hex } from "../../../lib/hex.ts";
 import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 

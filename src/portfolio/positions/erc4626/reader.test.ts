@@ -1,4 +1,4 @@
-// ERC-4626 vaults: the shared suite, liars, and a real vault on a real EVM.
+// ERC-4626 vaults: the shared suite, dishonest vaults, and a real vault on a real EVM.
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { startEvm } from "@sextant/contracts/test/evm";
@@ -7,7 +7,7 @@ import { openRecordedChain, type RecordedCall } from "../../../../tests/support/
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
 import { erc4626Reader } from "./reader.ts";
 
@@ -20,9 +20,9 @@ const {
   VAULT_ASSETS: ASSETS,
   ASSET_FUNCTION: ASSET,
   CONVERT_TO_ASSETS_FUNCTION: CONVERT,
-  vaultChainConfig: vaultBook,
+  vaultChainConfig,
 } = fixture;
-const wallet: Hex = "0x1111111111111111111111111111111111111111";
+const wallet = FIXTURE_WALLET;
 const signal = new AbortController().signal;
 const shares: Holding = { ...SAVINGS_DAI, rawBalance: SHARES };
 const holdings: readonly Holding[] = [
@@ -35,7 +35,7 @@ const holdings: readonly Holding[] = [
 describe("ERC-4626", () => {
   describePositionReader({
     reader: erc4626Reader,
-    chain: vaultBook,
+    chain: vaultChainConfig,
     wallet,
     holdings,
     calls: fixture.erc4626Calls,
@@ -49,57 +49,57 @@ describe("ERC-4626", () => {
         receiptTokens: [SAVINGS_DAI.contract],
       },
     ],
-    silence: "absence",
+    emptyResult: "absence",
     roundsMax: 2,
     requestsMax: 5,
   });
 
   const read = (calls: readonly RecordedCall[], held: readonly Holding[] = [shares]) => {
-    const at = openRecordedChain({ chain: vaultBook, calls });
-    return { at, answer: erc4626Reader.read({ at, wallet, holdings: held }, signal) };
+    const at = openRecordedChain({ chain: vaultChainConfig, calls });
+    return { at, result: erc4626Reader.read({ at, wallet, holdings: held }, signal) };
   };
-  const having = (call: string, result: unknown) =>
+  const callsWith = (call: string, result: unknown) =>
     fixture.erc4626Calls.map((recorded) => (recorded.function === call ? { ...recorded, result } : recorded));
 
-  it("asks only half of it where no held token is a vault", async () => {
-    const { at, answer } = read([], holdings);
-    expect(await answer).toEqual({ positions: [], warnings: [] });
+  it("needs one round trip when no held token is a vault", async () => {
+    const { at, result } = read([], holdings);
+    expect(await result).toEqual({ positions: [], warnings: [] });
     expect(at.rounds.length).toBe(1);
   });
 
-  it("never asks a token that no list knows, whatever it claims to be worth", async () => {
+  it("never reads an unlisted token, whatever it claims to be worth", async () => {
     const claims = [
       { to: UNLISTED, function: ASSET, args: [], result: DAI.contract },
       { to: UNLISTED, function: CONVERT, args: [1n], result: 10n ** 26n },
     ];
     const spam = { contract: UNLISTED, symbol: "USDC", name: null, decimals: 6, logo: null, rawBalance: 1n };
-    const { at, answer } = read(claims, [spam]);
-    expect(await answer).toEqual({ positions: [], warnings: [] });
+    const { at, result } = read(claims, [spam]);
+    expect(await result).toEqual({ positions: [], warnings: [] });
     expect(at.rounds).toEqual([]);
   });
 
   it.each([
     ["is not listed", UNLISTED],
     ["is the vault itself", SAVINGS_DAI.contract],
-  ])("leaves shares a plain token when the asset %s", async (_, asset) => {
-    const { at, answer } = read(having(ASSET, asset));
-    expect(await answer).toEqual({ positions: [], warnings: [] });
+  ])("treats shares as a plain token when the asset %s", async (_, asset) => {
+    const { at, result } = read(callsWith(ASSET, asset));
+    expect(await result).toEqual({ positions: [], warnings: [] });
     expect(at.rounds.length).toBe(1);
   });
 
-  it("does not believe a vault that owes more than the asset's supply", async () => {
-    const { positions, warnings } = await read(having(fixture.TOTAL_SUPPLY_FUNCTION, ASSETS - 1n)).answer;
+  it("rejects a vault that owes more than the asset's supply", async () => {
+    const { positions, warnings } = await read(callsWith(fixture.TOTAL_SUPPLY_FUNCTION, ASSETS - 1n)).result;
     expect(positions).toEqual([]);
     expect(warnings).toEqual([
-      `The vault ${SAVINGS_DAI.contract} on Ethereum gave no believable answer; its shares are shown as a token.`,
+      `The vault ${SAVINGS_DAI.contract} on Ethereum returned an implausible result; its shares are shown as a token.`,
     ]);
   });
 
-  it("shows shares that are worth nothing as a token", async () => {
-    expect(await read(having(CONVERT, 0n)).answer).toEqual({ positions: [], warnings: [] });
+  it("treats worthless shares as a plain token", async () => {
+    expect(await read(callsWith(CONVERT, 0n)).result).toEqual({ positions: [], warnings: [] });
   });
 
-  it("bounds its questions and says what was left out", async () => {
+  it("limits its calls and warns about what it left out", async () => {
     const many = Array.from({ length: 1_001 }, (_, index) =>
       fixtureToken(`0x${(index + 1).toString(16).padStart(40, "0")}`, `T${index}`, 18),
     );
@@ -110,9 +110,9 @@ describe("ERC-4626", () => {
     expect(warnings).toEqual(["Only 1000 of 1001 listed tokens on Ethereum were checked for being vaults."]);
   });
 
-  it("puts a limit of gas on everything it asks", async () => {
-    const { at, answer } = read(fixture.erc4626Calls, holdings);
-    await answer;
+  it("sets a gas limit on every call", async () => {
+    const { at, result } = read(fixture.erc4626Calls, holdings);
+    await result;
     expect(at.rounds.flat().every(({ gasMax }) => gasMax !== undefined && gasMax <= 3_000_000)).toBe(true);
   });
 });
@@ -121,7 +121,7 @@ describe("ERC-4626 on a real EVM", async () => {
   const evm = await startEvm();
   const { owner } = evm.chain.accounts;
 
-  it("shows what a real vault's shares are worth, yield included", async () => {
+  it("values the shares of a real vault, including yield", async () => {
     const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Coin", "COIN", 6]);
     const vault = await evm.deploy(vault4626Abi, vault4626Bytecode, [token.address, "Coin Vault", "vCOIN"]);
     await token.send(owner.address, "mint", [owner.address, 2_000_000_000n]);
@@ -138,7 +138,7 @@ describe("ERC-4626 on a real EVM", async () => {
       { ...share, rawBalance },
     ];
     const recorded = openRecordedChain({ chain, calls: [] });
-    const at: PinnedChain = { ...recorded, read: (calls) => Promise.all(calls.map(ask)) };
+    const at: PinnedChain = { ...recorded, read: (calls) => Promise.all(calls.map(call)) };
 
     const { positions, warnings } = await erc4626Reader.read(
       { at, wallet: owner.address, holdings: held },
@@ -146,18 +146,22 @@ describe("ERC-4626 on a real EVM", async () => {
     );
     expect(warnings).toEqual([]);
     expect(positions.length).toBe(1);
-    expect(positions[0]).toMatchObject({ kind: "vault", name: "Coin Vault", replaces: [share.contract] });
+    expect(positions[0]).toMatchObject({
+      kind: "vault",
+      name: "Coin Vault",
+      receiptTokens: [share.contract],
+    });
     const amount = positions[0]?.assets[0]?.rawBalance;
     expect(amount).toBe(await vault.read("convertToAssets", [rawBalance]));
     // The vault rounds in its own favour, by one unit here.
     expect(amount).toBe(1_234_567_890n);
   });
 
-  async function ask({ to, data, gasMax }: ContractRead): Promise<Hex | null> {
+  async function call({ to, data, gasMax }: ContractRead): Promise<Hex | null> {
     const gas = `0x${(gasMax ?? 1_000_000).toString(16)}`;
     return evm.chain
       .request("eth_call", [{ to, data, gas }, "latest"])
-      .then((answer) => answer as Hex)
+      .then((result) => result as Hex)
       .catch(() => null);
   }
 });

@@ -1,13 +1,13 @@
-// Where wstETH can be shown as the stETH it wraps.
+// The chains on which wstETH can be valued as the stETH it wraps, by chain id.
 import type { Hex } from "../../../lib/hex.ts";
 
-export type WstEthMarket = { readonly wstEth: Hex; readonly stEth: Hex };
+export type LidoMarket = { readonly wstEth: Hex; readonly stEth: Hex };
 
 /**
- * From Lido's list of deployed contracts. Ethereum only: bridged wstETH knows no rate itself, and the chains that
- * carry a rate have no stETH that price sources know, so that there the bridged token is worth more as it is.
+ * From Lido's list of deployed contracts. Ethereum only: bridged wstETH has no rate itself, and on chains with a rate
+ * no price source knows stETH, so the bridged token is better valued directly.
  */
-export const WST_ETH_MARKETS: ReadonlyMap<number, WstEthMarket> = new Map([
+export const LIDO_MARKETS: ReadonlyMap<number, LidoMarket> = new Map([
   [
     1,
     {

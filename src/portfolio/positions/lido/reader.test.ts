@@ -1,19 +1,19 @@
-// wstETH as staked ether: the shared suite, and what is left alone.
+// wstETH as staked ether: the shared suite, and wallets or results without a position.
 import { describe, expect, it } from "vitest";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Holding } from "../../types.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { ST_ETH_ADDRESS, ST_ETH_AMOUNT, WST_ETH_ADDRESS, WST_ETH_BALANCE, wstEthCalls } from "./fixture.ts";
-import { WST_ETH_MARKETS } from "./markets.ts";
-import { wstEthReader } from "./reader.ts";
+import { LIDO_MARKETS } from "./markets.ts";
+import { createLidoReader } from "./reader.ts";
 
 const wstEth = fixtureToken(WST_ETH_ADDRESS, "wstETH", 18, "Wrapped liquid staked Ether 2.0");
 const chain = fixtureChainConfig(1, "Ethereum", [wstEth]);
-const wallet = "0x1111111111111111111111111111111111111111";
+const wallet = FIXTURE_WALLET;
 const held: Holding = { ...wstEth, rawBalance: WST_ETH_BALANCE };
 const signal = new AbortController().signal;
-const reader = wstEthReader(WST_ETH_MARKETS);
+const reader = createLidoReader(LIDO_MARKETS);
 
 describe("wstETH", () => {
   describePositionReader({
@@ -45,23 +45,23 @@ describe("wstETH", () => {
     requestsMax: 4,
   });
 
-  it("asks nothing when none is held", async () => {
+  it("sends no request when the wallet has no wstETH", async () => {
     const at = openRecordedChain({ chain, calls: wstEthCalls });
     await reader.read({ at, wallet, holdings: [] }, signal);
     expect(at.rounds).toEqual([]);
   });
 
-  it("does not believe more stETH than there is", async () => {
+  it("rejects more stETH than its total supply", async () => {
     const supply = "totalSupply() view returns (uint256)";
     const calls = wstEthCalls.map((call) =>
       call.function === supply ? { ...call, result: ST_ETH_AMOUNT - 1n } : call,
     );
-    const answer = await reader.read(
+    const result = await reader.read(
       { at: openRecordedChain({ chain, calls }), wallet, holdings: [held] },
       signal,
     );
-    expect(answer.positions).toEqual([]);
-    expect(answer.warnings).toEqual([
+    expect(result.positions).toEqual([]);
+    expect(result.warnings).toEqual([
       "The rate of wstETH on Ethereum could not be read; it is shown as a token.",
     ]);
   });

@@ -1,20 +1,25 @@
-// What the Uniswap v3 position manager and pools answer, decoded and checked for what a pool can not say.
+// Calls to the Uniswap v3 position manager and pools, and validated decoding of their results.
 import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
 import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../multicall.ts";
-import type { UniswapV3Deployment } from "./deployments.ts";
+import type { UniswapV3Market } from "./markets.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
 
-export const balanceOf = createCallEncoder("function balanceOf(address) view returns (uint256)");
-export const tokenOfOwnerByIndex = createCallEncoder(
-  "function tokenOfOwnerByIndex(address, uint256) view returns (uint256)",
-);
-export const positions = createCallEncoder("function positions(uint256)");
-export const slot0 = createCallEncoder("function slot0()");
-export const feeGrowthGlobal0 = createCallEncoder("function feeGrowthGlobal0X128() view returns (uint256)");
-export const feeGrowthGlobal1 = createCallEncoder("function feeGrowthGlobal1X128() view returns (uint256)");
-export const ticks = createCallEncoder("function ticks(int24)");
+export const positionManager = {
+  balanceOf: createCallEncoder("function balanceOf(address) view returns (uint256)"),
+  tokenOfOwnerByIndex: createCallEncoder(
+    "function tokenOfOwnerByIndex(address, uint256) view returns (uint256)",
+  ),
+  positions: createCallEncoder("function positions(uint256)"),
+};
+
+export const poolCalls = {
+  slot0: createCallEncoder("function slot0()"),
+  feeGrowthGlobal0: createCallEncoder("function feeGrowthGlobal0X128() view returns (uint256)"),
+  feeGrowthGlobal1: createCallEncoder("function feeGrowthGlobal1X128() view returns (uint256)"),
+  ticks: createCallEncoder("function ticks(int24)"),
+};
 
 const POSITION_WORDS = 12;
 const SLOT0_WORDS = 7;
@@ -35,14 +40,14 @@ export type NftPosition = {
   readonly tokensOwed1: bigint;
 };
 
-/** Null for anything that the manager could not have answered. */
-export function decodeNftPosition(answer: Hex | null | undefined): NftPosition | null {
-  const words = decodeWords(answer, POSITION_WORDS);
+/** Null for anything that the position manager could not return. */
+export function decodeNftPosition(returnData: Hex | null | undefined): NftPosition | null {
+  const words = decodeWords(returnData, POSITION_WORDS);
   const [, , word0, word1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1] = words ?? [];
   const token0 = wordToAddress(word0);
   const token1 = wordToAddress(word1);
-  const tickLower = tickOf(lower);
-  const tickUpper = tickOf(upper);
+  const tickLower = decodeTick(lower);
+  const tickUpper = decodeTick(upper);
   if (token0 === null || token1 === null || tickLower === null || tickUpper === null) return null;
   if (fee === undefined || inside0 === undefined || inside1 === undefined) return null;
   if (fee >> FEE_BITS !== 0n || tickLower >= tickUpper) return null;
@@ -63,21 +68,21 @@ export function decodeNftPosition(answer: Hex | null | undefined): NftPosition |
 
 type PoolPrice = { readonly sqrtPrice: bigint; readonly tick: number };
 
-export function decodePoolPrice(answer: Hex | null | undefined): PoolPrice | null {
-  const [sqrtPrice, word] = decodeWords(answer, SLOT0_WORDS) ?? [];
-  const tick = tickOf(word);
+export function decodePoolPrice(returnData: Hex | null | undefined): PoolPrice | null {
+  const [sqrtPrice, word] = decodeWords(returnData, SLOT0_WORDS) ?? [];
+  const tick = decodeTick(word);
   if (sqrtPrice === undefined || tick === null) return null;
   return sqrtPrice >= SQRT_PRICE_MIN && sqrtPrice < SQRT_PRICE_MAX ? { sqrtPrice, tick } : null;
 }
 
-export function decodeTickFees(answer: Hex | null | undefined): TickFees | null {
-  const [, , outside0, outside1] = decodeWords(answer, TICK_WORDS) ?? [];
+export function decodeTickFees(returnData: Hex | null | undefined): TickFees | null {
+  const [, , outside0, outside1] = decodeWords(returnData, TICK_WORDS) ?? [];
   return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
 }
 
-/** The address that the factory gives a pool, so that it need not be asked. */
+/** The CREATE2 address of a pool: saves a call to the factory. */
 export function computePoolAddress(
-  { factory, poolCodeHash }: UniswapV3Deployment,
+  { factory, poolCodeHash }: UniswapV3Market,
   { token0, token1, fee }: Pick<NftPosition, "token0" | "token1" | "fee">,
 ): Hex {
   const salt = keccak256(
@@ -92,7 +97,7 @@ export function computePoolAddress(
   return address.toLowerCase() as Hex;
 }
 
-function tickOf(word: bigint | undefined): number | null {
+function decodeTick(word: bigint | undefined): number | null {
   const tick = wordToSigned(word, 24);
   return tick !== null && tick >= TICK_MIN && tick <= TICK_MAX ? Number(tick) : null;
 }

@@ -1,13 +1,12 @@
 // A wallet with three Uniswap v3 NFTs on Ethereum: one in range with fees, one above the price, one emptied.
 import type { Hex } from "../../../lib/hex.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 
-export const UNISWAP_WALLET: Hex = "0x1111111111111111111111111111111111111111";
 export const POSITION_MANAGER: Hex = "0xc36442b4a4522e871399cd717abdd847ab11fe88";
 export const UNISWAP_USDC = fixtureToken("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "USDC", 6, "USD Coin");
 export const UNISWAP_WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 /** USDC/WETH with a fee of 0.05 %. */
-export const USDC_WETH_POOL: Hex = "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640";
+const USDC_WETH_POOL: Hex = "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640";
 
 export const uniswapChainConfig = fixtureChainConfig(1, "Ethereum", [UNISWAP_USDC]);
 
@@ -17,10 +16,10 @@ export const POSITIONS_FUNCTION =
   "positions(uint256) view returns (uint96, address, address, address, uint24, int24, int24, uint128, uint256, uint256, uint128, uint128)";
 const SLOT0 = "slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)";
 const TICK = "ticks(int24) view returns (uint128, int128, uint256, uint256, int56, uint160, uint32, bool)";
-const NOBODY: Hex = `0x${"00".repeat(20)}`;
+const ZERO_ADDRESS: Hex = `0x${"00".repeat(20)}`;
 const WRAP = 1n << 256n;
 
-// What the counters of single ticks say is relative, and wraps around below zero.
+// The counters of single ticks are relative, and wrap around below zero.
 const GLOBAL_0 = 7230846211487902384750293847502934875n;
 const GLOBAL_1 = 200000000000000000000000000000000000000n;
 
@@ -36,7 +35,7 @@ const EMPTIED = { id: 400_404n, liquidity: 0n, lower: -887_270, upper: 887_270 }
 type Range = typeof IN_RANGE_POSITION;
 
 function nft({ id, liquidity, lower, upper }: Range, [last0, last1, owed0, owed1]: readonly bigint[]) {
-  const pair = [0n, NOBODY, UNISWAP_USDC.contract, UNISWAP_WETH, 500, lower, upper, liquidity];
+  const pair = [0n, ZERO_ADDRESS, UNISWAP_USDC.contract, UNISWAP_WETH, 500, lower, upper, liquidity];
   return {
     to: POSITION_MANAGER,
     function: POSITIONS_FUNCTION,
@@ -53,12 +52,12 @@ function tick(index: number, outside0: bigint, outside1: bigint) {
 export const ownedNftCall = (id: bigint, index: bigint) => ({
   to: POSITION_MANAGER,
   function: NFT_BY_INDEX,
-  args: [UNISWAP_WALLET, index],
+  args: [FIXTURE_WALLET, index],
   result: id,
 });
 
 export const uniswapCalls = [
-  { to: POSITION_MANAGER, function: BALANCE_OF_FUNCTION, args: [UNISWAP_WALLET], result: 3n },
+  { to: POSITION_MANAGER, function: BALANCE_OF_FUNCTION, args: [FIXTURE_WALLET], result: 3n },
   ownedNftCall(EMPTIED.id, 0n),
   ownedNftCall(ABOVE.id, 1n),
   ownedNftCall(IN_RANGE_POSITION.id, 2n),
@@ -68,7 +67,7 @@ export const uniswapCalls = [
     7n,
     11n,
   ]),
-  // The price never was in this range since: the counters inside stand still.
+  // The price has not been in this range since, so the counters inside have not changed.
   nft(ABOVE, [400n, WRAP - 300n, 0n, 0n]),
   nft(EMPTIED, [1n, 2n, 0n, 0n]),
   {

@@ -3,20 +3,20 @@ import { describe, expect, it } from "vitest";
 import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { FIXTURE_WALLET } from "../fixture-chain.ts";
 import { computePoolAddress } from "./contracts.ts";
-import { UNISWAP_V3_DEPLOYMENTS } from "./deployments.ts";
 import * as fixture from "./fixture.ts";
-import { uniswapV3Reader } from "./reader.ts";
+import { UNISWAP_V3_MARKETS } from "./markets.ts";
+import { createUniswapV3Reader } from "./reader.ts";
 
 const {
   POSITION_MANAGER: MANAGER,
   POSITIONS_FUNCTION: NFT,
   BALANCE_OF_FUNCTION: NFT_COUNT,
   UNISWAP_USDC: USDC,
-  UNISWAP_WALLET: WALLET,
   UNISWAP_WETH: WETH,
 } = fixture;
-const reader = uniswapV3Reader(UNISWAP_V3_DEPLOYMENTS);
+const reader = createUniswapV3Reader(UNISWAP_V3_MARKETS);
 const chain = fixture.uniswapChainConfig;
 const signal = new AbortController().signal;
 const weth = { contract: WETH, symbol: "WETH", name: "Wrapped Ether", decimals: 18, logo: null };
@@ -26,14 +26,14 @@ describe("Uniswap v3", () => {
   describePositionReader({
     reader,
     chain,
-    wallet: WALLET,
+    wallet: FIXTURE_WALLET,
     holdings: [],
     calls: fixture.uniswapCalls,
     expected: [
       {
         ...common,
         name: "Uniswap v3 #612345, fee 0.05 %",
-        // Principal as computed with 120 digits elsewhere, then what was noted as owed, then the fees since.
+        // The principal computed independently with 120 digits, then the tokens owed, then the fees since.
         assets: [
           { ...USDC, rawBalance: 8_384_114884n + 7n + 101_481901n },
           { ...weth, rawBalance: 3_348697019982064513n + 11n + 101_481_901_756n },
@@ -81,22 +81,22 @@ describe("Uniswap v3", () => {
       500,
       "0x1fb3cf6e48f1e7b10213e7b6d87d4c073c7fdb7b",
     ],
-  ] as const)(
-    "derives the address of a pool that exists on chain %i",
-    (chainId, token0, token1, fee, pool) => {
-      const deployment = UNISWAP_V3_DEPLOYMENTS.get(chainId);
-      expect(deployment && computePoolAddress(deployment, { token0, token1, fee })).toBe(pool);
-    },
-  );
+  ] as const)("computes the address of a real pool on chain %i", (chainId, token0, token1, fee, pool) => {
+    const market = UNISWAP_V3_MARKETS.get(chainId);
+    expect(market && computePoolAddress(market, { token0, token1, fee })).toBe(pool);
+  });
 
-  it("reads the newest hundred of a wallet with more, and says so", async () => {
+  it("reads only the newest hundred NFTs, with a warning", async () => {
     const total = 120;
     const ids = Array.from({ length: total }, (_, index): RecordedCall => {
       return fixture.ownedNftCall(BigInt(1_000 + index), BigInt(index));
     });
-    const calls = [{ to: MANAGER, function: NFT_COUNT, args: [WALLET], result: BigInt(total) }, ...ids];
+    const calls = [
+      { to: MANAGER, function: NFT_COUNT, args: [FIXTURE_WALLET], result: BigInt(total) },
+      ...ids,
+    ];
     const at = openRecordedChain({ chain, calls });
-    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    const { positions, warnings } = await reader.read({ at, wallet: FIXTURE_WALLET, holdings: [] }, signal);
     expect(positions).toEqual([]);
     expect(warnings).toEqual([
       "Only the newest 100 of 120 Uniswap v3 positions on Ethereum are shown.",
@@ -107,17 +107,17 @@ describe("Uniswap v3", () => {
   });
 
   it.each([
-    ["a range upside down", { 5: 197_000, 6: 195_000 }],
-    ["a tick that no pool has", { 6: 887_273 }],
+    ["an inverted range", { 5: 197_000, 6: 195_000 }],
+    ["a tick out of range", { 6: 887_273 }],
     ["no token", { 2: `0x${"00".repeat(20)}` as Hex }],
-  ])("does not believe an NFT with %s", async (_, change) => {
+  ])("rejects an NFT with %s", async (_, change) => {
     const calls = fixture.uniswapCalls.map((recorded) =>
       recorded.function === NFT && recorded.args?.[0] === fixture.IN_RANGE_POSITION.id
         ? { ...recorded, result: Object.assign([...(recorded.result as unknown[])], change) }
         : recorded,
     );
     const at = openRecordedChain({ chain, calls });
-    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    const { positions, warnings } = await reader.read({ at, wallet: FIXTURE_WALLET, holdings: [] }, signal);
     expect(positions.map(({ name }) => name)).toEqual(["Uniswap v3 #598001, fee 0.05 %"]);
     expect(warnings).toEqual(["Uniswap v3 positions on Ethereum that could not be read and are missing: 1."]);
   });

@@ -2,11 +2,19 @@
 
 import { decodeTokenAmount, decodeWord, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readByMulticall } from "../../multicall.ts";
-import type { PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
-import { createUnknownAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import * as uniswap from "./contracts.ts";
-import type { UniswapV3Deployment } from "./deployments.ts";
+import { type CallResults, readByMulticall } from "../../multicall.ts";
+import type { ContractRead, Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import {
+  computePoolAddress,
+  decodeNftPosition,
+  decodePoolPrice,
+  decodeTickFees,
+  type NftPosition,
+  poolCalls,
+  positionManager,
+} from "./contracts.ts";
+import type { UniswapV3Market } from "./markets.ts";
 import {
   computeFeesSince,
   getAmountsForLiquidity,
@@ -14,93 +22,63 @@ import {
   type PairAmounts,
 } from "./tick-math.ts";
 
-/** Asked for before the number of NFTs is known: it spares nearly every wallet a round trip. */
+const PROTOCOL = "uniswap-v3";
+/** Ids requested along with the number of NFTs: saves nearly every wallet a round trip. */
 const FIRST_COUNT = 16;
-/** Each costs half a dozen calls; wallets with more are told how many were left out. */
+/** Each takes half a dozen calls; a warning states how many were left out. */
 const NFTS_MAX = 100;
 const CALLS_PER_POOL = 5;
 
-type Nft = uniswap.NftPosition & { readonly id: bigint; readonly pool: Hex };
-type Answers = readonly (Hex | null)[];
+type Nft = NftPosition & { readonly id: bigint; readonly pool: Hex };
+/** What could be read, and how many NFTs could not. */
+type PartialResult<T> = { readonly items: readonly T[]; readonly missing: number };
 
 /**
- * Amounts follow the pool's price in the pinned block, which a large swap can move: that is what the position would
- * pay out in that block, not a fair value over time. Nothing is paid out that is not in the pool, so that a worthless
- * token can not fake an amount of a good one.
+ * Amounts follow the pool's price in the pinned block, which a large swap can move: they are what the position would
+ * pay out in that block, not a fair value over time. A position only pays out what is in the pool, so that a worthless
+ * token cannot fake an amount of a valuable one.
  */
-export function uniswapV3Reader(deployments: ReadonlyMap<number, UniswapV3Deployment>): PositionReader {
+export function createUniswapV3Reader(markets: ReadonlyMap<number, UniswapV3Market>): PositionReader {
   return {
-    protocol: "uniswap-v3",
-    async read(question, signal) {
-      const { at } = question;
-      const deployment = deployments.get(at.chain.chainId);
-      if (!deployment) return { positions: [], warnings: [] };
+    protocol: PROTOCOL,
+    async read(query, signal) {
+      const market = markets.get(query.at.chain.chainId);
+      if (!market) return { positions: [], warnings: [] };
 
       const warnings: string[] = [];
-      const { ids, unreadable } = await ownedIds(question, deployment.manager, warnings, signal);
-      let missing = unreadable;
-      const described = await readByMulticall(
-        at,
-        ids.map((id) => uniswap.positions(deployment.manager, [id])),
-        signal,
-      );
-      const nfts = ids.flatMap((id, index): Nft[] => {
-        const position = uniswap.decodeNftPosition(described[index]);
-        if (position === null) missing += 1;
-        if (position === null || isEmpty(position)) return [];
-        return [{ ...position, id, pool: uniswap.computePoolAddress(deployment, position) }];
-      });
-
-      const inquiry = prepareAssetLookup(
-        question,
-        nfts.flatMap(({ token0, token1 }) => [token0, token1]),
-      );
-      const answers = await readByMulticall(at, [...nfts.flatMap(poolCalls), ...inquiry.calls], signal);
-      const assets = inquiry.decode(answers.slice(nfts.length * CALLS_PER_POOL));
-      const positions = nfts.flatMap((nft, index): ProtocolPosition[] => {
-        const amounts = amountsOf(nft, answers.slice(index * CALLS_PER_POOL));
-        if (amounts === null) {
-          missing += 1;
-          return [];
-        }
-        const held = [
-          { ...(assets.get(nft.token0) ?? createUnknownAsset(nft.token0)), rawBalance: amounts.amount0 },
-          { ...(assets.get(nft.token1) ?? createUnknownAsset(nft.token1)), rawBalance: amounts.amount1 },
-        ].filter(({ rawBalance }) => rawBalance > 0n);
-        return held.length > 0 ? [positionOf(nft, deployment.manager, held)] : [];
-      });
+      const ids = await readOwnedIds(query, market.manager, warnings, signal);
+      const nfts = await readNfts(query, market, ids.items, signal);
+      const positions = await readPositions(query, market, nfts.items, signal);
+      const missing = ids.missing + nfts.missing + positions.missing;
       if (missing > 0) {
-        warnings.push(
-          `Uniswap v3 positions on ${at.chain.name} that could not be read and are missing: ${missing}.`,
-        );
+        const chain = query.at.chain.name;
+        warnings.push(`Uniswap v3 positions on ${chain} that could not be read and are missing: ${missing}.`);
       }
-      return { positions, warnings };
+      return { positions: positions.items, warnings };
     },
   };
 }
 
-/** The newest first, as far as the order of ownership tells. */
-async function ownedIds(
+/** Newest first, as far as the order of ownership shows it. */
+async function readOwnedIds(
   { at, wallet }: PositionQuery,
   manager: Hex,
   warnings: string[],
   signal: AbortSignal,
-): Promise<{ ids: readonly bigint[]; unreadable: number }> {
-  const idCall = (index: number) => uniswap.tokenOfOwnerByIndex(manager, [wallet, BigInt(index)]);
-  const first = await readByMulticall(
+): Promise<PartialResult<bigint>> {
+  const idCall = (index: number) => positionManager.tokenOfOwnerByIndex(manager, [wallet, BigInt(index)]);
+  const firstCalls = Array.from({ length: FIRST_COUNT }, (_, index) => idCall(index));
+  const [countResult, ...firstResults] = await readByMulticall(
     at,
-    [
-      uniswap.balanceOf(manager, [wallet]),
-      ...Array.from({ length: FIRST_COUNT }, (_, index) => idCall(index)),
-    ],
+    [positionManager.balanceOf(manager, [wallet]), ...firstCalls],
     signal,
   );
-  const count = decodeTokenAmount(first[0]);
+  const count = decodeTokenAmount(countResult);
   if (count === null || count > BigInt(Number.MAX_SAFE_INTEGER)) {
     warnings.push(
       `The number of Uniswap v3 positions on ${at.chain.name} could not be read; they are missing.`,
     );
-    return { ids: [], unreadable: 0 };
+    return { items: [], missing: 0 };
   }
   const total = Number(count);
   if (total > NFTS_MAX) {
@@ -108,39 +86,84 @@ async function ownedIds(
       `Only the newest ${NFTS_MAX} of ${total} Uniswap v3 positions on ${at.chain.name} are shown.`,
     );
   }
-  const answers =
-    total <= FIRST_COUNT
-      ? first.slice(1, 1 + total).reverse()
-      : await readByMulticall(
-          at,
-          Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => idCall(total - 1 - index)),
-          signal,
-        );
-  const ids = answers.map(decodeWord).filter((id) => id !== null);
-  return { ids, unreadable: answers.length - ids.length };
+  const newest = Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => idCall(total - 1 - index));
+  const results =
+    total <= FIRST_COUNT ? firstResults.slice(0, total).reverse() : await readByMulticall(at, newest, signal);
+  const ids = results.map(decodeWord).filter((id) => id !== null);
+  return { items: ids, missing: results.length - ids.length };
 }
 
-function isEmpty({ liquidity, tokensOwed0, tokensOwed1 }: uniswap.NftPosition): boolean {
+/** The NFTs that hold liquidity or uncollected tokens. */
+async function readNfts(
+  { at }: PositionQuery,
+  market: UniswapV3Market,
+  ids: readonly bigint[],
+  signal: AbortSignal,
+): Promise<PartialResult<Nft>> {
+  const calls = ids.map((id) => positionManager.positions(market.manager, [id]));
+  const results = await readByMulticall(at, calls, signal);
+  let missing = 0;
+  const nfts = ids.flatMap((id, index): Nft[] => {
+    const position = decodeNftPosition(results[index]);
+    if (position === null) missing += 1;
+    if (position === null || isEmpty(position)) return [];
+    return [{ ...position, id, pool: computePoolAddress(market, position) }];
+  });
+  return { items: nfts, missing };
+}
+
+async function readPositions(
+  query: PositionQuery,
+  { manager }: UniswapV3Market,
+  nfts: readonly Nft[],
+  signal: AbortSignal,
+): Promise<PartialResult<ProtocolPosition>> {
+  const tokens = nfts.flatMap(({ token0, token1 }) => [token0, token1]);
+  const lookup = prepareAssetLookup(query, tokens);
+  const results = await readByMulticall(
+    query.at,
+    [...nfts.flatMap(encodePoolCalls), ...lookup.calls],
+    signal,
+  );
+  const assets = lookup.decode(results.slice(nfts.length * CALLS_PER_POOL));
+  let missing = 0;
+  const positions = nfts.flatMap((nft, index): ProtocolPosition[] => {
+    const amounts = decodeAmounts(nft, results.slice(index * CALLS_PER_POOL));
+    if (amounts === null) missing += 1;
+    const holdings = amounts === null ? [] : toHoldings(nft, amounts, assets);
+    return holdings.length > 0 ? [createPosition(nft, manager, holdings)] : [];
+  });
+  return { items: positions, missing };
+}
+
+function toHoldings(nft: Nft, { amount0, amount1 }: PairAmounts, assets: Assets): readonly Holding[] {
+  return [
+    { ...getAsset(assets, nft.token0), rawBalance: amount0 },
+    { ...getAsset(assets, nft.token1), rawBalance: amount1 },
+  ].filter(({ rawBalance }) => rawBalance > 0n);
+}
+
+function isEmpty({ liquidity, tokensOwed0, tokensOwed1 }: NftPosition): boolean {
   return liquidity === 0n && tokensOwed0 === 0n && tokensOwed1 === 0n;
 }
 
-function poolCalls({ pool, tickLower, tickUpper }: Nft) {
+function encodePoolCalls({ pool, tickLower, tickUpper }: Nft): readonly ContractRead[] {
   return [
-    uniswap.slot0(pool),
-    uniswap.feeGrowthGlobal0(pool),
-    uniswap.feeGrowthGlobal1(pool),
-    uniswap.ticks(pool, [tickLower]),
-    uniswap.ticks(pool, [tickUpper]),
+    poolCalls.slot0(pool),
+    poolCalls.feeGrowthGlobal0(pool),
+    poolCalls.feeGrowthGlobal1(pool),
+    poolCalls.ticks(pool, [tickLower]),
+    poolCalls.ticks(pool, [tickUpper]),
   ];
 }
 
-/** The principal, what the manager noted as owed, and the fees since: what collecting everything would pay. */
-function amountsOf(nft: Nft, answers: Answers): PairAmounts | null {
-  const price = uniswap.decodePoolPrice(answers[0]);
-  const global0 = decodeWord(answers[1]);
-  const global1 = decodeWord(answers[2]);
-  const lower = uniswap.decodeTickFees(answers[3]);
-  const upper = uniswap.decodeTickFees(answers[4]);
+/** Principal, tokens already owed, and fees earned since: what removing and collecting everything would pay out. */
+function decodeAmounts(nft: Nft, results: CallResults): PairAmounts | null {
+  const price = decodePoolPrice(results[0]);
+  const global0 = decodeWord(results[1]);
+  const global1 = decodeWord(results[2]);
+  const lower = decodeTickFees(results[3]);
+  const upper = decodeTickFees(results[4]);
   if (!price || global0 === null || global1 === null || !lower || !upper) return null;
 
   const principal = getAmountsForLiquidity(nft.liquidity, price.sqrtPrice, nft);
@@ -152,21 +175,21 @@ function amountsOf(nft: Nft, answers: Answers): PairAmounts | null {
   return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
 }
 
-function positionOf({ id, fee }: Nft, manager: Hex, assets: ProtocolPosition["assets"]): ProtocolPosition {
+function createPosition({ id, fee }: Nft, manager: Hex, assets: readonly Holding[]): ProtocolPosition {
   return {
-    protocol: "uniswap-v3",
+    protocol: PROTOCOL,
     kind: "liquidity",
-    // Without the tokens' symbols: those are written by strangers.
-    name: `Uniswap v3 #${id}, fee ${percent(fee)} %`,
+    // Without the tokens' symbols: anyone may have chosen those.
+    name: `Uniswap v3 #${id}, fee ${formatFee(fee)} %`,
     contract: manager,
     assets,
-    // An NFT is no token with a balance; there is nothing else it could be counted as.
+    // An NFT has no token balance, so nothing could count it twice.
     receiptTokens: [],
   };
 }
 
-/** Millionths as a percentage, exactly. */
-function percent(fee: number): string {
+/** Millionths as an exact percentage. */
+function formatFee(fee: number): string {
   const digits = fee.toString().padStart(5, "0");
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, "");
 }

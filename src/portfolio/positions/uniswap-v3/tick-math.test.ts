@@ -28,7 +28,7 @@ const sqrtPrice = fc.oneof(
   fc.bigInt({ min: SQRT_PRICE_MIN, max: SQRT_PRICE_MAX - 1n }),
 );
 
-describe("sqrtPriceAtTick", () => {
+describe("getSqrtPriceAtTick", () => {
   it.each([
     [TICK_MIN, SQRT_PRICE_MIN],
     [TICK_MIN + 1, 4295343490n],
@@ -48,11 +48,11 @@ describe("sqrtPriceAtTick", () => {
     expect(getSqrtPriceAtTick(at)).toBe(expected);
   });
 
-  it.each([TICK_MIN - 1, TICK_MAX + 1, 0.5, Number.NaN])("refuses %d", (at) => {
+  it.each([TICK_MIN - 1, TICK_MAX + 1, 0.5, Number.NaN])("rejects %d", (at) => {
     expect(() => getSqrtPriceAtTick(at)).toThrow(RangeError);
   });
 
-  it("has factors that are the powers they stand for", () => {
+  it("uses factors that equal the powers they represent", () => {
     // sqrt(1.0001)^(2^i), squared i times from the root, with 300 bits of fraction.
     const bits = 300n;
     let power = squareRoot((10_001n << (2n * bits)) / 10_000n);
@@ -73,7 +73,7 @@ describe("sqrtPriceAtTick", () => {
   });
 });
 
-describe("amountsOfLiquidity", () => {
+describe("getAmountsForLiquidity", () => {
   it("is never more than the exact amounts, and less than two units below them", () => {
     fc.assert(
       fc.property(liquidity, sqrtPrice, range, (amount, price, between) => {

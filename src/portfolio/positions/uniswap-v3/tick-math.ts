@@ -1,4 +1,4 @@
-// Uniswap v3 ticks as square root prices, and liquidity as amounts, to the unit as the pools compute them.
+// Uniswap v3 arithmetic, exact to the unit: ticks to square root prices, liquidity to amounts, and fee growth.
 
 export const TICK_MIN = -887_272;
 export const TICK_MAX = 887_272;
@@ -11,8 +11,8 @@ const Q128 = 1n << 128n;
 const UINT256_MAX = (1n << 256n) - 1n;
 
 /**
- * 2^128 / sqrt(1.0001)^(2^i), the factor that bit i of a tick stands for. These are the rounded constants of the
- * deployed pools: others that are as close would differ from the chain in the last unit.
+ * 2^128 / sqrt(1.0001)^(2^i), the factor of bit i of a tick. These are the rounded constants of the deployed pools:
+ * other roundings would differ from the chain in the last unit.
  */
 export const TICK_BIT_FACTORS: readonly bigint[] = [
   0xfffcb933bd6fad37aa2d162d1a594001n,
@@ -47,7 +47,7 @@ export function getSqrtPriceAtTick(tick: number): bigint {
     (ratio, factor, bit) => ((distance >> bit) & 1 ? (ratio * factor) >> 128n : ratio),
     Q128,
   );
-  // The factors are those of negative ticks; a positive one is the reciprocal.
+  // The factors are for negative ticks; a positive tick takes the reciprocal.
   const ratio = tick > 0 ? UINT256_MAX / below : below;
   return (ratio + Q32 - 1n) / Q32;
 }
@@ -79,7 +79,7 @@ type PoolFees = {
   readonly upper: TickFees;
 };
 
-/** Fees per unit of liquidity (× 2^128) ever earned inside the range; the counters wrap around by design. */
+/** Fees per unit of liquidity (× 2^128) earned inside the range so far; the counters wrap around by design. */
 export function getFeeGrowthInside(range: LiquidityRange, fees: PoolFees): readonly [bigint, bigint] {
   const inside = (global: bigint, lower: bigint, upper: bigint): bigint => {
     const below = fees.tick >= range.tickLower ? lower : global - lower;
@@ -92,7 +92,7 @@ export function getFeeGrowthInside(range: LiquidityRange, fees: PoolFees): reado
   ];
 }
 
-/** Fees earned since the position last noted `last`. */
+/** Fees earned since the position stored the fee growth `last`. */
 export function computeFeesSince(last: bigint, now: bigint, liquidity: bigint): bigint {
   return (BigInt.asUintN(256, now - last) * liquidity) / Q128;
 }

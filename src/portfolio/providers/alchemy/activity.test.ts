@@ -1,4 +1,4 @@
-// Activity by Alchemy: both directions merged, bounded, and never worth more than a warning.
+// Activity from Alchemy: both directions merged, limited, and only a warning on failure.
 import { describe, expect, it } from "vitest";
 import {
   NO_TRANSFERS,
@@ -10,7 +10,7 @@ import type { Hex } from "../../../lib/hex.ts";
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
 
 describe("alchemy's activity", () => {
-  it("is merged from both directions, newest first, one entry per transaction", async () => {
+  it("merges both directions, newest first, one entry per transaction", async () => {
     const { read, server } = await openAlchemyVendor();
     const { activity } = await read();
     expect(activity.map(({ hash, blockNumber }) => [Number(hash), blockNumber])).toEqual([
@@ -20,7 +20,7 @@ describe("alchemy's activity", () => {
       [6, 38_143_610],
       [5, 38_143_600],
     ]);
-    // The transaction's own sender and receiver win over those of a transfer inside it.
+    // The transaction's own sender and receiver take precedence over those of a transfer inside it.
     expect(activity[0]).toEqual({
       hash: `0x${"9".padStart(64, "0")}`,
       from: WALLET,
@@ -55,7 +55,7 @@ describe("alchemy's activity", () => {
     );
   });
 
-  it("stops at twenty-five, after a few pages at most", async () => {
+  it("stops at twenty-five transactions, after a few pages at most", async () => {
     let page = 0;
     const transfer = (n: number) => ({
       hash: `0x${n.toString(16).padStart(64, "0")}`,

@@ -1,37 +1,37 @@
-// The newest transactions of a wallet: its transfers as sender and as receiver, merged, one entry per transaction.
+// A wallet's newest transactions: its sent and received transfers merged, one entry per transaction.
 import type { Hex } from "../../../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
+import { isJsonObject } from "../../../lib/json.ts";
 import { ACTIVITY_MAX, type WalletActivity } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient } from "./client.ts";
 
-type ActivityQuestion = {
+type AlchemyActivityQuery = {
   readonly wallet: Hex;
   readonly network: string;
   readonly blockNumber: number;
 };
 
-// One transaction may hold many transfers; a few pages of them are enough to find that many transactions.
+// A transaction may have many transfers; a few pages are enough to find ACTIVITY_MAX transactions.
 const TRANSFERS_PER_PAGE = 100;
 const PAGES_MAX = 3;
-// Internal transfers are left out: only some chains have them, and asking elsewhere is an error.
+// Without internal transfers: only some chains have them, and requesting them elsewhere is an error.
 const CATEGORIES = ["external", "erc20", "erc721", "erc1155"];
 
 type Transfer = WalletActivity & { readonly blockNumber: number; readonly external: boolean };
 
 export async function readAlchemyActivity(
   client: AlchemyClient,
-  question: ActivityQuestion,
+  query: AlchemyActivityQuery,
   signal: AbortSignal,
 ): Promise<readonly WalletActivity[]> {
   const sides = await Promise.all([
-    readSide(client, question, "fromAddress", signal),
-    readSide(client, question, "toAddress", signal),
+    readSide(client, query, "fromAddress", signal),
+    readSide(client, query, "toAddress", signal),
   ]);
   const byHash = new Map<Hex, Transfer>();
   for (const transfer of sides.flat()) {
     const known = byHash.get(transfer.hash);
-    // The transaction itself says who sent it to whom; a transfer inside it only says who moved a token.
+    // The external transfer has the transaction's own sender and receiver; other transfers those of a token.
     if (known === undefined || (transfer.external && !known.external)) byHash.set(transfer.hash, transfer);
   }
   return [...byHash.values()]
@@ -42,7 +42,7 @@ export async function readAlchemyActivity(
 
 async function readSide(
   client: AlchemyClient,
-  { wallet, network, blockNumber }: ActivityQuestion,
+  { wallet, network, blockNumber }: AlchemyActivityQuery,
   side: "fromAddress" | "toAddress",
   signal: AbortSignal,
 ): Promise<readonly Transfer[]> {
@@ -64,7 +64,7 @@ async function readSide(
       network,
       "alchemy_getAssetTransfers",
       [filter],
-      readTransferPage,
+      parseTransferPage,
       signal,
     );
     transfers.push(...page.transfers);
@@ -77,40 +77,39 @@ async function readSide(
 
 type TransferPage = { readonly transfers: readonly Transfer[]; readonly next: string | null };
 
-function readTransferPage(result: unknown): TransferPage {
+function parseTransferPage(result: unknown): TransferPage {
   if (!isJsonObject(result) || !Array.isArray(result.transfers)) {
-    throw new VendorError("unreliable", "The answer has no list of transfers.");
+    throw new VendorError("transient", "The response has no list of transfers.");
   }
-  // The last page is marked by leaving the key out, or by an empty one.
+  // The last page has no key or an empty one.
   const next = typeof result.pageKey === "string" && result.pageKey !== "" ? result.pageKey : null;
-  return { transfers: result.transfers.map(readTransfer), next };
+  return { transfers: result.transfers.map(parseTransfer), next };
 }
 
-function readTransfer(transfer: unknown): Transfer {
-  const { hash, blockNum, from, to, category, metadata } = isJsonObject(transfer)
-    ? transfer
-    : ({} as JsonObject);
-  if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw unreadable();
-  if (typeof blockNum !== "string" || !/^0x[0-9a-fA-F]{1,12}$/.test(blockNum)) throw unreadable();
+function parseTransfer(transfer: unknown): Transfer {
+  if (!isJsonObject(transfer)) throw invalidTransfer();
+  const { hash, blockNum, from, to, category, metadata } = transfer;
+  if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw invalidTransfer();
+  if (typeof blockNum !== "string" || !/^0x[0-9a-fA-F]{1,12}$/.test(blockNum)) throw invalidTransfer();
   return {
     hash: hash.toLowerCase() as Hex,
-    from: readAddress(from),
-    to: readAddress(to),
+    from: parseAddressOrNull(from),
+    to: parseAddressOrNull(to),
     blockNumber: Number(blockNum),
-    timestamp: isJsonObject(metadata) ? readTime(metadata.blockTimestamp) : null,
+    timestamp: isJsonObject(metadata) ? parseTime(metadata.blockTimestamp) : null,
     external: category === "external",
   };
 }
 
-function readAddress(value: unknown): Hex | null {
+function parseAddressOrNull(value: unknown): Hex | null {
   return typeof value === "string" && /^0x[0-9a-fA-F]{40}$/.test(value) ? (value.toLowerCase() as Hex) : null;
 }
 
-function readTime(value: unknown): number | null {
+function parseTime(value: unknown): number | null {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? null : Math.floor(ms / 1_000);
 }
 
-function unreadable(): VendorError {
-  return new VendorError("unreliable", "The answer has a transfer without a readable hash or block.");
+function invalidTransfer(): VendorError {
+  return new VendorError("transient", "The response has a transfer without a valid hash or block.");
 }

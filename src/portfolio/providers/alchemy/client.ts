@@ -1,4 +1,4 @@
-// Questions to Alchemy: the key goes into the address and nowhere else, and what may work again is asked again.
+// Requests to Alchemy: the key appears in the URL and nowhere else, and transient failures are retried.
 import type { Clock } from "../../../lib/clock.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { retry } from "../../../lib/retry.ts";
@@ -8,24 +8,24 @@ import { type FetchFunction, redactSecrets, sendVendorRequest, VendorError } fro
 export type AlchemyOptions = {
   readonly key: Secret<string>;
   readonly fetch: FetchFunction;
-  /** Where the data interface is; `/data/v1/` and the key follow. */
+  /** Base URL of the data API; `/data/v1/` and the key are appended. */
   readonly dataUrl?: string;
-  /** Where the JSON-RPC nodes are; `{network}` stands for the chain, `/v2/` and the key follow. */
+  /** Base URL of the JSON-RPC nodes with `{network}` for the chain; `/v2/` and the key are appended. */
   readonly rpcUrl?: string;
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 };
 
-/** Reads an answer with its numbers as text; throws a VendorError for one that is not what was promised. */
-type ReadAnswer<T> = (answer: unknown) => T;
+/** Parses a payload whose numbers are text; throws a VendorError when it is invalid. */
+type ParsePayload<T> = (payload: unknown) => T;
 
 export type AlchemyClient = {
-  callDataApi<T>(path: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T>;
+  callDataApi<T>(path: string, body: unknown, parse: ParsePayload<T>, signal: AbortSignal): Promise<T>;
   callRpc<T>(
     network: string,
     method: string,
     params: unknown,
-    read: ReadAnswer<T>,
+    parse: ParsePayload<T>,
     signal: AbortSignal,
   ): Promise<T>;
 };
@@ -34,9 +34,9 @@ const DATA_URL = "https://api.g.alchemy.com";
 const RPC_URL = "https://{network}.g.alchemy.com";
 // Pages of a large wallet take the vendor a few seconds.
 const TIMEOUT_MS = 10_000;
-// A page holds about a hundred tokens of a few hundred bytes; names and logos are strangers' texts.
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-// Three tries within some seconds: longer than that nobody waits for an answer.
+// A page has about a hundred tokens of a few hundred bytes; anyone may choose names and logos.
+const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
+// Three attempts within seconds: the caller does not wait longer.
 const ATTEMPTS_MAX = 3;
 const DELAY_MS_BASE = 250;
 const DELAY_MS_MAX = 5_000;
@@ -46,9 +46,9 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
   const secrets = [options.key.reveal()];
   const keyPath = encodeURIComponent(options.key.reveal());
 
-  function ask<T>(url: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T> {
-    const question = { fetch, url, body, timeoutMs, responseBytesMax: ANSWER_BYTES_MAX, secrets };
-    return retry(async () => read(refuseError(await sendVendorRequest(question, signal), secrets)), {
+  function send<T>(url: string, body: unknown, parse: ParsePayload<T>, signal: AbortSignal): Promise<T> {
+    const request = { fetch, url, body, timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX, secrets };
+    return retry(async () => parse(rejectError(await sendVendorRequest(request, signal), secrets)), {
       attemptsMax: ATTEMPTS_MAX,
       delayMsBase: DELAY_MS_BASE,
       delayMsMax: DELAY_MS_MAX,
@@ -60,35 +60,35 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
   }
 
   return {
-    callDataApi: (path, body, read, signal) =>
-      ask(`${options.dataUrl ?? DATA_URL}/data/v1/${keyPath}/${path}`, body, read, signal),
-    callRpc: (network, method, params, read, signal) => {
+    callDataApi: (path, body, parse, signal) =>
+      send(`${options.dataUrl ?? DATA_URL}/data/v1/${keyPath}/${path}`, body, parse, signal),
+    callRpc: (network, method, params, parse, signal) => {
       const url = `${(options.rpcUrl ?? RPC_URL).replaceAll("{network}", network)}/v2/${keyPath}`;
       const body = { jsonrpc: "2.0", id: 1, method, params };
-      return ask(url, body, (answer) => read(isJsonObject(answer) ? answer.result : undefined), signal);
+      return send(url, body, (payload) => parse(isJsonObject(payload) ? payload.result : undefined), signal);
     },
   };
 }
 
-// Coming back earlier than asked would only be refused again.
+// Retrying earlier than Retry-After would only be rejected again.
 function isRetryable(error: unknown): boolean {
   return (
-    error instanceof VendorError && error.kind !== "refused" && (error.retryAfterMs ?? 0) <= DELAY_MS_MAX
+    error instanceof VendorError && error.kind !== "permanent" && (error.retryAfterMs ?? 0) <= DELAY_MS_MAX
   );
 }
 
-// Both interfaces put errors into answers with status 200; what only concerns a part has no message of its own.
-function refuseError(answer: unknown, secrets: readonly string[]): unknown {
-  const error = isJsonObject(answer) ? answer.error : undefined;
-  if (error === undefined || error === null) return answer;
-  if (isJsonObject(error) && Array.isArray(error.partialErrors)) return answer;
+// Both APIs return errors with status 200; partial errors are left to the parser.
+function rejectError(payload: unknown, secrets: readonly string[]): unknown {
+  const error = isJsonObject(payload) ? payload.error : undefined;
+  if (error === undefined || error === null) return payload;
+  if (isJsonObject(error) && Array.isArray(error.partialErrors)) return payload;
   const { code, message } = isJsonObject(error) ? error : { code: undefined, message: error };
-  const said = typeof message === "string" ? redactSecrets(message, secrets) : "no reason";
-  throw new VendorError(failureOf(code), `The answer is an error: ${said}.`);
+  const reason = typeof message === "string" ? redactSecrets(message, secrets) : "no reason";
+  throw new VendorError(classifyCode(code), `The response is an error: ${reason}.`);
 }
 
-function failureOf(code: unknown): VendorError["kind"] {
-  if (code === "429" || code === "-32005") return "limited";
-  // What JSON-RPC reserves for a question that is wrong in itself.
-  return code === "-32600" || code === "-32601" || code === "-32602" ? "refused" : "unreliable";
+function classifyCode(code: unknown): VendorError["kind"] {
+  if (code === "429" || code === "-32005") return "rate-limited";
+  // JSON-RPC codes for an invalid request.
+  return code === "-32600" || code === "-32601" || code === "-32602" ? "permanent" : "transient";
 }

@@ -1,4 +1,4 @@
-// The chains Alchemy serves, by chain id, with its own name for each.
+// The chains that Alchemy serves, by chain id, with Alchemy's name for each.
 
 export type AlchemyNetwork = { readonly chainId: number; readonly name: string };
 

@@ -1,4 +1,4 @@
-// The provider `alchemy` against a local server: every page or none, every digit, and never a word of the key.
+// The provider `alchemy` against a local server: complete pages, exact amounts, and no leak of the key.
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { VendorResponse } from "../../../../tests/support/http/vendor-server.ts";
@@ -18,14 +18,14 @@ import type { AlchemyOptions } from "./client.ts";
 
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
 
-async function faultOf(reading: Promise<unknown>): Promise<Fault> {
-  const error = await reading.catch((thrown: unknown) => thrown);
+async function faultOf(read: Promise<unknown>): Promise<Fault> {
+  const error = await read.catch((thrown: unknown) => thrown);
   if (!(error instanceof Fault)) throw new Error("Expected a fault", { cause: error });
   return error;
 }
 
 describe("alchemy's balances", () => {
-  it("are read from every page, to the last unit, each asset once", async () => {
+  it("come from every page, exact to the unit, each asset once", async () => {
     const { read, server } = await openAlchemyVendor();
     const { holdings } = await read();
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([
@@ -52,7 +52,7 @@ describe("alchemy's balances", () => {
     expect(server.requests[0]?.path).toContain(encodeURIComponent(KEY));
   });
 
-  it("are described as far as the description makes sense", async () => {
+  it("carry the metadata that is valid", async () => {
     const { holdings } = await (await openAlchemyVendor()).read();
     const of = (contract: Hex | null) => holdings.find((holding) => holding.contract === contract);
     expect(of(null)).toMatchObject({ symbol: "ETH", name: "Ether", decimals: 18 });
@@ -66,7 +66,7 @@ describe("alchemy's balances", () => {
     expect(of(address("1008"))).toMatchObject({ name: null, decimals: null });
   });
 
-  it("come with dollar prices in their exact digits, and with none that is old or unreadable", async () => {
+  it("carry exact dollar prices, without stale or invalid ones", async () => {
     const { prices = new Map() } = await (await openAlchemyVendor()).read();
     expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price)]))).toEqual({
       native: "3182.4571304219997",
@@ -76,7 +76,7 @@ describe("alchemy's balances", () => {
     });
   });
 
-  it("say which token could not be read, and that they are not of the pinned block", async () => {
+  it("warn about unreadable tokens and that they are not of the pinned block", async () => {
     const { warnings } = await (await openAlchemyVendor()).read();
     expect(warnings).toEqual([
       "Balances on Base are the newest Alchemy has, not those of block 38143727.",
@@ -84,7 +84,7 @@ describe("alchemy's balances", () => {
     ]);
   });
 
-  it("count the native coin once where a contract repeats it", async () => {
+  it("count the native coin once when a contract repeats it", async () => {
     const entry = { address: WALLET, network: "polygon-mainnet", tokenBalance: "0x7" };
     const tokens = [
       { ...entry, tokenAddress: "0x0000000000000000000000000000000000001010" },
@@ -97,7 +97,7 @@ describe("alchemy's balances", () => {
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([[null, 7n]]);
   });
 
-  it("are not lost behind a native entry that is empty", async () => {
+  it("ignore an empty native entry before the real one", async () => {
     const entry = { address: WALLET, network: "base-mainnet" };
     const tokens = [
       { ...entry, tokenAddress: null, tokenBalance: "0x" },
@@ -109,7 +109,7 @@ describe("alchemy's balances", () => {
     expect((await read()).holdings).toMatchObject([{ contract: null, rawBalance: 9n }]);
   });
 
-  it("may miss another chain, but not ours", async () => {
+  it("accept a partial error of another chain and reject one of ours", async () => {
     const partial = (network: string) => (): VendorResponse => ({
       text: JSON.stringify({
         data: { tokens: [] },
@@ -127,48 +127,48 @@ describe("alchemy's balances", () => {
 });
 
 const NOTHING = { address: WALLET, network: "base-mainnet", tokenAddress: null };
-const tokensAnswer = (...tokens: unknown[]) => JSON.stringify({ data: { tokens } });
+const tokensResponse = (...tokens: unknown[]) => JSON.stringify({ data: { tokens } });
 
-describe("alchemy's balances are refused", () => {
+describe("alchemy's balances are rejected", () => {
   it.each<[string, VendorResponse, number]>([
     ["is a server error", { status: 503, text: "<html>" }, 3],
     ["is not JSON", { text: "<html>" }, 3],
     ["has no tokens", { text: '{"data":{}}' }, 3],
     ["is an error with status 200", { text: '{"error":{"message":"Something broke"}}' }, 3],
-    ["refuses the key", { status: 403, text: '{"error":{"message":"bad key"}}' }, 1],
+    ["rejects the key", { status: 403, text: '{"error":{"message":"bad key"}}' }, 1],
     ["redirects", { status: 307, headers: { location: "http://127.0.0.1:1/" }, text: "" }, 1],
-    ["is far too long", { text: `"${"x".repeat(4_200_000)}"` }, 1],
-    ["has a balance that is no number", { text: tokensAnswer({ ...NOTHING, tokenBalance: "0xzz" }) }, 3],
+    ["is too long", { text: `"${"x".repeat(4_200_000)}"` }, 1],
+    ["has a balance that is not a number", { text: tokensResponse({ ...NOTHING, tokenBalance: "0xzz" }) }, 3],
     [
       "has a balance beyond 256 bits",
-      { text: tokensAnswer({ ...NOTHING, tokenBalance: `0x1${"0".repeat(64)}` }) },
+      { text: tokensResponse({ ...NOTHING, tokenBalance: `0x1${"0".repeat(64)}` }) },
       3,
     ],
-    ["has a token without an address", { text: tokensAnswer({ ...NOTHING, tokenAddress: "So111" }) }, 3],
-    ["has a token of another wallet", { text: tokensAnswer({ ...NOTHING, address: address("9999") }) }, 3],
-    ["can not read the native coin", { text: tokensAnswer({ ...NOTHING, error: "timeout" }) }, 1],
-  ])("when the answer %s", async (_, answer, tries) => {
+    ["has a token without an address", { text: tokensResponse({ ...NOTHING, tokenAddress: "So111" }) }, 3],
+    ["has a token of another wallet", { text: tokensResponse({ ...NOTHING, address: address("9999") }) }, 3],
+    ["lacks the native coin", { text: tokensResponse({ ...NOTHING, error: "timeout" }) }, 1],
+  ])("when the response %s", async (_, response, attempts) => {
     const { read, server } = await openAlchemyVendor({
-      tokens: () => answer,
+      tokens: () => response,
       transfers: () => ({ text: NO_TRANSFERS }),
     });
     const fault = await faultOf(read());
     expect(fault.code).toBe("PROVIDER_FAILED");
     expect(fault.message).toBe("The balances on Base could not be read completely; nothing was charged.");
-    expect(server.requests.filter(({ path }) => path.startsWith("/data/"))).toHaveLength(tries);
+    expect(server.requests.filter(({ path }) => path.startsWith("/data/"))).toHaveLength(attempts);
   });
 
-  it("when a page comes round again, and when the pages do not end", async () => {
+  it("when a page key repeats, and when the pages do not end", async () => {
     const page = (pageKey: string): VendorResponse => ({
       text: JSON.stringify({ data: { tokens: [], pageKey } }),
     });
-    const circle = await openAlchemyVendor({ tokens: () => page("same") });
-    expect(inspect(await faultOf(circle.read()))).toContain("A page names one that was read before.");
+    const repeating = await openAlchemyVendor({ tokens: () => page("same") });
+    expect(inspect(await faultOf(repeating.read()))).toContain("A page key repeats.");
     const endless = await openAlchemyVendor({ tokens: (_, count) => page(`page ${count}`) });
     expect(inspect(await faultOf(endless.read()))).toContain("There are more than 100 pages.");
   });
 
-  it("when no answer comes in time", async () => {
+  it("when the vendor does not respond in time", async () => {
     const { read } = await openAlchemyVendor(
       { tokens: () => ({ text: "", silent: true }) },
       { timeoutMs: 50 },
@@ -183,8 +183,8 @@ describe("alchemy's balances are refused", () => {
   });
 });
 
-describe("alchemy's patience", () => {
-  it("waits as long as it is asked to, and then succeeds", async () => {
+describe("alchemy's retries", () => {
+  it("wait for Retry-After and then succeed", async () => {
     const { read, slept } = await openAlchemyVendor({
       tokens: (body, count) =>
         count === 1 ? { status: 429, headers: { "retry-after": "3" }, text: "{}" } : recordedTokens(body),
@@ -193,7 +193,7 @@ describe("alchemy's patience", () => {
     expect(slept).toEqual([3_000]);
   });
 
-  it("does not come back early to a vendor that wants a minute", async () => {
+  it("do not happen when Retry-After is a minute", async () => {
     const { read, slept } = await openAlchemyVendor({
       tokens: () => ({ status: 429, headers: { "retry-after": "60" }, text: "{}" }),
     });
@@ -201,36 +201,36 @@ describe("alchemy's patience", () => {
     expect(slept).toEqual([]);
   });
 
-  it("ends with the caller's own reason when the caller gives up", async () => {
+  it("stop with the reason of the caller's signal", async () => {
     const { provider } = await openAlchemyVendor();
     const reason = new Error("enough");
-    const question = { at: alchemyChain(), wallet: WALLET } as const;
-    await expect(provider.read(question, AbortSignal.abort(reason))).rejects.toBe(reason);
+    const query = { at: alchemyChain(), wallet: WALLET } as const;
+    await expect(provider.read(query, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
 
 describe("alchemy's key", () => {
-  const spoken = `You sent ${KEY}, that is ${encodeURIComponent(KEY)}.`;
+  const echo = `You sent ${KEY}, that is ${encodeURIComponent(KEY)}.`;
 
   it.each<[string, AlchemyResponses, Partial<AlchemyOptions>]>([
     [
-      "an error that repeats it",
-      { tokens: () => ({ text: JSON.stringify({ error: { message: spoken } }) }) },
+      "an error that echoes it",
+      { tokens: () => ({ text: JSON.stringify({ error: { message: echo } }) }) },
       {},
     ],
-    ["a page that repeats it", { tokens: () => ({ text: `<html>${spoken}` }) }, {}],
-    ["a status", { tokens: () => ({ status: 401, text: spoken }) }, {}],
-    ["an address that is none", {}, { dataUrl: "not an address" }],
-    ["a port nobody listens on", {}, { dataUrl: "http://127.0.0.1:1" }],
+    ["a page that echoes it", { tokens: () => ({ text: `<html>${echo}` }) }, {}],
+    ["a status", { tokens: () => ({ status: 401, text: echo }) }, {}],
+    ["an invalid URL", {}, { dataUrl: "not an address" }],
+    ["a closed port", {}, { dataUrl: "http://127.0.0.1:1" }],
     [
       "a fetch that fails with it",
       {},
       {
         fetch: () =>
-          Promise.reject(Object.assign(new TypeError(spoken, { cause: new Error(spoken) }), { url: spoken })),
+          Promise.reject(Object.assign(new TypeError(echo, { cause: new Error(echo) }), { url: echo })),
       },
     ],
-  ])("is nowhere in what is thrown after %s", async (_, vendor, options) => {
+  ])("is not in the error after %s", async (_, vendor, options) => {
     const { read } = await openAlchemyVendor(vendor, options);
     const fault = await faultOf(read());
     const shown = inspect(fault, { depth: 20, showHidden: true, getters: true });

@@ -1,4 +1,4 @@
-// The provider `alchemy`: balances, names, prices and transfers of a wallet from Alchemy, complete or refused.
+// The holdings provider `alchemy`: balances, metadata, prices and transfers of a wallet; incomplete balances reject.
 import type { Decimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import {
@@ -13,8 +13,7 @@ import { VendorError } from "../../vendor-request.ts";
 import { readAlchemyActivity } from "./activity.ts";
 import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { ALCHEMY_NETWORKS } from "./networks.ts";
-import type { AlchemyToken, AlchemyTokenQuery } from "./tokens.ts";
-import { readAlchemyTokens } from "./tokens.ts";
+import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./tokens.ts";
 
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.
 const NAMED_MAX = 5;
@@ -27,42 +26,42 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
       const { chain, block } = at;
       const network = ALCHEMY_NETWORKS.get(chain.chainId);
       if (network === undefined) throw new Fault("PROVIDER_FAILED", `Alchemy does not serve ${chain.name}.`);
-      const question: AlchemyTokenQuery = { wallet, network, blockTimestamp: block.timestamp };
-      // Without balances there is no answer, and nobody waits for the activity any more.
-      const given = new AbortController();
-      const activitySignal = AbortSignal.any([signal, given.signal]);
-      const activityQuestion = { wallet, network: network.name, blockNumber: block.number };
+      const tokenQuery: AlchemyTokenQuery = { wallet, network, blockTimestamp: block.timestamp };
+      const activityQuery = { wallet, network: network.name, blockNumber: block.number };
+      // When the balances fail, the activity is of no use: stop reading it.
+      const finished = new AbortController();
+      const activitySignal = AbortSignal.any([signal, finished.signal]);
       const [tokens, activity] = await Promise.all([
-        readComplete(client, question, chain, signal),
-        readOrWarn(client, activityQuestion, chain, activitySignal),
-      ]).finally(() => given.abort());
+        readCompleteTokens(client, tokenQuery, chain, signal),
+        readActivityOrWarn(client, activityQuery, chain, activitySignal),
+      ]).finally(() => finished.abort());
       return {
-        holdings: holdingsOf(tokens, chain),
+        holdings: toHoldings(tokens, chain),
         activity: activity.activity,
         warnings: [
           `Balances on ${chain.name} are the newest Alchemy has, not those of block ${block.number}.`,
-          ...failureWarning(tokens, chain),
+          ...describeFailedTokens(tokens, chain),
           ...activity.warnings,
         ],
-        prices: pricesOf(tokens),
+        prices: toPrices(tokens),
       };
     },
   };
 }
 
-async function readComplete(
+async function readCompleteTokens(
   client: AlchemyClient,
-  question: AlchemyTokenQuery,
+  query: AlchemyTokenQuery,
   chain: ChainConfig,
   signal: AbortSignal,
 ): Promise<readonly AlchemyToken[]> {
   try {
-    const tokens = await readAlchemyTokens(client, question, signal);
-    // A stranger's token may be beyond reading; the coin of the chain never is.
+    const tokens = await readAlchemyTokens(client, query, signal);
+    // Any other token may be unreadable, but the native coin must be there.
     if (
       tokens.some(({ contract, failed, rawBalance }) => contract === null && failed && rawBalance === null)
     ) {
-      throw new VendorError("refused", "The native balance could not be read.");
+      throw new VendorError("permanent", "The native balance could not be read.");
     }
     return tokens;
   } catch (cause) {
@@ -72,26 +71,26 @@ async function readComplete(
   }
 }
 
-async function readOrWarn(
+async function readActivityOrWarn(
   client: AlchemyClient,
-  question: Parameters<typeof readAlchemyActivity>[1],
+  query: Parameters<typeof readAlchemyActivity>[1],
   chain: ChainConfig,
   signal: AbortSignal,
 ): Promise<{ activity: readonly WalletActivity[]; warnings: readonly string[] }> {
   try {
-    return { activity: await readAlchemyActivity(client, question, signal), warnings: [] };
+    return { activity: await readAlchemyActivity(client, query, signal), warnings: [] };
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
     return { activity: [], warnings: [`Recent activity on ${chain.name} could not be read.`] };
   }
 }
 
-/** Each asset once: the vendor writes the native coin in several ways, and pages overlap while a wallet moves. */
-function holdingsOf(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly Holding[] {
+/** Each asset once: the vendor writes the native coin in several forms, and pages overlap while balances change. */
+function toHoldings(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly Holding[] {
   const holdings = new Map<AssetKey, Holding>();
   for (const { contract, rawBalance, symbol, name, decimals, logo } of tokens) {
     const key = getAssetKey({ contract });
-    // The first counts and is not added to: the second is the same balance told again.
+    // A repeated entry is the same balance again, so it must not be added.
     if (!rawBalance || holdings.has(key)) continue;
     const described = contract === null ? chain.native : { symbol, name, decimals };
     holdings.set(key, {
@@ -106,7 +105,7 @@ function holdingsOf(tokens: readonly AlchemyToken[], chain: ChainConfig): readon
   return [...holdings.values()];
 }
 
-function pricesOf(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, Decimal> {
+function toPrices(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, Decimal> {
   const prices = new Map<AssetKey, Decimal>();
   for (const { contract, priceUsd } of tokens) {
     const key = getAssetKey({ contract });
@@ -115,7 +114,7 @@ function pricesOf(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, Decima
   return prices;
 }
 
-function failureWarning(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly string[] {
+function describeFailedTokens(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly string[] {
   const failed = tokens.flatMap((token) => (token.failed ? [getAssetKey(token)] : []));
   if (failed.length === 0) return [];
   const named = failed.slice(0, NAMED_MAX).join(", ");

@@ -1,4 +1,4 @@
-// Tokens that are on no list, and recent activity, found in the transfer logs of a real chain.
+// Unlisted tokens and recent activity, found in the transfer logs of a real chain.
 
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
@@ -9,13 +9,13 @@ import { TRANSFER_TOPIC } from "../../../chain/logs/transfers.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 /**
- * Asked for a balance they run the end of their code; anything else emits a Transfer from the zero address to the
- * account in the calldata's first word. A collectible has an id as its fourth topic, and counts one piece.
+ * balanceOf jumps to the end of their code; any other call emits a Transfer from the zero address to the account in
+ * the first word of the calldata. A collectible has an id as fourth topic and a balance of one item.
  */
 const LOG = `5f355f7f${TRANSFER_TOPIC.slice(2)}5f5f`;
 const COLLECTIBLE = numberedAddress(0x721);
 const COLLECTIBLE_CODE: Hex = `0x366024146031576001${LOG}a4005b60015f5260205ff3`;
-/** Loops when it is asked, until its gas is gone. */
+/** balanceOf loops until the gas is used up. */
 const LOOP = numberedAddress(0x100b);
 const LOOP_CODE: Hex = `0x36602414602f57${LOG}a3005b602f56`;
 
@@ -55,15 +55,15 @@ async function read(tokens: readonly Hex[] = []) {
 const contractsOf = ({ holdings }: Awaited<ReturnType<typeof read>>) =>
   holdings.flatMap(({ contract }) => contract ?? []);
 
-describe("tokens that are on no list", () => {
-  it("are found when they arrived lately, newest first, and shown without a list's words", async () => {
+describe("unlisted tokens", () => {
+  it("are found when they arrived recently, newest first, without list metadata", async () => {
     const [first, second, listed] = [await deployToken(), await deployToken(), await deployToken()];
     await mint(first, 5n);
     await mint(second, 6n);
     await mint(listed, 7n);
-    const answer = await read([listed]);
-    expect(contractsOf(answer)).toEqual([listed, second, first]);
-    expect(answer.holdings.at(-1)).toEqual({
+    const result = await read([listed]);
+    expect(contractsOf(result)).toEqual([listed, second, first]);
+    expect(result.holdings.at(-1)).toEqual({
       contract: first,
       symbol: null,
       name: null,
@@ -73,7 +73,7 @@ describe("tokens that are on no list", () => {
     });
   });
 
-  it("are left out when they were sent on", async () => {
+  it("are left out when the wallet has sent them away", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     expect(contractsOf(await read())).toContain(token);
@@ -81,12 +81,12 @@ describe("tokens that are on no list", () => {
     expect(contractsOf(await read())).not.toContain(token);
   });
 
-  it("are not collectibles, whose contracts count pieces", async () => {
+  it("exclude ERC-721 collectibles, whose balance counts items", async () => {
     await send(COLLECTIBLE, numberToHex(BigInt(wallet), { size: 32 }));
-    const answer = await read();
-    expect(answer.activity[0]).toMatchObject({ from: numberedAddress(0), to: wallet });
-    expect(contractsOf(answer)).not.toContain(COLLECTIBLE);
-    // The contract does say that the wallet has one.
+    const result = await read();
+    expect(result.activity[0]).toMatchObject({ from: numberedAddress(0), to: wallet });
+    expect(contractsOf(result)).not.toContain(COLLECTIBLE);
+    // Although the contract returns a balance of one.
     const data = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanceOf", args: [wallet] });
     expect(await chain.request("eth_call", [{ to: COLLECTIBLE, data }, "latest"])).toBe(
       numberToHex(1, { size: 32 }),
@@ -95,13 +95,15 @@ describe("tokens that are on no list", () => {
 });
 
 describe("a hostile token that arrives", () => {
-  it("costs nothing but itself, and is named", async () => {
+  it("loses only its own balance, and a warning names it", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     await send(LOOP, numberToHex(BigInt(wallet), { size: 32 }));
-    const answer = await read();
-    expect(contractsOf(answer)).toContain(token);
-    expect(answer.warnings.join("\n")).toContain(`1 unlisted token gave no balance and is left out: ${LOOP}`);
+    const result = await read();
+    expect(contractsOf(result)).toContain(token);
+    expect(result.warnings.join("\n")).toContain(
+      `1 unlisted token returned no balance and is left out: ${LOOP}`,
+    );
   });
 });
 
@@ -126,7 +128,7 @@ describe("recent activity", () => {
     expect(warnings.join("\n")).toMatch(/since block 0; transfers of ETH itself leave no log/);
   });
 
-  it("shows a transfer to oneself once", async () => {
+  it("lists a transfer to oneself once", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     const hash = await transfer(token, wallet, 2n);
@@ -136,18 +138,18 @@ describe("recent activity", () => {
     ]);
   });
 
-  it("that can not be read is a warning, and balances stay", async () => {
+  it("becomes a warning when it cannot be read, and balances stay", async () => {
     const token = await deployToken();
     await mint(token, 5n);
-    const deaf = await stage.node((calls) =>
+    const withoutLogs = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_getLogs") ? { kind: "status", status: 500 } : null,
     );
-    const at = await stage.port(deaf, [token]).pin(signal);
+    const at = await stage.port(withoutLogs, [token]).pin(signal);
     const { holdings, activity, warnings } = await rpcHoldingsProvider.read({ at, wallet }, signal);
     expect(holdings.at(-1)).toMatchObject({ contract: token, rawBalance: 5n });
     expect(activity).toEqual([]);
     expect(warnings).toHaveLength(2);
     expect(warnings.join("\n")).toMatch(/outgoing.+could not be read/s);
-    expect(warnings.join("\n")).toMatch(/incoming.+on no list may be missing/s);
+    expect(warnings.join("\n")).toMatch(/incoming.+unlisted tokens may be missing/s);
   });
 });

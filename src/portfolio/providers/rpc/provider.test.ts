@@ -1,4 +1,4 @@
-// Balances on a real chain, hostile tokens among the good ones, by the lent scanner and through Multicall3.
+// Balances on a real chain with hostile tokens, by the scanner in a state override and by Multicall3.
 
 import {
   HOSTILE_CODE,
@@ -38,7 +38,7 @@ for (const { address, balance } of many) genesis[address] = returningCode(balanc
 
 const stage = await startPortfolioStage(genesis);
 const { wallet } = stage;
-const ways = { lent: await stage.node(), multicall: await stage.node(rejectStateOverrides) };
+const nodes = { scan: await stage.node(), multicall: await stage.node(rejectStateOverrides) };
 const signal = AbortSignal.timeout(300_000);
 
 async function read(node: FaultyNode, tokens: readonly Hex[]) {
@@ -52,27 +52,27 @@ function tokensOf({ holdings }: Awaited<ReturnType<typeof read>>) {
     .map(({ contract, rawBalance }) => ({ contract, rawBalance }));
 }
 
-describe.each(["lent", "multicall"] as const)("balances (%s)", (way) => {
-  it("are those of a plain model for any list, and name every token that failed", async () => {
+describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
+  it("match a plain model for any list, and a warning names the tokens that failed", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.constantFrom(...pool), { maxLength: 60 }), async (listed) => {
-        const answer = await read(
-          ways[way],
+        const result = await read(
+          nodes[method],
           listed.map(({ address }) => address),
         );
         const held = listed.flatMap(({ address, balance }) =>
           balance === null || balance === 0n ? [] : [{ contract: address, rawBalance: balance }],
         );
-        expect(sorted(tokensOf(answer))).toEqual(sorted(held));
+        expect(sorted(tokensOf(result))).toEqual(sorted(held));
         const failed = listed.filter(({ balance }) => balance === null);
-        const said = answer.warnings.filter((warning) => warning.includes("gave no balance"));
-        expect(said).toHaveLength(failed.length > 0 ? 1 : 0);
+        const warnings = result.warnings.filter((warning) => warning.includes("returned no balance"));
+        expect(warnings).toHaveLength(failed.length > 0 ? 1 : 0);
         if (failed.length === 0) return;
-        expect(said[0]).toContain(`${failed.length} listed token`);
-        const named = failed.filter(({ address }) => said[0]?.includes(address));
+        expect(warnings[0]).toContain(`${failed.length} listed token`);
+        const named = failed.filter(({ address }) => warnings[0]?.includes(address));
         expect(named).toHaveLength(Math.min(3, failed.length));
       }),
-      { numRuns: way === "lent" ? 25 : 12 },
+      { numRuns: method === "scan" ? 25 : 12 },
     );
   });
 
@@ -80,26 +80,26 @@ describe.each(["lent", "multicall"] as const)("balances (%s)", (way) => {
     const held = many
       .filter(({ balance }) => balance > 0n)
       .map(({ address, balance }) => ({ contract: address, rawBalance: balance }));
-    const askedFor = async (tokens: readonly Hex[]) => {
-      // Fresh, so that neither list profits from what was learnt with the other.
-      const node = await stage.node(way === "lent" ? undefined : rejectStateOverrides);
-      const answer = await read(node, tokens);
-      return { answer, requests: node.requests.length };
+    const countRequests = async (tokens: readonly Hex[]) => {
+      // A new node for each list, so that neither benefits from what was learned with the other.
+      const node = await stage.node(method === "scan" ? undefined : rejectStateOverrides);
+      const result = await read(node, tokens);
+      return { result, requests: node.requests.length };
     };
-    const few = await askedFor(many.slice(495, 500).map(({ address }) => address));
-    const all = await askedFor(many.map(({ address }) => address));
-    expect(tokensOf(few.answer)).toEqual(held.slice(0, 1));
-    expect(tokensOf(all.answer)).toEqual(held);
-    // The block, the coin, two sides of transfers, and the scan; or two refusals and one batch for Multicall3.
-    expect(few.requests).toBe(way === "lent" ? 5 : 7);
-    // The long list is scanned by halves at the same time; where scans are refused, each half hears it.
-    expect(all.requests).toBe(way === "lent" ? 6 : 9);
+    const few = await countRequests(many.slice(495, 500).map(({ address }) => address));
+    const all = await countRequests(many.map(({ address }) => address));
+    expect(tokensOf(few.result)).toEqual(held.slice(0, 1));
+    expect(tokensOf(all.result)).toEqual(held);
+    // The block, the native balance, two sides of transfers, and the scan; or two rejections and one Multicall3 batch.
+    expect(few.requests).toBe(method === "scan" ? 5 : 7);
+    // The long list is scanned in two concurrent halves; without override support each half is rejected once.
+    expect(all.requests).toBe(method === "scan" ? 6 : 9);
   }, 120_000);
 });
 
 describe("the provider", () => {
-  it("shows the native coin first, with what the chain's facts say about it", async () => {
-    const { holdings } = await read(ways.lent, [pool.find(({ balance }) => balance === 7n)?.address as Hex]);
+  it("lists the native coin first, with the chain's metadata", async () => {
+    const { holdings } = await read(nodes.scan, [pool.find(({ balance }) => balance === 7n)?.address as Hex]);
     expect(holdings[0]).toMatchObject({
       contract: null,
       symbol: "ETH",
@@ -111,23 +111,23 @@ describe("the provider", () => {
       BigInt((await stage.chain.request("eth_getBalance", [wallet, "latest"])) as Hex),
     );
     const empty = await rpcHoldingsProvider.read(
-      { at: await stage.port(ways.lent).pin(signal), wallet: numberedAddress(0xabc) },
+      { at: await stage.port(nodes.scan).pin(signal), wallet: numberedAddress(0xabc) },
       signal,
     );
     expect(empty.holdings).toEqual([]);
   });
 
-  it("learns that a node does not lend, and asks it only once", async () => {
+  it("remembers that a node rejects state overrides", async () => {
     const node = await stage.node(rejectStateOverrides);
     const port = stage.port(node, [many[499]?.address as Hex]);
-    const lends = () => node.requests.flat().filter(({ params }) => params.length > 2).length;
+    const overrideCalls = () => node.requests.flat().filter(({ params }) => params.length > 2).length;
     await rpcHoldingsProvider.read({ at: await port.pin(signal), wallet }, signal);
-    expect(lends()).toBe(2);
+    expect(overrideCalls()).toBe(2);
     await rpcHoldingsProvider.read({ at: await port.pin(signal), wallet }, signal);
-    expect(lends()).toBe(2);
+    expect(overrideCalls()).toBe(2);
   });
 
-  it("rejects when a node neither lends nor has Multicall3", async () => {
+  it("rejects when a node has neither state overrides nor Multicall3", async () => {
     const node = await stage.node(rejectStateOverrides);
     const at = await stage.port(node, [many[499]?.address as Hex]).pin(signal);
     // As on a chain where Multicall3 was never deployed: the account is empty.
@@ -137,7 +137,7 @@ describe("the provider", () => {
     });
   });
 
-  it("rejects when a balance can not be read, and when nobody waits any more", async () => {
+  it("rejects when a balance cannot be read, and when the caller aborts", async () => {
     const node = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_getBalance") ? { kind: "status", status: 500 } : null,
     );
@@ -145,23 +145,27 @@ describe("the provider", () => {
     await expect(rpcHoldingsProvider.read({ at, wallet }, signal)).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",
     });
-    const reason = new Error("nobody waits");
-    const fine = await stage.port(ways.lent, []).pin(signal);
+    const reason = new Error("aborted");
+    const fine = await stage.port(nodes.scan, []).pin(signal);
     await expect(rpcHoldingsProvider.read({ at: fine, wallet }, AbortSignal.abort(reason))).rejects.toBe(
       reason,
     );
   });
 
-  it("refuses a scan that can not be true", async () => {
-    const at = await stage.port(ways.lent, [many[0]?.address as Hex]).pin(signal);
-    const lie = (words: readonly bigint[]) =>
+  it("rejects an invalid scan result", async () => {
+    const at = await stage.port(nodes.scan, [many[0]?.address as Hex]).pin(signal);
+    const encodeWords = (words: readonly bigint[]) =>
       `0x${words.map((word) => word.toString(16).padStart(64, "0")).join("")}` as Hex;
-    // A holding of token 5 among one asked; more tokens asked than there are; not an answer at all.
-    const lies = [lie([96n, 192n, 1n, 1n, 5n, 9n, 0n]), lie([96n, 128n, 2n, 0n, 0n]), "0x1234" as const];
-    for (const answer of lies) {
-      const readLent = async () => answer;
+    // A balance of token 5 of one; more scanned tokens than requested; not ABI-encoded.
+    const invalidResults = [
+      encodeWords([96n, 192n, 1n, 1n, 5n, 9n, 0n]),
+      encodeWords([96n, 128n, 2n, 0n, 0n]),
+      "0x1234" as const,
+    ];
+    for (const result of invalidResults) {
+      const callWithOverride = async () => result;
       await expect(
-        rpcHoldingsProvider.read({ at: { ...at, callWithOverride: readLent }, wallet }, signal),
+        rpcHoldingsProvider.read({ at: { ...at, callWithOverride }, wallet }, signal),
       ).rejects.toMatchObject({
         code: "NODE_UNAVAILABLE",
       });

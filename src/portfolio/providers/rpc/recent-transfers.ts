@@ -1,31 +1,31 @@
-// A wallet's newest token transfers on one side, from as many blocks as the node is willing to search.
+// A wallet's newest sent or received token transfers, from as many blocks as the node lets us search.
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { ACTIVITY_MAX, type PinnedChain, type TransferLog } from "../../types.ts";
 
 export type TransferHistory = {
   readonly logs: readonly TransferLog[];
-  /** The oldest block that was looked at. */
+  /** The oldest searched block. */
   readonly fromBlock: number;
 };
 
-// A day, but no more than most nodes search at once and not so little that a quiet wallet shows nothing.
+// A day, capped by what most nodes search at once, and at least enough for a wallet with little activity.
 const DAY_MS = 86_400_000;
 const BLOCKS_FIRST_MIN = 1_000;
 const BLOCKS_FIRST_MAX = 10_000;
 
-// 10,000 blocks become 2: the narrowest public node takes 50.
+// Shrinks 10,000 blocks to 2; the strictest public node allows 50.
 const SHRINK_BY = 8;
 const SHRINKS_MAX = 4;
 
-// Up to 21 times the first window; a wallet that did nothing in all that time simply shows nothing.
+// Up to 21 times the first window; a wallet without activity in that time shows none.
 const WIDEN_BY = 4;
 const WIDENINGS_MAX = 2;
 
-// Activity is worth a short wait; balances must not be held up by it.
+// Activity is optional and must not delay the balances for long.
 const TIME_MS_MAX = 10_000;
 
-/** Rejects when not even the smallest window could be read. */
+/** Rejects when even the smallest window cannot be read. */
 export async function readRecentTransfers(
   at: PinnedChain,
   wallet: Hex,
@@ -33,41 +33,41 @@ export async function readRecentTransfers(
   signal: AbortSignal,
   timeMsMax: number = TIME_MS_MAX,
 ): Promise<TransferHistory> {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   let logs: readonly TransferLog[] = [];
   let reached: number | null = null;
-  let blocks = firstWindow(at.chain.blockTimeMs);
+  let blocks = initialWindow(at.chain.blockTimeMs);
   let shrinks = 0;
   for (let widenings = 0; widenings <= WIDENINGS_MAX; ) {
     const toBlock = (reached ?? at.block.number + 1) - 1;
     const fromBlock = Math.max(0, toBlock - blocks + 1);
     try {
-      logs = [...(await at.transfers({ wallet, side, fromBlock, toBlock }, inTime)), ...logs];
+      logs = [...(await at.transfers({ wallet, side, fromBlock, toBlock }, deadline)), ...logs];
       reached = fromBlock;
     } catch (error) {
       if (signal.aborted) throw error;
-      // Older blocks are a bonus: many nodes do not search that many, or no longer have them.
+      // Older blocks are optional: many nodes limit the range or have pruned them.
       if (reached !== null) break;
-      if (!asksForLess(error) || shrinks === SHRINKS_MAX) throw error;
+      if (!wantsSmallerRange(error) || shrinks === SHRINKS_MAX) throw error;
       shrinks += 1;
       blocks = Math.max(1, Math.floor(blocks / SHRINK_BY));
       continue;
     }
-    if (reached === 0 || shrinks > 0 || transactionsIn(logs) >= ACTIVITY_MAX) break;
+    if (reached === 0 || shrinks > 0 || countTransactions(logs) >= ACTIVITY_MAX) break;
     widenings += 1;
     blocks *= WIDEN_BY;
   }
   return { logs, fromBlock: reached ?? at.block.number };
 }
 
-function firstWindow(blockTimeMs: number): number {
+function initialWindow(blockTimeMs: number): number {
   return Math.min(BLOCKS_FIRST_MAX, Math.max(BLOCKS_FIRST_MIN, Math.floor(DAY_MS / blockTimeMs)));
 }
 
-function asksForLess(error: unknown): boolean {
+function wantsSmallerRange(error: unknown): boolean {
   return error instanceof Fault && error.code === "LOGS_TOO_LARGE";
 }
 
-function transactionsIn(logs: readonly TransferLog[]): number {
+function countTransactions(logs: readonly TransferLog[]): number {
   return new Set(logs.map(({ transactionHash }) => transactionHash)).size;
 }

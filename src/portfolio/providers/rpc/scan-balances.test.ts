@@ -1,4 +1,4 @@
-// The question to the scanner: as any ABI encoder would write it, and a long list in parts that are under way at once.
+// Scan calls: encoded as viem encodes them, and a long list split into concurrent calls.
 import { balanceScannerAbi as abi } from "@sextant/contracts/generated/balance-scanner";
 import fc from "fast-check";
 import { decodeFunctionData, encodeFunctionData, encodeFunctionResult, type Hex } from "viem";
@@ -14,18 +14,18 @@ function toAddress(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes).toString("hex")}`;
 }
 
-/** A chain that lends, and answers a scan with nothing held. */
-function lendingChain(lend: (data: Hex) => Promise<void> | void): PinnedChain {
-  const refuse = () => Promise.reject(new Error("a scan asks for nothing else"));
+/** A chain with state overrides whose scans return no balance. */
+function openScanChain(onScan: (data: Hex) => Promise<void> | void): PinnedChain {
+  const fail = () => Promise.reject(new Error("a scan reads nothing else"));
   return {
     chain: localChainConfig([]),
     block: { number: 1, hash: "0x01", timestamp: 1 },
-    read: refuse,
-    nativeBalance: refuse,
-    transfers: refuse,
-    timestamps: refuse,
+    read: fail,
+    nativeBalance: fail,
+    transfers: fail,
+    timestamps: fail,
     async callWithOverride({ data }) {
-      await lend(data);
+      await onScan(data);
       const next = BigInt(listIn(data).length);
       return encodeFunctionResult({ abi, functionName: "scan", result: [[], [], next] });
     },
@@ -38,19 +38,19 @@ function listIn(data: Hex): readonly Hex[] {
 }
 
 describe("a scan", () => {
-  it("asks in the words of the ABI, whatever the wallet, the tokens and the gas", async () => {
+  it("is encoded as viem encodes it, for any wallet, tokens and gas", async () => {
     const tokens = fc.uniqueArray(address, { minLength: 1, maxLength: 40 });
     const gas = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
     await fc.assert(
       fc.asyncProperty(address, tokens, gas, async (wallet, listed, gasPerToken) => {
-        const asked: Hex[] = [];
+        const sent: Hex[] = [];
         await readBalancesByScan(
-          lendingChain((data) => void asked.push(data)),
+          openScanChain((data) => void sent.push(data)),
           { wallet, tokens: listed, gasPerToken },
           signal,
         );
         const args = [wallet, listed, BigInt(gasPerToken)] as const;
-        expect(asked).toEqual([encodeFunctionData({ abi, functionName: "scan", args })]);
+        expect(sent).toEqual([encodeFunctionData({ abi, functionName: "scan", args })]);
       }),
     );
   });
@@ -60,18 +60,18 @@ describe("a scan", () => {
     [2_501, 2],
     [5_000, 2],
     [7_501, 4],
-  ])("of %i tokens is %i calls, all begun before the first is answered", async (count, calls) => {
+  ])("of %i tokens takes %i concurrent calls", async (count, calls) => {
     const tokens = Array.from({ length: count }, (_, i) =>
       toAddress(Buffer.from(String(i).padStart(20, "0"))),
     );
-    const asked: Hex[] = [];
-    let answerAll: () => void = () => undefined;
-    const allBegun = new Promise<void>((resolve) => {
-      answerAll = resolve;
+    const sent: Hex[] = [];
+    let respondToAll: () => void = () => undefined;
+    const allSent = new Promise<void>((resolve) => {
+      respondToAll = resolve;
     });
-    const chain = lendingChain((data) => {
-      if (asked.push(data) === calls) answerAll();
-      return allBegun;
+    const chain = openScanChain((data) => {
+      if (sent.push(data) === calls) respondToAll();
+      return allSent;
     });
     const found = await readBalancesByScan(
       chain,
@@ -79,6 +79,6 @@ describe("a scan", () => {
       signal,
     );
     expect(found).toEqual({ held: new Map(), failed: [] });
-    expect(asked.flatMap(listIn)).toEqual(tokens);
+    expect(sent.flatMap(listIn)).toEqual(tokens);
   });
 });

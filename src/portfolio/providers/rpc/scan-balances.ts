@@ -1,4 +1,4 @@
-// Balances by the scanner, lent to an empty address: thousands of tokens in one call, each with its own gas.
+// Balances by the scanner contract, placed by a state override: thousands of tokens per call, each with its own gas.
 import {
   balanceScannerAbi as abi,
   balanceScannerRuntimeBytecode as code,
@@ -12,73 +12,73 @@ export type BalanceQuery = {
   readonly wallet: Hex;
   /** Distinct. */
   readonly tokens: readonly Hex[];
-  /** A token that needs more is one that failed. */
+  /** A token that needs more counts as failed. */
   readonly gasPerToken: number;
 };
 
-/** Every token is held, failed, or not held. */
+/** A token in neither has a balance of zero. */
 export type TokenBalances = { readonly held: ReadonlyMap<Hex, bigint>; readonly failed: readonly Hex[] };
 
-// Twelve thousand gas for each, twice what most tokens need, within what every node gives one call. A longer list is
-// asked for in several calls at the same time, so that it takes no longer.
+// Twelve thousand gas per token, twice what most need, within what every node allows a call. A longer list is split
+// into concurrent calls, so that it takes no longer.
 const TOKENS_PER_CALL_MAX = 2_500;
 
-// Every call asks dozens of tokens at the very least; only an endless row of gas burners comes near this.
+// Every call reads dozens of tokens at least; only an endless row of gas burners comes near this.
 const CALLS_MAX = 200;
 
 const SELECTOR = toFunctionSelector("scan(address,address[],uint256)");
 
-/** Null where the node does not lend. */
+/** Null when the node does not support state overrides. */
 export async function readBalancesByScan(
   at: PinnedChain,
-  question: BalanceQuery,
+  query: BalanceQuery,
   signal: AbortSignal,
 ): Promise<TokenBalances | null> {
-  const { tokens } = question;
+  const { tokens } = query;
   const size = Math.ceil(tokens.length / Math.ceil(tokens.length / TOKENS_PER_CALL_MAX));
   const parts: Promise<TokenBalances | null>[] = [];
   for (let from = 0; from < tokens.length; from += size) {
-    parts.push(scanPart(at, { ...question, tokens: tokens.slice(from, from + size) }, signal));
+    parts.push(scanPart(at, { ...query, tokens: tokens.slice(from, from + size) }, signal));
   }
-  const found = await Promise.all(parts);
-  const lent = found.filter((part) => part !== null);
-  if (lent.length < found.length) return null;
+  const results = await Promise.all(parts);
+  const supported = results.filter((result) => result !== null);
+  if (supported.length < results.length) return null;
   return {
-    held: new Map(lent.flatMap(({ held }) => [...held])),
-    failed: lent.flatMap(({ failed }) => failed),
+    held: new Map(supported.flatMap(({ held }) => [...held])),
+    failed: supported.flatMap(({ failed }) => failed),
   };
 }
 
 async function scanPart(
   at: PinnedChain,
-  question: BalanceQuery,
+  query: BalanceQuery,
   signal: AbortSignal,
 ): Promise<TokenBalances | null> {
   const held = new Map<Hex, bigint>();
   const failed: Hex[] = [];
-  let rest = question.tokens;
-  for (let calls = 0; rest.length > 0; calls += 1) {
-    const data = encode({ ...question, tokens: rest });
-    const answer = await at.callWithOverride({ code, data }, signal);
-    if (answer === null) return null;
-    const found = decode(answer, rest);
-    // Not one token fits into the gas that this node gives a call.
-    if (found.next === 0 || calls === CALLS_MAX) return null;
-    for (const [token, balance] of found.held) held.set(token, balance);
-    failed.push(...found.failed);
-    rest = rest.slice(found.next);
+  let remaining = query.tokens;
+  for (let calls = 0; remaining.length > 0; calls += 1) {
+    const data = encodeScan({ ...query, tokens: remaining });
+    const returnData = await at.callWithOverride({ code, data }, signal);
+    if (returnData === null) return null;
+    const scanned = decodeScan(returnData, remaining);
+    // Not even one token fits into the gas that this node allows a call.
+    if (scanned.next === 0 || calls === CALLS_MAX) return null;
+    for (const [token, balance] of scanned.held) held.set(token, balance);
+    failed.push(...scanned.failed);
+    remaining = remaining.slice(scanned.next);
   }
   return { held, failed };
 }
 
-// By hand: an encoder that looks at every address again takes longer than the node takes to answer.
-function encode({ wallet, tokens, gasPerToken }: BalanceQuery): Hex {
+// By hand: a general encoder validates every address and takes longer than the node takes to respond.
+function encodeScan({ wallet, tokens, gasPerToken }: BalanceQuery): Hex {
   const head = [wallet.slice(2), TOKENS_OFFSET, gasPerToken.toString(16), tokens.length.toString(16)];
-  // No digit is an x: every 0x is the beginning of an address.
+  // "x" is not a hex digit, so every 0x starts an address.
   return `${SELECTOR}${head.map(word).join("")}${tokens.join("").replaceAll("0x", ADDRESS_PADDING)}`;
 }
 
-// Three words in: after the wallet, this offset itself, and the gas.
+// After three words: the wallet, this offset itself, and the gas.
 const TOKENS_OFFSET = (3 * 32).toString(16);
 const ADDRESS_PADDING = "0".repeat(24);
 
@@ -86,37 +86,29 @@ function word(digits: string): string {
   return digits.padStart(64, "0");
 }
 
-function decode(answer: Hex, asked: readonly Hex[]): TokenBalances & { readonly next: number } {
-  let decoded: ReturnType<typeof decodeScan>;
-  try {
-    decoded = decodeScan(answer);
-  } catch (cause) {
-    throw untrue(cause);
-  }
-  const [holdings, failed, next] = decoded;
-  const known = (index: bigint): Hex => {
-    const token = index < next ? asked[Number(index)] : undefined;
-    if (token === undefined) throw untrue();
+function decodeScan(returnData: Hex, tokens: readonly Hex[]): TokenBalances & { readonly next: number } {
+  const [holdings, failed, next] = decodeResult(returnData);
+  const tokenAt = (index: bigint): Hex => {
+    const token = index < next ? tokens[Number(index)] : undefined;
+    if (token === undefined) throw invalidScan();
     return token;
   };
-  if (next > BigInt(asked.length)) throw untrue();
+  if (next > BigInt(tokens.length)) throw invalidScan();
   return {
-    held: new Map(holdings.map(({ index, balance }) => [known(index), balance])),
-    failed: failed.map(known),
+    held: new Map(holdings.map(({ index, balance }) => [tokenAt(index), balance])),
+    failed: failed.map(tokenAt),
     next: Number(next),
   };
 }
 
-function decodeScan(data: Hex) {
-  return decodeFunctionResult({ abi, functionName: "scan", data });
+function decodeResult(data: Hex) {
+  try {
+    return decodeFunctionResult({ abi, functionName: "scan", data });
+  } catch (cause) {
+    throw invalidScan(cause);
+  }
 }
 
-function untrue(cause?: unknown): Fault {
-  return new Fault(
-    "NODE_UNAVAILABLE",
-    "A node answered a scan of balances with something that can not be true.",
-    {
-      cause,
-    },
-  );
+function invalidScan(cause?: unknown): Fault {
+  return new Fault("NODE_UNAVAILABLE", "A node returned invalid data for a balance scan.", { cause });
 }

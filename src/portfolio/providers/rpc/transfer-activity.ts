@@ -1,7 +1,7 @@
-// Recent activity from transfer logs: one entry per transaction, newest first, each with the time of its block.
+// Recent activity from transfer logs: one entry per transaction, newest first, with the time of its block.
 import { ACTIVITY_MAX, type PinnedChain, type TransferLog, type WalletActivity } from "../../types.ts";
 
-export type TransferActivity = {
+type TransferActivity = {
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
 };
@@ -12,13 +12,13 @@ export async function readTransferActivity(
   signal: AbortSignal,
 ): Promise<TransferActivity> {
   const newest = newestTransactions(logs);
-  const untimed = [...new Set(newest.filter(lacksTime).map(({ blockNumber }) => blockNumber))];
-  const times = new Map<number, number>();
+  const untimed = newest.filter(({ blockTimestamp }) => blockTimestamp === null);
   const warnings: string[] = [];
+  let timestamps: ReadonlyMap<number, number> = new Map();
   if (untimed.length > 0) {
     try {
-      const found = await at.timestamps(untimed, signal);
-      for (const [i, time] of found.entries()) times.set(untimed[i] as number, time);
+      const blocks = new Set(untimed.map(({ blockNumber }) => blockNumber));
+      timestamps = await at.timestamps([...blocks], signal);
     } catch (error) {
       if (signal.aborted) throw error;
       warnings.push(`${at.chain.name}: the times of some recent activity could not be read.`);
@@ -29,12 +29,12 @@ export async function readTransferActivity(
     from,
     to,
     blockNumber,
-    timestamp: blockTimestamp ?? times.get(blockNumber) ?? null,
+    timestamp: blockTimestamp ?? timestamps.get(blockNumber) ?? null,
   }));
   return { activity, warnings };
 }
 
-/** A transaction is shown as its first transfer that concerns the wallet. */
+/** One log per transaction: its first transfer that involves the wallet. */
 function newestTransactions(logs: readonly TransferLog[]): readonly TransferLog[] {
   const first = new Map<string, TransferLog>();
   for (const log of logs) {
@@ -46,8 +46,4 @@ function newestTransactions(logs: readonly TransferLog[]): readonly TransferLog[
 
 export function compareNewestFirst(a: TransferLog, b: TransferLog): number {
   return b.blockNumber - a.blockNumber || b.logIndex - a.logIndex;
-}
-
-function lacksTime(log: TransferLog): boolean {
-  return log.blockTimestamp === null;
 }

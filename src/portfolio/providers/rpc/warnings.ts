@@ -1,9 +1,9 @@
-// The sentences in which the provider says what it could not see.
+// The warnings of the rpc provider about what it could not read.
 import type { Hex } from "../../../lib/hex.ts";
 import type { ChainConfig } from "../../types.ts";
 import type { TransferHistory } from "./recent-transfers.ts";
 
-// Enough to look into it; a hundred names would bury every other warning.
+// Enough to investigate; a hundred names would bury every other warning.
 const NAMED_MAX = 3;
 
 export function describeFailedTokens(chain: ChainConfig, failed: readonly Hex[]): readonly string[] {
@@ -12,24 +12,22 @@ export function describeFailedTokens(chain: ChainConfig, failed: readonly Hex[])
     const symbol = chain.tokens.get(contract)?.symbol;
     return symbol ? `${symbol} (${contract})` : contract;
   });
-  const rest = failed.length - names.length;
-  const list = rest > 0 ? `${names.join(", ")} and ${rest} more` : names.join(", ");
+  const remaining = failed.length - names.length;
+  const list = remaining > 0 ? `${names.join(", ")} and ${remaining} more` : names.join(", ");
   const [first] = failed;
   const kind = first !== undefined && chain.tokens.has(first) ? "listed" : "unlisted";
   const count = failed.length === 1 ? `1 ${kind} token` : `${failed.length} ${kind} tokens`;
   return [
-    `${chain.name}: ${count} gave no balance and ${failed.length === 1 ? "is" : "are"} left out: ${list}.`,
+    `${chain.name}: ${count} returned no balance and ${failed.length === 1 ? "is" : "are"} left out: ${list}.`,
   ];
 }
 
-export function describeSkippedTokens(chain: ChainConfig, found: number, asked: number): readonly string[] {
-  if (found <= asked) return [];
-  return [
-    `${chain.name}: ${found} tokens that are on no list arrived recently; only the newest ${asked} were looked at.`,
-  ];
+export function describeSkippedTokens(chain: ChainConfig, found: number, read: number): readonly string[] {
+  if (found <= read) return [];
+  return [`${chain.name}: ${found} unlisted tokens arrived recently; only the newest ${read} were read.`];
 }
 
-/** Says how far back the transfers go, and what can not be seen in them at all. */
+/** How far back the transfers go, and what they cannot show. */
 export function describeHistoryGaps(
   chain: ChainConfig,
   sent: TransferHistory | null,
@@ -41,13 +39,13 @@ export function describeHistoryGaps(
   }
   if (received === null) {
     warnings.push(
-      `${chain.name}: incoming token transfers could not be read; recent activity lacks them, and tokens that are on no list may be missing.`,
+      `${chain.name}: incoming token transfers could not be read; recent activity lacks them, and unlisted tokens may be missing.`,
     );
   }
-  const reached = [sent, received].flatMap((history) => (history ? [history.fromBlock] : []));
-  if (reached.length > 0) {
+  const fromBlocks = [sent, received].flatMap((history) => (history ? [history.fromBlock] : []));
+  if (fromBlocks.length > 0) {
     warnings.push(
-      `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${Math.max(...reached)}; transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
+      `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${Math.max(...fromBlocks)}; transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
     );
   }
   return warnings;

@@ -1,24 +1,24 @@
-// Where Uniswap v3 stands on each chain.
+// The Uniswap v3 deployments by chain id.
 import type { Hex } from "../../../lib/hex.ts";
 
-export type UniswapV3Deployment = {
-  /** The contract whose NFTs are the positions. */
+export type UniswapV3Market = {
+  /** The NonfungiblePositionManager, whose NFTs are the positions. */
   readonly manager: Hex;
   readonly factory: Hex;
-  /** Hash of the pools' creation code: with it a pool's address follows from its tokens and fee. */
+  /** Hash of the pools' creation code, from which a pool's address is computed. */
   readonly poolCodeHash: Hex;
 };
 
 const POOL_CODE_HASH = "0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54";
 
-const ORIGINAL: UniswapV3Deployment = {
+const ORIGINAL: UniswapV3Market = {
   manager: "0xc36442b4a4522e871399cd717abdd847ab11fe88",
   factory: "0x1f98431c8ad98523631ae4a59f267346ea31f984",
   poolCodeHash: POOL_CODE_HASH,
 };
 
 /** From Uniswap's published deployments. */
-export const UNISWAP_V3_DEPLOYMENTS: ReadonlyMap<number, UniswapV3Deployment> = new Map([
+export const UNISWAP_V3_MARKETS: ReadonlyMap<number, UniswapV3Market> = new Map([
   [1, ORIGINAL],
   [10, ORIGINAL],
   [137, ORIGINAL],

@@ -1,0 +1,79 @@
+// The read functions of ERC-20, and a token's symbol, name and decimals as its contract returns them.
+import type { Hex } from "../../lib/hex.ts";
+import { type CallResults, createCallEncoder } from "../multicall.ts";
+import type { Asset, ContractRead } from "../types.ts";
+import { sanitizeText, TOKEN_NAME_LENGTH_MAX, TOKEN_SYMBOL_LENGTH_MAX } from "./sanitize-text.ts";
+
+export const erc20 = {
+  balanceOf: createCallEncoder("function balanceOf(address) view returns (uint256)"),
+  totalSupply: createCallEncoder("function totalSupply() view returns (uint256)"),
+  decimals: createCallEncoder("function decimals() view returns (uint8)"),
+  symbol: createCallEncoder("function symbol() view returns (string)"),
+  name: createCallEncoder("function name() view returns (string)"),
+};
+
+/** Calls per token of `encodeMetadataCalls`. */
+export const METADATA_CALLS = 3;
+
+// A long name behind several proxies takes about 60,000. A token that needs more stays without metadata.
+const METADATA_GAS_MAX = 150_000;
+
+// A longer text is not a name: ignore it instead of truncating it.
+const TEXT_BYTES_MAX = 1_024;
+
+/** The largest value of ERC-20's uint8 decimals. */
+export const DECIMALS_MAX = 255;
+
+const WORD = 32;
+
+type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
+
+/** The calls whose results `decodeMetadata` decodes; each has a gas limit, because anyone may deploy a token. */
+export function encodeMetadataCalls(contract: Hex): readonly ContractRead[] {
+  const { decimals, symbol, name } = erc20;
+  return [decimals, symbol, name].map((encode) => encode(contract, [], METADATA_GAS_MAX));
+}
+
+export function decodeMetadata([decimals, symbol, name]: CallResults): TokenMetadata {
+  return {
+    decimals: decodeTokenDecimals(decimals),
+    symbol: decodeTokenText(symbol, TOKEN_SYMBOL_LENGTH_MAX),
+    name: decodeTokenText(name, TOKEN_NAME_LENGTH_MAX),
+  };
+}
+
+/** Exactly one word that fits a byte: truncating 274 to 18 would shift the decimal point of every balance. */
+export function decodeTokenDecimals(returnData: Hex | null | undefined): number | null {
+  if (!returnData || returnData.length !== 2 + 2 * WORD) return null;
+  const value = BigInt(returnData);
+  return value <= BigInt(DECIMALS_MAX) ? Number(value) : null;
+}
+
+/** An ABI string, or the zero-terminated bytes32 of old tokens; null for anything else. */
+export function decodeTokenText(returnData: Hex | null | undefined, lengthMax: number): string | null {
+  // Twice the limit allows for offset, length and padding.
+  if (!returnData || returnData.length > 2 + 2 * 2 * TEXT_BYTES_MAX) return null;
+  const bytes = Buffer.from(returnData.slice(2), "hex");
+  const text = bytes.length === WORD ? untilZero(bytes) : abiString(bytes);
+  return text === null ? null : sanitizeText(new TextDecoder().decode(text), lengthMax);
+}
+
+function untilZero(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0);
+  return end === -1 ? bytes : bytes.subarray(0, end);
+}
+
+function abiString(bytes: Buffer): Buffer | null {
+  const offset = wordAt(bytes, 0);
+  const length = offset === null ? null : wordAt(bytes, offset);
+  if (offset === null || length === null || length > TEXT_BYTES_MAX) return null;
+  const start = offset + WORD;
+  return start + length <= bytes.length ? bytes.subarray(start, start + length) : null;
+}
+
+/** A word as a small number; null when it is missing or larger than any offset in return data. */
+function wordAt(bytes: Buffer, offset: number): number | null {
+  if (offset + WORD > bytes.length) return null;
+  const value = BigInt(`0x${bytes.subarray(offset, offset + WORD).toString("hex")}`);
+  return value <= 0xffffn ? Number(value) : null;
+}
