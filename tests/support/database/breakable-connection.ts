@@ -1,4 +1,4 @@
-// A connection to the test database that can be cut and repaired.
+// A connection to the test database that can be cut or silenced, and repaired.
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Secret } from "../../../src/lib/secret.ts";
@@ -8,15 +8,17 @@ export type BreakableConnection = {
   readonly connection: DatabaseConnection;
   /** Ends every connection and rejects new ones. */
   cut(): void;
+  /** Keeps connections and accepts new ones, but drops all data. */
+  silence(): void;
   mend(): void;
   close(): Promise<void>;
 };
 
 export async function openBreakableConnection(target: DatabaseConnection): Promise<BreakableConnection> {
-  let isCut = false;
+  let state: "working" | "cut" | "silenced" = "working";
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((near) => {
-    if (isCut) {
+    if (state === "cut") {
       near.destroy();
       return;
     }
@@ -24,7 +26,7 @@ export async function openBreakableConnection(target: DatabaseConnection): Promi
     const pair = [near, far] as const;
     pairs.add(pair);
     const relay = (from: Socket, to: Socket) => {
-      from.on("data", (chunk) => void to.write(chunk));
+      from.on("data", (chunk) => void (state === "working" && to.write(chunk)));
       from.on("error", () => undefined);
       from.on("close", () => {
         pairs.delete(pair);
@@ -43,11 +45,16 @@ export async function openBreakableConnection(target: DatabaseConnection): Promi
   return {
     connection: { url: new Secret(relayUrl(target, address.port)) },
     cut() {
-      isCut = true;
+      state = "cut";
       endAll();
     },
+    silence() {
+      state = "silenced";
+    },
     mend() {
-      isCut = false;
+      // Data dropped meanwhile is lost, so existing connections are unusable.
+      endAll();
+      state = "working";
     },
     async close() {
       endAll();
