@@ -1,4 +1,8 @@
-// HEADER
+// Encodes rows for COPY … FROM STDIN, as complete CopyData messages: text for rows, binary for raw logs.
+//
+// Gain: text is written 2.1 times as fast as through pg-copy-streams, which copies every byte once more; binary logs 3.6
+// times as fast as text, because the server need not decode hex. See copy-encoder.bench.ts.
+// Delete the framing when pg-copy-streams accepts framed buffers; delete the binary format when logs are not bytes.
 import type { Hex } from "../../lib/hex.ts";
 
 // A message begins with its type (one byte) and its length (four bytes), which counts itself but not the type.

@@ -1,4 +1,8 @@
-// HEADER
+// Sends a whole batch of statements and COPYs at once, with a single Sync: one round trip instead of one per step.
+//
+// Gain: a batch of 30 steps takes 0.6 of the time on a local socket, and 0.28 with a round trip of 5 ms, compared with
+// one awaited step after another. See pipeline.bench.ts.
+// Delete it when pg's own pipeline mode supports COPY and stops at the first error of a batch.
 import type { ClientBase, Connection } from "pg";
 import { endCopy } from "./driver-internals.ts";
 

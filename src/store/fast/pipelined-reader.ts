@@ -1,4 +1,8 @@
-// HEADER
+// Point reads: many requests share a few pipelined connections, and the reads of one event-loop turn leave in one packet.
+//
+// Gain: 9 µs of CPU time per read instead of 35 µs with a pool of ten connections and prepared statements (64 reads at
+// a time, local socket; includes raw-row-query.ts and row-parser.ts). See pipelined-reader.bench.ts.
+// Delete it when pg writes the statements of one turn in one packet and spreads pipelined reads over its pool.
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../../lib/fault.ts";

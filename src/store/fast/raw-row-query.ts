@@ -1,4 +1,8 @@
-// HEADER
+// A prepared statement for the driver that returns rows as arrays, and describes its columns once per connection.
+//
+// Gain: 1.4 times as many single-row reads per second as pg's own query with `rowMode: "array"`; pages of 100 rows take
+// the same time. See raw-row-query.bench.ts.
+// Delete it when pg skips Describe for statements that it has prepared before.
 import type { Connection } from "pg";
 import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import { parseAsText, typeParsers } from "../postgres/type-parsers.ts";

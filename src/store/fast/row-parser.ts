@@ -1,4 +1,8 @@
-// HEADER
+// Decodes each DataRow message once as latin1 and slices it, instead of decoding every value as pg-protocol does.
+//
+// Gain: 4.6 times as fast as pg-protocol for ASCII rows of 20 columns in 64 KiB chunks, 2.9 times in network packets,
+// 1.2 times with a non-ASCII value in each row. See row-parser.bench.ts.
+// Delete it when pg-protocol parses rows lazily or in one pass.
 import { EventEmitter } from "node:events";
 import type { Client } from "pg";
 import { interceptStream } from "./driver-internals.ts";
