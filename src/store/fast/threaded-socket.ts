@@ -4,7 +4,7 @@
 // event loop less often. So bytes are copied into a ring buffer that both threads share, and the thread sends them.
 //
 // Gain, for batches of 4 MB while the main thread folds the next one, with the server on the same two cores: 14 % of the
-// time on a Unix socket, 3 % over TCP; over TLS it costs 3 %, because the kernel buffers a whole batch there. It is used
+// time on a Unix socket, none over TCP, and a loss of 3 % over TLS (network sockets buffer several megabytes). It is used
 // on every connection nevertheless, so that production and benchmark take one path. See threaded-socket.bench.ts.
 // Delete it when batches are folded in another thread than the one that writes them, or when the gain is below 5 %.
 import { Duplex } from "node:stream";
