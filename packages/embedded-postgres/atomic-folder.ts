@@ -1,4 +1,4 @@
-// Folders that take long to fill are filled under another name and renamed when complete; crashes leave litter to sweep.
+// Creates folders under a temporary name and renames them when they are complete; removes what a crash left behind.
 import { randomBytes } from "node:crypto";
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { isAlreadyExistsError, isNotFoundError } from "./errors.ts";
 import { isProcessAlive } from "./processes.ts";
 
 const UNFINISHED = /\.new-(\d+)-[0-9a-f]+$/;
-// Nothing of ours takes this long to fill; in a container the number of its maker may well be in use again.
+// No folder takes this long to fill. The age matters because a container may have reused its creator's pid.
 const UNFINISHED_MS_MAX = 3_600_000;
 
-/** Fills a folder beside `path` and renames it to `path`; when another process was first, its folder stays and ours goes. */
+/** Fills a folder beside `path` and renames it to `path`. If another process was first, its folder stays. */
 export async function createFolderAtomically(
   path: string,
   fill: (unfinished: string) => Promise<void>,
@@ -24,7 +24,7 @@ export async function createFolderAtomically(
   }
 }
 
-/** Removes what processes that are no longer alive left unfinished. */
+/** Removes unfinished folders of processes that no longer run. */
 export async function removeUnfinishedFolders(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = UNFINISHED.exec(name)?.[1];

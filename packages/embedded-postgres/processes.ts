@@ -1,18 +1,16 @@
-// Questions about other processes: is it alive, is it the server of our data folder, has it left.
+// Other processes: run a short-lived program, check whether a process lives or is the server of a data folder.
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemErrorCode } from "./errors.ts";
 import { SERVER_ENVIRONMENT, type ServerAccount } from "./server-account.ts";
 
-// Runs a short-lived program as the server's account and keeps the end of what it said.
-
-// Enough for every complaint of initdb; a program gone mad must not fill our memory.
+// Holds every error that initdb prints, and bounds memory when a program prints without end.
 const OUTPUT_LENGTH_MAX = 8_000;
 
-export type ProgramResult = { readonly succeeded: boolean; readonly output: string };
+type ProgramResult = { readonly succeeded: boolean; readonly output: string };
 
-/** Resolves also when the program fails or can not be started at all; its words are the reason to show. */
+/** Runs a program as the server's account. Resolves also when it fails or cannot start: the output has the reason. */
 export async function runProgram(
   file: string,
   args: readonly string[],
@@ -28,11 +26,11 @@ export async function runProgram(
       timeout: options.timeoutMs,
       killSignal: "SIGKILL",
     });
-    const keep = (chunk: string) => {
+    const append = (chunk: string) => {
       output = (output + chunk).slice(-OUTPUT_LENGTH_MAX);
     };
-    child.stdout.setEncoding("utf8").on("data", keep);
-    child.stderr.setEncoding("utf8").on("data", keep);
+    child.stdout.setEncoding("utf8").on("data", append);
+    child.stderr.setEncoding("utf8").on("data", append);
     child.once("error", (error) => resolve({ succeeded: false, output: `${output}${error.message}` }));
     child.once("close", (code, signal) => {
       resolve({ succeeded: code === 0, output: signal ? `${output}ended by ${signal}` : output });
@@ -40,18 +38,15 @@ export async function runProgram(
   });
 }
 
-// Takes a stream off the list of things that keep Node running.
-
-/** Pipes to children and database connections are sockets underneath, though their declared types do not say so. */
-
+/** Lets Node exit while the stream is open. Child pipes and database connections are sockets, but not typed as such. */
 export function unrefStream(stream: object | null): void {
   if (stream && "unref" in stream && typeof stream.unref === "function") stream.unref();
 }
 
-// A quarter of what a person notices; each look costs one system call.
-const LOOK_EVERY_MS = 25;
+// Below what a person notices; each check costs one system call.
+const CHECK_EVERY_MS = 25;
 
-/** A process of another user counts as alive: that we may not signal it does not mean it is gone. */
+/** A process of another user counts as alive: no permission to signal it does not mean that it is gone. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -61,32 +56,32 @@ export function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** Process numbers are used again, so a number from a file is believed only when its command line names the data. */
+/** The system reuses pids, so a pid read from a file counts only if its command line names the data folder. */
 export function isServerProcessOf(pid: number, dataFolder: string): boolean {
-  const command = commandOf(pid);
+  const command = readCommandLine(pid);
   return command.includes("postgres") && command.includes(dataFolder);
 }
 
-/** True when the process left in time. */
+/** True when the process exited in time. */
 export async function waitForProcessExit(pid: number, waitMs: number): Promise<boolean> {
-  const until = Date.now() + waitMs;
+  const deadlineMs = Date.now() + waitMs;
   while (isProcessAlive(pid)) {
-    if (Date.now() >= until) return false;
-    await sleep(LOOK_EVERY_MS);
+    if (Date.now() >= deadlineMs) return false;
+    await sleep(CHECK_EVERY_MS);
   }
   return true;
 }
 
-function commandOf(pid: number): string {
+function readCommandLine(pid: number): string {
   if (process.platform === "linux") return readOrEmpty(`/proc/${pid}/cmdline`);
-  const asked = spawnSync("ps", ["-o", "command=", "-p", String(pid)], {
+  const { status, stdout } = spawnSync("ps", ["-o", "command=", "-p", String(pid)], {
     encoding: "utf8",
     env: SERVER_ENVIRONMENT,
   });
-  return asked.status === 0 ? asked.stdout : "";
+  return status === 0 ? stdout : "";
 }
 
-// In a container without an init process an ended orphan is never reaped, yet it holds nothing any more.
+// A container without an init process never reaps an orphan that exited, but a zombie holds no resources.
 function isZombie(pid: number): boolean {
   if (process.platform !== "linux") return false;
   const stat = readOrEmpty(`/proc/${pid}/stat`);
@@ -97,7 +92,7 @@ function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    // The process ended between the question and the answer, or is hidden from us: no command line either way.
+    // The process exited in between, or is hidden from us: either way it has no command line.
     if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) return "";
     throw error;
   }

@@ -1,22 +1,23 @@
-// Which account runs the server: PostgreSQL refuses to be root, so root hands it to an unprivileged one.
+// The account that runs the server: PostgreSQL does not run as root, so root starts it as an unprivileged user.
 import { spawnSync } from "node:child_process";
 import { lstat } from "node:fs/promises";
 import { isNotFoundError } from "./errors.ts";
 
-/** Spread into spawn options; empty when the server runs as the user we are. */
+/** Spread into spawn options; empty when the server runs as the current user. */
 export type ServerAccount = { readonly uid?: number; readonly gid?: number };
 
-// The account every Unix keeps for work without privileges; `id` answers where its number differs.
-const NOBODY = 65_534;
+// Every Unix has a user without privileges for such work. This is its usual id; `id` knows where it differs.
+const UNPRIVILEGED_USER = "nobody";
+const UNPRIVILEGED_ID = 65_534;
 
-// The server and its tools see nothing of our environment: PGDATA, PGOPTIONS or LD_PRELOAD would change them.
+// The server and its tools do not inherit our environment: PGDATA, PGOPTIONS or LD_PRELOAD would change them.
 export const SERVER_ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
   LC_ALL: "C",
   TZ: "UTC",
 } as const;
 
-/** Ourselves, unless we are root: then whoever already owns the data, or nobody. */
+/** The current user. For root: the owner of the data, or else the unprivileged user. */
 export async function chooseServerAccount(dataFolder: string): Promise<ServerAccount> {
   if (process.getuid?.() !== 0) return {};
   try {
@@ -25,23 +26,26 @@ export async function chooseServerAccount(dataFolder: string): Promise<ServerAcc
   } catch (error) {
     if (!isNotFoundError(error)) throw error;
   }
-  return { uid: idOfNobody("-u"), gid: idOfNobody("-g") };
+  return { uid: readUnprivilegedId("-u"), gid: readUnprivilegedId("-g") };
 }
 
-/** Whether the account can step into a folder; asked of the system, because modes alone do not tell (ACLs, mounts). */
+/** Whether the account can enter a folder. Tried, because modes alone do not decide it (ACLs, mounts). */
 export function canEnter(folder: string, account: ServerAccount): boolean {
   if (account.uid === undefined) return true;
-  const asked = spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", folder], {
+  const { status } = spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", folder], {
     ...account,
     cwd: "/",
     env: SERVER_ENVIRONMENT,
     stdio: "ignore",
   });
-  return asked.status === 0;
+  return status === 0;
 }
 
-function idOfNobody(option: "-u" | "-g"): number {
-  const asked = spawnSync("id", [option, "nobody"], { encoding: "utf8", env: SERVER_ENVIRONMENT });
-  // macOS counts nobody as an unsigned -2, and spawn wants it signed.
-  return asked.status === 0 ? Number(asked.stdout.trim()) | 0 : NOBODY;
+function readUnprivilegedId(option: "-u" | "-g"): number {
+  const { status, stdout } = spawnSync("id", [option, UNPRIVILEGED_USER], {
+    encoding: "utf8",
+    env: SERVER_ENVIRONMENT,
+  });
+  // macOS prints -2 as an unsigned number, and spawn wants it signed.
+  return status === 0 ? Number(stdout.trim()) | 0 : UNPRIVILEGED_ID;
 }

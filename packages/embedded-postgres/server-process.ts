@@ -1,13 +1,12 @@
-// One run of the server program: spawned with its watchdog, ready when it can be claimed, stopped in bounded time.
+// One run of the server program: spawned with a watchdog, ready once it is claimed, stopped in bounded time.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import type { Log } from "../../src/lib/log.ts";
 import type { PostgresBinaries } from "./binaries.ts";
-import { type ClaimHandle, claimServer, holdClaim } from "./claim.ts";
-import { createStartError } from "./errors.ts";
-import { databaseInUseError } from "./orphan.ts";
+import { ClaimHandle, claimServer } from "./claim.ts";
+import { createStartError, databaseInUseError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
 import type { ServerFolders } from "./server-folders.ts";
 import {
@@ -21,117 +20,125 @@ import { startWatchdog } from "./watchdog.ts";
 
 export type ServerProcess = {
   readonly pid: number;
-  /** Resolves with a description when the process is gone, for whatever reason. */
+  /** Resolves with a description of the exit when the process is gone. */
   readonly exited: Promise<string>;
   stop(): Promise<void>;
 };
 
-const LOOK_EVERY_MS = 20;
-// The log only holds warnings; what grew beyond this is history, and the one before it is dropped.
+const CLAIM_EVERY_MS = 20;
+// The log holds only warnings; a longer one is rotated, and the previous one dropped.
 const LOG_BYTES_MAX = 5_000_000;
 const LOG_TAIL_BYTES = 8_000;
-// Another process was quicker, or children of a killed server still hold its memory: look again, do not fail.
-const PASSING =
+// Another process was faster, or children of a killed server still hold its shared memory: retry instead of failing.
+const TEMPORARY_FAILURE =
   /lock file ".*" already exists|pre-existing shared memory block|received fast shutdown request/;
 
-/** Null when the server left for a passing reason and starting again is worthwhile. */
+/** Null when the server exited for a temporary reason and starting it again is worthwhile. */
 export async function startServerProcess(
-  home: ServerFolders,
-  program: PostgresBinaries,
+  folders: ServerFolders,
+  binaries: PostgresBinaries,
   durability: Durability,
-  log: Log,
+  log: Logger,
   whenClaimed: (session: Client) => Promise<void>,
 ): Promise<ServerProcess | null> {
-  const { fd, offset } = openLog(home.logFile);
+  const logOffset = rotateLog(folders.logFile);
+  const { child, pid, exit } = await spawnServer(folders, binaries, durability);
+  const watchdog = startWatchdog(pid, folders, log);
+  let hasExited = false;
+  const exited = exit.then((description) => {
+    hasExited = true;
+    watchdog.stop();
+    return description;
+  });
+
+  const deadlineMs = Date.now() + RECOVERY_MS_MAX;
+  while (!hasExited) {
+    const claim = await claimServer(folders.socketFolder);
+    if (claim.state === "claimed") {
+      await whenClaimed(claim.session);
+      const { socketFolder } = folders;
+      const handle = new ClaimHandle(claim.session, { socketFolder, hasExited: () => hasExited, log });
+      return { pid, exited, stop: () => stopServer(child, exited, handle) };
+    }
+    if (claim.state === "held") {
+      // Another process considers the server an orphan and owns it now; it will stop it.
+      watchdog.stop();
+      throw databaseInUseError(folders.folder, claim.holder);
+    }
+    if (Date.now() > deadlineMs) {
+      child.kill("SIGQUIT");
+      const reason = `FATAL: it was not ready after ${RECOVERY_MS_MAX / 1000} seconds`;
+      throw createStartError("started", folders.folder, reason);
+    }
+    await sleep(CLAIM_EVERY_MS);
+  }
+  const output = readLogTail(folders.logFile, logOffset);
+  if (TEMPORARY_FAILURE.test(output)) return null;
+  throw createStartError("started", folders.folder, output || `FATAL: it ended with ${await exited}`);
+}
+
+async function spawnServer(
+  folders: ServerFolders,
+  binaries: PostgresBinaries,
+  durability: Durability,
+): Promise<{ child: ChildProcess; pid: number; exit: Promise<string> }> {
+  const logDescriptor = openSync(folders.logFile, "a", 0o600);
   let child: ChildProcess;
   try {
-    child = spawn(program.postgres, serverArguments(home, durability), {
-      ...home.account,
+    child = spawn(binaries.postgres, serverArguments(folders, durability), {
+      ...folders.account,
       cwd: "/",
       env: SERVER_ENVIRONMENT,
-      // Its own session: Ctrl-C is for us, and we stop the server when our own work is done.
+      // Its own session: Ctrl-C reaches only this process, which stops the server when its own work is done.
       detached: true,
-      stdio: ["ignore", fd, fd],
+      stdio: ["ignore", logDescriptor, logDescriptor],
     });
   } finally {
-    closeSync(fd);
+    closeSync(logDescriptor);
   }
-  const end = new Promise<string>((resolve) => {
+  const exit = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(signal ? `signal ${signal}` : `code ${code}`));
   });
   const { pid } = child;
-  if (pid === undefined) throw createStartError("started", home.folder, `FATAL: ${await end}`);
+  if (pid === undefined) throw createStartError("started", folders.folder, `FATAL: ${await exit}`);
   child.unref();
-  const watchdog = startWatchdog(pid, home, log);
-  let gone = false;
-  const exited = end.then((how) => {
-    gone = true;
-    watchdog.stop();
-    return how;
-  });
-
-  const until = Date.now() + RECOVERY_MS_MAX;
-  while (!gone) {
-    const claim = await claimServer(home.socketFolder);
-    if (claim.state === "claimed") {
-      await whenClaimed(claim.session);
-      const kept = holdClaim(claim.session, { socketFolder: home.socketFolder, hasExited: () => gone, log });
-      return { pid, exited, stop: () => stop(child, exited, kept) };
-    }
-    if (claim.state === "held") {
-      // Another process took the server for an orphan; it is its to stop now.
-      watchdog.stop();
-      throw databaseInUseError(home, claim.holder);
-    }
-    if (Date.now() > until) {
-      child.kill("SIGQUIT");
-      throw createStartError(
-        "started",
-        home.folder,
-        `FATAL: it was not ready after ${RECOVERY_MS_MAX / 1000} seconds`,
-      );
-    }
-    await sleep(LOOK_EVERY_MS);
-  }
-  const said = tail(home.logFile, offset);
-  if (PASSING.test(said)) return null;
-  throw createStartError("started", home.folder, said || `FATAL: it ended with ${await exited}`);
+  return { child, pid, exit };
 }
 
-async function stop(child: ChildProcess, exited: Promise<string>, claim: ClaimHandle): Promise<void> {
-  // Timers keep us alive while waiting: an unreferenced child would let Node leave half-way.
+async function stopServer(child: ChildProcess, exited: Promise<string>, claim: ClaimHandle): Promise<void> {
   for (const [signal, waitMs] of [
     ["SIGINT", FAST_SHUTDOWN_MS_MAX],
     ["SIGQUIT", IMMEDIATE_SHUTDOWN_MS_MAX],
     ["SIGKILL", IMMEDIATE_SHUTDOWN_MS_MAX],
   ] as const) {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    const late = new AbortController();
-    const left = await Promise.race([
+    // The timer also keeps Node running: the child itself is unreferenced.
+    const timeout = new AbortController();
+    const hasExited = await Promise.race([
       exited.then(() => true),
-      sleep(waitMs, false, { signal: late.signal }).catch(() => false),
+      sleep(waitMs, false, { signal: timeout.signal }).catch(() => false),
     ]);
-    late.abort();
-    if (left) break;
+    timeout.abort();
+    if (hasExited) break;
   }
   await claim.release();
 }
 
-function openLog(file: string): { fd: number; offset: number } {
+/** Returns the size of the log, where the output of the next server begins. */
+function rotateLog(file: string): number {
   if (sizeOf(file) > LOG_BYTES_MAX) renameSync(file, `${file}.old`);
-  const offset = sizeOf(file);
-  return { fd: openSync(file, "a", 0o600), offset };
+  return sizeOf(file);
 }
 
-function tail(file: string, offset: number): string {
-  const fd = openSync(file, "r");
+function readLogTail(file: string, offset: number): string {
+  const descriptor = openSync(file, "r");
   try {
     const start = Math.max(offset, sizeOf(file) - LOG_TAIL_BYTES);
     const buffer = Buffer.alloc(LOG_TAIL_BYTES);
-    return buffer.toString("utf8", 0, readSync(fd, buffer, 0, LOG_TAIL_BYTES, start));
+    return buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, LOG_TAIL_BYTES, start));
   } finally {
-    closeSync(fd);
+    closeSync(descriptor);
   }
 }
 

@@ -1,13 +1,12 @@
-// One embedded server for several processes: whoever comes second joins, and takes over when the first one leaves.
+// One embedded server for several processes: the second one joins, and takes over when the first one exits.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createLog } from "../../src/lib/log.ts";
 import { startNodeChild } from "../../tests/support/process/node-child.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { openSharedPostgres, type SharedPostgres } from "./shared.ts";
+import { silentLog as log } from "./testing/silent-log.ts";
 
-const log = createLog({ level: "silent", terminal: false, name: "test" });
 const CHILD = new URL("./testing/embedded-postgres-child.ts", import.meta.url);
 
 async function open(folder: string): Promise<SharedPostgres> {
@@ -38,8 +37,8 @@ async function eventually<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-describe("an embedded database on one folder", { timeout: 90_000 }, () => {
-  it("is joined by the second process, which stays when it leaves and takes over when the first leaves", async () => {
+describe("openSharedPostgres", { timeout: 90_000 }, () => {
+  it("joins a running server, leaves it running, and takes over when its owner stops", async () => {
     const folder = await createTestFolder();
     const first = await open(folder);
     await run(first.connection, "create table notes (body text)");
@@ -57,17 +56,17 @@ describe("an embedded database on one folder", { timeout: 90_000 }, () => {
     await expect(run(second.connection, "select 1")).rejects.toThrow();
   });
 
-  it("goes to exactly one of those that joined when its owner is killed", async () => {
+  it("takes over in exactly one of the joined processes when the owner is killed", async () => {
     const folder = await createTestFolder();
     const child = startNodeChild(CHILD, [folder]);
     await child.next();
     const others = await Promise.all([open(folder), open(folder)]);
     await run(others[0].connection, "create table notes (body text)");
-    await run(others[0].connection, "insert into notes values ('kept')");
+    await run(others[0].connection, "insert into notes values ('stored')");
     child.kill("SIGKILL");
     await child.exited;
     for (const { connection } of others) {
-      expect(await eventually(() => run(connection, "select body from notes"))).toBe("kept");
+      expect(await eventually(() => run(connection, "select body from notes"))).toBe("stored");
     }
     // Both use the same server: what one writes the other reads.
     await eventually(() => run(others[0].connection, "update notes set body = 'seen'"));

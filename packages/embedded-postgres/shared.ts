@@ -1,10 +1,10 @@
-// The embedded PostgreSQL for several processes: the first starts it, others join it and take over when it leaves.
+// The embedded server for several processes: the first one starts it, others join and take over when it exits.
 import { rm } from "node:fs/promises";
-import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { Fault } from "../../src/lib/fault.ts";
-import type { Log } from "../../src/lib/log.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { claimServer } from "./claim.ts";
 import { SUPERUSER } from "./cluster.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { readPostmasterFile } from "./postmaster-file.ts";
 import { prepareServerFolders } from "./server-folders.ts";
 import type { Durability } from "./server-settings.ts";
@@ -12,96 +12,130 @@ import { DATABASE_NAME, type EmbeddedPostgres, startEmbeddedPostgres } from "./s
 
 export type SharedPostgres = Pick<EmbeddedPostgres, "connection" | "stop">;
 
-export type SharedPostgresOptions = {
+type SharedPostgresOptions = {
   readonly folder: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly durability?: Durability;
-  readonly clock?: Clock;
 };
 
-// Opening a local connection takes a few milliseconds; a second without a database is what clients notice.
-const LOOK_EVERY_MS = 1_000;
-// A server that recovers from a crash of one session cuts them all; its owner claims it again within a moment.
+// A local connection takes a few milliseconds; clients notice a database that is missing for longer than a second.
+const CHECK_EVERY_MS = 1_000;
+// A server that recovers from the crash of one session ends all of them; its owner reclaims it within a moment.
 const UNCLAIMED_MS = 3_000;
-// Several processes may try to become the owner at once; those that lose join the one that wins.
-const TURNS_MAX = 20;
+// Several processes may try to become the owner at once; the others join the one that succeeds.
+const ATTEMPTS_MAX = 20;
 
 /** Starts the server of a folder, or joins the one that another process runs there. */
 export async function openSharedPostgres(options: SharedPostgresOptions): Promise<SharedPostgres> {
-  const { log, clock = systemClock } = options;
-  const leaving = new AbortController();
-  let owned: EmbeddedPostgres | null = null;
-
-  /** Where the server listens, whoever runs it. */
-  async function startOrJoin(): Promise<string> {
-    for (let turn = 1; ; turn += 1) {
-      try {
-        owned = await startEmbeddedPostgres(options);
-        return owned.connection.host;
-      } catch (error) {
-        if (!(error instanceof Fault && error.code === "DATABASE_IN_USE")) throw error;
-        const socketFolder = await runningSocket(options);
-        if (socketFolder !== null) return socketFolder;
-        // It stopped between the two looks.
-        if (turn >= TURNS_MAX) throw error;
-      }
-    }
+  const membership = new Membership(options);
+  const host = await membership.startOrJoin();
+  if (!membership.isOwner) {
+    options.log.info(
+      { component: "embedded-postgres", event: "joined", socket: host },
+      "Joined the embedded database of another process",
+    );
   }
-
-  async function follow(socketFolder: string): Promise<void> {
-    while (owned === null) {
-      await untilUnclaimed(socketFolder, clock, leaving.signal);
-      if (leaving.signal.aborted) return;
-      log.info("The process that ran the embedded database has left; starting it here");
-      const next = await startOrJoin().catch((err: unknown) => {
-        log.error({ err }, "The embedded database could not be started, retrying");
-        return null;
-      });
-      if (next === null || next === socketFolder) continue;
-      // The folder's path is too long for a socket, so each server has one of its own elsewhere.
-      log.error({ socket: next }, "The embedded database listens elsewhere now; restart this process");
-      return;
-    }
-  }
-
-  const host = await startOrJoin();
-  if (owned === null) log.info({ socket: host }, "Joined the embedded database that another process runs");
-  const following = follow(host);
+  const following = membership.takeOverWhenUnclaimed(host);
   return {
     connection: { host, user: SUPERUSER, database: DATABASE_NAME },
     async stop() {
-      leaving.abort();
+      membership.abort();
       await following;
-      await owned?.stop();
+      await membership.stopOwned();
     },
   };
 }
 
 /** The connection as DATABASE_URL writes it: a socket has no host, so its folder is a parameter. */
 export function socketUrl({ host, user, database }: SharedPostgres["connection"]): string {
-  // The port and TLS are named, because the driver would take them from PGPORT and PGSSLMODE otherwise.
+  // Explicit port and TLS mode, because the driver would otherwise take them from PGPORT and PGSSLMODE.
   return `postgres://${user}@localhost:5432/${database}?host=${encodeURIComponent(host)}&sslmode=disable`;
 }
 
-/** Where the server that runs on a folder listens; null when none runs there any longer. */
-async function runningSocket({ folder, log }: SharedPostgresOptions): Promise<string | null> {
-  const home = await prepareServerFolders(folder, log);
-  const file = await readPostmasterFile(home.dataFolder);
-  const socketFolder = file?.socketFolder || home.socketFolder;
-  // A temporary folder was made for a server of our own, which there is no need for.
-  if (home.socketFolderIsTemporary) await rm(home.socketFolder, { recursive: true, force: true });
+/** One process's part in a shared server: owner of it, or a client that takes over when the owner is gone. */
+class Membership {
+  readonly #options: SharedPostgresOptions;
+  readonly #closing = new AbortController();
+  #owned: EmbeddedPostgres | null = null;
+
+  constructor(options: SharedPostgresOptions) {
+    this.#options = options;
+  }
+
+  get isOwner(): boolean {
+    return this.#owned !== null;
+  }
+
+  abort(): void {
+    this.#closing.abort();
+  }
+
+  async stopOwned(): Promise<void> {
+    await this.#owned?.stop();
+  }
+
+  /** Returns the socket folder of the server, whichever process runs it. */
+  async startOrJoin(): Promise<string> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#owned = await startEmbeddedPostgres(this.#options);
+        return this.#owned.connection.host;
+      } catch (error) {
+        if (!(error instanceof EmbeddedPostgresError && error.code === "DATABASE_IN_USE")) throw error;
+        const socketFolder = await findRunningSocket(this.#options);
+        if (socketFolder !== null) return socketFolder;
+        // The server stopped in between.
+        if (attempt >= ATTEMPTS_MAX) throw error;
+      }
+    }
+  }
+
+  async takeOverWhenUnclaimed(socketFolder: string): Promise<void> {
+    const { log } = this.#options;
+    while (this.#owned === null) {
+      await waitUntilUnclaimed(socketFolder, this.#closing.signal);
+      if (this.#closing.signal.aborted) return;
+      log.info(
+        { component: "embedded-postgres", event: "taking-over" },
+        "Embedded database owner exited, taking over",
+      );
+      const next = await this.startOrJoin().catch((err: unknown) => {
+        log.error(
+          { component: "embedded-postgres", event: "start-failed", err },
+          "Embedded database could not be started, retrying",
+        );
+        return null;
+      });
+      if (next === null || next === socketFolder) continue;
+      // The folder's path is too long for a socket, so each server has a temporary socket folder.
+      log.error(
+        { component: "embedded-postgres", event: "socket-moved", socket: next },
+        "Embedded database has another socket now, restart this process",
+      );
+      return;
+    }
+  }
+}
+
+/** The socket folder of the server that runs on a folder; null when it no longer runs. */
+async function findRunningSocket({ folder, log }: SharedPostgresOptions): Promise<string | null> {
+  const folders = await prepareServerFolders(folder, log);
+  const file = await readPostmasterFile(folders.dataFolder);
+  const socketFolder = file?.socketFolder || folders.socketFolder;
+  // prepareServerFolders made it for a server of our own, which we do not start.
+  if (folders.socketFolderIsTemporary) await rm(folders.socketFolder, { recursive: true, force: true });
   return file !== null && (await isHeld(socketFolder)) ? socketFolder : null;
 }
 
-/** Resolves when no process runs the server: it is stopped, or its owner has died. */
-async function untilUnclaimed(socketFolder: string, clock: Clock, signal: AbortSignal): Promise<void> {
+/** Resolves when no process owns the server: it stopped, or its owner died. */
+async function waitUntilUnclaimed(socketFolder: string, signal: AbortSignal): Promise<void> {
   let unclaimedMs = 0;
   while (!signal.aborted && unclaimedMs < UNCLAIMED_MS) {
-    await clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+    await sleep(CHECK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     const claim = await claimServer(socketFolder);
     if (claim.state === "absent") return;
     if (claim.state === "claimed") await claim.session.end();
-    unclaimedMs = claim.state === "held" ? 0 : unclaimedMs + LOOK_EVERY_MS;
+    unclaimedMs = claim.state === "held" ? 0 : unclaimedMs + CHECK_EVERY_MS;
   }
 }
 

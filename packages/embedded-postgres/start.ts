@@ -1,117 +1,136 @@
-// A real PostgreSQL of our own on a folder: started, watched over, taken over after a crash, and never left behind.
+// Runs a private PostgreSQL server on a folder: starts it, restarts it after a crash, and never leaves it behind.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { Fault } from "../../src/lib/fault.ts";
-import type { Log } from "../../src/lib/log.ts";
 import { findBinariesPackage, installBinaries, type PostgresBinaries } from "./binaries.ts";
 import { ensureCluster, SUPERUSER } from "./cluster.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { stopOrphanServer } from "./orphan.ts";
 import { prepareServerFolders, type ServerFolders } from "./server-folders.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import type { Durability } from "./server-settings.ts";
 
-export type EmbeddedPostgres = {
-  readonly connection: { readonly host: string; readonly user: string; readonly database: string };
-  /** For psql and other tools; there is no password in it, the socket's folder is the guard. */
-  readonly url: string;
-  /** The server's process now: it changes when the server had to be started again. */
-  readonly pid: number;
-  stop(): Promise<void>;
-};
-
 export const DATABASE_NAME = "sextant";
 // Two processes that start at the same moment may displace each other once or twice; more is a defect.
 const STARTS_MAX = 10;
 const START_AGAIN_MS = 200;
-// A server that dies over and over has a reason that starting it again does not cure.
+// Restarting does not help a server that exits again and again.
 const RESTARTS_MAX = 5;
 const RESTARTS_WITHIN_MS = 60_000;
 
+type ServerOptions = {
+  readonly folders: ServerFolders;
+  readonly binaries: PostgresBinaries;
+  readonly durability: Durability;
+  readonly log: Logger;
+};
+
 export async function startEmbeddedPostgres(options: {
   folder: string;
-  log: Log;
+  log: Logger;
   durability?: Durability;
 }): Promise<EmbeddedPostgres> {
   const { log, durability = "full" } = options;
   const startedMs = Date.now();
-  const home = await prepareServerFolders(options.folder, log);
-  const program = await installBinaries(await findBinariesPackage(), home.folder, home.account, log);
-  let server = await launch(home, program, durability, log);
+  const folders = await prepareServerFolders(options.folder, log);
+  const binaries = await installBinaries(await findBinariesPackage(), folders.folder, folders.account, log);
+  const serverOptions = { folders, binaries, durability, log };
+  const server = await launch(serverOptions);
   log.info(
-    { folder: home.folder, serverPid: server.pid, tookMs: Date.now() - startedMs },
-    "The embedded database is ready",
+    {
+      component: "embedded-postgres",
+      event: "ready",
+      folder: folders.folder,
+      serverPid: server.pid,
+      tookMs: Date.now() - startedMs,
+    },
+    "Embedded database ready",
   );
+  return new EmbeddedPostgres(server, serverOptions);
+}
 
-  let stopping: Promise<void> | null = null;
-  const supervised = supervise();
+/** A running server, restarted when it exits unexpectedly. */
+export class EmbeddedPostgres {
+  readonly connection: { readonly host: string; readonly user: string; readonly database: string };
+  /** For psql and other tools. It has no password: the socket's folder controls access. */
+  readonly url: string;
+  readonly #options: ServerOptions;
+  readonly #supervised: Promise<void>;
+  #server: ServerProcess;
+  #stopping: Promise<void> | null = null;
 
-  async function supervise(): Promise<void> {
+  constructor(server: ServerProcess, options: ServerOptions) {
+    const { socketFolder } = options.folders;
+    this.connection = { host: socketFolder, user: SUPERUSER, database: DATABASE_NAME };
+    this.url = `postgresql://${SUPERUSER}@/${DATABASE_NAME}?host=${encodeURIComponent(socketFolder)}`;
+    this.#options = options;
+    this.#server = server;
+    this.#supervised = this.#supervise();
+  }
+
+  /** The current server process; a restart changes it. */
+  get pid(): number {
+    return this.#server.pid;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopServer();
+    return this.#stopping;
+  }
+
+  async #supervise(): Promise<void> {
+    const { log, folders } = this.#options;
+    const fields = { component: "embedded-postgres", logFile: folders.logFile };
     const restarts: number[] = [];
     for (;;) {
-      const how = await server.exited;
-      if (stopping) return;
-      log.error(
-        { how, logFile: home.logFile },
-        "The embedded database ended unexpectedly; starting it again",
-      );
+      const exit = await this.#server.exited;
+      if (this.#stopping) return;
+      log.error({ ...fields, event: "exited", exit }, "Embedded database exited, restarting");
       restarts.push(Date.now());
       const recent = restarts.filter((at) => at > Date.now() - RESTARTS_WITHIN_MS);
       if (recent.length > RESTARTS_MAX) {
-        log.fatal({ logFile: home.logFile }, "The embedded database keeps ending; it is left stopped");
+        log.fatal({ ...fields, event: "gave-up" }, "Embedded database keeps exiting, giving up");
         return;
       }
       try {
-        server = await launch(home, program, durability, log);
+        this.#server = await launch(this.#options);
       } catch (err) {
-        log.fatal({ err, logFile: home.logFile }, "The embedded database could not be started again");
+        log.fatal({ ...fields, event: "restart-failed", err }, "Embedded database could not be restarted");
         return;
       }
-      if (stopping) await server.stop();
+      if (this.#stopping) await this.#server.stop();
     }
   }
 
-  async function stopServer(): Promise<void> {
-    await server.stop();
-    await supervised;
-    if (home.socketFolderIsTemporary) await rm(home.socketFolder, { recursive: true, force: true });
-    log.info({ folder: home.folder }, "The embedded database has stopped");
+  async #stopServer(): Promise<void> {
+    const { folders, log } = this.#options;
+    await this.#server.stop();
+    await this.#supervised;
+    if (folders.socketFolderIsTemporary) await rm(folders.socketFolder, { recursive: true, force: true });
+    log.info(
+      { component: "embedded-postgres", event: "stopped", folder: folders.folder },
+      "Embedded database stopped",
+    );
   }
-
-  return {
-    connection: { host: home.socketFolder, user: SUPERUSER, database: DATABASE_NAME },
-    url: `postgresql://${SUPERUSER}@/${DATABASE_NAME}?host=${encodeURIComponent(home.socketFolder)}`,
-    get pid() {
-      return server.pid;
-    },
-    stop() {
-      stopping ??= stopServer();
-      return stopping;
-    },
-  };
 }
 
-async function launch(
-  home: ServerFolders,
-  program: PostgresBinaries,
-  durability: Durability,
-  log: Log,
-): Promise<ServerProcess> {
+async function launch({ folders, binaries, durability, log }: ServerOptions): Promise<ServerProcess> {
   for (let start = 1; start <= STARTS_MAX; start += 1) {
-    await stopOrphanServer(home, log);
-    await ensureCluster(home, program, durability, log);
-    const server = await startServerProcess(home, program, durability, log, ensureDatabase);
+    await stopOrphanServer(folders, log);
+    await ensureCluster(folders, binaries, durability, log);
+    const server = await startServerProcess(folders, binaries, durability, log, ensureDatabase);
     if (server) return server;
     await sleep(START_AGAIN_MS);
   }
-  throw new Fault(
+  throw new EmbeddedPostgresError(
     "DATABASE_START_FAILED",
-    `The embedded database in ${home.folder} could not be started: other processes keep starting or stopping one there.`,
+    `The embedded database in ${folders.folder} could not be started: other processes keep starting or stopping one there.`,
   );
 }
 
 async function ensureDatabase(session: Client): Promise<void> {
   const { rows } = await session.query("SELECT 1 FROM pg_database WHERE datname = $1", [DATABASE_NAME]);
-  // The default template has no connections to wait for, and ours has nothing in it that template0 lacks.
+  // template0 accepts no connections, so there is nothing to wait for.
   if (rows.length === 0) await session.query(`CREATE DATABASE ${DATABASE_NAME} TEMPLATE template0`);
 }

@@ -1,18 +1,18 @@
-// Ends the server when we are killed: a shell that sleeps on a pipe only we hold open, and wakes when it closes.
+// Stops the server when this process is killed: a shell that blocks on a pipe which only this process holds open.
 import { spawn } from "node:child_process";
-import type { Log } from "../../src/lib/log.ts";
+import type { Logger } from "./logger.ts";
 import { unrefStream } from "./processes.ts";
 import { SERVER_ENVIRONMENT } from "./server-account.ts";
 import type { ServerFolders } from "./server-folders.ts";
 
-export type Watchdog = {
-  /** Sends it away: from now on the server's life is somebody else's care. */
+type Watchdog = {
+  /** Ends the watchdog without touching the server. */
   stop(): void;
 };
 
-// A word on the pipe means the server was stopped in order. Otherwise the pipe closed because we died: fast
-// shutdown, and after eight seconds the immediate one, which the next start recovers from. The command line is
-// looked at first, because the number may belong to another process by now.
+// A line on the pipe means an orderly stop. Without one the pipe closed because this process died: fast shutdown, and
+// after eight seconds an immediate one, from which the next start recovers. The command line is checked first,
+// because another process may have the pid by now.
 const SCRIPT = `
 read -r word && exit 0
 command=$(tr '\\000' ' ' < "/proc/$1/cmdline" || ps -o command= -p "$1")
@@ -27,7 +27,7 @@ done
 [ -z "$3" ] || rmdir "$3"
 `;
 
-export function startWatchdog(serverPid: number, home: ServerFolders, log: Log): Watchdog {
+export function startWatchdog(serverPid: number, folders: ServerFolders, log: Logger): Watchdog {
   const child = spawn(
     "/bin/sh",
     [
@@ -35,14 +35,14 @@ export function startWatchdog(serverPid: number, home: ServerFolders, log: Log):
       SCRIPT,
       "sextant-watchdog",
       String(serverPid),
-      home.dataFolder,
-      home.socketFolderIsTemporary ? home.socketFolder : "",
+      folders.dataFolder,
+      folders.socketFolderIsTemporary ? folders.socketFolder : "",
     ],
     {
-      ...home.account,
+      ...folders.account,
       cwd: "/",
       env: SERVER_ENVIRONMENT,
-      // Its own session: neither Ctrl-C nor a signal to our process group may end it before us.
+      // Its own session, so that Ctrl-C or a signal to our process group does not end it first.
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
     },
@@ -50,9 +50,12 @@ export function startWatchdog(serverPid: number, home: ServerFolders, log: Log):
   child.unref();
   unrefStream(child.stdin);
   child.once("error", (err) =>
-    log.warn({ err }, "Nothing will stop the database should this process be killed"),
+    log.warn(
+      { component: "embedded-postgres", event: "watchdog-failed", err },
+      "Database watchdog could not start",
+    ),
   );
-  // Writing to a watchdog that somebody killed must not take us down; the next start would find the server anyway.
+  // Writing to a killed watchdog must not end this process; the next start finds the server anyway.
   child.stdin.on("error", () => child.stdin.destroy());
   return { stop: () => child.stdin.end("done\n") };
 }

@@ -1,8 +1,11 @@
 // The configured database: the one that DATABASE_URL names, or an embedded server in the data folder.
 import { join } from "node:path";
+import { EmbeddedPostgresError } from "@sextant/embedded-postgres/errors";
 import { openSharedPostgres, type SharedPostgres } from "@sextant/embedded-postgres/shared";
 import type { Config } from "../config/read-config.ts";
 import type { databaseSettings } from "../config/settings.ts";
+import { assertDefined } from "../lib/assert-defined.ts";
+import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { type Database, openDatabase } from "./postgres/database.ts";
 import { migrate } from "./postgres/migrate.ts";
@@ -18,44 +21,48 @@ export async function openConfiguredDatabase(
   log: Log,
   purpose: string,
 ): Promise<ConfiguredDatabase> {
-  const embedded = config.databaseUrl
-    ? null
-    : await openSharedPostgres({ folder: join(config.dataFolder, "postgres"), log });
+  const { databaseUrl } = config;
+  const embedded = databaseUrl ? null : await openEmbeddedPostgres(config.dataFolder, log);
   try {
+    const connection = databaseUrl
+      ? { url: databaseUrl }
+      : assertDefined(embedded, "the embedded server").connection;
     const database = await openDatabase({
-      connection: embedded ? embedded.connection : { url: config.databaseUrl ?? neverNull() },
+      connection,
       schema: config.databaseSchema,
       poolMax: POOL_MAX,
       log,
       applicationName: `sextant ${purpose}`,
     });
-    return await prepared(database, embedded, log);
+    await migrateOrClose(database, log);
+    return {
+      database,
+      async close() {
+        await database.close();
+        await embedded?.stop();
+      },
+    };
   } catch (error) {
     await embedded?.stop();
     throw error;
   }
 }
 
-async function prepared(
-  database: Database,
-  embedded: SharedPostgres | null,
-  log: Log,
-): Promise<ConfiguredDatabase> {
+/** Starts or joins the embedded server of a data folder; its errors become faults of the same code. */
+export async function openEmbeddedPostgres(dataFolder: string, log: Log): Promise<SharedPostgres> {
+  try {
+    return await openSharedPostgres({ folder: join(dataFolder, "postgres"), log });
+  } catch (error) {
+    if (!(error instanceof EmbeddedPostgresError)) throw error;
+    throw new Fault(error.code, error.message, { cause: error.cause });
+  }
+}
+
+async function migrateOrClose(database: Database, log: Log): Promise<void> {
   try {
     await migrate(database, migrations, log);
   } catch (error) {
     await database.close();
     throw error;
   }
-  return {
-    database,
-    async close() {
-      await database.close();
-      await embedded?.stop();
-    },
-  };
-}
-
-function neverNull(): never {
-  throw new Error("a database is either embedded or has a URL");
 }

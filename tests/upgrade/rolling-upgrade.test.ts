@@ -95,7 +95,7 @@ it("fails no request and loses no record", async () => {
     // As if this version folded events differently: on taking over, the new indexer makes all rows again.
     await database.query("update row_tables set declaration_hash = 'of another version'");
     await endsWell(indexerBefore);
-    await indexer.waitForOutput(/The rows were made again/);
+    await indexer.waitForOutput(/Rows rebuilt/);
 
     const api = start("api");
     const now = await listeningAt(api);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { createRowTables } from "../../src/store/index/row-tables.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
-import { migrate } from "../../src/store/postgres/migrate.ts";
+import { checksumOf, type Migration, migrate } from "../../src/store/postgres/migrate.ts";
 import { migrations } from "../../src/store/postgres/migrations.ts";
 import { createTestDatabase } from "../support/database/test-database.ts";
 import { silentLog } from "../support/quiet-log.ts";
@@ -46,7 +46,16 @@ it("the version before finds every column it knows, and no new one that it would
       "src/store/row-tables.ts",
     )),
   };
-  expect(migrations.slice(0, before.migrations.length)).toEqual(before.migrations);
+  // Databases record these: comments may be reworded, statements may not.
+  const recorded = (each: Migration) => ({
+    ...each,
+    sql: "",
+    published: undefined,
+    checksum: checksumOf(each),
+  });
+  expect(migrations.slice(0, before.migrations.length).map(recorded)).toEqual(
+    before.migrations.map(recorded),
+  );
   const place = await createTestDatabase();
   const open = (schema: string) =>
     openDatabase({

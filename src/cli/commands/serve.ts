@@ -1,6 +1,5 @@
 // `sextant serve`: runs the indexer, the API and, if configured, the portfolio service in one process on one database.
-import { join } from "node:path";
-import { openSharedPostgres, socketUrl } from "@sextant/embedded-postgres/shared";
+import { socketUrl } from "@sextant/embedded-postgres/shared";
 import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
@@ -13,6 +12,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
+import { openEmbeddedPostgres } from "../../store/open-database.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { formatServeBanner, formatServeStatus, readServeStatus } from "../serve-status-view.ts";
@@ -77,10 +77,7 @@ async function openServeDatabase(
   config: Config<typeof databaseSettings>,
   log: Log,
 ): Promise<{ database: Database; environment: Environment; close(): Promise<void> }> {
-  const embedded =
-    config.databaseUrl === null
-      ? await openSharedPostgres({ folder: join(config.dataFolder, "postgres"), log })
-      : null;
+  const embedded = config.databaseUrl === null ? await openEmbeddedPostgres(config.dataFolder, log) : null;
   const url = embedded ? new Secret(socketUrl(embedded.connection)) : (config.databaseUrl ?? undefined);
   try {
     if (url === undefined) throw new Error("a database is either embedded or has a URL");

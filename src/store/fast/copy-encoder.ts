@@ -1,27 +1,24 @@
-// Rows in the text format of COPY, as messages that are ready to be sent.
+// Encodes rows for COPY … FROM STDIN, as complete CopyData messages: text for rows, binary for raw logs.
+//
+// Gain: text is written 2.1 times as fast as through pg-copy-streams, which copies every byte once more; binary logs 3.6
+// times as fast as text, because the server need not decode hex. See copy-encoder.bench.ts.
+// Delete the framing when pg-copy-streams accepts framed buffers; delete the binary format when logs are not bytes.
 import type { Hex } from "../../lib/hex.ts";
 
-// The messages in which rows travel to a COPY … FROM STDIN, in whichever format.
+// A message begins with its type (one byte) and its length (four bytes), which counts itself but not the type.
+const HEADER_BYTES = 5;
+// Below this, the cost per message dominates; far above it, nothing more is gained.
+const MESSAGE_BYTES = 64 * 1024;
+const COPY_DATA = "d".charCodeAt(0);
 
-/** A message begins with its kind, one byte, and its length, four bytes, which counts itself but not the kind. */
-
-export const COPY_HEADER_BYTES = 5;
-
-/** Below this, the cost per message dominates; far above it, nothing more is gained. */
-export const COPY_MESSAGE_BYTES = 64 * 1024;
-
-const KIND = "d".charCodeAt(0);
-
-/** Fills in the header of a message that has room for it. By us, because the driver would copy every byte once more. */
-export function writeCopyHeader(message: Buffer): Buffer {
-  message[0] = KIND;
+/** Fills in the header of a message that has room for it. */
+function writeHeader(message: Buffer): Buffer {
+  message[0] = COPY_DATA;
   message.writeUInt32BE(message.length - 1, 1);
   return message;
 }
 
-// Rows in the binary format of COPY: bytes as they are, which the server reads in half the time that hex in text takes.
-
-/** The types of PostgreSQL that are written so: whole numbers of 4 and 8 bytes, and bytes. */
+/** PostgreSQL types that the binary format supports here. */
 export type CopyBinaryType = "int4" | "int8" | "bytea";
 
 export type CopyBinaryValue = number | Hex | null;
@@ -33,65 +30,67 @@ const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 const END_OF_ROWS = -1;
 
-// Where a message is written before it is copied out at its true size; a row that does not fit gets a larger one.
-const usualDesk = Buffer.allocUnsafeSlow(COPY_MESSAGE_BYTES);
+// Messages are built here and copied out at their true size; a row that does not fit gets a larger buffer.
+const sharedBuffer = Buffer.allocUnsafeSlow(MESSAGE_BYTES);
 
-/** Rows as messages; the order of the types is that of the cells. */
+/** Rows in COPY's binary format, as CopyData messages; values are in the order of the types. */
 export function encodeCopyBinary(
   types: readonly CopyBinaryType[],
   rows: Iterable<readonly CopyBinaryValue[]>,
 ): Buffer[] {
   const messages: Buffer[] = [];
-  let desk = usualDesk;
-  let at = COPY_HEADER_BYTES;
-  const makeRoom = (bytes: number) => {
-    if (bytes <= desk.length - at) return;
-    if (at > COPY_HEADER_BYTES) messages.push(writeCopyHeader(Buffer.from(desk.subarray(0, at))));
-    at = COPY_HEADER_BYTES;
-    if (bytes > desk.length - at) desk = Buffer.allocUnsafeSlow(bytes + at);
+  let buffer = sharedBuffer;
+  let at = HEADER_BYTES;
+  const flushIfFull = (bytes: number) => {
+    if (bytes <= buffer.length - at) return;
+    if (at > HEADER_BYTES) messages.push(writeHeader(Buffer.from(buffer.subarray(0, at))));
+    at = HEADER_BYTES;
+    if (bytes > buffer.length - at) buffer = Buffer.allocUnsafeSlow(bytes + at);
   };
-  at += SIGNATURE.copy(desk, at);
-  for (const cells of rows) {
-    makeRoom(bytesOf(types, cells));
-    at = desk.writeInt16BE(types.length, at);
-    for (let i = 0; i < types.length; i += 1) at = writeCell(desk, at, types[i], cells[i] ?? null);
+  at += SIGNATURE.copy(buffer, at);
+  for (const row of rows) {
+    flushIfFull(binaryRowBytes(types, row));
+    at = buffer.writeInt16BE(types.length, at);
+    for (let i = 0; i < types.length; i += 1) at = writeBinaryValue(buffer, at, types[i], row[i] ?? null);
   }
-  makeRoom(COUNT_BYTES);
-  at = desk.writeInt16BE(END_OF_ROWS, at);
-  messages.push(writeCopyHeader(Buffer.from(desk.subarray(0, at))));
+  flushIfFull(COUNT_BYTES);
+  at = buffer.writeInt16BE(END_OF_ROWS, at);
+  messages.push(writeHeader(Buffer.from(buffer.subarray(0, at))));
   return messages;
 }
 
-function bytesOf(types: readonly CopyBinaryType[], cells: readonly CopyBinaryValue[]): number {
+function binaryRowBytes(types: readonly CopyBinaryType[], row: readonly CopyBinaryValue[]): number {
   let bytes = COUNT_BYTES;
-  for (let i = 0; i < types.length; i += 1) bytes += LENGTH_BYTES + lengthOf(types[i], cells[i] ?? null);
+  for (let i = 0; i < types.length; i += 1)
+    bytes += LENGTH_BYTES + binaryValueBytes(types[i], row[i] ?? null);
   return bytes;
 }
 
-function lengthOf(type: CopyBinaryType | undefined, cell: CopyBinaryValue): number {
-  if (cell === null) return 0;
-  if (typeof cell === "string") return (cell.length - 2) / 2;
+function binaryValueBytes(type: CopyBinaryType | undefined, value: CopyBinaryValue): number {
+  if (value === null) return 0;
+  if (typeof value === "string") return (value.length - 2) / 2;
   return type === "int8" ? 8 : 4;
 }
 
-function writeCell(
-  desk: Buffer,
+function writeBinaryValue(
+  buffer: Buffer,
   at: number,
   type: CopyBinaryType | undefined,
-  cell: CopyBinaryValue,
+  value: CopyBinaryValue,
 ): number {
-  if (cell === null) return desk.writeInt32BE(NULL_LENGTH, at);
-  const length = lengthOf(type, cell);
-  const begin = desk.writeInt32BE(length, at);
-  if (typeof cell === "number") {
-    return type === "int8" ? desk.writeBigInt64BE(BigInt(cell), begin) : desk.writeInt32BE(cell, begin);
+  if (value === null) return buffer.writeInt32BE(NULL_LENGTH, at);
+  const length = binaryValueBytes(type, value);
+  const start = buffer.writeInt32BE(length, at);
+  if (typeof value === "number") {
+    return type === "int8" ? buffer.writeBigInt64BE(BigInt(value), start) : buffer.writeInt32BE(value, start);
   }
-  // What is not hex ends the writing early: half a value must not pass for a whole one.
-  if (desk.write(cell.slice(2), begin, "hex") !== length) throw new Error("a value to be stored is not hex");
-  return begin + length;
+  // Buffer.write stops at the first character that is not hex: never store a truncated value.
+  if (buffer.write(value.slice(2), start, "hex") !== length)
+    throw new Error("a value to be stored is not hex");
+  return start + length;
 }
 
-const HEADER = " ".repeat(COPY_HEADER_BYTES);
+const HEADER_SPACE = " ".repeat(HEADER_BYTES);
 const SPECIAL = /[\\\t\n\r]/;
 const SPECIALS = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
@@ -99,7 +98,7 @@ const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "
 /** NULL in COPY's text format. */
 export const COPY_NULL = "\\N";
 
-/** A value in COPY's text format. Hardly any has something to escape, and looking is cheaper than replacing. */
+/** A value in COPY's text format. Few values need escaping, and testing is cheaper than replacing. */
 export function escapeCopyText(value: string): string {
   return SPECIAL.test(value)
     ? value.replace(SPECIALS, (character) => ESCAPES[character] ?? character)
@@ -111,16 +110,16 @@ export function encodeCopyLine(values: readonly (string | null)[]): string {
   return `${values.map((value) => (value === null ? COPY_NULL : escapeCopyText(value))).join("\t")}\n`;
 }
 
-/** Lines joined to messages. */
+/** Lines in COPY's text format, as CopyData messages. */
 export function encodeCopyLines(lines: Iterable<string>): Buffer[] {
   const messages: Buffer[] = [];
-  let pending = HEADER;
+  let pending = HEADER_SPACE;
   for (const line of lines) {
     pending += line;
-    if (pending.length < COPY_MESSAGE_BYTES) continue;
-    messages.push(writeCopyHeader(Buffer.from(pending)));
-    pending = HEADER;
+    if (pending.length < MESSAGE_BYTES) continue;
+    messages.push(writeHeader(Buffer.from(pending)));
+    pending = HEADER_SPACE;
   }
-  if (pending !== HEADER) messages.push(writeCopyHeader(Buffer.from(pending)));
+  if (pending !== HEADER_SPACE) messages.push(writeHeader(Buffer.from(pending)));
   return messages;
 }

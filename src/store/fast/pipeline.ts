@@ -1,20 +1,19 @@
-// Statements and rows in one go: sent without waiting for any answer, carried out in order, and refused together.
+// Sends a whole batch of statements and COPYs at once, with a single Sync: one round trip instead of one per step.
+//
+// Gain: a batch of 30 steps takes 0.6 of the time on a local socket, and 0.28 with a round trip of 5 ms, compared with
+// one awaited step after another. See pipeline.bench.ts.
+// Delete it when pg's own pipeline mode supports COPY and stops at the first error of a batch.
 import type { ClientBase, Connection } from "pg";
+import { endCopy } from "./driver-internals.ts";
 
-/** A statement, or rows for a COPY … FROM STDIN: see copyMessages. */
+/** A statement, or framed rows (see copy-encoder.ts) for a COPY … FROM STDIN. */
 export type PipelineStep =
   | { readonly text: string; readonly values?: readonly (string | number)[] }
   | { readonly copy: string; readonly messages: readonly Buffer[] };
 
-// What the driver's connection can do beyond its declared type.
-type CopyConnection = Connection & { endCopyFrom(): void };
-
 /**
- * Resolves when the server has done all of it; rejects with the first step that failed, after which it does nothing
- * more. To be run inside a transaction, which then leaves no trace of the steps before either.
- *
- * A write of thirty tables that waits for an answer after each statement waits most of its time for a process that is
- * busy with the next batch. Sent at once, the server always has something to do, and the network is waited for once.
+ * Resolves when the server has executed all steps; rejects with the error of the first step that failed, after which
+ * the server skips the rest. Run it inside a transaction, which then also undoes the steps before.
  */
 export function runPipeline(
   client: ClientBase,
@@ -22,12 +21,12 @@ export function runPipeline(
   timeoutMs: number,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.query(new Script(steps, timeoutMs, (error) => (error ? reject(error) : resolve())));
+    client.query(new Pipeline(steps, timeoutMs, (error) => (error ? reject(error) : resolve())));
   });
 }
 
 // The driver calls these methods by name as the server's messages arrive.
-class Script {
+class Pipeline {
   readonly #steps: readonly PipelineStep[];
   /** Read by the driver. */
   readonly query_timeout: number;
@@ -39,19 +38,19 @@ class Script {
     this.callback = callback;
   }
 
-  // Nothing is followed by a Sync but the last step: after an error the server passes over everything up to it, rows
-  // that were meant for a COPY included.
+  // Only the last step is followed by a Sync: after an error the server skips everything up to it, including rows that
+  // were meant for a COPY.
   submit(connection: Connection): void {
     const { stream } = connection;
     stream.cork();
     for (const step of this.#steps) {
-      const copies = "copy" in step;
-      connection.parse({ name: "", text: copies ? step.copy : step.text, types: [] }, true);
-      connection.bind({ values: copies ? [] : (step.values ?? []).map(String) }, true);
+      const isCopy = "copy" in step;
+      connection.parse({ name: "", text: isCopy ? step.copy : step.text, types: [] }, true);
+      connection.bind({ values: isCopy ? [] : (step.values ?? []).map(String) }, true);
       connection.execute(null, true);
-      if (!copies) continue;
+      if (!isCopy) continue;
       for (const message of step.messages) stream.write(message);
-      (connection as CopyConnection).endCopyFrom();
+      endCopy(connection);
     }
     connection.sync();
     stream.uncork();
@@ -65,7 +64,7 @@ class Script {
     this.callback(null);
   }
 
-  // That a step was done is of no interest before all are; rows that a statement returns are not asked for.
+  // The outcome of a single step does not matter, and rows that a statement returns are dropped.
   handleCommandComplete(): void {}
   handleCopyInResponse(): void {}
   handleDataRow(): void {}

@@ -1,4 +1,4 @@
-// Many reads over few connections: each gets its own answer, and a failing one harms no other.
+// Many reads over few connections: each gets its own rows, and a failing one affects no other.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
@@ -36,8 +36,8 @@ afterAll(async () => {
   await server.drop();
 });
 
-const same = (answered: ResultRows) => answered;
-const rowsOf = (statement: PreparedStatement) => reader.read(statement, ({ rows }) => rows);
+const identity = (result: ResultRows) => result;
+const readRows = (statement: PreparedStatement) => reader.read(statement, ({ rows }) => rows);
 const byNumber = (n: number) => ({
   name: "thing_by_number",
   text: "SELECT n, name FROM things WHERE n = $1",
@@ -45,104 +45,104 @@ const byNumber = (n: number) => ({
 });
 const quotient = (n: number) => ({ name: "quotient", text: "SELECT 6 / $1::int AS q", values: [n] });
 
-describe("a reader", () => {
-  it("answers each of a thousand reads at once with its own row", async () => {
+describe("openPipelinedReader", () => {
+  it("returns its own row to each of a thousand concurrent reads", async () => {
     const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);
-    const answers = await Promise.all(numbers.map((n) => reader.read(byNumber(n), same)));
+    const results = await Promise.all(numbers.map((n) => reader.read(byNumber(n), identity)));
     const columns = ["n", "name"];
-    expect(answers).toEqual(numbers.map((n) => ({ columns, rows: [[n, `thing ${n}`]] })));
+    expect(results).toEqual(numbers.map((n) => ({ columns, rows: [[n, `thing ${n}`]] })));
   });
 
   it("fails only the read that fails, among hundreds in flight", async () => {
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 300 }, (_, index) => rowsOf(quotient(index % 3))),
+      Array.from({ length: 300 }, (_, index) => readRows(quotient(index % 3))),
     );
     outcomes.forEach((outcome, index) => {
       expect(outcome.status).toBe(index % 3 === 0 ? "rejected" : "fulfilled");
       if (outcome.status === "fulfilled") expect(outcome.value).toEqual([[index % 3 === 1 ? 6 : 3]]);
     });
     const broken = { name: "broken", text: "SELECT nothing FROM nowhere", values: [] };
-    const mixed = await Promise.allSettled([rowsOf(broken), rowsOf(broken), rowsOf(byNumber(1))]);
+    const mixed = await Promise.allSettled([readRows(broken), readRows(broken), readRows(byNumber(1))]);
     expect(mixed.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
-    await expect(rowsOf(broken)).rejects.toMatchObject({ code: "42P01" });
+    await expect(readRows(broken)).rejects.toMatchObject({ code: "42P01" });
   });
 
-  it("fails only the read whose rows are refused by whoever uses them", async () => {
-    const refusing = () => {
+  it("fails only the read whose callback throws", async () => {
+    const failing = () => {
       throw new RangeError("not these");
     };
     const outcomes = await Promise.allSettled(
-      [1, 2, 3, 4].map((n) => reader.read(byNumber(n), n % 2 === 0 ? refusing : ({ rows }) => rows.length)),
+      [1, 2, 3, 4].map((n) => reader.read(byNumber(n), n % 2 === 0 ? failing : ({ rows }) => rows.length)),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
     expect(outcomes[1]).toMatchObject({ reason: new RangeError("not these") });
-    expect(await rowsOf(byNumber(5))).toEqual([[5, "thing 5"]]);
+    expect(await readRows(byNumber(5))).toEqual([[5, "thing 5"]]);
   });
 
-  it("lets quick reads pass a slow one", async () => {
+  it("lets quick reads overtake a slow one", async () => {
     const ended: string[] = [];
-    const told = (name: string) => () => ended.push(name);
+    const record = (name: string) => () => ended.push(name);
     const text = "SELECT pg_sleep($1::float8)";
-    const slow = reader.read({ name: "sleep", text, values: [3] }, told("slow"));
+    const slow = reader.read({ name: "sleep", text, values: [3] }, record("slow"));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), told("quick"))));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), record("quick"))));
     await slow;
     expect(ended).toEqual([...Array.from({ length: 50 }, () => "quick"), "slow"]);
   });
 
-  it("repeats what was in flight on a connection that was cut", async () => {
-    const slow = rowsOf({ name: "slow", text: "SELECT 1 AS answer FROM pg_sleep(0.5)", values: [] });
-    const behind = Promise.all(Array.from({ length: 20 }, (_, index) => rowsOf(byNumber(index + 1))));
-    let cut = 0;
-    while (cut === 0) {
-      const { rows } = await database.query<{ cut: number }>(
-        `SELECT count(pg_terminate_backend(pid))::int AS cut FROM pg_stat_activity
+  it("repeats reads in flight on a lost connection", async () => {
+    const slow = readRows({ name: "slow", text: "SELECT 1 AS one FROM pg_sleep(0.5)", values: [] });
+    const behind = Promise.all(Array.from({ length: 20 }, (_, index) => readRows(byNumber(index + 1))));
+    let terminated = 0;
+    while (terminated === 0) {
+      const { rows } = await database.query<{ terminated: number }>(
+        `SELECT count(pg_terminate_backend(pid))::int AS terminated FROM pg_stat_activity
          WHERE application_name = 'test reader' AND datname = current_database() AND query LIKE '%pg_sleep%'`,
       );
-      cut = rows[0]?.cut ?? 0;
+      terminated = rows[0]?.terminated ?? 0;
     }
     expect(await slow).toEqual([[1]]);
     expect((await behind).flat()).toHaveLength(20);
   });
 
-  it("gives up on a read that breaks its connection twice, and only on that one", async () => {
+  it("gives up only on a read that breaks its connection twice", async () => {
     const text = "SELECT pg_terminate_backend(pg_backend_pid())";
-    const deadly = expect(rowsOf({ name: "deadly", text, values: [] })).rejects.toMatchObject({
+    const deadly = expect(readRows({ name: "deadly", text, values: [] })).rejects.toMatchObject({
       code: "DATABASE_UNREACHABLE",
       retry: true,
     });
     await deadly;
-    const answers = await Promise.all([1, 2, 3, 4].map((n) => rowsOf(byNumber(n))));
-    expect(answers.flat()).toHaveLength(4);
+    const results = await Promise.all([1, 2, 3, 4].map((n) => readRows(byNumber(n))));
+    expect(results.flat()).toHaveLength(4);
   });
 
-  it("prepares its statements anew when the schema changed under them", async () => {
+  it("prepares statements again after the schema changed", async () => {
     const all = { name: "all_of_changing", text: "SELECT * FROM changing", values: [] };
     await database.query("CREATE TABLE changing (a integer)");
-    expect(await Promise.all([rowsOf(all), rowsOf(all)])).toEqual([[], []]);
+    expect(await Promise.all([readRows(all), readRows(all)])).toEqual([[], []]);
     await database.query("ALTER TABLE changing ADD b text; INSERT INTO changing VALUES (1, 'b')");
-    const answers = await Promise.all([1, 2, 3, 4].map(() => rowsOf(all)));
-    for (const rows of answers) expect(rows).toEqual([[1, "b"]]);
+    const results = await Promise.all([1, 2, 3, 4].map(() => readRows(all)));
+    for (const rows of results) expect(rows).toEqual([[1, "b"]]);
   });
 
-  it("only reads, and only for a short time", async () => {
+  it("rejects writes, and limits the time of a statement", async () => {
     const write = { name: "write", text: "DELETE FROM things", values: [] };
-    await expect(rowsOf(write)).rejects.toMatchObject({ code: "25006" });
-    expect(await rowsOf({ name: "limit", text: "SHOW statement_timeout", values: [] })).toEqual([["5s"]]);
+    await expect(readRows(write)).rejects.toMatchObject({ code: "25006" });
+    expect(await readRows({ name: "limit", text: "SHOW statement_timeout", values: [] })).toEqual([["5s"]]);
   });
 
-  it("refuses when too many wait, and after it was closed", async () => {
+  it("rejects reads when too many wait, and after it is closed", async () => {
     const small = openPipelinedReader(database, {
       ...QUICK_READER_OPTIONS,
       connections: 1,
       statementTimeoutMs: 5_000,
     });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 1_200 }, () => small.read(byNumber(1), same)),
+      Array.from({ length: 1_200 }, () => small.read(byNumber(1), identity)),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1_000);
     expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
     await small.close();
-    await expect(small.read(byNumber(1), same)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+    await expect(small.read(byNumber(1), identity)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
   });
 });

@@ -1,4 +1,4 @@
-// Statements whose columns are asked for once: the same cells the second time, and failures that reach whoever asked.
+// Statements whose columns are described once: the same rows the second time, and errors that reach their caller.
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  client = await database.connect("cells", { pipeline: true });
+  client = await database.connect("rows", { pipeline: true });
 });
 
 afterEach(async () => {
@@ -32,14 +32,14 @@ afterAll(async () => {
   await server.drop();
 });
 
-function ask(text: string, values: readonly unknown[] = [], timeoutMs = 0, name = text.slice(0, 60)) {
+function run(text: string, values: readonly unknown[] = [], timeoutMs = 0, name = text.slice(0, 60)) {
   return new Promise<ResultRows>((resolve, reject) => {
-    const done = (error: unknown, cells: ResultRows) => (error ? reject(error) : resolve(cells));
+    const done = (error: unknown, result: ResultRows) => (error ? reject(error) : resolve(result));
     client.query(new RawRowQuery({ name, text, values }, timeoutMs, done));
   });
 }
 
-const KINDS = `SELECT $1::text AS t, $2::integer AS i, $3::bigint AS big, $4::numeric AS n, $5::boolean AS b,
+const TYPES = `SELECT $1::text AS t, $2::integer AS i, $3::bigint AS big, $4::numeric AS n, $5::boolean AS b,
   json_build_object('k', $1::text) AS j, ARRAY[$4::numeric] AS list, null::text AS nothing, 'x'::bytea AS bytes`;
 const TEXTS = [
   "",
@@ -51,33 +51,23 @@ const TEXTS = [
   "NULL",
 ];
 
-describe("a statement on a pipelined connection", () => {
-  it("has the same cells when its columns are known as when they were asked for", async () => {
+describe("RawRowQuery", () => {
+  it("returns the same rows with and without known columns", async () => {
     for (const text of TEXTS) {
       const values = [text, 7, "9007199254740993", "0.10", true];
-      const cells = [
-        text,
-        7,
-        "9007199254740993",
-        "0.10",
-        true,
-        { k: text },
-        ["0.10"],
-        null,
-        Buffer.from("x"),
-      ];
-      expect((await ask(KINDS, values)).rows).toEqual([cells]);
+      const row = [text, 7, "9007199254740993", "0.10", true, { k: text }, ["0.10"], null, Buffer.from("x")];
+      expect((await run(TYPES, values)).rows).toEqual([row]);
     }
-    const { columns } = await ask(KINDS, [null, null, null, null, null]);
+    const { columns } = await run(TYPES, [null, null, null, null, null]);
     expect(columns).toEqual(["t", "i", "big", "n", "b", "j", "list", "nothing", "bytes"]);
   });
 
-  it("asks for its columns once", async () => {
+  it("describes its columns once", async () => {
     const described: unknown[] = [];
     const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
     connection.on("rowDescription", (message) => described.push(message));
     for (let time = 0; time < 3; time += 1) {
-      expect(await ask("SELECT $1::int AS n WHERE $1 > 1", [time])).toEqual({
+      expect(await run("SELECT $1::int AS n WHERE $1 > 1", [time])).toEqual({
         columns: ["n"],
         rows: time > 1 ? [[time]] : [],
       });
@@ -85,26 +75,26 @@ describe("a statement on a pipelined connection", () => {
     expect(described).toHaveLength(1);
   });
 
-  it("takes lists, the second time too", async () => {
+  it("accepts lists, also the second time", async () => {
     for (const list of [["a", "b,c"], ['d"e']]) {
-      expect((await ask("SELECT unnest($1::text[])", [list])).rows).toEqual(list.map((each) => [each]));
+      expect((await run("SELECT unnest($1::text[])", [list])).rows).toEqual(list.map((each) => [each]));
     }
   });
 
-  it("fails alone, knows its columns or not, and does not lend its name", async () => {
-    const quotient = (by: number) => ask("SELECT 6 / $1::int", [by]);
+  it("fails alone, with or without known columns, and rejects a name with another text", async () => {
+    const quotient = (by: number) => run("SELECT 6 / $1::int", [by]);
     const outcomes = await Promise.allSettled([quotient(0), quotient(2), quotient(0), quotient(3)]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected", "fulfilled"]);
     await expect(quotient(0)).rejects.toMatchObject({ code: "22012" });
     expect((await quotient(1)).rows).toEqual([[6]]);
-    await expect(ask("SELECT 1", [], 0, "SELECT 6 / $1::int")).rejects.toThrow("must be unique");
+    await expect(run("SELECT 1", [], 0, "SELECT 6 / $1::int")).rejects.toThrow("must be unique");
   });
 
-  it("is given up with its connection when the server takes too long, and so is what waits behind it", async () => {
+  it("breaks the connection when the server takes too long, and fails the queries behind it", async () => {
     client.on("error", () => undefined);
     const outcomes = await Promise.allSettled([
-      ask("SELECT pg_sleep(20)", [], 100),
-      ask("SELECT 1", [], 5_000),
+      run("SELECT pg_sleep(20)", [], 100),
+      run("SELECT 1", [], 5_000),
     ]);
     expect(outcomes[0]).toMatchObject({ reason: { message: "Query read timeout" } });
     for (const outcome of outcomes) {

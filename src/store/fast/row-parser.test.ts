@@ -1,4 +1,4 @@
-// Rows cut out of the bytes of a connection are what the driver would have made of them, however the bytes arrive.
+// Rows parsed from the bytes of a connection equal those of the driver, however the bytes are split.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
@@ -27,25 +27,25 @@ function framed(kind: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(kind), int(4 + body.length, 4), body]);
 }
 
-/** As it is sent: whatever is no row in its bytes. */
+/** As sent: messages other than rows as their bytes. */
 function sent(message: Message): Message {
   return "row" in message ? message : { other: bytesOf(message).toString("latin1") };
 }
 
-function hearing(pieces: readonly Buffer[]): Message[] {
-  const heard: Message[] = [];
+function parse(chunks: readonly Buffer[]): Message[] {
+  const messages: Message[] = [];
   const read = createRowParser(
-    (bytes) => heard.push({ other: bytes.toString("latin1") }),
-    (cells) => heard.push({ row: cells }),
+    (bytes) => messages.push({ other: bytes.toString("latin1") }),
+    (row) => messages.push({ row }),
   );
-  for (const piece of pieces) read(piece);
-  return heard;
+  for (const chunk of chunks) read(chunk);
+  return messages;
 }
 
-/** Neighbours that are no rows may come as one. */
-function together(heard: readonly Message[]): (RawRow | string)[] {
+/** Adjacent messages other than rows may arrive as one. */
+function merge(messages: readonly Message[]): (RawRow | string)[] {
   const all: (RawRow | string)[] = [];
-  for (const message of heard) {
+  for (const message of messages) {
     const last = all.at(-1);
     if ("row" in message) all.push(message.row);
     else if (typeof last === "string") all[all.length - 1] = last + message.other;
@@ -54,7 +54,7 @@ function together(heard: readonly Message[]): (RawRow | string)[] {
   return all;
 }
 
-// Half of a pair has no UTF-8, and no cell of PostgreSQL is such a text.
+// A lone surrogate has no UTF-8, so PostgreSQL never sends one.
 const text = fc.oneof(
   fc.string({ maxLength: 300 }),
   fc.string({ unit: "grapheme", maxLength: 60 }),
@@ -66,36 +66,34 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   fc.string({ maxLength: 40 }).map((other) => ({ other })),
 );
 
-describe("rows cut out of bytes", () => {
-  it("are the cells that were sent, in order with everything else, in pieces of any size", () => {
+describe("createRowParser", () => {
+  it("returns rows in order with all other messages, for chunks of any size", () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 12 }),
         fc.array(fc.integer({ min: 1, max: 9_000 }), { minLength: 1, maxLength: 5 }),
         (messages, sizes) => {
           const bytes = Buffer.concat(messages.map(bytesOf));
-          const pieces: Buffer[] = [];
+          const chunks: Buffer[] = [];
           for (let at = 0; at < bytes.length; ) {
-            const size = sizes[pieces.length % sizes.length] ?? 1;
-            pieces.push(bytes.subarray(at, at + size));
+            const size = sizes[chunks.length % sizes.length] ?? 1;
+            chunks.push(bytes.subarray(at, at + size));
             at += size;
           }
-          expect(together(hearing(pieces))).toEqual(together(messages.map(sent)));
+          expect(merge(parse(chunks))).toEqual(merge(messages.map(sent)));
         },
       ),
     );
   });
 
-  it("come byte by byte too", () => {
+  it("parses bytes that arrive one by one", () => {
     const messages = [{ other: "" }, { row: ["1", null, "ü", ""] }, { row: [] }, { other: "end" }];
     const bytes = Buffer.concat(messages.map(bytesOf));
-    expect(together(hearing([...bytes].map((byte) => Buffer.from([byte]))))).toEqual(
-      together(messages.map(sent)),
-    );
+    expect(merge(parse([...bytes].map((byte) => Buffer.from([byte]))))).toEqual(merge(messages.map(sent)));
   });
 });
 
-describe("a client whose rows are cut", () => {
+describe("installRowParser", () => {
   let server: TestDatabase;
   let database: Database;
 
@@ -117,17 +115,17 @@ describe("a client whose rows are cut", () => {
     await server.drop();
   });
 
-  it("hears of them from us, and gives what any client gives", async () => {
-    const client = await database.connect("cut", { beforeConnect: installRowParser });
-    const heard: unknown[] = [];
+  it("returns the same rows as an ordinary client", async () => {
+    const client = await database.connect("test", { beforeConnect: installRowParser });
+    const dataRows: unknown[] = [];
     const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
-    connection.on("dataRow", (row) => heard.push(row));
+    connection.on("dataRow", (row) => dataRows.push(row));
     const query =
       "SELECT n, CASE WHEN n > 1 THEN repeat('ä€', n) END AS t, n = 2 AS b FROM generate_series(1, 3) n";
     const { rows } = await client.query(query);
     expect(rows).toEqual((await database.query(query)).rows);
-    // The driver's own have more keys: should it listen in another way one day, this is where we learn of it.
-    expect(heard[0]).toEqual({ fields: ["1", null, "f"] });
+    // The driver's own messages have more keys: this fails if a later driver no longer uses the hook.
+    expect(dataRows[0]).toEqual({ fields: ["1", null, "f"] });
     await client.end();
   });
 });

@@ -1,116 +1,114 @@
-// Rows cut out of one text each as they come over the wire: the driver decodes every cell, which is most of a list's cost.
+// Decodes each DataRow message once as latin1 and slices it, instead of decoding every value as pg-protocol does.
+//
+// Gain: 4.6 times as fast as pg-protocol for ASCII rows of 20 columns in 64 KiB chunks, 2.9 times in network packets,
+// 1.2 times with a non-ASCII value in each row. See row-parser.bench.ts.
+// Delete it when pg-protocol parses rows lazily or in one pass.
 import { EventEmitter } from "node:events";
 import type { Client } from "pg";
+import { interceptStream } from "./driver-internals.ts";
 
-// What the driver's client has beyond its declared type.
-type WiredClient = Client & {
-  readonly connection: EventEmitter & { attachListeners(stream: EventEmitter): void };
-};
-
-/**
- * To be called before the client connects. What it hears is the same as before; should a later driver listen in another
- * way, reads are as slow as they were, and nothing else changes.
- */
+/** Call it before the client connects. If a later driver no longer uses the hook, reads are merely slower. */
 export function installRowParser(client: Client): void {
-  const { connection } = client as WiredClient;
-  const listen = connection.attachListeners;
-  connection.attachListeners = (stream) => {
-    const others = new EventEmitter();
-    listen.call(connection, others);
-    const hear = createRowParser(
-      (bytes) => others.emit("data", bytes),
-      (cells) => connection.emit("dataRow", { fields: cells }),
+  interceptStream(client, (stream, listen) => {
+    const passthrough = new EventEmitter();
+    listen(passthrough);
+    const onData = createRowParser(
+      (bytes) => passthrough.emit("data", bytes),
+      (row) => client.connection.emit("dataRow", { fields: row }),
     );
-    stream.on("data", hear);
-  };
+    stream.on("data", onData);
+  });
 }
 
 export type RawRow = (string | null)[];
 
 const DATA_ROW = "D".charCodeAt(0);
-// One byte of kind, four of length, which counts itself.
-const PREFIX_BYTES = 5;
+// One byte for the type, four for the length, which counts itself.
+const HEADER_BYTES = 5;
 
-/** Takes the bytes of a connection as they arrive; gives rows one by one, and everything between them untouched. */
+/** Takes the bytes of a connection as they arrive; emits rows one by one, and everything between them unchanged. */
 export function createRowParser(
-  onOthers: (bytes: Buffer) => void,
-  onRow: (cells: RawRow) => void,
+  onOther: (bytes: Buffer) => void,
+  onRow: (row: RawRow) => void,
 ): (chunk: Buffer) => void {
-  let begun: Buffer[] = [];
-  let begunBytes = 0;
-  let wantedBytes = PREFIX_BYTES;
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  let expectedBytes = HEADER_BYTES;
 
   function read(bytes: Buffer, from: number): void {
     let at = from;
-    let given = from;
-    wantedBytes = PREFIX_BYTES;
-    while (bytes.length - at >= PREFIX_BYTES) {
+    let passedOn = from;
+    expectedBytes = HEADER_BYTES;
+    while (bytes.length - at >= HEADER_BYTES) {
       const messageBytes = 1 + bytes.readUInt32BE(at + 1);
       if (bytes.length - at < messageBytes) {
-        wantedBytes = messageBytes;
+        expectedBytes = messageBytes;
         break;
       }
       const end = at + messageBytes;
       if (bytes[at] === DATA_ROW) {
-        if (at > given) onOthers(bytes.subarray(given, at));
-        onRow(cellsOf(bytes, at + PREFIX_BYTES, end));
-        given = end;
+        if (at > passedOn) onOther(bytes.subarray(passedOn, at));
+        onRow(parseRow(bytes, at + HEADER_BYTES, end));
+        passedOn = end;
       }
       at = end;
     }
-    if (at > given) onOthers(bytes.subarray(given, at));
-    begun = at < bytes.length ? [bytes.subarray(at)] : [];
-    begunBytes = bytes.length - at;
+    if (at > passedOn) onOther(bytes.subarray(passedOn, at));
+    partial = at < bytes.length ? [bytes.subarray(at)] : [];
+    partialBytes = bytes.length - at;
   }
 
   return (chunk) => {
     let at = 0;
-    // Only what an earlier piece began is put together, and only once it is whole: copies are what this is to save.
-    while (begunBytes > 0 && at < chunk.length) {
-      const part = chunk.subarray(at, at + wantedBytes - begunBytes);
+    // Concatenates only a message that spans chunks, and only once it is complete, to avoid copies.
+    while (partialBytes > 0 && at < chunk.length) {
+      const part = chunk.subarray(at, at + expectedBytes - partialBytes);
       at += part.length;
-      begun.push(part);
-      begunBytes += part.length;
-      if (begunBytes >= wantedBytes) read(Buffer.concat(begun), 0);
+      partial.push(part);
+      partialBytes += part.length;
+      if (partialBytes >= expectedBytes) read(Buffer.concat(partial), 0);
     }
     if (at < chunk.length) read(chunk, at);
   };
 }
 
-function cellsOf(bytes: Buffer, start: number, end: number): RawRow {
-  // One character for each byte, so that places in the one are places in the other.
+function parseRow(bytes: Buffer, start: number, end: number): RawRow {
+  // One character per byte, so that byte offsets are character offsets.
   const text = bytes.toString("latin1", start, end);
   const count = bytes.readUInt16BE(start);
-  const cells: RawRow = new Array(count);
+  const row: RawRow = new Array(count);
   let at = start + 2;
-  let high = highBytes(count);
+  let highInLengths = countHighBytes(count);
   for (let index = 0; index < count; index += 1) {
     const length = bytes.readInt32BE(at);
     at += 4;
-    high += highBytes(length);
+    highInLengths += countHighBytes(length);
     if (length < 0) {
-      cells[index] = null;
+      row[index] = null;
       continue;
     }
-    cells[index] = text.slice(at - start, at - start + length);
+    row[index] = text.slice(at - start, at - start + length);
     at += length;
   }
-  // In UTF-8 each such character would take one byte more: are there others than in the lengths, some cell is not ASCII.
-  return Buffer.byteLength(text) - text.length === high ? cells : decodedCellsOf(bytes, start);
+  // Each byte above 127 would take one more byte in UTF-8. If there are more than in the lengths, a value is not ASCII.
+  return Buffer.byteLength(text) - text.length === highInLengths ? row : decodeUtf8(row, bytes, start);
 }
 
-function decodedCellsOf(bytes: Buffer, start: number): RawRow {
+/** Decodes the values that are not ASCII again. */
+function decodeUtf8(row: RawRow, bytes: Buffer, start: number): RawRow {
   let at = start + 2;
-  return Array.from({ length: bytes.readUInt16BE(start) }, () => {
-    const length = bytes.readInt32BE(at);
+  for (const [index, value] of row.entries()) {
     at += 4;
-    if (length < 0) return null;
-    at += length;
-    return bytes.toString("utf8", at - length, at);
-  });
+    if (value === null) continue;
+    // As latin1, a value has one character per byte.
+    const end = at + value.length;
+    if (Buffer.byteLength(value) !== value.length) row[index] = bytes.toString("utf8", at, end);
+    at = end;
+  }
+  return row;
 }
 
 /** How many of the four bytes of a number are above 127. */
-function highBytes(number: number): number {
+function countHighBytes(number: number): number {
   return ((number >>> 7) & 1) + ((number >>> 15) & 1) + ((number >>> 23) & 1) + (number >>> 31);
 }

@@ -1,4 +1,4 @@
-// Rows as of a block: against a plain model of versions, whole, in pages, and as an even sample.
+// Rows as of a block, compared with a plain model: all of them, in pages, and as an even sample.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
@@ -30,7 +30,7 @@ async function fill(versions: readonly (readonly [number, number, number | null]
   await database.query({
     text: `insert into sample_rows select id, 'row ' || id, from_block, from_block, to_block
       from unnest($1::numeric[], $2::bigint[], $3::bigint[]) as v(id, from_block, to_block)`,
-    values: [0, 1, 2].map((place) => versions.map((version) => version[place] ?? null)),
+    values: [0, 1, 2].map((column) => versions.map((version) => version[column] ?? null)),
   });
 }
 
@@ -50,9 +50,9 @@ async function read(block: number, size: number | null): Promise<{ pages: number
   );
 }
 
-describe("rows as of a block", () => {
-  it("are the versions that held then, by the order of their keys", async () => {
-    // For each id the blocks at which a version began; the last one goes on.
+describe("readRowsAsOf", () => {
+  it("returns the valid versions in the order of their keys", async () => {
+    // For each id the blocks at which a version begins; the last one stays current.
     const histories = fc.uniqueArray(
       fc.record({
         id: fc.integer({ min: 1, max: 40 }),
@@ -80,14 +80,14 @@ describe("rows as of a block", () => {
     );
   });
 
-  it("come in pages", async () => {
+  it("returns pages", async () => {
     await fill(Array.from({ length: 1_203 }, (_, index) => [index + 1, 1, null] as const));
     const { pages, rows } = await read(1, null);
     expect(pages).toEqual([500, 500, 203]);
     expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 1_203 }, (_, index) => BigInt(index + 1)));
   });
 
-  it.each([1, 2, 7, 499, 500, 501, 999, 1_000, 5_000])("spread a sample of %i evenly", async (size) => {
+  it.each([1, 2, 7, 499, 500, 501, 999, 1_000, 5_000])("spreads a sample of %i evenly", async (size) => {
     await fill(Array.from({ length: 1_000 }, (_, index) => [index + 1, 1, null] as const));
     const { rows } = await read(1, size);
     expect(rows).toHaveLength(Math.min(size, 1_000));
@@ -96,7 +96,7 @@ describe("rows as of a block", () => {
     expect(Math.max(...steps) - Math.min(...steps)).toBeLessThanOrEqual(1);
   });
 
-  it("leave nothing open when a reader stops early", async () => {
+  it("closes its cursor when a reader stops early", async () => {
     await fill(Array.from({ length: 1_000 }, (_, index) => [index + 1, 1, null] as const));
     await database.transaction(async (session) => {
       for (let again = 0; again < 2; again += 1) {

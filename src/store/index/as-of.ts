@@ -1,16 +1,14 @@
-// Rows as they were at a block: all of them page by page in the order of their keys, or some of them spread evenly.
+// Rows as of a block: all of them in pages ordered by key, an even sample, or a random one.
 import type { Row, Table } from "../../schema/table.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner } from "../postgres/session.ts";
 import { decodeStoredRow } from "./versioned-rows.ts";
 
-type Queries = Pick<Session, "query">;
-
-/** Which versions held at a block; the parameter is the block's number. */
+/** Selects the versions that were valid at a block; the parameter is the block number. */
 export function validAtSql(parameter: string): string {
   return `valid_from <= ${parameter} and (valid_to is null or valid_to > ${parameter})`;
 }
 
-export async function countRowsAsOf(session: Queries, table: Table, block: number): Promise<number> {
+export async function countRowsAsOf(session: QueryRunner, table: Table, block: number): Promise<number> {
   const { rows } = await session.query<{ count: string }>({
     text: `select count(*) from ${table.name} where ${validAtSql("$1")}`,
     values: [block],
@@ -18,22 +16,22 @@ export async function countRowsAsOf(session: Queries, table: Table, block: numbe
   return Number(rows[0]?.count);
 }
 
-export type RowsAsOfOptions = {
+type RowsAsOfOptions = {
   readonly block: number;
-  /** How many rows there are at that block. */
+  /** The number of rows at that block. */
   readonly count: number;
-  /** At most so many of them, spread evenly over the order of the keys; null for all. */
+  /** The size of the sample, spread evenly over the keys; null for all rows. */
   readonly sample: number | null;
 };
 
-// Above this a table is too long to be sorted for a sample; pages are drawn instead, and rows that share a page come together.
+// Above this, sorting the table for a sample is too slow. Disk pages are sampled instead, with all rows on them.
 const SORTED_ROWS_MAX = 20_000;
-// A page holds some dozens of versions, many of them old: so many are drawn for each row wanted.
+// A page has dozens of versions, many of them old: sample this many for each row wanted.
 const VERSIONS_PER_ROW = 100;
 
-/** Some rows at a block, drawn at random; fewer where there are fewer. */
+/** Up to `limit` random rows as of a block. */
 export async function readRandomRowsAsOf(
-  session: Queries,
+  session: QueryRunner,
   table: Table,
   { block, limit }: { readonly block: number; readonly limit: number },
 ): Promise<readonly Row[]> {
@@ -51,26 +49,26 @@ export async function readRandomRowsAsOf(
   return rows.map((row) => decodeStoredRow(table, row));
 }
 
-// Large enough to hide round trips, small enough that a page of the widest rows is a few hundred kilobytes.
+// Large enough to hide round trips; a page of the widest rows is still only a few hundred kilobytes.
 const PAGE_ROWS = 500;
 
-/** Pages of rows; needs a transaction, whose snapshot all pages share. One at a time per table. */
+/** Needs a transaction, whose snapshot all pages share. One at a time per table. */
 export async function* readRowsAsOf(
-  session: Queries,
+  session: QueryRunner,
   table: Table,
   { block, count, sample }: RowsAsOfOptions,
 ): AsyncGenerator<readonly Row[], void, void> {
   const cursor = `rows_of_${table.name}`;
-  const held = `select * from ${table.name} where ${validAtSql("$1")}`;
+  const valid = `select * from ${table.name} where ${validAtSql("$1")}`;
   const order = `order by ${table.key.join(", ")}`;
-  const every = sample === null || sample >= count;
-  const text = every
-    ? `${held} ${order}`
-    : `select * from (select held.*, row_number() over (${order}) as place from (${held}) held) placed
-       where place * $2::bigint / $3::bigint > (place - 1) * $2::bigint / $3::bigint order by place`;
+  const isWhole = sample === null || sample >= count;
+  const text = isWhole
+    ? `${valid} ${order}`
+    : `select * from (select valid.*, row_number() over (${order}) as position from (${valid}) valid) numbered
+       where position * $2::bigint / $3::bigint > (position - 1) * $2::bigint / $3::bigint order by position`;
   await session.query({
     text: `declare ${cursor} no scroll cursor for ${text}`,
-    values: every ? [block] : [block, sample, count],
+    values: isWhole ? [block] : [block, sample, count],
   });
   try {
     for (;;) {
@@ -81,7 +79,7 @@ export async function* readRowsAsOf(
       if (rows.length < PAGE_ROWS) break;
     }
   } finally {
-    // In a transaction that has failed the cursor is gone already, and the failure is what is to be told.
+    // A failed transaction has closed the cursor already, and its own error is the one to report.
     await session.query(`close ${cursor}`).catch(() => undefined);
   }
 }

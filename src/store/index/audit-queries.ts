@@ -1,16 +1,15 @@
-// Rows held against what other tables add up to, as of one block and inside the database.
+// Consistency checks of rows, computed inside the database as of one block.
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner } from "../postgres/session.ts";
 import { validAtSql } from "./as-of.ts";
-import { keyListSql, requireColumn } from "./table-sql.ts";
+import { keyListSql, requireColumn, requireKeyValue } from "./table-sql.ts";
 
-// How far the ids of a table count, and whether any is left out.
-
+/** Ids are gapless if the count equals the last id. */
 export type IdRange = { readonly count: bigint; readonly last: bigint };
 
 /** The ids of a whole table as of a block. */
 export async function readIdRange(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   table: Table,
   column: string,
   block: number,
@@ -22,9 +21,9 @@ export async function readIdRange(
   return { count: BigInt(rows[0]?.count ?? 0), last: BigInt(rows[0]?.last ?? 0) };
 }
 
-/** The ids that belong to each of some rows of another table, in their order. */
+/** The ids below each of some rows of a parent table, in the order of those rows. */
 export async function readIdRangesWithin(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   table: Table,
   column: string,
   within: { readonly table: Table; readonly rows: readonly Row[] },
@@ -38,7 +37,7 @@ export async function readIdRangesWithin(
       group by ${key.map((name) => `k.${name}`).join(", ")}`,
     values: [
       ...key.map((name) =>
-        within.rows.map((row) => requireColumn(parent, name).toSql(row[name] as NonNullable<unknown>)),
+        within.rows.map((row) => requireColumn(parent, name).toSql(requireKeyValue(parent, row, name))),
       ),
       block,
     ],
@@ -52,44 +51,47 @@ export async function readIdRangesWithin(
   return within.rows.map((row) => found.get(formatKey(key, row)) ?? { count: 0n, last: 0n });
 }
 
-// Versions of rows that contradict each other: a key's versions must follow one another without gap or overlap.
-
-export type InconsistentVersion = {
+/** The versions of a key must follow one another without gap or overlap. */
+type InconsistentVersion = {
   readonly key: string;
   readonly version: string;
   readonly expected: string;
 };
 
-export type InconsistentVersions = { readonly count: number; readonly first: readonly InconsistentVersion[] };
+type InconsistentVersions = { readonly count: number; readonly first: readonly InconsistentVersion[] };
 
-type FaultRow = Record<string, string | null> & { valid_from: string; fault: string; total: string };
+type InconsistentRow = Record<string, string | null> & {
+  valid_from: string;
+  expected: string;
+  total: string;
+};
 
-/** Looks at every version in a table, whatever block is audited; counts all faults and tells of the first. */
+/** Checks every version of a table, whatever block is audited; counts all that are wrong and returns the first. */
 export async function findInconsistentVersions(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   table: Table,
   options: { readonly indexed: number; readonly finalized: number; readonly limit: number },
 ): Promise<InconsistentVersions> {
-  const { rows } = await session.query<FaultRow>({
-    text: faultsSql(table),
+  const { rows } = await session.query<InconsistentRow>({
+    text: inconsistentVersionsSql(table),
     values: [options.indexed, options.finalized, options.limit],
   });
   const first = rows.map((row) => ({
     key: formatKey(table.key, row),
     version: `blocks ${row.valid_from} to ${row.valid_to ?? "now"}`,
-    expected: row.fault,
+    expected: row.expected,
   }));
   return { count: Number(rows[0]?.total ?? 0), first };
 }
 
-function faultsSql(table: Table): string {
+function inconsistentVersionsSql(table: Table): string {
   const key = table.key.join(", ");
-  const rules: readonly (readonly [condition: string, fault: string])[] = [
+  const rules: readonly (readonly [condition: string, expected: string])[] = [
     ["valid_from > $1", "'nothing that begins after the indexed block'"],
     ["valid_to > $1", "'nothing that ends after the indexed block'"],
     ["valid_to <= valid_from", "'an end after its beginning'"],
     ["valid_to is null and next is not null", "'an end at block ' || next || ', where another begins'"],
-    // A row is never taken back, so its last version never ends.
+    // Rows are never deleted, so the last version never ends.
     ["valid_to is not null and next is null", "'another that follows it'"],
     ["valid_to < next", "'no gap until block ' || next"],
     ["valid_to > next", "'no overlap with the one from block ' || next"],
@@ -100,48 +102,48 @@ function faultsSql(table: Table): string {
         ] as const)
       : []),
   ];
-  // Where only the recent past is kept, older versions may be gone or still there.
-  const kept = table.history === "recent" ? "valid_to is null or valid_to > $2" : "$2::bigint is not null";
+  // Older versions of a `recent` table may be deleted already.
+  const checked = table.history === "recent" ? "valid_to is null or valid_to > $2" : "$2::bigint is not null";
   return `
     select *, count(*) over () as total from (
-      select *, case ${rules.map(([condition, fault]) => `when ${condition} then ${fault}`).join(" ")} end as fault
+      select *, case ${rules.map(([condition, expected]) => `when ${condition} then ${expected}`).join(" ")} end as expected
       from (
         select ${key}, valid_from, valid_to, ${table.hasProvenance ? "block_number," : ""}
           lead(valid_from) over versions as next, row_number() over versions - 1 as earlier
-        from ${table.name} where ${kept} window versions as (partition by ${key} order by valid_from)
+        from ${table.name} where ${checked} window versions as (partition by ${key} order by valid_from)
       ) versions
-    ) judged where fault is not null order by ${key}, valid_from limit $3`;
+    ) classified where expected is not null order by ${key}, valid_from limit $3`;
 }
 
-/** SQL whose rows have the key and the columns; in it, a table's name stands for its rows as of the block. */
+/** The SQL returns the key and the columns; a table name in it means the table's rows as of the block. */
 export type AggregateCheck = {
   readonly columns: readonly string[];
   readonly from: readonly Table[];
   readonly sql: string;
 };
 
-export type Mismatch = {
+type Mismatch = {
   readonly key: string;
   readonly column: string;
   readonly found: string;
   readonly expected: string;
 };
 
-export type Mismatches = { readonly count: number; readonly first: readonly Mismatch[] };
+type Mismatches = { readonly count: number; readonly first: readonly Mismatch[] };
 
-/** Counts every value that differs and tells of the first `limit` rows. */
+/** Counts every value that differs and returns those of the first `limit` rows. */
 export async function findAggregateMismatches(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   table: Table,
-  recount: AggregateCheck,
+  check: AggregateCheck,
   options: { readonly block: number; readonly limit: number },
 ): Promise<Mismatches> {
   const { rows } = await session.query<Record<string, string | null>>({
-    text: recountSql(table, recount),
+    text: aggregateMismatchesSql(table, check),
     values: [options.block, options.limit],
   });
   const first = rows.flatMap((row) =>
-    recount.columns
+    check.columns
       .filter((column) => row[`found_${column}`] !== row[`expected_${column}`])
       .map((column) => ({
         key: formatKey(table.key, row),
@@ -153,12 +155,12 @@ export async function findAggregateMismatches(
   return { count: Number(rows[0]?.differing ?? 0), first };
 }
 
-function recountSql(table: Table, { columns, from, sql }: AggregateCheck): string {
+function aggregateMismatchesSql(table: Table, { columns, from, sql }: AggregateCheck): string {
   const names = [...new Set([table, ...from].map(({ name }) => name))];
   const asOf = names.map(
     (name) => `${name} as not materialized (select * from ${name} where ${validAtSql("$1")})`,
   );
-  // A counter that nobody has ever raised is zero, whether its row exists or not.
+  // A counter without a row is zero.
   const value = (side: string, column: string) =>
     table.hasProvenance ? `${side}.${column}` : `coalesce(${side}.${column}, 0)`;
   const differs = (column: string) =>

@@ -1,12 +1,10 @@
-// Where the index stands on the chain: block hashes and the checkpoint.
+// The position of the index on the chain: block hashes and the checkpoint.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner } from "../postgres/session.ts";
 import { decodeBytea, encodeBytea } from "./raw-logs.ts";
-
-type Queries = Pick<Session, "query">;
 
 /** The last block whose events are in the rows, and the last one known to be final. */
 export type Checkpoint = {
@@ -18,7 +16,7 @@ export type StoredBlock = Pick<BlockHeader, "number" | "hash" | "timestamp"> & {
   readonly logCount: number;
 };
 
-export async function readCheckpoint(session: Queries): Promise<Checkpoint | null> {
+export async function readCheckpoint(session: QueryRunner): Promise<Checkpoint | null> {
   const { rows } = await session.query<{
     block_number: string;
     block_hash: Uint8Array;
@@ -66,7 +64,7 @@ export function buildBlocksStep(blocks: readonly StoredBlock[]): PipelineStep {
 
 /** The newest stored blocks from `number` downwards, newest first. */
 export async function readBlocksDescending(
-  session: Queries,
+  session: QueryRunner,
   number: number,
   limit: number,
 ): Promise<{ number: number; hash: Hex; timestamp: number }[]> {
@@ -81,7 +79,7 @@ export async function readBlocksDescending(
   }));
 }
 
-/** Takes away blocks and logs after a block; the rows are undone by whoever owns them. */
+/** Deletes blocks and logs after a block; rows are rolled back separately. */
 export function buildDeleteChainSteps(block: number): PipelineStep[] {
   return [
     { text: "delete from logs where block_number > $1", values: [block] },
@@ -89,7 +87,7 @@ export function buildDeleteChainSteps(block: number): PipelineStep[] {
   ];
 }
 
-/** Blocks that are final and empty tell nothing any more, except the one the checkpoint may return to. */
+/** Final blocks without logs are not needed, except the one that a rollback may return to. */
 export function buildPruneBlocksStep(finalized: number): PipelineStep {
   return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
 }

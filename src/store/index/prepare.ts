@@ -1,8 +1,8 @@
-// Makes a schema ready for indexing: migrated, of the right deployment, with the tables that are declared now.
+// Prepares a schema for indexing: the right deployment, and row tables as declared.
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner } from "../postgres/session.ts";
 import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
@@ -13,11 +13,8 @@ export type DeploymentIdentity = {
   readonly contracts: Readonly<Record<string, string>>;
 };
 
-/** Claims an empty schema for a deployment, and refuses one that belongs to another. */
-export async function claimSchema(
-  session: Pick<Session, "query">,
-  identity: DeploymentIdentity,
-): Promise<void> {
+/** Claims an empty schema for a deployment, and rejects one that belongs to another. */
+export async function claimSchema(session: QueryRunner, identity: DeploymentIdentity): Promise<void> {
   const contracts = JSON.stringify(Object.fromEntries(Object.entries(identity.contracts).sort()));
   await session.query({
     text: "insert into deployment (chain_id, start_block, contracts) values ($1, $2, $3::jsonb) on conflict do nothing",
@@ -34,9 +31,9 @@ export async function claimSchema(
   );
 }
 
-/** For those who only read: refuses a schema that is known to hold another deployment. */
+/** For readers: rejects a schema that belongs to another deployment. */
 export async function assertSameDeployment(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   { chainId, contracts }: Pick<DeploymentIdentity, "chainId" | "contracts">,
 ): Promise<void> {
   const { rows } = await session.query<{ chain_id: string }>({
@@ -51,17 +48,18 @@ export async function assertSameDeployment(
   );
 }
 
-/** Creates the row tables, or makes them again from the stored logs where they are of an older declaration. */
+/** Creates the row tables, or rebuilds them from the stored logs if the declarations changed. */
 export async function prepareRowTables(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
   if (state === "current") return;
   if (state === "stale") {
     log.info(
-      "The tables of this version differ from the stored ones; making the rows again from the stored logs",
+      { component: "index", event: "rebuilding" },
+      "Table declarations changed, rebuilding rows from stored logs",
     );
     const logs = await rebuildRows(lock, options);
-    log.info({ logs }, "The rows were made again");
+    log.info({ component: "index", event: "rebuilt", logs }, "Rows rebuilt");
     return;
   }
   await lock.transaction(async (session) => {

@@ -1,4 +1,4 @@
-// Raw logs come back byte for byte, page by page, and never half a block.
+// Raw logs are read back byte for byte, page by page, in whole blocks.
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
@@ -67,7 +67,7 @@ async function store(blocks: readonly (readonly Sketch[])[]): Promise<StoredDeta
 }
 
 describe("stored logs", () => {
-  it("come back exactly, whole blocks at a time, whatever the size of a page", async () => {
+  it("are read back exactly, in whole blocks, for any page size", async () => {
     await fc.assert(
       fc
         .asyncProperty(
@@ -81,7 +81,7 @@ describe("stored logs", () => {
               const page = await readStoredLogs(database, { afterBlock, toBlock, logsMax });
               const last = page.at(-1)?.log.blockNumber;
               if (last === undefined) break;
-              // At least as many as asked for unless the end is near; beyond that, only the rest of the last block.
+              // At least as many as requested unless the end is near; beyond that, only the rest of the last block.
               expect(page.filter(({ log }) => log.blockNumber < last).length).toBeLessThan(logsMax);
               if (last < (expected.at(-1)?.log.blockNumber ?? 0))
                 expect(page.length).toBeGreaterThanOrEqual(logsMax);
@@ -98,21 +98,21 @@ describe("stored logs", () => {
     );
   }, 60_000);
 
-  it("are as exact when they fill many messages", async () => {
+  it("are exact when they fill many messages", async () => {
     const many = fc.sample(logs, { numRuns: 1_500, seed: 7 });
     const expected = await store([many.slice(0, 700), [], many.slice(700)]);
     expect(await readStoredLogs(database, { afterBlock: -1, toBlock: 9, logsMax: 10_000 })).toEqual(expected);
   });
 
-  it("are refused when something in them is no hex: half of it must not be stored", () => {
+  it("are rejected with a value that is not hex, instead of being truncated", () => {
     const [sketch] = fc.sample(logs, 1);
     if (!sketch) throw new Error("there is no log");
-    const place = { blockNumber: 1, blockHash: sketch.transactionHash, blockTimestamp: 1, logIndex: 0 };
-    const log = { ...sketch, ...place, data: "0x12zz34" as Hex };
+    const position = { blockNumber: 1, blockHash: sketch.transactionHash, blockTimestamp: 1, logIndex: 0 };
+    const log = { ...sketch, ...position, data: "0x12zz34" as Hex };
     expect(() => buildLogsStep([{ log, details: null }])).toThrow("not hex");
   });
 
-  it("keep a megabyte of data, no topics, and the difference between no details and empty ones", async () => {
+  it("preserve a megabyte of data, missing topics, and missing versus empty details", async () => {
     const hash: Hex = `0x${"1f".repeat(32)}`;
     const plain = { address: `0x${"ab".repeat(20)}` as Hex, transactionHash: hash, transactionIndex: 0 };
     const large: Hex = `0x${Buffer.alloc(2 ** 20, "\\\t\n\0").toString("hex")}`;

@@ -1,25 +1,21 @@
-// Raw logs in and out of the database: exact, compact, and enough to make every row again.
+// Raw logs in the database: exact and compact, the source of every row.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner, Session } from "../postgres/session.ts";
 
-// Stored logs looked up by their place, and counted by their event.
+type LogPosition = { readonly block: bigint; readonly logIndex: number };
 
-type Queries = Pick<Session, "query">;
-
-export type LogPosition = { readonly block: bigint; readonly logIndex: number };
-
-/** In the order of the places; null where no log is stored. */
+/** In the order of the positions; null for a position without a stored log. */
 export async function readLogsAt(
-  session: Queries,
-  places: readonly LogPosition[],
+  session: QueryRunner,
+  positions: readonly LogPosition[],
 ): Promise<readonly (ChainLog | null)[]> {
   const { rows } = await session.query<LogRow>({
     text: `select l.*, b.hash, b.timestamp from logs l join blocks b on b.number = l.block_number
       where (l.block_number, l.log_index) in (select * from unnest($1::bigint[], $2::int[]))`,
-    values: [places.map(({ block }) => block), places.map(({ logIndex }) => logIndex)],
+    values: [positions.map(({ block }) => block), positions.map(({ logIndex }) => logIndex)],
   });
   const found = new Map(
     rows.map((row) => {
@@ -27,14 +23,14 @@ export async function readLogsAt(
       return [`${log.blockNumber}/${log.logIndex}`, log];
     }),
   );
-  return places.map(({ block, logIndex }) => found.get(`${block}/${logIndex}`) ?? null);
+  return positions.map(({ block, logIndex }) => found.get(`${block}/${logIndex}`) ?? null);
 }
 
 export type LogCounts = { readonly countOf: (address: Hex, topic0: Hex) => number };
 
-/** How many logs of each event these contracts have stored up to a block: one pass over them all. */
+/** Counts the stored logs of these contracts up to a block by event, in one pass. */
 export async function countLogsByEvent(
-  session: Queries,
+  session: QueryRunner,
   addresses: readonly Hex[],
   block: number,
 ): Promise<LogCounts> {
@@ -49,38 +45,39 @@ export async function countLogsByEvent(
   return { countOf: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
 }
 
-/** What tells the logs of an event apart: the first indexed arguments, some words of the data, and who emitted it. */
-export type DistinctLogKey = {
+/** What distinguishes the logs of an event: emitter, first indexed arguments, and some words of the data. */
+type DistinctLogKey = {
   readonly topic0: Hex;
-  /** Null where anyone may emit it, each for itself. */
+  /** Null if any contract may emit it. */
   readonly address: Hex | null;
   readonly topics: number;
   readonly words: readonly number[];
 };
 
-/** How many logs of an event differ in those parts. */
+/** Counts the logs of an event that differ in that key. */
 export async function countDistinctLogs(
-  session: Queries,
-  apart: DistinctLogKey,
+  session: QueryRunner,
+  key: DistinctLogKey,
   block: number,
 ): Promise<number> {
   const parts = [
     "address",
-    `substring(topics from 33 for ${32 * apart.topics})`,
-    ...apart.words.map((word) => `substring(data from ${32 * word + 1} for 32)`),
+    `substring(topics from 33 for ${32 * key.topics})`,
+    ...key.words.map((word) => `substring(data from ${32 * word + 1} for 32)`),
   ];
   const { rows } = await session.query<{ count: string }>({
     text: `select count(*) from (select distinct ${parts.join(", ")} from logs
       where block_number <= $1 and substring(topics from 1 for 32) = $2
-        and ($3::bytea is null or address = $3)) apart`,
-    values: [block, encodeBytea(apart.topic0), apart.address === null ? null : encodeBytea(apart.address)],
+        and ($3::bytea is null or address = $3)) distinct_logs`,
+    values: [block, encodeBytea(key.topic0), key.address === null ? null : encodeBytea(key.address)],
   });
   return Number(rows[0]?.count);
 }
 
-// Stored logs of final blocks replaced by what nodes show of them now: a repair, after which rows must be rebuilt.
-
-/** `logs` are all logs of these blocks. Blocks that have none keep their hash, and are pruned as empty ones are. */
+/**
+ * Repairs final blocks with the logs that nodes show now; afterwards rows must be rebuilt. `logs` are all logs of these
+ * blocks. A block without logs keeps its hash, and is pruned as an empty one.
+ */
 export async function replaceStoredLogs(
   session: Session,
   { from, to }: { readonly from: number; readonly to: number },
@@ -121,7 +118,7 @@ export async function replaceStoredLogs(
   await session.sendPipeline([buildLogsStep(logs)]);
 }
 
-/** A log with what its event leaves out: null where it leaves out nothing. */
+/** A log, and the details that its event leaves out; null if it leaves out none. */
 export type StoredDetailedLog = { readonly log: ChainLog; readonly details: Hex | null };
 
 const TOPIC_DIGITS = 64;
@@ -137,15 +134,15 @@ const TYPES: readonly CopyBinaryType[] = [
   "bytea",
 ];
 
-/** In binary: a log is almost nothing but bytes, and hex in text took the server a third of the time of a backfill. */
+/** Binary, because a log is mostly bytes: see copy-encoder.ts. */
 export function buildLogsStep(logs: readonly StoredDetailedLog[]): PipelineStep {
   return {
     copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin (format binary)",
-    messages: encodeCopyBinary(TYPES, cellsOf(logs)),
+    messages: encodeCopyBinary(TYPES, logValues(logs)),
   };
 }
 
-function* cellsOf(logs: readonly StoredDetailedLog[]): Generator<CopyBinaryValue[]> {
+function* logValues(logs: readonly StoredDetailedLog[]): Generator<CopyBinaryValue[]> {
   for (const { log, details } of logs) {
     let topics: Hex = "0x";
     for (const topic of log.topics) topics += topic.slice(2);
@@ -162,7 +159,7 @@ function* cellsOf(logs: readonly StoredDetailedLog[]): Generator<CopyBinaryValue
   }
 }
 
-/** PostgreSQL's text form of bytes. */
+/** PostgreSQL's text format of bytes. */
 export function encodeBytea(hex: Hex): string {
   return `\\x${hex.slice(2)}`;
 }
@@ -171,7 +168,7 @@ export function decodeBytea(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 }
 
-export type LogRow = {
+type LogRow = {
   block_number: string;
   log_index: number;
   tx_index: number;
@@ -184,9 +181,9 @@ export type LogRow = {
   timestamp: string;
 };
 
-/** The next logs after a block, at most about `logsMax` but always whole blocks; empty at the end. */
+/** The next logs after a block: at most about `logsMax`, but always whole blocks; empty at the end. */
 export async function readStoredLogs(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   range: { afterBlock: number; toBlock: number; logsMax: number },
 ): Promise<StoredDetailedLog[]> {
   const { rows } = await session.query<LogRow>({
@@ -203,7 +200,7 @@ export async function readStoredLogs(
   return rows.map(decodeStoredLog);
 }
 
-export function decodeStoredLog(row: LogRow): StoredDetailedLog {
+function decodeStoredLog(row: LogRow): StoredDetailedLog {
   const topics = decodeBytea(row.topics).slice(2);
   return {
     details: row.details === null ? null : decodeBytea(row.details),

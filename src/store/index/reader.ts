@@ -1,14 +1,14 @@
-// Reads of the index for responses: one statement, one snapshot, the head it was taken at, and slow ones apart from quick.
+// Reads of the index: one statement per read, with the head of the same snapshot; slow reads are separate from quick ones.
 import { createHash } from "node:crypto";
 import { Fault } from "../../lib/fault.ts";
 import type { IndexHead, RunRead } from "../../schema/reads/read.ts";
 import type { ResultRows } from "../../schema/reads/result-rows.ts";
 import type { PipelinedReader } from "../fast/pipelined-reader.ts";
-import { sqlState } from "../postgres/errors.ts";
-import type { PreparedStatement, StatementValue } from "../postgres/session.ts";
+import { createIndexEmptyFault, SQLSTATE, sqlState } from "../postgres/errors.ts";
+import type { PreparedStatement } from "../postgres/session.ts";
 import type { SlowReader } from "./slow-reader.ts";
 
-export type IndexReader = { readonly read: RunRead };
+type IndexReader = { readonly read: RunRead };
 
 export type StatementReaders = {
   readonly quick: Pick<PipelinedReader, "read">;
@@ -16,79 +16,81 @@ export type StatementReaders = {
 };
 
 export function openIndexReader({ quick, slow }: StatementReaders): IndexReader {
-  const known = new Map<string, Prepared>();
+  const prepared = new Map<string, NamedText>();
 
   function runSlowly<T>(statement: PreparedStatement, client: string, use: Use<T>): Promise<T> {
-    return slow.read(statement, (cells) => useBelowHead(cells, use), client);
+    return slow.read(statement, (result) => useWithHead(result, use), client);
   }
 
-  // A statement that is declared quick and is not, say because the planner chose badly, has another chance where it holds
-  // up no one.
+  // A statement that is declared quick but is slow, for example because of a bad plan, gets a second chance where it
+  // blocks no other read.
   function runQuickly<T>(statement: PreparedStatement, client: string, use: Use<T>): Promise<T> {
     return quick
-      .read(statement, (cells) => useBelowHead(cells, use))
+      .read(statement, (result) => useWithHead(result, use))
       .catch((error: unknown) => {
-        if (sqlState(error) !== STATEMENT_TIMED_OUT) throw error;
+        if (sqlState(error) !== SQLSTATE.queryCanceled) throw error;
         return runSlowly(statement, client, use);
       });
   }
 
   return {
     read({ sql: { text, values }, cost, client = "" }, use) {
-      const { name, text: whole } = preparedOf(text, known);
-      const statement = { name, text: whole, values: values as readonly StatementValue[] };
+      const statement = { ...prepareText(text, prepared), values };
       const run = cost === "quick" ? runQuickly : runSlowly;
       return run(statement, client, use).catch((error: unknown) => {
-        throw explainedAbsence(error);
+        throw explainMissingTable(error);
       });
     },
   };
 }
 
-type Use<T> = (head: IndexHead, answered: ResultRows) => T;
+type Use<T> = (head: IndexHead, result: ResultRows) => T;
 
-const STATEMENT_TIMED_OUT = "57014";
-
-function useBelowHead<T>({ columns, rows }: ResultRows, use: Use<T>): T {
+function useWithHead<T>({ columns, rows }: ResultRows, use: Use<T>): T {
   const [first] = rows;
-  if (!first) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet; try again when /ready answers 200.");
-  const [number, hash, finalized, start, found] = first as HeadCells;
+  if (!first) throw createIndexEmptyFault();
+  // The order of the columns in prepareText.
+  const [number, hash, finalized, start, found] = first;
   const head = {
-    number: BigInt(number),
-    hash: `0x${hash}` as const,
-    finalized: BigInt(finalized),
-    start: BigInt(start),
+    number: BigInt(requireText(number)),
+    hash: `0x${requireText(hash)}` as const,
+    finalized: BigInt(requireText(finalized)),
+    start: BigInt(requireText(start)),
   };
   return use(head, { columns, rows: found ? rows : [] });
 }
 
-// In the order in which the statement names them, before those of the rows.
-type HeadCells = [number: string, hash: string, finalized: string, start: string, found: boolean | null];
-
-// Tables and columns are made by the indexer: before its first start, or before it has followed a new version of ours,
-// they are not there.
-const ABSENT: ReadonlySet<string | undefined> = new Set(["42P01", "42703"]);
-
-function explainedAbsence(error: unknown): unknown {
-  if (!ABSENT.has(sqlState(error))) return error;
-  const sentence = "The rows of this version are not made yet; try again when /ready answers 200.";
-  return new Fault("INDEX_EMPTY", sentence, { cause: error });
+function requireText(value: unknown): string {
+  if (typeof value !== "string") throw new Error("the head of the index is not text");
+  return value;
 }
 
-type Prepared = { readonly name: string; readonly text: string };
+// The indexer creates tables and columns when it first runs, and again after an upgrade.
+const UNDEFINED_TABLE_OR_COLUMN: ReadonlySet<string | undefined> = new Set([
+  SQLSTATE.undefinedTable,
+  SQLSTATE.undefinedColumn,
+]);
 
-// Texts come from our own declarations, a few hundred of them; a bound all the same.
-const KNOWN_MAX = 10_000;
+function explainMissingTable(error: unknown): unknown {
+  if (!UNDEFINED_TABLE_OR_COLUMN.has(sqlState(error))) return error;
+  const message = "The rows of this version are not ready yet; retry when /ready returns 200.";
+  return new Fault("INDEX_EMPTY", message, { cause: error });
+}
 
-/** PostgreSQL keeps a prepared statement per name; the same text always has the same one. */
-function preparedOf(inner: string, known: Map<string, Prepared>): Prepared {
-  const before = known.get(inner);
-  if (before) return before;
-  if (known.size >= KNOWN_MAX) known.clear();
+type NamedText = { readonly name: string; readonly text: string };
+
+// Texts come from our own declarations, a few hundred of them; bounded all the same.
+const TEXTS_MAX = 10_000;
+
+/** PostgreSQL stores a prepared statement per name; the name is derived from the text. */
+function prepareText(inner: string, prepared: Map<string, NamedText>): NamedText {
+  const known = prepared.get(inner);
+  if (known) return known;
+  if (prepared.size >= TEXTS_MAX) prepared.clear();
   const text = buildReadText(inner);
-  const made = { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
-  known.set(inner, made);
-  return made;
+  const named = { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
+  prepared.set(inner, named);
+  return named;
 }
 
 /** The statement that a read runs: its rows and the head, joined so that both come from one snapshot. */

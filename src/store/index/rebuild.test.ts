@@ -1,4 +1,4 @@
-// A rebuild beside readers: they wait while the tables are swapped, and neither side undoes the other.
+// A rebuild beside readers: they wait while the tables are swapped, without deadlock.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openSampleIndex, type SampleIndex } from "../../../tests/reference-model/store/sample-index.ts";
@@ -12,14 +12,14 @@ afterAll(() => index.close());
 
 const count: SampleChange = { table: 3, verb: "add", key: 1, value: 1, looks: false };
 
-/** Resolves when a session of this database waits for another one's lock. */
-async function someoneWaits(): Promise<void> {
+/** Resolves when a session of this database waits for a table lock. */
+async function waitForBlockedSession(): Promise<void> {
   const waiting = `select 1 from pg_locks join pg_database on pg_database.oid = database
     where datname = current_database() and locktype = 'relation' and not granted`;
   while ((await index.database.query(waiting)).rows.length === 0) await sleep(10);
 }
 
-it("survives a reader that goes through the tables in the other direction", async () => {
+it("survives a reader that locks the tables in the other order", async () => {
   await index.write([[count], [count]], 1);
   const before = await index.digest();
   const [first, last] = [SAMPLE_TABLES.at(0)?.name, SAMPLE_TABLES.at(-1)?.name];
@@ -28,14 +28,14 @@ it("survives a reader that goes through the tables in the other direction", asyn
   await index.database.transaction(async (session) => {
     await session.query(`select 1 from checkpoint cross join ${last} limit 1`);
     rebuilt = index.rebuild();
-    await someoneWaits();
+    await waitForBlockedSession();
     await session.query(`select 1 from ${first} limit 1`);
   });
   await rebuilt;
   expect(await index.digest()).toEqual(before);
 });
 
-it("lets readers read while a backup keeps it from swapping", async () => {
+it("lets readers read while a backup delays the swap", async () => {
   await index.write([[count]], 1);
   const before = await index.digest();
   const name = SAMPLE_TABLES.at(0)?.name;
@@ -44,7 +44,7 @@ it("lets readers read while a backup keeps it from swapping", async () => {
   await index.database.transaction(async (session) => {
     await session.query(`select 1 from checkpoint cross join ${name} limit 1`);
     rebuilt = index.rebuild();
-    await someoneWaits();
+    await waitForBlockedSession();
     await index.database.query(`select 1 from checkpoint cross join ${name} limit 1`);
   });
   await rebuilt;

@@ -1,4 +1,4 @@
-// Row tables made again from the stored logs, without a node, beside the old ones until the moment they are swapped.
+// Rebuilds row tables from the stored logs, without a node, beside the old ones until both are swapped.
 import type { Table } from "../../schema/table.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { buildChangeNotification } from "../postgres/change-notifications.ts";
@@ -20,7 +20,7 @@ export type RebuildOptions = {
   readonly declaration: RowDeclaration;
   readonly fold: Fold;
   readonly signal: AbortSignal;
-  /** Called after each part with how far it is. */
+  /** Called after each part. */
   readonly onProgress: (progress: {
     readonly block: number;
     readonly toBlock: number;
@@ -28,11 +28,11 @@ export type RebuildOptions = {
   }) => void;
 };
 
-// Memory stays flat however long the history is; larger parts gain nothing more.
+// Bounds memory for any length of history; larger parts gain nothing.
 const LOGS_PER_PART = 10_000;
 const STATEMENT_MS_MAX = 3_600_000;
 
-/** Readers see the old rows until everything is ready, then the new ones. Returns the number of logs folded. */
+/** Readers see the old rows until all new ones are ready. Returns the number of logs folded. */
 export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<number> {
   const { schema, declaration } = options;
   const shadow = `${schema}_rebuild`;
@@ -46,7 +46,7 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   const inShadow = <T>(work: (session: Session) => Promise<T>) => lock.transaction(shadowed(work), limits);
 
   await lock.transaction(async (session) => {
-    // A rebuild that was interrupted leaves its shadow; it is of no use to anyone.
+    // An interrupted rebuild leaves its shadow schema behind.
     await session.query(`drop schema if exists ${shadow} cascade`);
     await session.query(`create schema ${shadow}`);
   });
@@ -59,9 +59,9 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
     await recordRowTables(session, declaration);
     await session.query(buildChangeNotification(schema));
   });
-  // However long it takes: what has been made would otherwise be thrown away.
-  const patience = { attemptsMax: Number.POSITIVE_INFINITY, signal: options.signal };
-  await runWithLockTimeout(lock, replace, { ...limits, ...patience });
+  // Retry without limit: otherwise the whole rebuild would be lost.
+  const retries = { attemptsMax: Number.POSITIVE_INFINITY, signal: options.signal };
+  await runWithLockTimeout(lock, replace, { ...limits, ...retries });
   return logs;
 }
 
@@ -71,7 +71,7 @@ async function refold(
   inShadow: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
 ): Promise<number> {
   const toBlock = checkpoint.block.number;
-  // Final blocks first, on their own: tables that keep only the recent past keep no versions of those.
+  // Final blocks first and separately: tables with `recent` history store no versions of those.
   const parts = [
     { after: -1, to: checkpoint.finalized },
     { after: checkpoint.finalized, to: toBlock },
@@ -103,8 +103,8 @@ async function swap(
   schema: string,
   shadow: string,
 ): Promise<void> {
-  // Every read locks the checkpoint first, then its tables in an order of its own. Taken table by table, the locks of the
-  // swap and of a read would wait for one another, and PostgreSQL would cancel one of the two.
+  // Every read locks the checkpoint first, then its tables in its own order. Locking table by table would deadlock with
+  // reads, and PostgreSQL would cancel one of the two.
   await session.query(`lock table ${schema}.checkpoint in access exclusive mode`);
   for (const name of await readRowTableNames(session))
     await session.query(`drop table if exists ${schema}.${name}`);

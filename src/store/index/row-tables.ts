@@ -1,13 +1,13 @@
-// The row tables as a whole: made from their declarations, and made again when those change.
+// The set of row tables: created from their declarations, and rebuilt when those change.
 import { createHash } from "node:crypto";
 import type { Table } from "../../schema/table.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner, Session } from "../postgres/session.ts";
 import { createIndexesSql, createTableSql } from "./table-sql.ts";
 
-/** What the rows are made from: the tables, and the version of the folds that fill them. */
+/** What rows depend on: the tables, and the version of the folds that fill them. */
 export type RowDeclaration = { readonly tables: readonly Table[]; readonly foldVersion: number };
 
-export function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
+function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
   const statements = tables.flatMap((table) => [
     createTableSql(table),
     table.history,
@@ -18,19 +18,19 @@ export function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): str
     .digest("hex");
 }
 
-/** `absent`: never made. `stale`: made from other declarations. `current`: as declared. */
-export type RowTablesState = "absent" | "stale" | "current";
+/** `absent`: never created. `stale`: created from other declarations. `current`: as declared. */
+type RowTablesState = "absent" | "stale" | "current";
 
 export async function readRowTablesState(
-  session: Pick<Session, "query">,
+  session: QueryRunner,
   declaration: RowDeclaration,
 ): Promise<RowTablesState> {
   const { rows } = await session.query<{ declaration_hash: string }>(
     "select declaration_hash from row_tables",
   );
-  const [made] = rows;
-  if (!made) return "absent";
-  return made.declaration_hash === hashRowDeclaration(declaration) ? "current" : "stale";
+  const [stored] = rows;
+  if (!stored) return "absent";
+  return stored.declaration_hash === hashRowDeclaration(declaration) ? "current" : "stale";
 }
 
 export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {
@@ -49,8 +49,8 @@ export async function recordRowTables(session: Session, declaration: RowDeclarat
   });
 }
 
-/** Names of the row tables as they were last made, which may differ from what is declared now. */
-export async function readRowTableNames(session: Pick<Session, "query">): Promise<readonly string[]> {
+/** Names of the existing row tables, which may differ from the declared ones. */
+export async function readRowTableNames(session: QueryRunner): Promise<readonly string[]> {
   const { rows } = await session.query<{ names: string[] }>("select names from row_tables");
   return rows[0]?.names ?? [];
 }

@@ -1,10 +1,10 @@
-// Rows of a batch: loaded once and only where needed, changed in order, and turned into versions.
+// Rows of a batch: loaded once and only if needed, changed in order, and turned into versions.
 import { describe, expect, it } from "vitest";
 import { addAmounts, type EventOrigin, insert, update, upsert } from "../../schema/change.ts";
 import { address, uint63, uint256, unboundedText } from "../../schema/column.ts";
 import { requireRow } from "../../schema/domain.ts";
 import { defineRollup, defineTable, formatKey, type Row, type Table } from "../../schema/table.ts";
-import { createRowVersions, type RowLoader } from "./row-versions.ts";
+import { type RowLoader, RowVersions } from "./row-versions.ts";
 
 const things = defineTable("things", { id: uint256, name: unboundedText }, { key: ["id"] });
 const counts = defineRollup("counts", { who: address, times: uint63 }, { key: ["who"] });
@@ -16,23 +16,23 @@ const origin = (block: number, log_index = 0): EventOrigin => ({
 });
 const thing = (id: bigint, name: string, block: number): Row => ({ id, name, ...origin(block) });
 
-/** A loader over given rows that remembers what it was asked for. */
-function loaderOf(stored: readonly { table: { readonly name: string }; row: Row }[]) {
-  const asked: { table: string; keys: string[] }[] = [];
+/** A loader over given rows that records its calls. */
+function createLoader(stored: readonly { table: { readonly name: string }; row: Row }[]) {
+  const calls: { table: string; keys: string[] }[] = [];
   const load: RowLoader = async (target: Table, keys) => {
-    asked.push({ table: target.name, keys: keys.map((key) => key.keyText) });
+    calls.push({ table: target.name, keys: keys.map((key) => key.keyText) });
     const rows = stored
       .filter((each) => each.table.name === target.name)
       .map(({ row }) => [formatKey(target.key, row), row] as const);
     return new Map(rows.filter(([key]) => keys.some((each) => each.keyText === key)));
   };
-  return { asked, load };
+  return { calls, load };
 }
 
 describe("loading", () => {
-  it("asks once per table, however many rows are needed and however often", async () => {
-    const { asked, load } = loaderOf([{ table: things, row: thing(1n, "one", 1) }]);
-    const rows = createRowVersions(load);
+  it("runs one query per table for any number of rows", async () => {
+    const { calls, load } = createLoader([{ table: things, row: thing(1n, "one", 1) }]);
+    const rows = new RowVersions(load);
     await rows.load([
       requireRow(things, { id: 1n }),
       requireRow(things, { id: 2n }),
@@ -41,55 +41,55 @@ describe("loading", () => {
     ]);
     await rows.load([requireRow(things, { id: 1n })]);
     await rows.finish();
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       { table: "things", keys: ["1", "2"] },
       { table: "counts", keys: ["0xa"] },
     ]);
   });
 
-  it("asks for nothing where rows are new or replaced", async () => {
-    const { asked, load } = loaderOf([]);
-    const rows = createRowVersions(load);
+  it("loads nothing for new and replaced rows", async () => {
+    const { calls, load } = createLoader([]);
+    const rows = new RowVersions(load);
     rows.change(insert(things, { id: 1n, name: "new" }), origin(1));
     rows.change(upsert(things, { id: 2n, name: "whatever was there" }), origin(1));
     rows.change(update(things, { id: 1n }, { name: "renamed" }), origin(1));
     await rows.finish();
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
-  it("asks at the end for what updates and counters turned out to need", async () => {
+  it("loads at the end what updates and counters need", async () => {
     const stored = [
       { table: things, row: thing(1n, "old", 1) },
       { table: counts, row: { who: "0xa", times: 4n } },
     ];
-    const { asked, load } = loaderOf(stored);
-    const rows = createRowVersions(load);
+    const { calls, load } = createLoader(stored);
+    const rows = new RowVersions(load);
     rows.change(update(things, { id: 1n }, { name: "new" }), origin(5));
     rows.change(addAmounts(counts, { who: "0xa" }, { times: 1n }), origin(5));
     rows.change(addAmounts(counts, { who: "0xa" }, { times: 2n }), origin(6));
     rows.change(addAmounts(counts, { who: "0xb" }, { times: 1n }), origin(6));
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
     const versions = await rows.finish();
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       { table: "things", keys: ["1"] },
       { table: "counts", keys: ["0xa", "0xb"] },
     ]);
     expect(
-      versions.map(({ table: { name }, endedVersions: ended, newVersions: begun }) => ({
+      versions.map(({ table: { name }, endedVersions, newVersions }) => ({
         name,
-        ended,
-        begun,
+        endedVersions,
+        newVersions,
       })),
     ).toEqual([
       {
         name: "things",
-        ended: [{ keyText: "1", key: { id: 1n }, at: 5 }],
-        begun: [{ row: thing(1n, "new", 1), from: 5, to: null }],
+        endedVersions: [{ keyText: "1", key: { id: 1n }, at: 5 }],
+        newVersions: [{ row: thing(1n, "new", 1), from: 5, to: null }],
       },
       {
         name: "counts",
-        ended: [{ keyText: "0xa", key: { who: "0xa" }, at: 5 }],
-        begun: [
+        endedVersions: [{ keyText: "0xa", key: { who: "0xa" }, at: 5 }],
+        newVersions: [
           { row: { who: "0xa", times: 5n }, from: 5, to: 6 },
           { row: { who: "0xa", times: 7n }, from: 6, to: null },
           { row: { who: "0xb", times: 1n }, from: 6, to: null },
@@ -100,8 +100,8 @@ describe("loading", () => {
 });
 
 describe("finding", () => {
-  it("sees the row as the changes before it left it", async () => {
-    const rows = createRowVersions(loaderOf([{ table: things, row: thing(1n, "old", 1) }]).load);
+  it("returns the row with all changes so far", async () => {
+    const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
     const find = (id: string) => rows.find(things as unknown as Table, id);
     expect([find("1"), find("2")]).toEqual([thing(1n, "old", 1), null]);
@@ -110,15 +110,17 @@ describe("finding", () => {
     expect([find("1"), find("2")]).toEqual([thing(1n, "new", 1), thing(2n, "two", 5)]);
   });
 
-  it("refuses what was not declared to be needed, because it was not loaded", () => {
-    const rows = createRowVersions(loaderOf([]).load);
-    expect(() => rows.find(things as unknown as Table, "1")).toThrow("things 1 without needing it");
+  it("rejects a row that was not declared as needed", () => {
+    const rows = new RowVersions(createLoader([]).load);
+    expect(() => rows.find(things as unknown as Table, "1")).toThrow(
+      "things 1 without declaring it as needed",
+    );
   });
 });
 
 describe("versions", () => {
-  it("are at most one a block, and the last change of the block wins", async () => {
-    const rows = createRowVersions(loaderOf([]).load);
+  it("are at most one per block, with its last change", async () => {
+    const rows = new RowVersions(createLoader([]).load);
     rows.change(insert(things, { id: 1n, name: "a" }), origin(1));
     rows.change(update(things, { id: 1n }, { name: "b" }), origin(1, 1));
     rows.change(upsert(things, { id: 1n, name: "c" }), origin(1, 2));
@@ -131,44 +133,44 @@ describe("versions", () => {
     ]);
   });
 
-  it("end the version before a replacement, whether there was one or not", async () => {
-    const rows = createRowVersions(loaderOf([]).load);
+  it("end the version before a replacement, even if it may not exist", async () => {
+    const rows = new RowVersions(createLoader([]).load);
     rows.change(upsert(things, { id: 1n, name: "a" }), origin(4));
     rows.change(upsert(things, { id: 1n, name: "b" }), origin(5));
     const [versions] = await rows.finish();
     expect(versions?.endedVersions.map(({ keyText: key, at }) => [key, at])).toEqual([["1", 4]]);
   });
 
-  it("are not made by counters that do not move", async () => {
-    const rows = createRowVersions(loaderOf([{ table: counts, row: { who: "0xa", times: 4n } }]).load);
+  it("are not created by counters that do not change", async () => {
+    const rows = new RowVersions(createLoader([{ table: counts, row: { who: "0xa", times: 4n } }]).load);
     rows.change(addAmounts(counts, { who: "0xa" }, { times: 0n }), origin(5));
     rows.change(addAmounts(counts, { who: "0xa" }, {}), origin(6));
     expect(await rows.finish()).toEqual([]);
   });
 
-  it("are not made for rows that were only looked at", async () => {
-    const rows = createRowVersions(loaderOf([{ table: things, row: thing(1n, "old", 1) }]).load);
+  it("are not created for rows that were only read", async () => {
+    const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n })]);
     expect(await rows.finish()).toEqual([]);
   });
 });
 
 describe("a change that contradicts the rows", () => {
-  it("is refused: an update of a row that is not there", async () => {
-    const rows = createRowVersions(loaderOf([]).load);
+  it("is rejected: an update of a missing row", async () => {
+    const rows = new RowVersions(createLoader([]).load);
     rows.change(update(things, { id: 7n }, { name: "x" }), origin(1));
     await expect(rows.finish()).rejects.toThrow("things 7 is to be updated, but is not there");
   });
 
-  it("is refused at once where the row was looked at", async () => {
-    const rows = createRowVersions(loaderOf([{ table: things, row: thing(1n, "old", 1) }]).load);
+  it("is rejected at once if the row was read", async () => {
+    const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
     expect(() => rows.change(insert(things, { id: 1n, name: "x" }), origin(2))).toThrow("exists already");
     expect(() => rows.change(update(things, { id: 2n }, { name: "x" }), origin(2))).toThrow("is not there");
   });
 
-  it("is refused: a row that is made twice", () => {
-    const rows = createRowVersions(loaderOf([]).load);
+  it("is rejected: an insert of an existing row", () => {
+    const rows = new RowVersions(createLoader([]).load);
     rows.change(insert(things, { id: 1n, name: "x" }), origin(1));
     expect(() => rows.change(insert(things, { id: 1n, name: "y" }), origin(2))).toThrow("exists already");
   });

@@ -1,4 +1,4 @@
-// The store takes every block once, remembers which blocks it has, and forgets only what can not be undone.
+// The index store writes every block once, stores block hashes, and prunes only what no reorg can undo.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -28,19 +28,19 @@ async function newest(): Promise<{ number: number; hash: `0x${string}`; timestam
   return block;
 }
 
-describe("the same block twice", () => {
-  it("is refused and changes nothing", async () => {
+describe("a repeated block", () => {
+  it("is rejected and changes nothing", async () => {
     await index.write([[count], [count]], 5);
     const before = [await index.digest(), await index.store.readCheckpoint()];
     const tip = await newest();
     const again = { tip, blocks: [{ ...tip, logCount: 1 }], logs: [], finalized: 0 };
     await expect(writeBatch(index.store, again, createSampleFold())).rejects.toThrow(
-      "blocks from 2 are to be written, but the index is at 2 already",
+      "cannot write blocks from 2: the index is already at 2",
     );
     expect([await index.digest(), await index.store.readCheckpoint()]).toEqual(before);
   });
 
-  it("is refused inside a batch that also brings new blocks", async () => {
+  it("is rejected inside a batch with new blocks", async () => {
     await index.write([[count], [count]], 5);
     const old = await newest();
     const tip = { ...old, number: 3 };
@@ -51,15 +51,15 @@ describe("the same block twice", () => {
     expect(await index.store.readCheckpoint()).toMatchObject({ block: { number: 2 } });
   });
 
-  it("is refused for empty final blocks, of which only the tip is told", async () => {
+  it("is rejected for empty final blocks, of which only the tip is stored", async () => {
     await index.write([[count], [count]], 0);
     const tip = await newest();
     await expect(
       writeBatch(index.store, { tip, blocks: [], logs: [], finalized: 2 }, createSampleFold()),
-    ).rejects.toThrow("blocks from 2 are to be written");
+    ).rejects.toThrow("cannot write blocks from 2");
   });
 
-  it("is welcome again after a rollback", async () => {
+  it("is accepted after a rollback", async () => {
     await index.write([[count], [count]], 5);
     await index.rollback(1);
     await index.write([[count]], 5);
@@ -70,7 +70,7 @@ describe("the same block twice", () => {
 });
 
 describe("a fold that fails", () => {
-  it("leaves neither rows nor logs nor a position behind", async () => {
+  it("changes neither rows nor logs nor the checkpoint", async () => {
     await index.write([[count]], 5);
     const before = [await index.digest(), await index.store.readCheckpoint(), await newest()];
     const tip = { ...(await newest()), number: 2 };
@@ -83,22 +83,22 @@ describe("a fold that fails", () => {
   });
 });
 
-describe("the position", () => {
-  it("never takes back what was final", async () => {
+describe("the checkpoint", () => {
+  it("never moves the final block back", async () => {
     await index.write([[], [], []], 1);
     expect(await index.store.readCheckpoint()).toMatchObject({ block: { number: 3 }, finalized: 2 });
     await index.write([[]], 4);
     expect(await index.store.readCheckpoint()).toMatchObject({ block: { number: 4 }, finalized: 2 });
   });
 
-  it("does not call final what is not there yet", async () => {
+  it("never marks a missing block as final", async () => {
     await index.write([[], []], -50);
     expect(await index.store.readCheckpoint()).toMatchObject({ block: { number: 2 }, finalized: 2 });
   });
 });
 
 describe("blocks", () => {
-  it("are remembered where they have logs or can be undone, newest first", async () => {
+  it("are stored if they have logs or a reorg can undo them, newest first", async () => {
     await index.write([[count], [], [], [count], []], 1);
     const numbers = async () =>
       (await index.store.readBlocksDescending(100, 100)).map(({ number }) => number);
@@ -115,28 +115,28 @@ describe("blocks", () => {
     const [second, first] = await index.store.readBlocksDescending(2, 2);
     await index.rollback(1);
     await index.write([[]], 5);
-    const [replaced, kept] = await index.store.readBlocksDescending(2, 2);
-    expect(kept).toEqual(first);
+    const [replaced, unchanged] = await index.store.readBlocksDescending(2, 2);
+    expect(unchanged).toEqual(first);
     expect(replaced?.hash).not.toBe(second?.hash);
     expect(await index.store.readCheckpoint()).toMatchObject({ block: replaced });
   });
 });
 
-describe("a batch folded upon another", () => {
-  it("does not hold on to the one before it", async () => {
+describe("a batch folded on top of another", () => {
+  it("does not retain the previous one", async () => {
     await index.write([[count]], 5);
     const block = await newest();
-    const foldNext = (number: number, after: FoldedBatch | null) => {
+    const foldNext = (number: number, previous: FoldedBatch | null) => {
       const tip = { ...block, number };
       const batch = { tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: 0 };
-      return index.store.fold(batch, createSampleFold(), after);
+      return index.store.fold(batch, createSampleFold(), previous);
     };
     let first: FoldedBatch | null = await foldNext(2, null);
-    const held = new WeakRef(first);
+    const reference = new WeakRef(first);
     const second = await foldNext(3, first);
     first = null;
     await collectGarbage();
-    expect(held.deref()).toBeUndefined();
+    expect(reference.deref()).toBeUndefined();
     expect(second.write).toBeTypeOf("function");
   });
 });
@@ -144,7 +144,7 @@ describe("a batch folded upon another", () => {
 async function collectGarbage(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
-  // What a WeakRef has shown lives until the turn is over.
+  // A dereferenced WeakRef keeps its target alive until the end of the turn.
   for (let round = 0; round < 3; round += 1) {
     await nextTurn();
     collect();

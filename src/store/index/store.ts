@@ -1,10 +1,10 @@
-// The index in the database: rows, raw logs, block hashes and checkpoint, changed together or not at all.
+// The index in the database: rows, raw logs, block hashes and checkpoint, changed atomically.
 import type { Table } from "../../schema/table.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { buildChangeNotification } from "../postgres/change-notifications.ts";
 import type { Database } from "../postgres/database.ts";
-import { sqlState } from "../postgres/errors.ts";
+import { SQLSTATE, sqlState } from "../postgres/errors.ts";
 import type { Session } from "../postgres/session.ts";
 import {
   buildBlocksStep,
@@ -17,12 +17,7 @@ import {
   type StoredBlock,
 } from "./checkpoint.ts";
 import { buildLogsStep, type StoredDetailedLog } from "./raw-logs.ts";
-import {
-  createOverlayLoader,
-  createRowVersions,
-  type RowVersions,
-  type TableVersions,
-} from "./row-versions.ts";
+import { createOverlayLoader, RowVersions, type TableVersions } from "./row-versions.ts";
 import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable } from "./versioned-rows.ts";
 
 export type IndexBatch = {
@@ -34,28 +29,28 @@ export type IndexBatch = {
 
 export type Fold = (logs: readonly StoredDetailedLog[], rows: RowVersions) => Promise<void>;
 
-/** A batch whose changes are made in memory, and not yet written. */
+/** A batch that is folded in memory, and not yet written. */
 export type FoldedBatch = {
-  latest: RowVersions["latest"];
+  readonly latest: RowVersions["latest"];
   write(): Promise<void>;
 };
 
 export type IndexStore = {
   readCheckpoint(): Promise<Checkpoint | null>;
-  /** `after` is the batch before, as long as it may not be written yet; one before that one must be. */
-  fold(batch: IndexBatch, fold: Fold, after: FoldedBatch | null): Promise<FoldedBatch>;
+  /** `previous` is the batch before, unless it is known to be written; the one before that must be written. */
+  fold(batch: IndexBatch, fold: Fold, previous: FoldedBatch | null): Promise<FoldedBatch>;
   readBlocksDescending(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
   rollback(to: Checkpoint["block"]): Promise<void>;
 };
 
-// A batch of thousands of rows on a busy disk; far above what is ever seen, far below for ever.
+// Thousands of rows on a busy disk need seconds; this only ends a write that hangs.
 const WRITE_MS_MAX = 300_000;
 
-/** Every write happens on the connection that holds the lock: who has lost it can not write. */
+/** Every write runs on the connection that holds the lock: a process that lost it cannot write. */
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
-  // The whole batch as bytes, made before its turn to be written comes: then only the server has something to do.
+  // The whole batch as bytes, encoded before it is its turn: then only the server has work left.
   const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): PipelineStep[] => [
     buildLogsStep(batch.logs),
     ...versionSteps(batch, changed),
@@ -67,27 +62,27 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
   return {
     readCheckpoint: () => readCheckpoint(database),
     readBlocksDescending: (number, limit) => readBlocksDescending(database, number, limit),
-    fold: async (batch, fold, after) => {
-      // Read beside the lock's connection, which may be busy with the batch before: nobody else writes these rows, and
-      // those that batch has changed come from it.
+    fold: async (batch, fold, previous) => {
+      // Read outside the lock's connection, which may be busy with the previous batch. No other process writes these
+      // rows, and those that the previous batch changed come from its memory.
       const stored = createRowLoader(database);
-      let before = after;
-      const rows = createRowVersions((...wanted) =>
-        before ? createOverlayLoader(before, stored)(...wanted) : stored(...wanted),
+      let before = previous;
+      const rows = new RowVersions((table, keys) =>
+        before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys),
       );
       await fold(batch.logs, rows);
       const steps = batchSteps(batch, await rows.finish());
-      // Let go: each batch would hold the one before it, and the last one all there ever were.
+      // Release the previous batch: otherwise every batch is retained through this closure.
       before = null;
-      // Only this of the batch: its logs are in the steps, and would be kept twice while it is written.
+      // Do not retain the batch: the steps already contain its logs.
       const from = firstBlock(batch);
       return {
-        latest: rows.latest,
+        latest: (table, keyText) => rows.latest(table, keyText),
         write: () =>
           lock
-            .commit([refuseDoubles(from), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
+            .commit([rejectOverlapStep(from), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
             .catch(async (error) => {
-              throw (await doubled(database, from, error)) ?? error;
+              throw (await explainOverlap(database, from, error)) ?? error;
             }),
       };
     },
@@ -95,7 +90,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       transaction(async (session) => {
         const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
         if (to.number < finalized)
-          throw new Error(`block ${to.number} is final and can not be rolled back to`);
+          throw new Error(`block ${to.number} is final and cannot be rolled back to`);
         for (const table of tables) await rollbackTable(session, table, to.number);
         await session.sendPipeline([
           ...buildDeleteChainSteps(to.number),
@@ -112,7 +107,7 @@ export async function foldAndWrite(
   batch: Pick<IndexBatch, "logs" | "finalized" | "tip">,
   fold: Fold,
 ): Promise<void> {
-  const rows = createRowVersions(createRowLoader(session));
+  const rows = new RowVersions(createRowLoader(session));
   await fold(batch.logs, rows);
   await session.sendPipeline(versionSteps(batch, await rows.finish()));
 }
@@ -125,26 +120,23 @@ function versionSteps(
   return changed.flatMap((versions) => buildVersionSteps(versions, { final }));
 }
 
-// The same batch written twice, or one that does not follow, would double counters. The last guard against it divides
-// by zero, so that it can be sent along with everything else and still stops all of it.
-function refuseDoubles(from: number): PipelineStep {
+// A batch written twice, or one that does not follow the last, would count events twice. This guard divides by zero,
+// so that it fails the whole pipeline that it is part of.
+function rejectOverlapStep(from: number): PipelineStep {
   return {
     text: "select 1 / (case when block_number < $1 then 1 else 0 end) from checkpoint",
     values: [from],
   };
 }
 
-/** In words what that guard has refused; null where the failure was another. */
-async function doubled(database: Database, from: number, cause: unknown): Promise<Error | null> {
-  if (sqlState(cause) !== DIVISION_BY_ZERO) return null;
+/** Null if the failure has another cause than the guard. */
+async function explainOverlap(database: Database, from: number, cause: unknown): Promise<Error | null> {
+  if (sqlState(cause) !== SQLSTATE.divisionByZero) return null;
   const position = await readCheckpoint(database);
-  return new Error(
-    `blocks from ${from} are to be written, but the index is at ${position?.block.number} already`,
-    { cause },
-  );
+  return new Error(`cannot write blocks from ${from}: the index is already at ${position?.block.number}`, {
+    cause,
+  });
 }
-
-const DIVISION_BY_ZERO = "22012";
 
 function firstBlock({ blocks, tip }: IndexBatch): number {
   return blocks[0]?.number ?? tip.number;

@@ -1,8 +1,8 @@
-// The SQL of a versioned table, made from its declaration.
+// The SQL of a versioned table, generated from its declaration.
 import type { Column } from "../../schema/column.ts";
-import type { Table } from "../../schema/table.ts";
+import type { Row, Table } from "../../schema/table.ts";
 
-/** A version holds from `valid_from` up to, but not including, `valid_to`; the current one has no end. */
+/** A version is valid from `valid_from` up to, but not including, `valid_to`; the current one has no end. */
 const VALIDITY = ["valid_from", "valid_to"] as const;
 
 export function createTableSql(table: Table): string {
@@ -16,14 +16,14 @@ export function createTableSql(table: Table): string {
   ].join("\n");
 }
 
-/** Indexes beside the primary key. They are partial on the current rows, which is what almost every reader wants. */
+/** Indexes beside the primary key. They cover only current rows, which almost every reader wants. */
 export function createIndexesSql(table: Table): string[] {
   const current = `create unique index ${table.name}_current on ${table.name} (${table.key.join(", ")}) where valid_to is null`;
   const lists = table.indexes.map(
     (columns) =>
       `create index ${table.name}_by_${columns.join("_")} on ${table.name} (${columns.join(", ")}) where valid_to is null`,
   );
-  // Rows arrive in block order, so a few bytes per range of pages find the ones that a rollback takes away.
+  // Rows arrive in block order, so a BRIN index finds those that a rollback deletes.
   const born = `create index ${table.name}_born on ${table.name} using brin (valid_from) with (pages_per_range = 32)`;
   // Versions of a `recent` table are deleted soon after they end.
   const ended =
@@ -42,39 +42,39 @@ export function selectCurrentSql(table: Table): string {
   return `select t.* from ${keyListSql(table)} cross join lateral (${currentSql(table, "*")}) t`;
 }
 
-/** Ends the current version of each key at the block given for it. */
+/** Ends the current version of each key at its block. */
 export function endVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
-  return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${placesSql(table)}) and ${keyMatch(table, "t")}`;
+  return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${rowIdsSql(table)}) and ${keyMatch(table, "t")}`;
 }
 
-/** Removes the current version of each key, where no past is kept. */
+/** Deletes the current version of each key, for tables without history. */
 export function deleteCurrentSql(table: Table): string {
-  return `delete from ${table.name} t where t.ctid = any(${placesSql(table)})`;
+  return `delete from ${table.name} t where t.ctid = any(${rowIdsSql(table)})`;
 }
 
-/** Where the current rows of the keys lie. */
-function placesSql(table: Table): string {
+/** The physical positions of the current rows of the keys. */
+function rowIdsSql(table: Table): string {
   return `array(select c.ctid from ${keyListSql(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
 }
 
 /**
- * The current row of one key `k`. The limit says what the unique index knows, and keeps the planner from turning the
- * whole into a join: knowing nothing yet about a table that grows by thousands a second, it would read all current
- * rows for each batch.
+ * The current row of one key `k`. The limit is what the unique index guarantees, and keeps the planner from using a
+ * join: without statistics for a table that grows by thousands of rows a second, it would read all current rows for
+ * each batch.
  */
 function currentSql(table: Table, columns: string): string {
   return `select c.${columns} from ${table.name} c where ${keyMatch(table, "c")} and c.valid_to is null limit 1`;
 }
 
-/** Takes away the versions born after a block and tells which keys had them. */
+/** Deletes the versions that start after a block and returns their keys. */
 export function deleteVersionsAfterSql(table: Table): string {
   const keys = table.key.join(", ");
   return `with gone as (delete from ${table.name} where valid_from > $1 returning ${keys}, valid_from) select ${keys}, min(valid_from) as born from gone group by ${keys}`;
 }
 
-/** Gives back their future to the versions that ended when the removed ones began. */
+/** Reopens versions that ended where the deleted ones began. */
 export function reopenVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;
@@ -93,7 +93,7 @@ function keyMatch(table: Table, row: string): string {
   return table.key.map((name) => `${row}.${name} = k.${name}`).join(" and ");
 }
 
-// The bare type: neither a precision nor a collation belongs in the cast of a parameter.
+// The bare type: a cast of a parameter needs neither a precision nor a collation.
 function arrayType(column: Column<unknown>): string {
   return `${column.sql.replace(/[ (].*$/, "")}[]`;
 }
@@ -102,4 +102,11 @@ export function requireColumn(table: Table, name: string): Column<unknown> {
   const column = table.columns[name];
   if (!column) throw new Error(`${table.name} has no column ${name}`);
   return column;
+}
+
+/** Key columns are never null. */
+export function requireKeyValue(table: Table, row: Row, name: string): NonNullable<unknown> {
+  const value = row[name];
+  if (value === null || value === undefined) throw new Error(`a key of ${table.name} has no ${name}`);
+  return value;
 }

@@ -1,4 +1,4 @@
-// Versioned rows in a real database agree with a plain copy per block, whatever is written, undone and made again.
+// Versioned rows in a real database equal a plain copy per block after any writes, rollbacks and rebuilds.
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterEach(() => index.reset());
 afterAll(() => index.close());
 
-// A busy machine gets through fewer cases rather than running out of time.
+// A busy machine runs fewer cases instead of timing out.
 const PROPERTY_MS_MAX = 15_000;
 
 const ACCOUNTS = 0;
@@ -57,7 +57,7 @@ type Step =
 const write: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant("write" as const),
   blocks: fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 1, maxLength: 4 }),
-  // Below one: everything is final. Large: a node that lags behind what it said before.
+  // Below one: everything is final. Large: a node that lags behind its earlier finality.
   unsettled: fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: 1, max: 6 }) },
     { weight: 1, arbitrary: fc.constantFrom(-2, 0, 30) },
@@ -73,7 +73,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ kind: "rebuild" }) },
 );
 
-async function take(step: Step): Promise<void> {
+async function perform(step: Step): Promise<void> {
   if (step.kind === "write") await index.write(step.blocks, step.unsettled);
   if (step.kind === "rollback")
     await index.rollback(Math.max(index.finalized, index.history.head - step.depth));
@@ -89,12 +89,12 @@ async function expectAgreement(step: Step): Promise<void> {
     const from = table.history === "full" ? 0 : finalized;
     for (let block = from; block <= history.head; block += 1) {
       const [found, expected] = [rowsAt(table, versions, block), toPlainRows(table, history.at(block))];
-      // Telling a difference is slow, and there are many blocks: it is only done where there is one.
+      // A deep comparison of every block is slow, so it runs only where the text differs.
       if (asText(table, found) !== asText(table, expected))
         expect(found, `${table.name} at ${block}`).toEqual(expected);
     }
     expectChains(table, versions, finalized);
-    // A batch that reaches beyond what is final drops what nobody can return to.
+    // A batch beyond the final block prunes versions that no rollback needs.
     if (table.history === "recent" && settled !== null)
       expect(versions.filter(({ to }) => to !== null && to <= settled)).toEqual([]);
   }
@@ -113,13 +113,13 @@ function asText(table: Table, rows: ReadonlyMap<string, Row>): string {
   return lines.sort().join("\n");
 }
 
-/** Versions of a key follow each other: none overlap, only the last is open, and where all is kept there is no gap. */
+/** Versions of a key do not overlap, only the last is open, and with full history there is no gap. */
 function expectChains(table: Table, versions: readonly RowVersion[], finalized: number): void {
   const keys = new Set(versions.map(({ row }) => formatKey(table.key, row)));
   for (const key of keys) {
     const chain = versions.filter(({ row }) => formatKey(table.key, row) === key);
-    chain.forEach(({ from, to }, place) => {
-      const next = chain[place + 1];
+    chain.forEach(({ from, to }, position) => {
+      const next = chain[position + 1];
       if (to === null) expect(next, `${table.name} ${key} ends open`).toBeUndefined();
       else expect(to).toBeGreaterThan(from);
       if (!next || to === null) return;
@@ -131,12 +131,12 @@ function expectChains(table: Table, versions: readonly RowVersion[], finalized: 
 }
 
 describe("random batches and rollbacks", () => {
-  it("leave at every block exactly the rows that were there", async () => {
+  it("preserve the exact rows of every block", async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), async (sequence) => {
           for (const step of sequence) {
-            await take(step);
+            await perform(step);
             await expectAgreement(step);
           }
         })
@@ -145,7 +145,7 @@ describe("random batches and rollbacks", () => {
     );
   }, 60_000);
 
-  it("make the same tables whether blocks come one by one or all at once", async () => {
+  it("produce the same tables for single blocks and for one batch", async () => {
     const blocks = fc.array(fc.array(acts, { maxLength: 4 }), { minLength: 2, maxLength: 8 });
     await fc.assert(
       fc
@@ -178,7 +178,7 @@ const versionsOf = (number: number) => index.versions(tableOf(number));
 const spans = async (number: number) => (await versionsOf(number)).map(({ from, to }) => [from, to]);
 
 describe("a rollback", () => {
-  it("after insert and update leaves no trace", async () => {
+  it("undoes insert and update completely", async () => {
     const before = await index.digest();
     await index.write([[act("insert", ACCOUNTS, 1)], [act("update", ACCOUNTS, 1, 3)]], 5);
     expect(await spans(ACCOUNTS)).toEqual([
@@ -191,7 +191,7 @@ describe("a rollback", () => {
     expect((await index.store.readBlocksDescending(10, 10)).map(({ number }) => number)).toEqual([0]);
   });
 
-  it("to n after updates in n and n+1 leaves the row as it was in n", async () => {
+  it("to n restores a row that was updated in n and n+1", async () => {
     await index.write([[act("insert", ACCOUNTS, 1, 2)], [act("update", ACCOUNTS, 1, 1)]], 5);
     const inTwo = (await versionsOf(ACCOUNTS)).at(-1)?.row;
     await index.write([[act("update", ACCOUNTS, 1, 5)]], 5);
@@ -203,14 +203,14 @@ describe("a rollback", () => {
     expect((await versionsOf(ACCOUNTS)).at(-1)?.row).toEqual(inTwo);
   });
 
-  it("of blocks that did not touch a row leaves its past alone", async () => {
+  it("does not change rows that its blocks did not touch", async () => {
     await index.write([[act("insert", ACCOUNTS, 1)], [act("update", ACCOUNTS, 1, 3)], [], []], 5);
     const before = await versionsOf(ACCOUNTS);
     await index.rollback(3);
     expect(await versionsOf(ACCOUNTS)).toEqual(before);
   });
 
-  it("twice over the same counters never makes one negative", async () => {
+  it("repeated over the same counters never makes one negative", async () => {
     await index.write([[act("add", TALLIES, 1, 2), act("add", RECENT_TALLIES, 1, 2)]], 9);
     for (const value of [3, 1]) {
       await index.write([[act("add", TALLIES, 1, value), act("add", RECENT_TALLIES, 1, value)]], 9);
@@ -224,7 +224,7 @@ describe("a rollback", () => {
     for (const table of [TALLIES, RECENT_TALLIES]) expect(await versionsOf(table)).toEqual([]);
   });
 
-  it("for two forks back to back leaves only the latest branch", async () => {
+  it("for two successive forks leaves only the latest branch", async () => {
     await index.write([[act("insert", ACCOUNTS, 1, 2)]], 9);
     await index.write([[act("insert", ACCOUNTS, 2, 4)], [act("update", ACCOUNTS, 1, 3)]], 9);
     await index.rollback(1);
@@ -242,7 +242,7 @@ describe("a rollback", () => {
 });
 
 describe("a block", () => {
-  it("that changes a row several times makes one version, the last", async () => {
+  it("that changes a row several times creates one version", async () => {
     await index.write(
       [[act("insert", ACCOUNTS, 1, 2), act("put", ACCOUNTS, 1, 4), act("update", ACCOUNTS, 1, 3)]],
       5,
@@ -253,8 +253,8 @@ describe("a block", () => {
   });
 });
 
-describe("tables of the recent past", () => {
-  it("keep every version that a rollback may need and drop the others", async () => {
+describe("tables with recent history", () => {
+  it("keep versions that a rollback may need, and prune the others", async () => {
     const grow = [act("put", SIGHTINGS, 1), act("add", RECENT_TALLIES, 1)];
     await index.write([grow, grow, grow, grow, grow, grow], 3);
     for (const table of [SIGHTINGS, RECENT_TALLIES]) {
@@ -285,13 +285,13 @@ describe("tables of the recent past", () => {
   });
 });
 
-describe("a change that contradicts the rows stops the batch and leaves nothing written:", () => {
+describe("a batch with a contradictory change is rejected as a whole:", () => {
   const tablesOfRows = [ACCOUNTS, 1, SIGHTINGS];
-  const lies: readonly { name: string; blocks: (table: number) => SampleBlock[] }[] = [
-    { name: "an update that hits no row", blocks: (table) => [[act("update", table, 2)]] },
-    { name: "an insert of a row that is there", blocks: (table) => [[act("insert", table, 1)]] },
+  const contradictions: readonly { name: string; blocks: (table: number) => SampleBlock[] }[] = [
+    { name: "an update of a missing row", blocks: (table) => [[act("update", table, 2)]] },
+    { name: "an insert of an existing row", blocks: (table) => [[act("insert", table, 1)]] },
     {
-      name: "an insert of a row that is there and was looked at",
+      name: "an insert of an existing row that was read",
       blocks: (table) => [[{ ...act("insert", table, 1), looks: true }]],
     },
     {
@@ -303,26 +303,25 @@ describe("a change that contradicts the rows stops the batch and leaves nothing 
       blocks: (table) => [[act("insert", table, 2)], [act("insert", table, 2)]],
     },
     {
-      name: "an update of what another row has",
+      name: "an update of a missing row after another insert",
       blocks: (table) => [[act("insert", table, 2), act("update", table, 3)]],
     },
     {
-      name: "an insert of what was updated before",
+      name: "an insert of a row that was updated before",
       blocks: (table) => [[act("update", table, 1)], [act("insert", table, 1)]],
     },
   ];
 
-  it.each(lies.flatMap(({ name, blocks }) => [5, 0].map((unsettled) => ({ name, blocks, unsettled }))))(
-    "$name ($unsettled unsettled)",
-    async ({ blocks, unsettled }) => {
-      for (const table of tablesOfRows) await index.write([[act("insert", table, 1)]], 9);
-      const before = [await index.digest(), await index.store.readCheckpoint()];
-      for (const table of tablesOfRows) {
-        // Whatever else the batch brings must not stay behind either.
-        const batch: SampleBlock[] = [[act("add", TALLIES, 1), act("put", ACCOUNTS, 0)], ...blocks(table)];
-        await expect(index.attempt(batch, unsettled)).rejects.toThrow();
-        expect([await index.digest(), await index.store.readCheckpoint()]).toEqual(before);
-      }
-    },
-  );
+  it.each(
+    contradictions.flatMap(({ name, blocks }) => [5, 0].map((unsettled) => ({ name, blocks, unsettled }))),
+  )("$name ($unsettled unsettled)", async ({ blocks, unsettled }) => {
+    for (const table of tablesOfRows) await index.write([[act("insert", table, 1)]], 9);
+    const before = [await index.digest(), await index.store.readCheckpoint()];
+    for (const table of tablesOfRows) {
+      // Other changes of the batch must not be written either.
+      const batch: SampleBlock[] = [[act("add", TALLIES, 1), act("put", ACCOUNTS, 0)], ...blocks(table)];
+      await expect(index.attempt(batch, unsettled)).rejects.toThrow();
+      expect([await index.digest(), await index.store.readCheckpoint()]).toEqual(before);
+    }
+  });
 });

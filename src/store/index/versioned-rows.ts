@@ -1,9 +1,9 @@
-// Writing and undoing versions of indexed rows, and loading the current ones.
+// Writes, rolls back and loads versions of rows.
 import type { Column } from "../../schema/column.ts";
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
 import { COPY_NULL, encodeCopyLines, escapeCopyText } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
-import type { Session } from "../postgres/session.ts";
+import type { QueryRunner, Session } from "../postgres/session.ts";
 import type { RowLoader, TableVersions, TouchedKey } from "./row-versions.ts";
 import {
   copyRowsSql,
@@ -12,14 +12,14 @@ import {
   endVersionsSql,
   reopenVersionsSql,
   requireColumn,
+  requireKeyValue,
   selectCurrentSql,
 } from "./table-sql.ts";
 
-/** `final`: the blocks can not be undone any more, so tables that keep only the recent past keep no versions. */
-export type VersionWriteOptions = { readonly final: boolean };
+/** `final`: no reorg can undo the blocks, so tables with `recent` history store only the current row. */
+type VersionWriteOptions = { readonly final: boolean };
 
-/** Loads current rows. */
-export function createRowLoader(session: Pick<Session, "query">): RowLoader {
+export function createRowLoader(session: QueryRunner): RowLoader {
   return async (table, keys) => {
     const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
       text: selectCurrentSql(table),
@@ -35,22 +35,22 @@ export function createRowLoader(session: Pick<Session, "query">): RowLoader {
 }
 
 export function buildVersionSteps(
-  { table, endedVersions: ended, newVersions: begun }: TableVersions,
-  mode: VersionWriteOptions,
+  { table, endedVersions, newVersions }: TableVersions,
+  { final }: VersionWriteOptions,
 ): PipelineStep[] {
-  const collapse = mode.final && table.history === "recent";
+  const currentOnly = final && table.history === "recent";
   const steps: PipelineStep[] = [];
-  if (ended.length > 0) {
-    const ends = collapse ? [] : [`{${ended.map(({ at }) => at).join(",")}}`];
-    const text = collapse ? deleteCurrentSql(table) : endVersionsSql(table);
-    steps.push({ text, values: [...keyColumns(table, ended), ...ends] });
+  if (endedVersions.length > 0) {
+    const ends = currentOnly ? [] : [`{${endedVersions.map(({ at }) => at).join(",")}}`];
+    const text = currentOnly ? deleteCurrentSql(table) : endVersionsSql(table);
+    steps.push({ text, values: [...keyColumns(table, endedVersions), ...ends] });
   }
-  const written = collapse ? begun.filter(({ to }) => to === null) : begun;
-  steps.push({ copy: copyRowsSql(table), messages: encodeCopyLines(linesOf(table, written)) });
+  const written = currentOnly ? newVersions.filter(({ to }) => to === null) : newVersions;
+  steps.push({ copy: copyRowsSql(table), messages: encodeCopyLines(encodeLines(table, written)) });
   return steps;
 }
 
-/** Undoes everything after a block: what was born later goes, what ended later lives on. */
+/** Deletes versions that start after the block and reopens those that ended after it. */
 export async function rollbackTable(session: Session, table: Table, block: number): Promise<void> {
   const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
     text: deleteVersionsAfterSql(table),
@@ -64,48 +64,47 @@ export async function rollbackTable(session: Session, table: Table, block: numbe
   });
 }
 
-/** Drops versions that ended at or before a block that can not be undone, where no past is kept. */
+/** Drops versions of a `recent` table that ended at or before a final block. */
 export function buildPruneTableSteps(table: Table, finalized: number): PipelineStep[] {
   if (table.history !== "recent") return [];
   return [{ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] }];
 }
 
-/** One array per key column, as PostgreSQL reads it from text: the driver's own way costs several times as much. */
+/** One array parameter per key column. */
 function keyColumns(table: Table, keys: readonly TouchedKey[]): string[] {
   return table.key.map((name) => {
     const column = requireColumn(table, name);
-    return arrayText(
-      keys.map(({ key }) => column.toSql(key[name] as NonNullable<unknown>)),
-      column.isEscapeFree,
-    );
+    const values = keys.map(({ key }) => column.toSql(requireKeyValue(table, key, name)));
+    return encodeArrayLiteral(values, column.isEscapeFree);
   });
 }
 
-function arrayText(values: readonly string[], plain: boolean): string {
-  return plain ? `{${values.join(",")}}` : `{"${values.map(arrayCell).join('","')}"}`;
+/** Pipelines send parameters as text, so arrays are encoded here. */
+function encodeArrayLiteral(values: readonly string[], isEscapeFree: boolean): string {
+  return isEscapeFree ? `{${values.join(",")}}` : `{"${values.map(escapeArrayElement).join('","')}"}`;
 }
 
-// Hardly any has something to escape, and looking is cheaper than replacing.
-function arrayCell(value: string): string {
+// Few values need escaping, and testing is cheaper than replacing.
+function escapeArrayElement(value: string): string {
   return /["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value;
 }
 
 export function decodeStoredRow(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
   const row: Record<string, unknown> = {};
-  for (const { name, column } of cellsOf(table)) {
+  for (const { name, column } of columnsOf(table)) {
     const value = stored[name];
     row[name] = value === null || value === undefined ? null : column.fromSql(value);
   }
   return row;
 }
 
-function* linesOf(table: Table, begun: TableVersions["newVersions"]): Generator<string> {
-  const cells = cellsOf(table);
-  // Joined at once, row by row: adding cell to cell would make an object in memory of every step.
-  const line: (string | number)[] = new Array(cells.length + 2);
-  for (const { row, from, to } of begun) {
+function* encodeLines(table: Table, versions: TableVersions["newVersions"]): Generator<string> {
+  const columns = columnsOf(table);
+  // One join per row: concatenating value by value would allocate a string for every step.
+  const line: (string | number)[] = new Array(columns.length + 2);
+  for (const { row, from, to } of versions) {
     let at = 0;
-    for (const { name, column } of cells) {
+    for (const { name, column } of columns) {
       const value = row[name];
       if (value === null || value === undefined) line[at] = COPY_NULL;
       else line[at] = column.isEscapeFree ? column.toSql(value) : escapeCopyText(column.toSql(value));
@@ -117,16 +116,16 @@ function* linesOf(table: Table, begun: TableVersions["newVersions"]): Generator<
   }
 }
 
-type Cell = { readonly name: string; readonly column: Column<unknown> };
+type NamedColumn = { readonly name: string; readonly column: Column<unknown> };
 
-const cells = new WeakMap<Table, readonly Cell[]>();
+const columnLists = new WeakMap<Table, readonly NamedColumn[]>();
 
-/** The columns of a table as a list, made once. */
-function cellsOf(table: Table): readonly Cell[] {
-  let known = cells.get(table);
-  if (!known) {
-    known = Object.entries(table.columns).map(([name, column]) => ({ name, column }));
-    cells.set(table, known);
+/** The columns of a table as a list, cached. */
+function columnsOf(table: Table): readonly NamedColumn[] {
+  let columns = columnLists.get(table);
+  if (!columns) {
+    columns = Object.entries(table.columns).map(([name, column]) => ({ name, column }));
+    columnLists.set(table, columns);
   }
-  return known;
+  return columns;
 }

@@ -1,4 +1,4 @@
-// One holder at a time, whoever is killed, stopped or cut; and never two writers that both commit.
+// One holder at a time, even if processes are killed, frozen or disconnected; never two writers that both commit.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
@@ -42,8 +42,8 @@ async function mustAcquire(key: string, onLost?: (fault: Fault) => void): Promis
   return lock;
 }
 
-/** Cuts the connections that hold locks, as a network or an operator would. */
-async function cutHolders(applicationName: string): Promise<void> {
+/** Terminates the connections that hold locks, as a network failure or an operator would. */
+async function disconnectHolders(applicationName: string): Promise<void> {
   await database.query({
     text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND datname = $2",
     values: [applicationName, server.name],
@@ -57,19 +57,19 @@ async function isCopying(): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function writers(): Promise<string[]> {
+async function readWriters(): Promise<string[]> {
   const { rows } = await database.query<{ who: string }>("SELECT who FROM written ORDER BY who");
   return rows.map(({ who }) => who);
 }
 
 function startHolder({ heartbeatMs = 5_000, takeOver = false } = {}) {
   const { connection } = server;
-  const place = "url" in connection ? { url: connection.url.reveal() } : connection;
-  return startNodeChild(CHILD, [JSON.stringify(place), String(heartbeatMs), takeOver ? "take over" : ""]);
+  const target = "url" in connection ? { url: connection.url.reveal() } : connection;
+  return startNodeChild(CHILD, [JSON.stringify(target), String(heartbeatMs), takeOver ? "take over" : ""]);
 }
 
-describe("a lock", () => {
-  it("is held by one at a time, and free again once released", async () => {
+describe("acquireLock", () => {
+  it("has one holder at a time, and is free again once released", async () => {
     const first = await mustAcquire("a");
     expect(first.isHeld).toBe(true);
     expect(await acquireLock(database, "a", { waitMs: 0 })).toBeNull();
@@ -81,7 +81,7 @@ describe("a lock", () => {
     await second.release();
   });
 
-  it("goes to whoever waited when its holder is killed", async () => {
+  it("passes to a waiting process when the holder is killed", async () => {
     const child = startHolder();
     expect(await child.next()).toEqual({ state: "held" });
     const waiting = acquireLock(database, "writer", { waitMs: Number.POSITIVE_INFINITY });
@@ -92,7 +92,7 @@ describe("a lock", () => {
     await lock?.release();
   });
 
-  it("goes to whoever waited when its holder freezes, and only then", { timeout: 60_000 }, async () => {
+  it("passes to a waiting process when the holder freezes, and only then", { timeout: 60_000 }, async () => {
     // Six heartbeats may be missed.
     const child = startHolder({ heartbeatMs: 600 });
     expect(await child.next()).toEqual({ state: "held" });
@@ -104,19 +104,19 @@ describe("a lock", () => {
     child.kill("SIGCONT");
     expect(await child.next()).toMatchObject({ state: "lost" });
     child.send("write");
-    expect(await child.next()).toMatchObject({ state: "refused" });
-    expect(await writers()).toEqual(["second"]);
+    expect(await child.next()).toMatchObject({ state: "rejected" });
+    expect(await readWriters()).toEqual(["second"]);
     await lock?.release();
   });
 
-  it("is taken from a holder that froze inside COPY", { timeout: 60_000 }, async () => {
+  it("is taken over from a holder that froze inside COPY", { timeout: 60_000 }, async () => {
     await migrate(database, migrations, log);
     const child = startHolder({ heartbeatMs: 500, takeOver: true });
     expect(await child.next()).toEqual({ state: "held" });
     child.send("copy");
     while (!(await isCopying())) await sleep(1);
     child.kill("SIGSTOP");
-    // Beyond every timeout of the session: without a standby that terminates it, it would keep the lock.
+    // Longer than every timeout of the session: without a standby that terminates it, it would keep the lock.
     expect(await acquireLock(database, "writer", { waitMs: 4_000 })).toBeNull();
     expect(await isCopying()).toBe(true);
     const taken: number[] = [];
@@ -130,13 +130,13 @@ describe("a lock", () => {
     expect(taken).toHaveLength(1);
     await lock?.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
     child.kill("SIGCONT");
-    const said = [await child.next<{ state: string }>(), await child.next<{ state: string }>()];
-    expect(said.map(({ state }) => state).sort()).toEqual(["lost", "refused"]);
-    expect(await writers()).toEqual(["second"]);
+    const messages = [await child.next<{ state: string }>(), await child.next<{ state: string }>()];
+    expect(messages.map(({ state }) => state).sort()).toEqual(["lost", "rejected"]);
+    expect(await readWriters()).toEqual(["second"]);
     await lock?.release();
   });
 
-  it("stays with a holder that is busy inside a long statement", { timeout: 60_000 }, async () => {
+  it("stays with a holder that runs a long statement", { timeout: 60_000 }, async () => {
     await migrate(database, migrations, log);
     const holder = await acquireLock(database, "busy", { waitMs: 0, heartbeatMs: 200, takeOver: true });
     const busy = holder?.transaction((session) => session.query("SELECT pg_sleep(4)"));
@@ -147,41 +147,44 @@ describe("a lock", () => {
     await holder?.release();
   });
 
-  it("stops waiting when asked to", async () => {
-    const holder = await mustAcquire("asked");
+  it("stops waiting when aborted", async () => {
+    const holder = await mustAcquire("aborted");
     const stop = new AbortController();
-    const waiting = acquireLock(database, "asked", { waitMs: Number.POSITIVE_INFINITY, signal: stop.signal });
+    const waiting = acquireLock(database, "aborted", {
+      waitMs: Number.POSITIVE_INFINITY,
+      signal: stop.signal,
+    });
     await sleep(50);
-    stop.abort(new Error("leaving"));
-    await expect(waiting).rejects.toThrow("leaving");
+    stop.abort(new Error("shutting down"));
+    await expect(waiting).rejects.toThrow("shutting down");
     await holder.release();
   });
 
-  it("keeps waiting when its connection is cut meanwhile", async () => {
-    const holder = await mustAcquire("patient");
-    const waiting = acquireLock(database, "patient", { waitMs: Number.POSITIVE_INFINITY });
+  it("keeps waiting when its connection is lost", async () => {
+    const holder = await mustAcquire("waiting");
+    const waiting = acquireLock(database, "waiting", { waitMs: Number.POSITIVE_INFINITY });
     await sleep(50);
     await holder.release();
-    await cutHolders("test lock");
+    await disconnectHolders("test lock");
     const lock = await waiting;
     expect(lock?.isHeld).toBe(true);
     await lock?.release();
   });
 
-  it("tells its holder once when it is lost, and lets it write nothing more", async () => {
+  it("notifies its holder once when it is lost, and rejects further writes", async () => {
     const lost: Fault[] = [];
-    const lock = await mustAcquire("told", (fault) => lost.push(fault));
-    await cutHolders("test lock");
+    const lock = await mustAcquire("notified", (fault) => lost.push(fault));
+    await disconnectHolders("test lock");
     while (lock.isHeld) await sleep(10);
     await sleep(50);
     expect(lost.map(({ code }) => code)).toEqual(["DATABASE_LOCK_LOST"]);
     const late = lock.transaction((session) => session.query("INSERT INTO written VALUES ('late')"));
     await expect(late).rejects.toMatchObject({ code: "DATABASE_LOCK_LOST", retry: true });
     await lock.release();
-    expect(await writers()).toEqual([]);
+    expect(await readWriters()).toEqual([]);
   });
 
-  it("survives an error of the work done under it", async () => {
+  it("survives an error of the work", async () => {
     const lock = await mustAcquire("survives");
     await expect(lock.transaction((session) => session.query("SELECT 1 / 0"))).rejects.toMatchObject({
       code: "22012",
@@ -189,93 +192,93 @@ describe("a lock", () => {
     const upstream = Object.assign(new Error("node"), { code: "ECONNRESET" });
     await expect(lock.transaction(() => Promise.reject(upstream))).rejects.toBe(upstream);
     await lock.transaction((session) => session.query("INSERT INTO written VALUES ('still here')"));
-    expect(await writers()).toEqual(["still here"]);
+    expect(await readWriters()).toEqual(["still here"]);
     await lock.release();
   });
 });
 
-describe("steps committed under a lock", () => {
+describe("Lock.commit", () => {
   const limits = { statementTimeoutMs: 5_000 };
   const step = (name: string) => ({ text: "INSERT INTO written VALUES ($1)", values: [name] });
 
   it.each([false, true])(
-    "are all there or none, and the lock stays (much written: %s)",
-    async (writesMuch) => {
-      const lock = await acquireLock(database, "steps", { waitMs: 5_000, bulkWrites: writesMuch });
+    "commits all steps or none, and keeps the lock (bulk writes: %s)",
+    async (bulkWrites) => {
+      const lock = await acquireLock(database, "steps", { waitMs: 5_000, bulkWrites });
       if (!lock) throw new Error("the lock is not free");
       await lock.commit([step("one"), step("two")], limits);
-      expect(await writers()).toEqual(["one", "two"]);
+      expect(await readWriters()).toEqual(["one", "two"]);
       await expect(
         lock.commit([step("three"), { text: "SELECT 1 / 0" }, step("four")], limits),
       ).rejects.toMatchObject({ code: "22012" });
-      expect(await writers()).toEqual(["one", "two"]);
+      expect(await readWriters()).toEqual(["one", "two"]);
       await lock.commit([step("five")], limits);
-      expect(await writers()).toEqual(["five", "one", "two"]);
+      expect(await readWriters()).toEqual(["five", "one", "two"]);
       await lock.release();
       await database.query("TRUNCATE written");
     },
   );
 
-  it("are not written by whoever has lost it, nor half written when it is lost meanwhile", async () => {
-    const lock = await acquireLock(database, "cut", { waitMs: 5_000, bulkWrites: true });
+  it("writes nothing after the lock is lost, and no part of a batch when it is lost meanwhile", async () => {
+    const lock = await acquireLock(database, "lost", { waitMs: 5_000, bulkWrites: true });
     if (!lock) throw new Error("the lock is not free");
-    const cut = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }, step("after")], limits);
-    const refused = expect(cut).rejects.toMatchObject({ retry: true });
+    const interrupted = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }, step("after")], limits);
+    const rejected = expect(interrupted).rejects.toMatchObject({ retry: true });
     await sleep(100);
-    await cutHolders("test lock");
-    await refused;
+    await disconnectHolders("test lock");
+    await rejected;
     await expect(lock.commit([step("late")], limits)).rejects.toMatchObject({ code: "DATABASE_LOCK_LOST" });
-    expect(await writers()).toEqual([]);
+    expect(await readWriters()).toEqual([]);
     await lock.release();
   });
 
-  it("end in time when one of them takes too long", async () => {
+  it("times out when one step takes too long", async () => {
     const lock = await mustAcquire("slow");
     const slow = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }], { statementTimeoutMs: 50 });
     await expect(slow).rejects.toMatchObject({ code: "TIMED_OUT" });
-    expect(await writers()).toEqual([]);
+    expect(await readWriters()).toEqual([]);
     await lock.release();
   });
 });
 
 describe("two writers", () => {
-  it("never both commit, though the first believes it still holds the lock", async () => {
+  it("never both commit, even if the first believes it still holds the lock", async () => {
     const first = await mustAcquire("fenced");
     let second: Lock | null = null;
     const stale = first.transaction(async (session) => {
       await session.query("INSERT INTO written VALUES ('first')");
-      await cutHolders("test lock");
+      await disconnectHolders("test lock");
       second = await mustAcquire("fenced");
       await second.transaction((own) => own.query("INSERT INTO written VALUES ('second')"));
     });
     await expect(stale).rejects.toMatchObject({ retry: true });
-    expect(await writers()).toEqual(["second"]);
+    expect(await readWriters()).toEqual(["second"]);
     expect(first.isHeld).toBe(false);
     await (second as Lock | null)?.release();
   });
 
-  it("never both commit, though the first was frozen while it lost the lock", async () => {
+  it("never both commit, even if the first was frozen while it lost the lock", async () => {
     const child = startHolder();
     expect(await child.next()).toEqual({ state: "held" });
     child.kill("SIGSTOP");
     expect(await acquireLock(database, "writer", { waitMs: 300 })).toBeNull();
-    await cutHolders("lock child lock");
+    await disconnectHolders("lock child lock");
     const lock = await mustAcquire("writer");
     await lock.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
     child.send("write");
     child.kill("SIGCONT");
-    const said = [await child.next<{ state: string }>(), await child.next<{ state: string }>()];
-    expect(said.map(({ state }) => state).sort()).toEqual(["lost", "refused"]);
-    expect(await writers()).toEqual(["second"]);
+    const messages = [await child.next<{ state: string }>(), await child.next<{ state: string }>()];
+    expect(messages.map(({ state }) => state).sort()).toEqual(["lost", "rejected"]);
+    expect(await readWriters()).toEqual(["second"]);
     await lock.release();
   });
 
-  it("never overlap while connections are cut at random", async () => {
+  it("never overlap while connections are lost at random", async () => {
     await database.query(
       "DROP TABLE IF EXISTS counter; CREATE TABLE counter (n integer); INSERT INTO counter VALUES (0)",
     );
     const until = Date.now() + 2_000;
-    // Asks a hundred times as often as a standby does, so that the lock changes hands all the time.
+    // Polls a hundred times as often as a standby, so that the lock changes hands all the time.
     const eager = { ...systemClock, sleep: (ms: number) => sleep(Math.min(ms, 5)) };
     const write = async (who: string) => {
       while (Date.now() < until) {
@@ -287,20 +290,20 @@ describe("two writers", () => {
             await session.query({ text: "INSERT INTO written VALUES ($1)", values: [who] });
             await session.query({ text: "UPDATE counter SET n = $1", values: [(rows[0]?.n ?? 0) + 1] });
           });
-          // A cut connection fails it, as intended; the sums below tell whether anything else went wrong.
+          // A lost connection fails it, as intended; the sums below show whether anything else went wrong.
           await increment.catch(() => undefined);
         }
         await lock?.release().catch(() => undefined);
         await sleep(Math.random() * 20);
       }
     };
-    const cut = async () => {
+    const disconnect = async () => {
       while (Date.now() < until) {
         await sleep(20 + Math.random() * 60);
-        await cutHolders("test lock");
+        await disconnectHolders("test lock");
       }
     };
-    await Promise.all([write("a"), write("b"), cut()]);
+    await Promise.all([write("a"), write("b"), disconnect()]);
     const { rows } = await database.query<{ n: number; rows: number; writers: number }>(
       `SELECT n, (SELECT count(*)::int FROM written) AS rows, (SELECT count(DISTINCT who)::int FROM written) AS writers
        FROM counter`,

@@ -1,9 +1,10 @@
-// Being the only one: a lock that the database takes back when its holder dies, and transactions that need it to commit.
+// A lock that the database releases when its holder dies, and transactions that commit only while it is held.
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
+import { backendPid } from "../fast/driver-internals.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Database } from "./database.ts";
 import {
@@ -24,197 +25,237 @@ import {
 export type Lock = {
   readonly isHeld: boolean;
   /**
-   * A transaction on the very connection that holds the lock. The lock belongs to that session: while the session
-   * lives nobody else can have the lock, and when it is gone its transaction is gone with it. So two writers can
-   * never both commit, whatever either of them believes, and no epoch has to be stored and compared.
+   * A transaction on the connection that holds the lock. The lock belongs to that session: while it lives, no other
+   * session has the lock, and when it ends, its transaction ends too. So two writers can never both commit, whatever
+   * either of them believes, and no fencing token has to be stored and compared.
    */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** The same for steps that are known beforehand, without waiting for the server in between. */
+  /** The same for steps that are known in advance, without waiting for the server in between. */
   commit(steps: readonly PipelineStep[], options: { readonly statementTimeoutMs: number }): Promise<void>;
   release(): Promise<void>;
 };
 
-export type LockOptions = {
-  /** How long to wait for the present holder; Infinity is a standby, 0 asks once. */
+type LockOptions = {
+  /** How long to wait for the current holder; Infinity for a standby, 0 to try once. */
   readonly waitMs: number;
   readonly signal?: AbortSignal;
-  /** The holder writes much: see ConnectOptions. */
+  /** The holder writes a lot: see ConnectOptions. */
   readonly bulkWrites?: boolean;
-  /** Take the lock from a holder that froze, even inside COPY; both sides say so. Needs the table lock_holders. */
+  /** Take the lock from a frozen holder, even inside COPY. Both sides must set it. Needs the table lock_holders. */
   readonly takeOver?: boolean;
   /** Called when the session of a frozen holder was terminated. */
   readonly onTakeOver?: (pid: number) => void;
-  /** Called once when the lock is lost without being released: stop, and acquire it again before writing. */
+  /** Called once if the lock is lost without being released: stop, and acquire it again before writing. */
   readonly onLost?: (fault: Fault) => void;
-  /** How often a silent connection is tried; 5 seconds unless said otherwise. */
+  /** How often an idle connection is checked; 5 seconds by default. */
   readonly heartbeatMs?: number;
   readonly clock?: Clock;
 };
 
-// A standby takes over within this time. It asks again and again rather than waiting inside the server, because a
-// statement that waits there for days would keep every dead row of those days from being cleaned up.
-const ASK_EVERY_MS = 500;
-// A silent connection is tried this often, so that a holder behind a dead network learns that it is none.
+// A standby takes over within this time. It polls instead of waiting inside the server: a statement that waits there
+// for days would keep VACUUM from removing the dead rows of those days.
+const RETRY_EVERY_MS = 500;
+// Detects a dead network on the holder's side.
 const HEARTBEAT_EVERY_MS = 5_000;
-// A frozen process keeps its TCP session. After so many missed heartbeats `idle_session_timeout` ends the session, or,
+// A frozen process keeps its TCP session. After this many missed heartbeats `idle_session_timeout` ends the session or,
 // where no timeout applies (inside COPY), a standby terminates it: see takeOver.
 const HEARTBEATS_MISSED_MAX = 6;
 const HEARTBEAT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 30_000;
-// The writer works in one transaction at a time; a queue behind it is a defect.
+// The writer runs one transaction at a time; a queue behind it is a defect.
 const WAITING_MAX = 100;
 
-/** Null when somebody else still holds it after `waitMs`. */
+/** Null if another session still holds the lock after `waitMs`. */
 export async function acquireLock(
   database: Database,
   key: string,
   options: LockOptions,
 ): Promise<Lock | null> {
   const clock = options.clock ?? systemClock;
-  const until = clock.nowMs() + options.waitMs;
-  const wanted = { key, number: lockNumber(database.schema, key) };
-  let lookAtMs = clock.nowMs();
-  let client: Client | null = null;
+  const deadlineMs = clock.nowMs() + options.waitMs;
+  const attempt = new LockAttempt(database, { key, number: lockNumber(database.schema, key) }, options);
   try {
     for (;;) {
       options.signal?.throwIfAborted();
       try {
-        client ??= await database.connect("lock", { bulkWrites: options.bulkWrites ?? false });
-        if (await tryLock(client, database, wanted)) {
-          const holder = client;
-          await endWhenSilent(holder, database, options);
-          if (options.takeOver) await recordLockHolder(holder, database, wanted, silentMsMax(options));
-          client = null;
-          return hold(holder, database, wanted, options);
-        }
-        if (options.takeOver && clock.nowMs() >= lookAtMs) {
-          lookAtMs = clock.nowMs() + heartbeatMs(options);
-          const pid = await terminateFrozenLockHolder(client, database, wanted);
-          if (pid !== null) options.onTakeOver?.(pid);
-        }
+        const lock = await attempt.run(clock.nowMs());
+        if (lock) return lock;
       } catch (error) {
-        // A standby outlives a restart of the database; whoever can not wait any longer is told.
-        if (!(error instanceof Fault && error.retry) || clock.nowMs() >= until) throw error;
-        await client?.end();
-        client = null;
+        // A standby survives a restart of the database, until its time is up.
+        if (!(error instanceof Fault && error.retry) || clock.nowMs() >= deadlineMs) throw error;
+        await attempt.disconnect();
       }
-      const leftMs = until - clock.nowMs();
-      if (leftMs <= 0) return null;
-      await clock.sleep(Math.min(ASK_EVERY_MS, leftMs), options.signal);
+      const remainingMs = deadlineMs - clock.nowMs();
+      if (remainingMs <= 0) return null;
+      await clock.sleep(Math.min(RETRY_EVERY_MS, remainingMs), options.signal);
     }
   } finally {
-    await client?.end();
+    await attempt.disconnect();
   }
 }
 
-async function tryLock(client: Client, database: Database, { number }: LockIdentity): Promise<boolean> {
+/** Repeated attempts to take a lock over one connection, which the lock keeps once it is taken. */
+class LockAttempt {
+  readonly #database: Database;
+  readonly #identity: LockIdentity;
+  readonly #options: LockOptions;
+  #client: Client | null = null;
+  #nextHolderCheckMs = 0;
+
+  constructor(database: Database, identity: LockIdentity, options: LockOptions) {
+    this.#database = database;
+    this.#identity = identity;
+    this.#options = options;
+  }
+
+  async run(nowMs: number): Promise<Lock | null> {
+    const { takeOver = false, bulkWrites = false, onTakeOver } = this.#options;
+    this.#client ??= await this.#database.connect("lock", { bulkWrites });
+    const client = this.#client;
+    if (await tryLock(client, this.#database, this.#identity)) {
+      const silenceMs = silenceMsMax(this.#options);
+      await setIdleSessionTimeout(client, this.#database, silenceMs);
+      if (takeOver) await recordLockHolder(client, this.#database, this.#identity, silenceMs);
+      this.#client = null;
+      return new HeldLock(client, this.#database, this.#identity, this.#options);
+    }
+    if (takeOver && nowMs >= this.#nextHolderCheckMs) {
+      this.#nextHolderCheckMs = nowMs + heartbeatMs(this.#options);
+      const pid = await terminateFrozenLockHolder(client, this.#database, this.#identity);
+      if (pid !== null) onTakeOver?.(pid);
+    }
+    return null;
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#client?.end();
+    this.#client = null;
+  }
+}
+
+async function tryLock(client: Client, { target }: Database, { number }: LockIdentity): Promise<boolean> {
   const { rows } = await runStatement<{ locked: boolean }>(
     client,
     { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [number] },
-    { place: database.target, statementTimeoutMs: STATEMENT_MS_MAX },
+    { target, statementTimeoutMs: STATEMENT_MS_MAX },
   );
   return rows[0]?.locked === true;
 }
 
-async function endWhenSilent(
-  client: Client,
-  { target: place }: Database,
-  options: LockOptions,
-): Promise<void> {
-  const statement = `SET idle_session_timeout TO ${silentMsMax(options)}`;
-  await runStatement(client, statement, { place, statementTimeoutMs: STATEMENT_MS_MAX });
+async function setIdleSessionTimeout(client: Client, { target }: Database, timeoutMs: number): Promise<void> {
+  const statement = `SET idle_session_timeout TO ${timeoutMs}`;
+  await runStatement(client, statement, { target, statementTimeoutMs: STATEMENT_MS_MAX });
 }
 
 const heartbeatMs = (options: LockOptions): number => options.heartbeatMs ?? HEARTBEAT_EVERY_MS;
 
-const silentMsMax = (options: LockOptions): number => HEARTBEATS_MISSED_MAX * heartbeatMs(options);
+const silenceMsMax = (options: LockOptions): number => HEARTBEATS_MISSED_MAX * heartbeatMs(options);
 
-function hold(client: Client, database: Database, held: LockIdentity, options: LockOptions): Lock {
-  const { key } = held;
-  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
-  const { target: place } = database;
-  let state: "held" | "released" | "lost" = "held";
-  const heartbeat = setInterval(() => void beat(), heartbeatMs(options));
-  heartbeat.unref();
-  client.on("error", lose);
-  client.once("end", () => lose(new Error("the connection ended")));
+class HeldLock implements Lock {
+  readonly #client: Client;
+  readonly #database: Database;
+  readonly #identity: LockIdentity;
+  readonly #options: LockOptions;
+  readonly #queue = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  readonly #heartbeat: NodeJS.Timeout;
+  #state: "held" | "released" | "lost" = "held";
 
-  function lose(cause: unknown): void {
-    if (state !== "held") return;
-    state = "lost";
-    clearInterval(heartbeat);
-    void client.end();
-    options.onLost?.(lostFault(key, cause));
+  constructor(client: Client, database: Database, identity: LockIdentity, options: LockOptions) {
+    this.#client = client;
+    this.#database = database;
+    this.#identity = identity;
+    this.#options = options;
+    this.#heartbeat = setInterval(() => void this.#beat(), heartbeatMs(options));
+    this.#heartbeat.unref();
+    client.on("error", (error) => this.#lose(error));
+    client.once("end", () => this.#lose(new Error("the connection ended")));
   }
 
-  async function beat(): Promise<void> {
-    if (options.takeOver) void renew();
-    // Whoever uses the connection finds out by itself.
-    if (turn.running > 0) return;
-    try {
-      await turn.run(() => runStatement(client, "SELECT 1", { place, statementTimeoutMs: HEARTBEAT_MS_MAX }));
-    } catch (error) {
-      lose(error);
-    }
+  get isHeld(): boolean {
+    return this.#state === "held";
   }
 
-  // A beat that fails is not the end: the next one is five seconds away, and six may be missed.
-  async function renew(): Promise<void> {
-    await renewLockHolder(database, held, processIdOf(client), silentMsMax(options)).catch(() => undefined);
+  transaction<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const { target } = this.#database;
+    const defaults = { target, statementTimeoutMs: STATEMENT_MS_MAX };
+    return this.#whileHeld(() => runTransaction(this.#client, work, { ...defaults, ...options }));
   }
 
-  function whileHeld<T>(task: () => Promise<T>): Promise<T> {
-    return turn.run(async () => {
-      if (state !== "held") throw lostFault(key, undefined);
+  commit(
+    steps: readonly PipelineStep[],
+    { statementTimeoutMs }: { readonly statementTimeoutMs: number },
+  ): Promise<void> {
+    const { target } = this.#database;
+    return this.#whileHeld(() => commitPipeline(this.#client, steps, { target, statementTimeoutMs }));
+  }
+
+  async release(): Promise<void> {
+    await this.#queue.run(async () => {
+      if (this.#state !== "held") return;
+      this.#state = "released";
+      clearInterval(this.#heartbeat);
+      // Ending the session releases the lock too, but only when the server notices it.
       try {
-        return await task();
-      } catch (error) {
-        // A connection left inside a transaction can not be trusted with the next one: the lock goes with it.
-        if (mustDiscardConnection(client)) lose(error);
-        throw error;
+        await this.#runStatement({
+          text: "SELECT pg_advisory_unlock($1)",
+          values: [this.#identity.number],
+        });
+      } finally {
+        await this.#client.end();
       }
     });
   }
 
-  return {
-    get isHeld() {
-      return state === "held";
-    },
-    transaction: (work, chosen = {}) =>
-      whileHeld(() =>
-        runTransaction(client, work, { place, statementTimeoutMs: STATEMENT_MS_MAX, ...chosen }),
-      ),
-    commit: (steps, chosen) => whileHeld(() => commitPipeline(client, steps, { place, ...chosen })),
-    async release() {
-      await turn.run(async () => {
-        if (state !== "held") return;
-        state = "released";
-        clearInterval(heartbeat);
-        // Ending the session frees the lock too, but only when the server gets round to it.
-        const statement = {
-          text: "SELECT pg_advisory_unlock($1)",
-          values: [held.number],
-        };
-        try {
-          await runStatement(client, statement, { place, statementTimeoutMs: HEARTBEAT_MS_MAX });
-        } finally {
-          await client.end();
-        }
-      });
-    },
-  };
+  #lose(cause: unknown): void {
+    if (this.#state !== "held") return;
+    this.#state = "lost";
+    clearInterval(this.#heartbeat);
+    void this.#client.end();
+    this.#options.onLost?.(createLockLostFault(this.#identity.key, cause));
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#options.takeOver) void this.#renew();
+    // A running statement detects a lost connection itself.
+    if (this.#queue.running > 0) return;
+    try {
+      await this.#queue.run(() => this.#runStatement("SELECT 1"));
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  // A failed renewal is harmless: the next one follows in five seconds, and six may be missed.
+  async #renew(): Promise<void> {
+    const silenceMs = silenceMsMax(this.#options);
+    const pid = backendPid(this.#client);
+    await renewLockHolder(this.#database, this.#identity, pid, silenceMs).catch(() => undefined);
+  }
+
+  #runStatement(statement: Parameters<typeof runStatement>[1]): Promise<unknown> {
+    const { target } = this.#database;
+    return runStatement(this.#client, statement, { target, statementTimeoutMs: HEARTBEAT_MS_MAX });
+  }
+
+  #whileHeld<T>(task: () => Promise<T>): Promise<T> {
+    return this.#queue.run(async () => {
+      if (this.#state !== "held") throw createLockLostFault(this.#identity.key, undefined);
+      try {
+        return await task();
+      } catch (error) {
+        // A connection left inside a transaction cannot run the next one: the lock is lost with it.
+        if (mustDiscardConnection(this.#client)) this.#lose(error);
+        throw error;
+      }
+    });
+  }
 }
 
-function lostFault(key: string, cause: unknown): Fault {
+function createLockLostFault(key: string, cause: unknown): Fault {
   return new Fault("DATABASE_LOCK_LOST", `This process no longer holds the lock "${key}".`, { cause });
 }
 
-// What the driver's client has beyond its declared type: the process of the server that serves it.
-function processIdOf(client: Client): number {
-  return (client as Client & { readonly processID: number }).processID;
-}
-
-// The server counts locks by 64-bit numbers in one database; the schema keeps deployments apart.
+// Advisory locks are 64-bit numbers per database; including the schema separates deployments.
 function lockNumber(schema: string, key: string): bigint {
   return createHash("sha256").update(`${schema}\n${key}`).digest().readBigInt64BE(0);
 }

@@ -1,4 +1,4 @@
-// Hearing that something was committed: whoever keeps answers in memory must know when they are old.
+// LISTEN/NOTIFY: processes that cache responses learn which tables a commit changed.
 import type { Client } from "pg";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -10,8 +10,8 @@ const channelOf = (schema: string) => `${schema}_changed`;
 const RECONNECT_MS = 500;
 
 /**
- * Belongs into the transaction that changes what readers see; heard when that commits, and only then. `tables` are those
- * people write; without it, the rows of the index have changed and everything made from them.
+ * Run it in the transaction that changes what readers see: PostgreSQL delivers it when that commits. `tables` are
+ * tables that clients write; without them, the rows of the index have changed.
  */
 export function buildChangeNotification(
   schema: string,
@@ -21,8 +21,9 @@ export function buildChangeNotification(
 }
 
 /**
- * Calls `onChange` for every commit that tells, with the tables it named or null for everything, and once whenever
- * listening (re)starts, since nobody knows what happened before. `onDeaf` is called when the connection is lost: until the next onChange nothing may be believed.
+ * Calls `onChange` for every notification, with its tables or null for everything, and whenever listening (re)starts,
+ * because changes may have been missed. Calls `onDisconnect` when the connection is lost: until the next onChange,
+ * cached responses may be stale.
  */
 export async function watchChanges(
   database: Database,
@@ -34,7 +35,7 @@ export async function watchChanges(
     clock?: Clock;
   },
 ): Promise<void> {
-  const { onChange, onDisconnect: onDeaf, log, signal, clock = systemClock } = options;
+  const { onChange, onDisconnect, log, signal, clock = systemClock } = options;
   while (!signal.aborted) {
     let client: Client | null = null;
     try {
@@ -43,7 +44,7 @@ export async function watchChanges(
         client?.once("error", () => resolve());
         client?.once("end", () => resolve());
         signal.addEventListener("abort", () => resolve(), { once: true });
-        // It may have been given while the connection was made.
+        // It may have been aborted while connecting.
         if (signal.aborted) resolve();
       });
       client.on("notification", ({ payload }) => onChange(payload ? payload.split(",") : null));
@@ -51,9 +52,12 @@ export async function watchChanges(
       onChange(null);
       await lost;
     } catch (err) {
-      log.debug({ err }, "Listening for changes failed and is tried again");
+      log.debug(
+        { component: "database", event: "listen-failed", err },
+        "Listening for changes failed, retrying",
+      );
     }
-    onDeaf();
+    onDisconnect();
     await client?.end().catch(() => undefined);
     if (!signal.aborted) await clock.sleep(RECONNECT_MS, signal).catch(() => undefined);
   }

@@ -1,10 +1,7 @@
-// Where the database is and how a connection to it is set up, the same for pool, reader and lock.
-import { Socket } from "node:net";
-import type { Duplex } from "node:stream";
+// How a connection is configured and set up, the same for pool, reader and lock.
 import { Client, type ClientConfig } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { Secret } from "../../lib/secret.ts";
-import { ThreadedSocket } from "../fast/threaded-socket.ts";
 import type { DatabaseTarget } from "./errors.ts";
 import { typeParsers } from "./type-parsers.ts";
 
@@ -12,11 +9,11 @@ export type DatabaseConnection =
   | { readonly url: Secret<string> }
   | { readonly host: string; readonly user: string; readonly database: string };
 
-// Long enough for a server on the other side of the world that is busy; a person waits no longer either.
+// Long enough for a busy server on another continent.
 export const DATABASE_CONNECT_MS_MAX = 10_000;
-// A session that idles inside a transaction holds locks and old rows: it is a defect, and ends after two minutes.
+// A session that is idle inside a transaction holds locks and blocks VACUUM: a defect, ended after two minutes.
 const IDLE_IN_TRANSACTION_MS_MAX = 120_000;
-// A peer that vanished without a word (power, network) is noticed after 10 + 3 × 5 seconds, not after two hours.
+// Detects a vanished peer (power, network) after 10 + 3 × 5 seconds instead of two hours.
 const KEEPALIVE = { idle: 10, interval: 5, count: 3 };
 
 const URL_EXPECTED =
@@ -35,19 +32,11 @@ export function createClientConfig(connection: DatabaseConnection, applicationNa
     if (!/^postgres(ql)?:\/\//.test(url)) throw new Fault("CONFIG_INVALID", URL_EXPECTED);
     return { ...shared, connectionString: url };
   }
-  // The port and TLS are named, because the driver would take them from PGPORT and PGSSLMODE otherwise.
+  // Explicit port and TLS mode, because the driver would otherwise take them from PGPORT and PGSSLMODE.
   return { ...shared, ...connection, port: 5432, ssl: false };
 }
 
-/**
- * For a connection over which much is written: see ThreadedSocket. Not where it is encrypted: the bytes would have to
- * come back to this thread for it, and a network takes several megabytes at a time anyway.
- */
-export function createWriterStream(config?: { readonly ssl?: unknown }): Duplex {
-  return config?.ssl ? new Socket() : new ThreadedSocket();
-}
-
-/** Reads the configuration as the driver does, so that the message names what it will really talk to. */
+/** Reads the configuration as the driver does, so that messages name the server it connects to. */
 export function readDatabaseTarget(config: ClientConfig): DatabaseTarget {
   try {
     const { host, port, database = "", user = "" } = new Client(config);
@@ -58,7 +47,7 @@ export function readDatabaseTarget(config: ClientConfig): DatabaseTarget {
 }
 
 // A stock server plans for spinning disks, compiles each plan (`jit`: 160 to 1,450 ms per list) and starts parallel
-// workers; our statements are point reads and short lists. Sorts of a page of analytics fit in 8 MB, not in 4.
+// workers, but our statements are point reads and short lists. Sorting a page of analytics needs 8 MB, not 4.
 const PLANNING: Readonly<Record<string, string>> = {
   jit: "off",
   max_parallel_workers_per_gather: "0",
@@ -66,7 +55,7 @@ const PLANNING: Readonly<Record<string, string>> = {
   work_mem: "'8MB'",
 };
 
-/** Sent first on every connection; not as startup options, which connection poolers refuse. */
+/** Sent first on every connection; not as startup options, which connection poolers reject. */
 export function createSetupSql(schema: string, statementTimeoutMs: number): string {
   return [
     `SET search_path TO "${schema}"`,

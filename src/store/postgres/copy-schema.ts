@@ -1,4 +1,4 @@
-// Copies everything that cannot be made again from one database into an empty schema of another, and compares the two.
+// Copies all primary data from one database into an empty schema of another, and compares the two.
 import { pipeline } from "node:stream/promises";
 import type { Client } from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
@@ -8,9 +8,9 @@ import type { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 
-export type CopiedTable = { readonly name: string; readonly rows: number };
+type CopiedTable = { readonly name: string; readonly rows: number };
 
-export type CopySchemaOptions = {
+type CopySchemaOptions = {
   readonly source: Database;
   readonly target: Database;
   readonly log: Log;
@@ -18,10 +18,10 @@ export type CopySchemaOptions = {
   readonly onTableCopied: (copied: CopiedTable) => void;
 };
 
-// What belongs to the database itself: the migrations that made it, and the sessions that hold its locks.
+// Tables about the database itself: its migrations, and the sessions that hold its locks.
 const OWN_TABLES = ["migrations", "lock_holders"];
-// Migrations write a row into these.
-const FRESH_ROWS: Readonly<Record<string, string>> = {
+// Migrations insert rows into these tables; the condition selects other rows.
+const OWN_ROWS: Readonly<Record<string, string>> = {
   attestation_schemas: "not built_in",
   stored_total: "false",
 };
@@ -29,32 +29,32 @@ const FRESH_ROWS: Readonly<Record<string, string>> = {
 const STATEMENT_MS_MAX = 0;
 
 /**
- * All tables of the source but the rows, which are made again from the logs, in one transaction on either side. The
- * target holds all of it afterwards, or nothing.
+ * Copies all tables except derived rows, which are rebuilt from the logs, in one transaction on either side: the target
+ * has all of it afterwards, or nothing.
  */
 export async function copySchema(options: CopySchemaOptions): Promise<readonly CopiedTable[]> {
   const { source, target, log } = options;
-  await refuseFilled(target);
+  await assertTargetEmpty(target);
   await migrate(target, migrations, log);
   const reading = await source.connect("move", { statementTimeoutMs: STATEMENT_MS_MAX });
   const writing = await target.connect("move", { statementTimeoutMs: STATEMENT_MS_MAX });
   try {
-    // One side waits in its transaction while the other digests a large table.
+    // One side is idle in its transaction while the other computes the digest of a large table.
     for (const client of [reading, writing])
       await client.query("SET idle_in_transaction_session_timeout TO 0");
-    const names = await tablesOf(reading, source.schema);
+    const names = await listTables(reading, source.schema);
     const all = names.map((name) => `"${name}"`).join(", ");
     await reading.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await writing.query("BEGIN");
-    // First of all: the snapshot is taken by the first statement after it, so that it has everything that was committed
-    // before the lock, and writers wait from then on.
+    // Before anything else: the next statement takes the snapshot, which then contains everything that was committed
+    // before the lock, and writers wait from here on.
     await reading.query(`LOCK TABLE ${all} IN SHARE MODE`);
-    // Migrations fill some tables; the source has the same rows.
+    // Migrations insert rows into some tables; the source has the same rows.
     await writing.query(`TRUNCATE ${all}`);
     const copied: CopiedTable[] = [];
     for (const name of names) copied.push(await copyTable(name, reading, writing, options));
     await copySequences(source.schema, reading, writing);
-    // Marks the rows as made by another version: the next step makes them again.
+    // Marks the rows as outdated, so that the next step rebuilds them.
     await writing.query("UPDATE row_tables SET declaration_hash = 'moved', names = '{}'");
     await writing.query("COMMIT");
     return copied;
@@ -64,13 +64,13 @@ export async function copySchema(options: CopySchemaOptions): Promise<readonly C
   }
 }
 
-/** Refuses a schema with rows in it: a move never overwrites. One that only was migrated may be of a move that failed. */
-async function refuseFilled(target: Database): Promise<void> {
+/** A move never overwrites rows. A schema that is only migrated is fine: an earlier move may have failed. */
+async function assertTargetEmpty(target: Database): Promise<void> {
   const { rows } = await target.query<{ name: string }>({
     text: "SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2)",
     values: [target.schema, OWN_TABLES],
   });
-  const filled = rows.map(({ name }) => `EXISTS (SELECT FROM "${name}" WHERE ${FRESH_ROWS[name] ?? "true"})`);
+  const filled = rows.map(({ name }) => `EXISTS (SELECT FROM "${name}" WHERE ${OWN_ROWS[name] ?? "true"})`);
   if (filled.length === 0) return;
   const { rows: found } = await target.query<{ filled: boolean }>(`SELECT ${filled.join(" OR ")} AS filled`);
   if (found[0]?.filled === false) return;
@@ -80,7 +80,7 @@ async function refuseFilled(target: Database): Promise<void> {
   );
 }
 
-async function tablesOf(client: Client, schema: string): Promise<readonly string[]> {
+async function listTables(client: Client, schema: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2)
        AND tablename <> ALL (coalesce((SELECT names FROM row_tables), '{}')) ORDER BY tablename`,
@@ -93,13 +93,13 @@ async function copyTable(
   name: string,
   reading: Client,
   writing: Client,
-  { onTableCopied: report }: CopySchemaOptions,
+  { onTableCopied }: CopySchemaOptions,
 ): Promise<CopiedTable> {
   await pipeline(
     reading.query(copyTo(`COPY "${name}" TO STDOUT`)),
     writing.query(copyFrom(`COPY "${name}" FROM STDIN`)),
   );
-  const [before, after] = [await contentOf(reading, name), await contentOf(writing, name)];
+  const [before, after] = [await digestTable(reading, name), await digestTable(writing, name)];
   if (before.rows !== after.rows || before.digest !== after.digest) {
     throw new Fault(
       "INTERNAL",
@@ -107,12 +107,12 @@ async function copyTable(
     );
   }
   const copied = { name, rows: Number(after.rows) };
-  report(copied);
+  onTableCopied(copied);
   return copied;
 }
 
 /** The number of rows, and a sum of digests that does not depend on their order. */
-async function contentOf(client: Client, name: string): Promise<{ rows: string; digest: string }> {
+async function digestTable(client: Client, name: string): Promise<{ rows: string; digest: string }> {
   const { rows } = await client.query<{ rows: string; digest: string }>(
     `SELECT count(*)::text AS rows,
        coalesce(sum(('x' || left(md5(t::text), 15))::bit(60)::bigint), 0)::text AS digest FROM "${name}" t`,

@@ -1,4 +1,4 @@
-// Statements and transactions on a real server, with connections cut at the worst moments.
+// Statements and transactions on a real server, with connections lost at the worst moments.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -34,17 +34,17 @@ async function open(options: { schema?: string; poolMax?: number; statementTimeo
   return await openDatabase({ connection: server.connection, log, ...SETTINGS, ...options });
 }
 
-async function one(session: { query: Session["query"] }, sql: string): Promise<unknown> {
+async function readValue(session: { query: Session["query"] }, sql: string): Promise<unknown> {
   const { rows } = await session.query(sql);
   return Object.values(rows[0] ?? {})[0];
 }
 
-async function table(name: string): Promise<void> {
+async function createTable(name: string): Promise<void> {
   await database.query(`CREATE TABLE ${name} (n integer PRIMARY KEY, note text)`);
 }
 
 describe("statements", () => {
-  it("give exact values, and JSON and booleans as themselves", async () => {
+  it("return exact values, and parse JSON and booleans", async () => {
     const { rows } = await database.query(`SELECT
       115792089237316195423570985008687907853269984665640564039457584007913129639935::numeric AS word,
       9007199254740993::int8 AS big, ARRAY[0.1, 12345678901234567890.5]::numeric[] AS numbers, true AS flag,
@@ -63,7 +63,7 @@ describe("statements", () => {
     });
   });
 
-  it("take every kind of value, prepared by name", async () => {
+  it("accept every type of value, prepared by name", async () => {
     const statement = {
       name: "kinds",
       text: "SELECT $1::numeric AS word, $2::text[] AS texts, $3::bytea AS bytes, $4::bool AS flag, $5::text AS nothing",
@@ -82,46 +82,46 @@ describe("statements", () => {
     }
   });
 
-  it("run in our schema, in UTC, whichever connection serves them", async () => {
-    const answers = await Promise.all(
+  it("run in our schema and in UTC on every connection", async () => {
+    const results = await Promise.all(
       Array.from({ length: 4 }, () =>
         database.query("SELECT current_schema() AS s, current_setting('TimeZone') AS z, pg_sleep(0.02)"),
       ),
     );
-    for (const { rows } of answers) expect(rows[0]).toMatchObject({ s: "sextant", z: "UTC" });
+    for (const { rows } of results) expect(rows[0]).toMatchObject({ s: "sextant", z: "UTC" });
     expect(database.pool).toMatchObject({ total: 4, idle: 4, waiting: 0 });
   });
 
   it("are planned for short reads, whatever the defaults of the server", async () => {
     const stock = await createTestDatabase();
     const admin = await openDatabase({ connection: stock.connection, log, ...SETTINGS });
-    // What a stock PostgreSQL has, which the embedded server of the tests has not.
+    // Defaults of a stock PostgreSQL, which the embedded server of the tests does not have.
     for (const [setting, value] of Object.entries(STOCK_DEFAULTS)) {
       await admin.query(`ALTER DATABASE "${stock.name}" SET ${setting} TO '${value}'`);
     }
     await admin.close();
     const opened = await openDatabase({ connection: stock.connection, log, ...SETTINGS });
-    const alone = await opened.connect("test", { pipeline: true });
+    const dedicated = await opened.connect("test", { pipeline: true });
     try {
       const names = Object.keys(STOCK_DEFAULTS);
-      const asked = `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}`;
+      const settings = `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}`;
       const expected = {
         jit: "off",
         max_parallel_workers_per_gather: "0",
         random_page_cost: "1.1",
         work_mem: "8MB",
       };
-      expect((await opened.query(asked)).rows).toEqual([expected]);
-      expect((await alone.query(asked)).rows).toEqual([expected]);
+      expect((await opened.query(settings)).rows).toEqual([expected]);
+      expect((await dedicated.query(settings)).rows).toEqual([expected]);
     } finally {
-      await alone.end();
+      await dedicated.end();
       await opened.close();
       await stock.drop();
     }
   });
 
-  it("keep the server's own error when the data is wrong, and the connection with it", async () => {
-    await table("unique_rows");
+  it("pass on the server's error about data, and keep the connection", async () => {
+    await createTable("unique_rows");
     await database.query("INSERT INTO unique_rows VALUES (1)");
     const before = database.pool.total;
     const failure = await database.query("INSERT INTO unique_rows VALUES (1)").catch((error) => error);
@@ -130,21 +130,21 @@ describe("statements", () => {
     expect(database.pool.total).toBe(before);
   });
 
-  it("end at their time limit", async () => {
+  it("time out", async () => {
     const hasty = await open({ statementTimeoutMs: 50 });
     await expect(hasty.query("SELECT pg_sleep(5)")).rejects.toMatchObject({ code: "TIMED_OUT" });
-    const patient = hasty.transaction((session) => session.query("SELECT pg_sleep(0.1)"), {
+    const longer = hasty.transaction((session) => session.query("SELECT pg_sleep(0.1)"), {
       statementTimeoutMs: 5_000,
     });
-    await expect(patient).resolves.toMatchObject({ count: 1 });
-    expect(await one(hasty, "SELECT current_setting('statement_timeout')")).toBe("50ms");
+    await expect(longer).resolves.toMatchObject({ count: 1 });
+    expect(await readValue(hasty, "SELECT current_setting('statement_timeout')")).toBe("50ms");
     await hasty.close();
   });
 });
 
 describe("transactions", () => {
-  it("commit what they did, or nothing of it", async () => {
-    await table("all_or_nothing");
+  it("commit all or nothing", async () => {
+    await createTable("all_or_nothing");
     const insert = (n: number) => ({ text: "INSERT INTO all_or_nothing VALUES ($1)", values: [n] });
     await database.transaction((session) => session.query(insert(1)));
     const failed = database.transaction(async (session) => {
@@ -152,26 +152,26 @@ describe("transactions", () => {
       throw new Error("changed my mind");
     });
     await expect(failed).rejects.toThrow("changed my mind");
-    const refused = database.transaction(async (session) => {
+    const rejected = database.transaction(async (session) => {
       await session.query(insert(3));
       await session.query(insert(1));
     });
-    await expect(refused).rejects.toMatchObject({ code: "23505" });
-    expect(await one(database, "SELECT string_agg(n::text, ',') FROM all_or_nothing")).toBe("1");
+    await expect(rejected).rejects.toMatchObject({ code: "23505" });
+    expect(await readValue(database, "SELECT string_agg(n::text, ',') FROM all_or_nothing")).toBe("1");
   });
 
-  it("do not pretend to have committed when an error inside was hidden", async () => {
-    await table("hidden");
+  it("fail when an error inside was swallowed", async () => {
+    await createTable("hidden");
     const hiding = database.transaction(async (session) => {
       await session.query("INSERT INTO hidden VALUES (1)");
       await session.query("SELECT 1 / 0").catch(() => undefined);
     });
     await expect(hiding).rejects.toThrow("rolled back");
-    expect(await one(database, "SELECT count(*)::int FROM hidden")).toBe(0);
+    expect(await readValue(database, "SELECT count(*)::int FROM hidden")).toBe(0);
   });
 
-  it("keep their statements in order when several are sent at once, and end when they end", async () => {
-    await table("in_order");
+  it("run concurrent statements in order, and reject statements after the end", async () => {
+    await createTable("in_order");
     let escaped: Session | undefined;
     await database.transaction(async (session) => {
       escaped = session;
@@ -179,29 +179,29 @@ describe("transactions", () => {
         [1, 2, 3].map((n) => session.query(`INSERT INTO in_order VALUES (${n}, now()::text)`)),
       );
     });
-    expect(await one(database, "SELECT count(*)::int FROM in_order")).toBe(3);
+    expect(await readValue(database, "SELECT count(*)::int FROM in_order")).toBe(3);
     await expect(escaped?.query("SELECT 1")).rejects.toThrow("has ended");
   });
 
-  it("can be read only, and see one moment only", async () => {
-    await table("moments");
+  it("can be read only, and can read one snapshot", async () => {
+    await createTable("moments");
     const write = database.transaction((session) => session.query("INSERT INTO moments VALUES (1)"), {
       access: "read only",
     });
     await expect(write).rejects.toMatchObject({ code: "25006" });
     const counts = await database.transaction(
       async (session) => {
-        const first = await one(session, "SELECT count(*)::int FROM moments");
+        const first = await readValue(session, "SELECT count(*)::int FROM moments");
         await database.query("INSERT INTO moments VALUES (2)");
-        return [first, await one(session, "SELECT count(*)::int FROM moments")];
+        return [first, await readValue(session, "SELECT count(*)::int FROM moments")];
       },
       { isolation: "repeatable read" },
     );
     expect(counts).toEqual([0, 0]);
   });
 
-  it("that lose to another one say that trying again helps", async () => {
-    await table("contested");
+  it("that lose a conflict are retryable", async () => {
+    await createTable("contested");
     await database.query("INSERT INTO contested VALUES (1, 'a')");
     const loser = database.transaction(
       async (session) => {
@@ -212,47 +212,47 @@ describe("transactions", () => {
       { isolation: "serializable" },
     );
     await expect(loser).rejects.toMatchObject({ code: "DATABASE_BUSY", retry: true });
-    expect(await one(database, "SELECT note FROM contested")).toBe("b");
+    expect(await readValue(database, "SELECT note FROM contested")).toBe("b");
   });
 });
 
-describe("a connection that is cut", () => {
-  const CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1";
+describe("a lost connection", () => {
+  const TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1";
 
-  it("in the middle of a transaction leaves nothing of it, and the pool recovers", async () => {
-    await table("cut");
-    const cut = database.transaction(async (session) => {
-      await session.query("INSERT INTO cut VALUES (1)");
-      const pid = Number(await one(session, "SELECT pg_backend_pid()"));
-      await database.query({ text: CUT, values: [pid] });
-      // Long enough for the news to arrive while nobody waits for an answer.
+  it("rolls back its transaction, and the pool recovers", async () => {
+    await createTable("lost");
+    const lost = database.transaction(async (session) => {
+      await session.query("INSERT INTO lost VALUES (1)");
+      const pid = Number(await readValue(session, "SELECT pg_backend_pid()"));
+      await database.query({ text: TERMINATE, values: [pid] });
+      // Long enough for the error to arrive while no statement runs.
       await new Promise((resolve) => setTimeout(resolve, 50));
-      await session.query("INSERT INTO cut VALUES (2)");
+      await session.query("INSERT INTO lost VALUES (2)");
     });
-    await expect(cut).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
-    expect(await one(database, "SELECT count(*)::int FROM cut")).toBe(0);
+    await expect(lost).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
+    expect(await readValue(database, "SELECT count(*)::int FROM lost")).toBe(0);
   });
 
-  it("while a statement runs fails that statement only", async () => {
-    const slow = database.query("SELECT pg_sleep(10) /* to be cut */");
+  it("fails only the statement that runs on it", async () => {
+    const slow = database.query("SELECT pg_sleep(10) /* to be terminated */");
     const outcome = expect(slow).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
     const sql = `SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity
-                 WHERE query LIKE '%to be cut%' AND pid <> pg_backend_pid()`;
-    while ((await one(database, sql)) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+                 WHERE query LIKE '%to be terminated%' AND pid <> pg_backend_pid()`;
+    while ((await readValue(database, sql)) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     await outcome;
-    expect(await one(database, "SELECT 1")).toBe(1);
+    expect(await readValue(database, "SELECT 1")).toBe(1);
   });
 
-  it("while it idles in the pool is replaced without anyone noticing", async () => {
+  it("is replaced silently while it is idle in the pool", async () => {
     const other = await open({ poolMax: 1 });
-    const pid = Number(await one(other, "SELECT pg_backend_pid()"));
-    await database.query({ text: CUT, values: [pid] });
+    const pid = Number(await readValue(other, "SELECT pg_backend_pid()"));
+    await database.query({ text: TERMINATE, values: [pid] });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await one(other, "SELECT pg_backend_pid()")).not.toBe(pid);
+    expect(await readValue(other, "SELECT pg_backend_pid()")).not.toBe(pid);
     await other.close();
   });
 
-  it("is not blamed for a network error that the work itself threw", async () => {
+  it("is not assumed after a network error of the work itself", async () => {
     const before = database.pool.total;
     const upstream = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const failed = database.transaction(async (session) => {
@@ -265,7 +265,7 @@ describe("a connection that is cut", () => {
 });
 
 describe("closing", () => {
-  it("ends every connection before it resolves, and refuses what comes later", async () => {
+  it("ends every connection before it resolves, and rejects later statements", async () => {
     const other = await openDatabase({
       connection: server.connection,
       schema: "sextant",
@@ -275,22 +275,22 @@ describe("closing", () => {
     });
     await Promise.all([1, 2, 3, 4].map(() => other.query("SELECT pg_sleep(0.02)")));
     const count = "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'to be closed'";
-    expect(await one(database, count)).toBe(4);
+    expect(await readValue(database, count)).toBe(4);
     await other.close();
-    await expect.poll(() => one(database, count), { timeout: 1_000, interval: 5 }).toBe(0);
+    await expect.poll(() => readValue(database, count), { timeout: 1_000, interval: 5 }).toBe(0);
     await expect(other.query("SELECT 1")).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
   });
 });
 
-describe("steps sent in one go", () => {
+describe("sendPipeline", () => {
   const COPY = "COPY copied (n, note) FROM STDIN";
   const rows = (lines: Iterable<readonly (string | null)[]>) => ({
     copy: COPY,
     messages: encodeCopyLines([...lines].map(encodeCopyLine)),
   });
 
-  it("are carried out in order, and rows arrive exactly, whatever characters they hold", async () => {
-    await table("copied");
+  it("runs steps in order, and copies rows exactly with any characters", async () => {
+    await createTable("copied");
     const notes = ["plain", "tab\there", "line\nbreak\r", "back\\slash \\N", "", "ünï💡", null];
     const many = Array.from({ length: 20_000 }, (_, n) => [String(n), notes[n % notes.length] ?? null]);
     await database.transaction((session) =>
@@ -298,7 +298,7 @@ describe("steps sent in one go", () => {
         rows(many),
         { text: "UPDATE copied SET note = $1 WHERE n = $2", values: ["changed", 19_999] },
         rows([["20000", "last"]]),
-        // It returns a row, which nobody asked for.
+        // Its row is dropped.
         { text: "SELECT count(*) FROM copied" },
       ]),
     );
@@ -312,11 +312,11 @@ describe("steps sent in one go", () => {
     expect(ends.rows.map(({ note }) => note)).toEqual(["changed", "last"]);
   });
 
-  it("are refused whole when one row is wrong, however much follows it, and the connection goes on", async () => {
+  it("rejects all steps when one row is invalid, and keeps the connection", async () => {
     await database.query("TRUNCATE copied");
     const before = database.pool.total;
     const many = Array.from({ length: 200_000 }, (_, n) => [n === 10 ? "ten" : String(n), "x".repeat(50)]);
-    const refused = database.transaction((session) =>
+    const rejected = database.transaction((session) =>
       session.sendPipeline([
         rows([["-1", "first"]]),
         rows(many),
@@ -324,40 +324,40 @@ describe("steps sent in one go", () => {
         { text: "SELECT 1" },
       ]),
     );
-    await expect(refused).rejects.toMatchObject({ code: "22P02" });
-    expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
+    await expect(rejected).rejects.toMatchObject({ code: "22P02" });
+    expect(await readValue(database, "SELECT count(*)::int FROM copied")).toBe(0);
     expect(database.pool.total).toBe(before);
   });
 
-  it("are refused whole when a statement between them fails, or a COPY can not even begin", async () => {
+  it("rejects all steps when a statement fails or a COPY cannot begin", async () => {
     const wrong = [
       { text: "SELECT 1 / $1::int", values: [0] },
       { copy: "COPY nowhere FROM STDIN", messages: encodeCopyLines(["1\n", "2\n"]) },
       { text: "not SQL" },
     ];
     for (const step of wrong) {
-      const refused = database.transaction((session) =>
+      const rejected = database.transaction((session) =>
         session.sendPipeline([rows([["1", "one"]]), step, rows([["2", "two"]])]),
       );
-      await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^(22012|42P01|42601)$/) });
-      expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
+      await expect(rejected).rejects.toMatchObject({ code: expect.stringMatching(/^(22012|42P01|42601)$/) });
+      expect(await readValue(database, "SELECT count(*)::int FROM copied")).toBe(0);
     }
   });
 
-  it("do nothing when there are none", async () => {
+  it("does nothing without steps", async () => {
     await database.transaction((session) => session.sendPipeline([]));
-    expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
+    expect(await readValue(database, "SELECT count(*)::int FROM copied")).toBe(0);
   });
 
-  it("fail when the server ends the session half-way", async () => {
-    const cut = database.transaction((session) =>
+  it("fails when the server ends the session half-way", async () => {
+    const lost = database.transaction((session) =>
       session.sendPipeline([
         rows([["1", "one"]]),
         { text: "SELECT pg_terminate_backend(pg_backend_pid())" },
         rows([["2", "two"]]),
       ]),
     );
-    await expect(cut).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
-    expect(await one(database, "SELECT count(*)::int FROM copied")).toBe(0);
+    await expect(lost).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    expect(await readValue(database, "SELECT count(*)::int FROM copied")).toBe(0);
   });
 });

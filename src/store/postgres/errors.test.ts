@@ -1,10 +1,10 @@
-// Every way a server or a network can fail us becomes a Fault that says whether to try again.
+// Every failure of a server or a network becomes a Fault that says whether to retry.
 import { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
 import { isConnectionBroken, sqlState, toDatabaseFault } from "./errors.ts";
 
-const place = { server: "db.example:5432", database: "sextant", user: "me" };
+const target = { server: "db.example:5432", database: "sextant", user: "me" };
 
 function fromServer(code: string, message = "", severity = "ERROR"): DatabaseError {
   return Object.assign(new DatabaseError(message, 0, "error"), { code, severity });
@@ -14,7 +14,7 @@ function fromSystem(code: string): Error {
   return Object.assign(new Error(`connect ${code}`), { code });
 }
 
-describe("errors of the database", () => {
+describe("toDatabaseFault", () => {
   it.each([
     [fromServer("08006"), "DATABASE_UNREACHABLE"],
     [fromServer("57P01", "terminating connection", "FATAL"), "DATABASE_UNREACHABLE"],
@@ -41,26 +41,26 @@ describe("errors of the database", () => {
     [new Error("timeout exceeded when trying to connect"), "OVERLOADED"],
     [new Error("Query read timeout"), "TIMED_OUT"],
     [new Error("Cannot use a pool after calling end on the pool"), "SHUTTING_DOWN"],
-  ])("%s is %s, keeps its cause and ends with a full stop", (error, code) => {
-    const fault = toDatabaseFault(error, place);
+  ])("maps %s to %s with its cause and a full sentence", (error, code) => {
+    const fault = toDatabaseFault(error, target);
     expect(fault).toBeInstanceOf(Fault);
     expect(fault).toMatchObject({ code, cause: error, retry: true });
     expect((fault as Fault).message).toMatch(/^[A-Z].*\.$/);
   });
 
-  it("about the data itself stay what they are", () => {
+  it("returns errors about data unchanged", () => {
     for (const error of [
       fromServer("23505"),
       fromServer("42P01"),
       fromServer("22012"),
       new TypeError("mine"),
     ]) {
-      expect(toDatabaseFault(error, place)).toBe(error);
+      expect(toDatabaseFault(error, target)).toBe(error);
       expect(isConnectionBroken(error)).toBe(false);
     }
   });
 
-  it("tell whether the connection can be used again", () => {
+  it("knows whether the connection can be reused", () => {
     expect(isConnectionBroken(fromServer("57P01", "", "FATAL"))).toBe(true);
     expect(isConnectionBroken(fromServer("26000"))).toBe(true);
     expect(isConnectionBroken(fromSystem("ECONNRESET"))).toBe(true);
@@ -69,8 +69,8 @@ describe("errors of the database", () => {
     expect(isConnectionBroken(fromServer("57014"))).toBe(false);
   });
 
-  it("keep their SQLSTATE inside a Fault", () => {
-    expect(sqlState(toDatabaseFault(fromServer("40001"), place))).toBe("40001");
+  it("keeps the SQLSTATE inside a Fault", () => {
+    expect(sqlState(toDatabaseFault(fromServer("40001"), target))).toBe("40001");
     expect(sqlState(fromServer("23505"))).toBe("23505");
     expect(sqlState(new Error("none"))).toBeUndefined();
   });

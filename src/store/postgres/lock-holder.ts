@@ -1,21 +1,21 @@
-// Who holds a lock, as a row that its holder renews: a standby terminates the session of a holder that froze.
+// The holder of a lock, as a row that it renews: a standby terminates the session of a frozen holder.
 import type { Client } from "pg";
 import type { Database } from "./database.ts";
 import { runStatement } from "./session.ts";
 
 export type LockIdentity = { readonly key: string; readonly number: bigint };
 
-// Point reads and writes of one row.
+// Reads and writes of one row.
 const STATEMENT_MS_MAX = 5_000;
 
 const after = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
 
-/** Written by the holder over the session that has the lock, so that the row names that session. */
+/** Runs on the session that holds the lock, so that the row names that session. */
 export async function recordLockHolder(
   client: Client,
-  { target: place }: Database,
+  { target }: Database,
   { key }: LockIdentity,
-  silentMsMax: number,
+  silenceMsMax: number,
 ): Promise<void> {
   await runStatement(
     client,
@@ -24,32 +24,32 @@ export async function recordLockHolder(
         SELECT $1, pid, backend_start, ${after("$2")} FROM pg_stat_activity WHERE pid = pg_backend_pid()
         ON CONFLICT (key) DO UPDATE SET pid = excluded.pid, backend_start = excluded.backend_start,
           alive_until = excluded.alive_until`,
-      values: [key, silentMsMax],
+      values: [key, silenceMsMax],
     },
-    { place, statementTimeoutMs: STATEMENT_MS_MAX },
+    { target, statementTimeoutMs: STATEMENT_MS_MAX },
   );
 }
 
-/** Over the pool: the session that has the lock may be inside a COPY that takes minutes. */
+/** Runs on the pool: the session that holds the lock may be inside a COPY that takes minutes. */
 export async function renewLockHolder(
   database: Database,
   { key }: LockIdentity,
   pid: number,
-  silentMsMax: number,
+  silenceMsMax: number,
 ): Promise<void> {
   await database.query({
     text: `UPDATE lock_holders SET alive_until = ${after("$3")} WHERE key = $1 AND pid = $2`,
-    values: [key, pid, silentMsMax],
+    values: [key, pid, silenceMsMax],
   });
 }
 
 /**
- * Terminates the session that holds the lock if its row was not renewed in time, and returns its process id; null when
+ * Terminates the session that holds the lock if its row was not renewed in time, and returns its backend pid. Null if
  * the holder is alive, or has no row because it runs an earlier version. All times are the database's.
  */
 export async function terminateFrozenLockHolder(
   client: Client,
-  { target: place }: Database,
+  { target }: Database,
   { key, number }: LockIdentity,
 ): Promise<number | null> {
   const { rows } = await runStatement<{ pid: number; ended: boolean }>(
@@ -65,7 +65,7 @@ export async function terminateFrozenLockHolder(
           AND h.key = $2 AND h.alive_until < now()`,
       values: [number, key],
     },
-    { place, statementTimeoutMs: STATEMENT_MS_MAX },
+    { target, statementTimeoutMs: STATEMENT_MS_MAX },
   );
   return rows.find(({ ended }) => ended)?.pid ?? null;
 }

@@ -1,7 +1,7 @@
-// Changes of tables that readers use: they wait for running reads only briefly, and are tried again instead.
+// Changes of tables that readers use: they wait only briefly for a table lock, and retry.
 import { retry } from "../../lib/retry.ts";
 import type { Lock } from "./advisory-lock.ts";
-import { sqlState } from "./errors.ts";
+import { SQLSTATE, sqlState } from "./errors.ts";
 import type { Session } from "./session.ts";
 
 export type LockTimeoutOptions = {
@@ -10,14 +10,13 @@ export type LockTimeoutOptions = {
   readonly signal?: AbortSignal;
 };
 
-// Whoever waits for an exclusive lock makes every later read wait behind it: no longer than the five seconds that a
-// read has. A backup that runs holds its locks for minutes or hours.
+// Later reads queue behind a statement that waits for an exclusive lock, and they have five seconds. A running backup
+// holds its locks for minutes or hours.
 const LOCK_WAIT_MS_MAX = 2_000;
-// Between attempts readers have the tables to themselves for a while.
+// Leaves the tables to readers between attempts.
 const PAUSE_MS_MAX = 5_000;
-const LOCK_NOT_AVAILABLE = "55P03";
 
-/** Commits what `work` did, or leaves nothing and tries again while others use the tables. */
+/** Commits what `work` did; rolls back and retries while others use the tables. */
 export function runWithLockTimeout<T>(
   lock: Lock,
   work: (session: Session) => Promise<T>,
@@ -36,7 +35,7 @@ export function runWithLockTimeout<T>(
       attemptsMax,
       delayMsBase: PAUSE_MS_MAX,
       delayMsMax: PAUSE_MS_MAX,
-      isRetryable: (error) => sqlState(error) === LOCK_NOT_AVAILABLE,
+      isRetryable: (error) => sqlState(error) === SQLSTATE.lockNotAvailable,
       ...(signal ? { signal } : {}),
     },
   );

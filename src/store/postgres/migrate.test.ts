@@ -1,10 +1,10 @@
-// Migrations are applied once, in order, by one process at a time, or the database is refused.
+// Migrations are applied once, in order, by one process at a time; a database that does not match is rejected.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { type Migration, migrate } from "./migrate.ts";
+import { checksumOf, type Migration, migrate } from "./migrate.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const MIGRATIONS: readonly Migration[] = [
@@ -43,8 +43,8 @@ async function versions(database: Database): Promise<number[]> {
   return rows.map(({ version }) => version);
 }
 
-describe("migrations", () => {
-  it("let readers read while a backup keeps them from changing a table", async () => {
+describe("migrate", () => {
+  it("lets readers read while a backup blocks a change of a table", async () => {
     const database = await schema("beside_a_backup");
     await migrate(database, MIGRATIONS.slice(0, 1), log);
     const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'agents'::regclass AND NOT granted`;
@@ -59,7 +59,7 @@ describe("migrations", () => {
     expect(await migrated).toBe(2);
   });
 
-  it("are applied once, the new ones later, each schema by itself", async () => {
+  it("applies each migration once per schema", async () => {
     const database = await schema("once");
     expect(await migrate(database, MIGRATIONS.slice(0, 1), log)).toBe(1);
     expect(await migrate(database, MIGRATIONS, log)).toBe(2);
@@ -68,7 +68,7 @@ describe("migrations", () => {
     expect(await migrate(await schema("beside"), MIGRATIONS, log)).toBe(3);
   });
 
-  it("are applied by exactly one of several processes that start together", async () => {
+  it("applies migrations in exactly one of several processes that start together", async () => {
     const databases = await Promise.all([1, 2, 3, 4].map(() => schema("together")));
     const counts = await Promise.all(databases.map((database) => migrate(database, MIGRATIONS, log)));
     expect(counts.sort()).toEqual([0, 0, 0, 3]);
@@ -76,7 +76,7 @@ describe("migrations", () => {
     expect(database && (await database.query("SELECT id FROM agents")).count).toBe(1);
   });
 
-  it("leave nothing of one that fails, and keep those before it", async () => {
+  it("rolls back a failing migration and keeps those before it", async () => {
     const database = await schema("failing");
     const wrong = { version: 2, name: "wrong", sql: "CREATE TABLE half (id integer); SELECT 1 / 0" };
     await expect(migrate(database, [...MIGRATIONS.slice(0, 1), wrong], log)).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe("migrations", () => {
     expect(await migrate(database, MIGRATIONS, log)).toBe(2);
   });
 
-  it("refuse a database that a newer version made", async () => {
+  it("rejects a database of a newer version", async () => {
     const database = await schema("newer");
     await migrate(database, MIGRATIONS, log);
     await expect(migrate(database, MIGRATIONS.slice(0, 2), log)).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe("migrations", () => {
     });
   });
 
-  it("refuse a database made with another text, but not with other line ends", async () => {
+  it("rejects a database migrated with another text, but not with other line ends", async () => {
     const database = await schema("changed");
     await migrate(database, MIGRATIONS, log);
     const [first, second, third] = MIGRATIONS as [Migration, Migration, Migration];
@@ -110,7 +110,24 @@ describe("migrations", () => {
     });
   });
 
-  it("must be numbered from one without a gap", async () => {
+  it("accepts reworded comments of a published migration, but not a changed statement", async () => {
+    const database = await schema("reworded");
+    const sql = "-- Agents.\nCREATE TABLE agents (id integer)";
+    const released = { version: 1, name: "agents", sql };
+    await migrate(database, [released], log);
+    const published = {
+      checksum: checksumOf(released),
+      statements: checksumOf({ ...released, sql: "CREATE TABLE agents (id integer)" }),
+    };
+    const reworded = { ...released, sql: sql.replace("Agents", "One row per agent"), published };
+    expect(await migrate(database, [reworded], log)).toBe(0);
+    expect(await migrate(await schema("reworded_fresh"), [reworded], log)).toBe(1);
+    expect(await migrate(await schema("reworded_fresh"), [released], log)).toBe(0);
+    const edited = { ...reworded, sql: reworded.sql.replace("integer", "bigint") };
+    await expect(migrate(database, [edited], log)).rejects.toMatchObject({ code: "DATABASE_INCOMPATIBLE" });
+  });
+
+  it("rejects migrations that are not numbered consecutively from one", async () => {
     const database = await schema("disorder");
     await expect(migrate(database, MIGRATIONS.slice(1), log)).rejects.toThrow("migration 1 has version 2");
   });

@@ -1,4 +1,4 @@
-// Migrations: numbered, applied once and in order, and a database that does not fit the code is refused.
+// Migrations: numbered, applied once and in order; a database that does not match the code is rejected.
 import { createHash } from "node:crypto";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
@@ -7,26 +7,35 @@ import type { Database } from "./database.ts";
 import { runWithLockTimeout } from "./lock-timeout.ts";
 import type { Session } from "./session.ts";
 
-export type Migration = { readonly version: number; readonly name: string; readonly sql: string };
+export type Migration = {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  /**
+   * Set when comments changed after release: databases hold `checksum`, the sha256 of the released text. It stays
+   * valid as long as the text without comment lines has the sha256 `statements`.
+   */
+  readonly published?: { readonly checksum: string; readonly statements: string };
+};
 
-type Applied = { version: number; name: string; checksum: string };
+type AppliedMigration = { version: number; name: string; checksum: string };
 
-// Another process may be migrating a large database; whoever waits longer than this should be looked at.
+// Another process may be migrating a large database; a longer wait needs an operator.
 const WAIT_MS_MAX = 600_000;
 // Building an index over many million rows.
 const STATEMENT_MS_MAX = 3_600_000;
-// About ten minutes beside a backup; a process that is started again then goes on waiting.
+// About ten minutes beside a backup; a supervisor that restarts the process then continues the wait.
 const ATTEMPTS_MAX = 120;
 
-/** Brings the schema to the newest version and tells how many migrations that took. */
+/** Migrates the schema to the newest version and returns the number of migrations applied. */
 export async function migrate(
   database: Database,
   migrations: readonly Migration[],
   log: Log,
 ): Promise<number> {
-  refuseDisorder(migrations);
-  // Mostly there is nothing to do, and then nobody needs the lock.
-  if (pending(await readApplied(database), migrations).length === 0) return 0;
+  assertConsecutive(migrations);
+  // Usually nothing is pending, and then the lock is not needed.
+  if (findPending(await readApplied(database), migrations).length === 0) return 0;
 
   const lock = await acquireLock(database, "migrate", { waitMs: WAIT_MS_MAX });
   if (!lock) {
@@ -40,9 +49,17 @@ export async function migrate(
            applied_at timestamptz NOT NULL DEFAULT now())`,
       ),
     );
-    const todo = pending(await readApplied(database), migrations);
+    const todo = findPending(await readApplied(database), migrations);
     for (const migration of todo) {
-      log.info({ version: migration.version, migration: migration.name }, "Migrating the database");
+      log.info(
+        {
+          component: "database",
+          event: "migrating",
+          version: migration.version,
+          migration: migration.name,
+        },
+        "Migrating the database",
+      );
       await runWithLockTimeout(lock, (session) => apply(session, migration), {
         statementTimeoutMs: STATEMENT_MS_MAX,
         attemptsMax: ATTEMPTS_MAX,
@@ -54,28 +71,32 @@ export async function migrate(
   }
 }
 
-async function apply(session: Session, { version, name, sql }: Migration): Promise<void> {
+async function apply(session: Session, migration: Migration): Promise<void> {
+  const { version, name, sql } = migration;
   await session.query(sql);
   await session.query({
     text: "INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)",
-    values: [version, name, checksumOf(sql)],
+    values: [version, name, checksumOf(migration)],
   });
 }
 
-async function readApplied(database: Database): Promise<Applied[]> {
+async function readApplied(database: Database): Promise<AppliedMigration[]> {
   const table = {
     text: "SELECT to_regclass($1) IS NOT NULL AS exists",
     values: [`${database.schema}.migrations`],
   };
   const { rows } = await database.query<{ exists: boolean }>(table);
   if (rows[0]?.exists !== true) return [];
-  const applied = await database.query<Applied>(
+  const applied = await database.query<AppliedMigration>(
     "SELECT version, name, checksum FROM migrations ORDER BY version",
   );
   return applied.rows;
 }
 
-function pending(applied: readonly Applied[], migrations: readonly Migration[]): readonly Migration[] {
+function findPending(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+): readonly Migration[] {
   for (const { version, name, checksum } of applied) {
     const known = migrations[version - 1];
     if (!known) {
@@ -84,7 +105,7 @@ function pending(applied: readonly Applied[], migrations: readonly Migration[]):
         `The database has migration ${version} (${name}), which this version of Sextant does not know; run the newer version, or use another DATABASE_SCHEMA.`,
       );
     }
-    if (checksumOf(known.sql) !== checksum) {
+    if (checksumOf(known) !== checksum) {
       throw new Fault(
         "DATABASE_INCOMPATIBLE",
         `Migration ${version} (${known.name}) is not the one this database was made with; run the version that made it, or use another DATABASE_SCHEMA.`,
@@ -94,12 +115,28 @@ function pending(applied: readonly Applied[], migrations: readonly Migration[]):
   return migrations.slice(applied.length);
 }
 
-function refuseDisorder(migrations: readonly Migration[]): void {
+function assertConsecutive(migrations: readonly Migration[]): void {
   const wrong = migrations.findIndex(({ version }, index) => version !== index + 1);
   if (wrong >= 0) throw new RangeError(`migration ${wrong + 1} has version ${migrations[wrong]?.version}`);
 }
 
-// Line ends depend on how the code was checked out, and mean nothing to the database.
-function checksumOf(sql: string): string {
-  return createHash("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
+/** The checksum that a database records for a migration. */
+export function checksumOf({ sql, published }: Migration): string {
+  // Line ends depend on the checkout and mean nothing to the database.
+  const text = sql.replaceAll("\r\n", "\n");
+  return published && sha256(withoutComments(text)) === published.statements
+    ? published.checksum
+    : sha256(text);
+}
+
+/** Drops whole comment lines only: a `--` behind a statement could be part of a string. */
+function withoutComments(text: string): string {
+  return text
+    .split("\n")
+    .filter((line) => !/^\s*--/.test(line))
+    .join("\n");
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

@@ -1,4 +1,4 @@
-// Opening a database that is not there, not ours, or not fit: one sentence each, and never the password.
+// Errors of opening a database: one clear sentence each, and never the password.
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -45,9 +45,9 @@ async function listening(
   return { server: tcp, port: typeof address === "object" && address ? address.port : 0 };
 }
 
-describe("opening a database", () => {
+describe("openDatabase", () => {
   it.each(["mysql://me@host/db", "not a url", `postgres://me:${PASSWORD}@[::bad/db`])(
-    "refuses the URL %j by the form it must have",
+    "rejects the URL %j and shows the expected form",
     async (text) => {
       const fault = await failureOf(url(text));
       expect(fault.code).toBe("CONFIG_INVALID");
@@ -56,38 +56,38 @@ describe("opening a database", () => {
   );
 
   it.each(["Sextant", "", "1st", "a-b", 'a"; DROP SCHEMA public; --', "x".repeat(49), "pg_mine"])(
-    "refuses the schema name %j",
+    "rejects the schema name %j",
     async (schema) => {
       expect((await failureOf(server.connection, schema)).code).toBe("CONFIG_INVALID");
     },
   );
 
-  it("says where nobody answers", async () => {
+  it("reports a server that does not respond", async () => {
     const { server: tcp, port } = await listening((close) => close());
     await new Promise((resolve) => tcp.close(resolve));
     const fault = await failureOf(url(`postgres://me:${PASSWORD}@127.0.0.1:${port}/mine`));
     expect(fault.code).toBe("DATABASE_UNREACHABLE");
     expect(fault.message).toBe(
-      `PostgreSQL does not answer at 127.0.0.1:${port}; start it, or correct DATABASE_URL.`,
+      `PostgreSQL does not respond at 127.0.0.1:${port}; start it, or correct DATABASE_URL.`,
     );
     const socket = await failureOf({ host: "/nonexistent/folder", user: "me", database: "mine" });
-    expect(socket.message).toContain("does not answer at /nonexistent/folder");
+    expect(socket.message).toContain("does not respond at /nonexistent/folder");
   });
 
-  it("says when whoever answers hangs up", async () => {
+  it("reports a server that closes the connection", async () => {
     const { server: tcp, port } = await listening((close) => close());
     const fault = await failureOf(url(`postgres://me:${PASSWORD}@127.0.0.1:${port}/mine`));
     expect(fault).toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
     await new Promise((resolve) => tcp.close(resolve));
   });
 
-  it("says when the host name is unknown", async () => {
+  it("reports an unknown host name", async () => {
     const fault = await failureOf(url(`postgres://me:${PASSWORD}@no-such-host.invalid:5432/mine`));
     expect(fault.code).toBe("DATABASE_UNREACHABLE");
-    expect(fault.message).toMatch(/host name in no-such-host.invalid:5432 (is unknown|can not be looked up)/);
+    expect(fault.message).toMatch(/host name in no-such-host.invalid:5432 (is unknown|cannot be resolved)/);
   });
 
-  it("says which database does not exist", async () => {
+  it("reports a database that does not exist", async () => {
     const connection =
       "url" in server.connection
         ? url(server.connection.url.reveal().replace(server.name, "missing_database"))
@@ -97,7 +97,7 @@ describe("opening a database", () => {
     expect(fault.message).toMatch(/^The database "missing_database" does not exist on .*; create it/);
   });
 
-  it("says so when the password is wrong or missing, when the encoding is not UTF-8, and when it may not create", async () => {
+  it("reports a wrong or missing password, an encoding other than UTF-8, and missing privileges", async () => {
     const folder = await createTestFolder();
     const embedded = await startEmbeddedPostgres({ folder, log, durability: "none" });
     try {
@@ -120,21 +120,21 @@ describe("opening a database", () => {
       for (const credentials of ["locked:wrong", "locked"]) {
         const fault = await failureOf(url(`postgres://${credentials}@/sextant${at}`));
         expect(fault.code).toBe("DATABASE_UNREACHABLE");
-        expect(fault.message).toContain('refuses the user "locked" or its password');
+        expect(fault.message).toContain('rejects the user "locked" or its password');
       }
       const latin = await failureOf({ host, user, database: "latin" });
       expect(latin.code).toBe("DATABASE_INCOMPATIBLE");
       expect(latin.message).toContain("LATIN1");
 
-      const powerless = await failureOf(url(`postgres://locked:${PASSWORD}@/sextant${at}`));
-      expect(powerless.code).toBe("DATABASE_INCOMPATIBLE");
-      expect(powerless.message).toContain('may not create the schema "sextant"');
+      const unprivileged = await failureOf(url(`postgres://locked:${PASSWORD}@/sextant${at}`));
+      expect(unprivileged.code).toBe("DATABASE_INCOMPATIBLE");
+      expect(unprivileged.message).toContain('may not create the schema "sextant"');
     } finally {
       await embedded.stop();
     }
   });
 
-  it("makes the schema once when many processes open it at the same moment", async () => {
+  it("creates the schema once when many processes open it at once", async () => {
     const options = {
       connection: server.connection,
       schema: "at_once",

@@ -1,4 +1,4 @@
-// Records that people write: whole or not at all, told when they are there, and never mistaken for a defect.
+// Records that clients write: atomic, announced after commit, with a clear error before the index exists.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { createLog } from "../../lib/log.ts";
@@ -23,55 +23,55 @@ afterAll(() => drop());
 const version = (resource: string) =>
   sql`insert into write_versions (resource, signer, version) values (${resource}, '0x', 1)`;
 
-const CHANGE: WriteScope = { client: "192.0.2.1", tables: ["intent_metadata"] };
+const SCOPE: WriteScope = { client: "192.0.2.1", tables: ["intent_metadata"] };
 
-describe("a change", () => {
-  it("is told to us and to whoever listens, once it is there", async () => {
+describe("openRecordStore", () => {
+  it("notifies its own process and all listeners after commit", async () => {
     const stop = new AbortController();
-    let heard = 0;
-    const named: unknown[] = [];
+    let notifications = 0;
+    const notified: unknown[] = [];
     const watching = watchChanges(database, {
       onChange: (tables) => {
-        heard += 1;
-        named.push(tables);
+        notifications += 1;
+        notified.push(tables);
       },
       onDisconnect: () => undefined,
       log,
       signal: stop.signal,
     });
-    await expect.poll(() => heard).toBe(1);
-    let seen: unknown[] = [];
+    await expect.poll(() => notifications).toBe(1);
+    let changed: unknown[] = [];
     const store = openRecordStore(database, {
       onChange: (tables) => {
-        seen = [...seen, ...tables];
+        changed = [...changed, ...tables];
       },
     });
-    await store.write(CHANGE, (rows) => rows.run(version("a")));
-    expect(seen).toEqual(["intent_metadata"]);
-    await expect.poll(() => heard).toBe(2);
-    expect(named).toEqual([null, ["intent_metadata"]]);
-    const failing = store.write(CHANGE, async (rows) => {
+    await store.write(SCOPE, (rows) => rows.run(version("a")));
+    expect(changed).toEqual(["intent_metadata"]);
+    await expect.poll(() => notifications).toBe(2);
+    expect(notified).toEqual([null, ["intent_metadata"]]);
+    const failing = store.write(SCOPE, async (rows) => {
       await rows.run(version("b"));
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
-    expect(seen).toEqual(["intent_metadata"]);
-    await store.write({ ...CHANGE, tables: [] }, (rows) => rows.charge(1));
-    expect(seen).toEqual(["intent_metadata"]);
+    expect(changed).toEqual(["intent_metadata"]);
+    await store.write({ ...SCOPE, tables: [] }, (rows) => rows.charge(1));
+    expect(changed).toEqual(["intent_metadata"]);
     expect(await store.run(sql`select resource from write_versions`)).toEqual([{ resource: "a" }]);
     stop.abort();
     await watching;
-    expect(heard).toBe(2);
+    expect(notifications).toBe(2);
   });
 
-  it("that needs the index says so while there is none", async () => {
+  it("reports that nothing is indexed yet", async () => {
     const store = openRecordStore(database);
     await expect(store.run(sql`select 1 from intents`)).rejects.toMatchObject({ code: "INDEX_EMPTY" });
   });
 });
 
-describe("listening for changes", () => {
-  it("ends also when it is told to before it has begun", async () => {
+describe("watchChanges", () => {
+  it("ends when aborted before it connects", async () => {
     const stop = new AbortController();
     const options = { onChange: () => undefined, onDisconnect: () => undefined, log, signal: stop.signal };
     const watching = watchChanges(database, options);
@@ -80,10 +80,10 @@ describe("listening for changes", () => {
   });
 });
 
-describe("a reader of another deployment", () => {
+describe("assertSameDeployment", () => {
   const contracts = { B: `0x${"02".repeat(20)}`, A: `0x${"01".repeat(20)}` };
 
-  it("is refused as soon as the schema belongs to one", async () => {
+  it("rejects another deployment once the schema is claimed", async () => {
     const ours = { chainId: 31_337, startBlock: 1, contracts };
     await assertSameDeployment(database, { ...ours, chainId: 1 });
     await claimSchema(database, ours);

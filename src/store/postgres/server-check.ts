@@ -1,14 +1,14 @@
-// Before anything is stored: is this server fit for us, and is there a schema to store it in.
+// Checks before first use: server version, encoding, and the schema.
 import { Fault } from "../../lib/fault.ts";
-import { type DatabaseTarget, sqlState } from "./errors.ts";
-import type { Session } from "./session.ts";
+import { type DatabaseTarget, SQLSTATE, sqlState } from "./errors.ts";
+import type { QueryRunner } from "./session.ts";
 
-type Checked = { readonly schema: string; readonly target: DatabaseTarget; readonly query: Session["query"] };
+type CheckedDatabase = QueryRunner & { readonly schema: string; readonly target: DatabaseTarget };
 
-// The oldest version PostgreSQL itself still supports, and the oldest we test the statements against.
+// The oldest version that PostgreSQL supports, and that we test against.
 const SERVER_VERSION_MIN = 140_000;
 
-export async function assertSupportedServer(database: Checked): Promise<void> {
+export async function assertSupportedServer(database: CheckedDatabase): Promise<void> {
   const { rows } = await database.query<{ number: string; version: string; encoding: string }>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
             current_setting('server_encoding') AS encoding`,
@@ -28,9 +28,9 @@ export async function assertSupportedServer(database: Checked): Promise<void> {
   }
 }
 
-export async function ensureSchema(database: Checked): Promise<void> {
+export async function ensureSchema(database: CheckedDatabase): Promise<void> {
   const { schema, target } = database;
-  // Asked first: a user who may not create schemas may well use one that was made for them.
+  // Checked first: a user without the right to create schemas may still use an existing one.
   const { rows } = await database.query({
     text: "SELECT 1 FROM pg_namespace WHERE nspname = $1",
     values: [schema],
@@ -39,9 +39,9 @@ export async function ensureSchema(database: Checked): Promise<void> {
   try {
     await database.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   } catch (error) {
-    // Two processes made it at the same moment: IF NOT EXISTS looks before it leaps, and the other one leapt.
-    if (sqlState(error) === "23505" || sqlState(error) === "42P06") return;
-    if (sqlState(error) !== "42501") throw error;
+    // IF NOT EXISTS is not atomic: another process created the schema at the same moment.
+    if (sqlState(error) === SQLSTATE.uniqueViolation || sqlState(error) === SQLSTATE.duplicateSchema) return;
+    if (sqlState(error) !== SQLSTATE.insufficientPrivilege) throw error;
     throw new Fault(
       "DATABASE_INCOMPATIBLE",
       `The user "${target.user}" may not create the schema "${schema}" in the database "${target.database}"; create it for them, or grant CREATE.`,

@@ -1,4 +1,4 @@
-// One connection in use: statements one after another, and transactions that end in COMMIT or leave no trace.
+// Statements and transactions on one connection.
 import type { ClientBase, QueryResult } from "pg";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -17,7 +17,7 @@ export type StatementValue =
   | Date
   | readonly StatementValue[];
 
-/** With a name it is prepared once per connection; the same name must always carry the same text. */
+/** A named statement is prepared once per connection; a name must always have the same text. */
 export type SqlStatement = {
   readonly name?: string;
   readonly text: string;
@@ -36,9 +36,12 @@ export type Session = {
   query<R extends object = Record<string, unknown>>(
     statement: string | SqlStatement,
   ): Promise<StatementResult<R>>;
-  /** All of these steps in order, without waiting for the server in between; nothing of what they return is read. */
+  /** Executes all steps in order, without waiting for the server in between; rows that they return are dropped. */
   sendPipeline(steps: readonly PipelineStep[]): Promise<void>;
 };
+
+/** What most readers need of a session or a database. */
+export type QueryRunner = Pick<Session, "query">;
 
 export type TransactionOptions = {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
@@ -46,160 +49,165 @@ export type TransactionOptions = {
   readonly statementTimeoutMs?: number;
 };
 
-// What one transaction may have waiting on its connection; a loop that forgets to await would pass it soon.
+/** `target` is named in errors. */
+export type StatementLimits = { readonly target: DatabaseTarget; readonly statementTimeoutMs: number };
+
+// Statements that may wait in one transaction; a loop that forgets to await exceeds it soon.
 const WAITING_MAX = 10_000;
-// The server ends a statement by its own clock first; this is for a server that no longer answers at all.
-const ANSWER_MARGIN_MS = 5_000;
-// What a timer can count to.
+// The server times out first; this is for a server that no longer responds at all.
+const RESPONSE_MARGIN_MS = 5_000;
+// The maximum of a Node timer.
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-// Told by what the connection itself threw, never by an error that came out of the work done on it.
-const broken = new WeakSet<ClientBase>();
+// Connections that failed themselves, as opposed to errors thrown by the work on them.
+const brokenClients = new WeakSet<ClientBase>();
 
-/** Runs one statement on a connection; the connection must not be used by anyone else meanwhile. */
+/** Runs one statement on a connection, which must not be used concurrently. */
 export async function runStatement<R extends object>(
   client: ClientBase,
   statement: string | SqlStatement,
-  options: { place: DatabaseTarget; statementTimeoutMs: number },
+  limits: StatementLimits,
 ): Promise<StatementResult<R>> {
-  const { rows, rowCount } = await send<R>(client, statement, options);
+  const { rows, rowCount } = await send<R>(client, statement, limits);
   return { rows, count: rowCount ?? 0 };
 }
 
 /**
- * What `use` makes of the rows of a statement, on a pipelined connection that others may use meanwhile.
+ * Runs a statement on a pipelined connection, which may be used concurrently, and resolves with the result of `use`.
  *
- * It is called as soon as the last row is there. Rows that a promise carries outlive the garbage collector's young
- * generation: to look after them cost as much as to read them.
+ * `use` runs as soon as the last row has arrived. Rows passed through a promise would survive the garbage collector's
+ * young generation, and collecting them would cost as much as reading them.
  */
 export function queryRawRows<T>(
   client: ClientBase,
   statement: PreparedStatement,
-  use: (answered: ResultRows) => T,
-  options: { place: DatabaseTarget; statementTimeoutMs: number },
+  use: (result: ResultRows) => T,
+  limits: StatementLimits,
 ): Promise<T> {
-  const timeoutMs = answerMsMax(options.statementTimeoutMs, 1);
+  const timeoutMs = responseMsMax(limits.statementTimeoutMs, 1);
   return new Promise((resolve, reject) => {
-    const query = new RawRowQuery(statement, timeoutMs, (error, answered) => {
-      if (error) return reject(failureOn(client, error, options.place));
+    const query = new RawRowQuery(statement, timeoutMs, (error, result) => {
+      if (error) return reject(recordFailure(client, error, limits.target));
       try {
-        resolve(use(answered));
-      } catch (refusal) {
-        reject(refusal);
+        resolve(use(result));
+      } catch (failure) {
+        reject(failure);
       }
     });
     client.query(query);
   });
 }
 
-/** The connection may be used again afterwards unless `mustDiscard` says otherwise. */
+/** The connection can be reused afterwards unless mustDiscardConnection says otherwise. */
 export async function runTransaction<T>(
   client: ClientBase,
   work: (session: Session) => Promise<T>,
-  options: TransactionOptions & { place: DatabaseTarget; statementTimeoutMs: number },
+  options: TransactionOptions & StatementLimits,
 ): Promise<T> {
-  const { place, isolation = "read committed", access = "read write", statementTimeoutMs } = options;
-  // One at a time and in order: work that runs several statements at once still works, and COMMIT comes last.
-  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
-  let open = true;
-  const inTurn = async <R>(task: () => Promise<R>): Promise<R> => {
-    if (!open) throw new Error("the transaction of this session has ended");
-    return await turn.run(task);
+  const { target, isolation = "read committed", access = "read write", statementTimeoutMs } = options;
+  const limits = { target, statementTimeoutMs };
+  // One at a time and in order, even if the work starts several statements at once; COMMIT comes last.
+  const queue = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  let isOpen = true;
+  const inOrder = async <R>(task: () => Promise<R>): Promise<R> => {
+    if (!isOpen) throw new Error("the transaction of this session has ended");
+    return await queue.run(task);
   };
   const session: Session = {
-    query: (statement) => inTurn(() => runStatement(client, statement, { place, statementTimeoutMs })),
-    sendPipeline: (steps) => inTurn(() => sendSteps(client, steps, { place, statementTimeoutMs })),
+    query: (statement) => inOrder(() => runStatement(client, statement, limits)),
+    sendPipeline: (steps) => inOrder(() => sendSteps(client, steps, limits)),
   };
 
   await runStatement(
     client,
     `BEGIN ISOLATION LEVEL ${isolation} ${access}; SET LOCAL statement_timeout TO ${statementTimeoutMs}`,
-    options,
+    limits,
   );
   try {
     const result = await work(session);
-    const { command } = await inTurn(() => send(client, "COMMIT", options));
-    // A transaction in which a statement failed answers COMMIT with ROLLBACK, and no error.
+    const { command } = await inOrder(() => send(client, "COMMIT", limits));
+    // After a failed statement the server responds to COMMIT with ROLLBACK, and no error.
     if (command !== "COMMIT") {
       throw new Fault(
         "INTERNAL",
-        "The transaction was rolled back, because an error inside it was not passed on.",
+        "The transaction was rolled back, because an error inside it was not rethrown.",
       );
     }
     return result;
   } catch (error) {
-    // Should this fail too, the first error is the one to tell, and the connection is discarded: see mustDiscard.
-    if (!broken.has(client)) await inTurn(() => send(client, "ROLLBACK", options)).catch(() => undefined);
+    // If this fails too, the first error is reported, and the connection is discarded: see mustDiscardConnection.
+    if (!brokenClients.has(client))
+      await inOrder(() => send(client, "ROLLBACK", limits)).catch(() => undefined);
     throw error;
   } finally {
-    open = false;
+    isOpen = false;
   }
 }
 
-/** A transaction that is known beforehand: sent with its COMMIT in one go, which the server passes over after a failure. */
+/** A transaction whose steps are known in advance, sent at once with its COMMIT, which the server skips after an error. */
 export async function commitPipeline(
   client: ClientBase,
   steps: readonly PipelineStep[],
-  options: { place: DatabaseTarget; statementTimeoutMs: number },
+  limits: StatementLimits,
 ): Promise<void> {
   const begin = [
     { text: "BEGIN ISOLATION LEVEL read committed read write" },
-    { text: `SET LOCAL statement_timeout TO ${options.statementTimeoutMs}` },
+    { text: `SET LOCAL statement_timeout TO ${limits.statementTimeoutMs}` },
   ];
   try {
-    await sendSteps(client, [...begin, ...steps, { text: "COMMIT" }], options);
+    await sendSteps(client, [...begin, ...steps, { text: "COMMIT" }], limits);
   } catch (error) {
-    if (!broken.has(client)) await send(client, "ROLLBACK", options).catch(() => undefined);
+    if (!brokenClients.has(client)) await send(client, "ROLLBACK", limits).catch(() => undefined);
     throw error;
   }
 }
 
 /** After a failure: whether the connection is broken or still inside a transaction. */
 export function mustDiscardConnection(client: ClientBase): boolean {
-  return broken.has(client) || client.getTransactionStatus() !== "I";
+  return brokenClients.has(client) || client.getTransactionStatus() !== "I";
 }
 
 async function sendSteps(
   client: ClientBase,
   steps: readonly PipelineStep[],
-  options: { place: DatabaseTarget; statementTimeoutMs: number },
+  limits: StatementLimits,
 ): Promise<void> {
   if (steps.length === 0) return;
   try {
-    await runPipeline(client, steps, answerMsMax(options.statementTimeoutMs, steps.length));
+    await runPipeline(client, steps, responseMsMax(limits.statementTimeoutMs, steps.length));
   } catch (error) {
-    throw failureOn(client, error, options.place);
+    throw recordFailure(client, error, limits.target);
   }
 }
 
 async function send<R extends object>(
   client: ClientBase,
   statement: string | SqlStatement,
-  options: { place: DatabaseTarget; statementTimeoutMs: number },
+  limits: StatementLimits,
 ): Promise<QueryResult<R>> {
   const { name, text, values } = typeof statement === "string" ? { text: statement } : statement;
   const config = {
     text,
     ...(name === undefined ? {} : { name }),
     ...(values === undefined ? {} : { values: [...values] }),
-    query_timeout: answerMsMax(options.statementTimeoutMs, 1),
+    query_timeout: responseMsMax(limits.statementTimeoutMs, 1),
   };
   try {
     const result: QueryResult<R> | QueryResult<R>[] = await client.query<R>(config);
-    // Several statements in one text give several results; the last one is the answer.
+    // Several statements in one text have several results; the last one counts.
     return Array.isArray(result) ? (result.at(-1) ?? result[0]) : result;
   } catch (error) {
-    throw failureOn(client, error, options.place);
+    throw recordFailure(client, error, limits.target);
   }
 }
 
-function failureOn(client: ClientBase, error: unknown, place: DatabaseTarget): unknown {
-  if (isConnectionBroken(error)) broken.add(client);
-  return toDatabaseFault(error, place);
+function recordFailure(client: ClientBase, error: unknown, target: DatabaseTarget): unknown {
+  if (isConnectionBroken(error)) brokenClients.add(client);
+  return toDatabaseFault(error, target);
 }
 
-function answerMsMax(statementTimeoutMs: number, statements: number): number {
+function responseMsMax(statementTimeoutMs: number, statements: number): number {
   return statementTimeoutMs === 0
     ? 0
-    : Math.min(statementTimeoutMs * statements + ANSWER_MARGIN_MS, TIMER_MS_MAX);
+    : Math.min(statementTimeoutMs * statements + RESPONSE_MARGIN_MS, TIMER_MS_MAX);
 }

@@ -1,4 +1,4 @@
-// Bytes per client and day, and bytes altogether: exact however many processes write at once.
+// Bytes per client and day, and in total: exact with any number of concurrent processes.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -10,20 +10,20 @@ import { sql } from "../../schema/sql.ts";
 import type { Database } from "./database.ts";
 import { openRecordStore } from "./record-store.ts";
 
-let place: EmptyIndex;
-// Pools of their own, as two processes have.
+let index: EmptyIndex;
+// Separate pools, as two processes have.
 let processes: readonly Database[];
 
 beforeAll(async () => {
-  place = await openEmptyIndex();
-  processes = [await openTestConnection(place.connection), await openTestConnection(place.connection)];
+  index = await openEmptyIndex();
+  processes = [await openTestConnection(index.connection), await openTestConnection(index.connection)];
 });
 afterAll(async () => {
   for (const database of processes ?? []) await database.close();
-  await place?.drop();
+  await index?.drop();
 });
 beforeEach(async () => {
-  await place.database.query("delete from documents; delete from client_writes");
+  await index.database.query("delete from documents; delete from client_writes");
 });
 
 type Write = {
@@ -48,7 +48,7 @@ async function write({ client, bytes, process, fails }: Write): Promise<string> 
       await changing.run(
         sql`insert into documents (kind, hash, text, size_bytes, stored_bytes) values ('catalog', ${hash}, '', 0, ${bytes})`,
       );
-      if (fails) throw new Error("changed its mind");
+      if (fails) throw new Error("failed on purpose");
     });
     return "stored";
   } catch (error) {
@@ -57,11 +57,11 @@ async function write({ client, bytes, process, fails }: Write): Promise<string> 
 }
 
 const number = async (text: string): Promise<number> => {
-  const { rows } = await place.database.query<{ value: string }>(text);
+  const { rows } = await index.database.query<{ value: string }>(text);
   return Number(rows[0]?.value);
 };
 
-/** What the built-in schemas count as: they are there before anybody writes. */
+/** The size of the built-in schemas, which exist before any write. */
 const builtIn = () => number("select sum(stored_bytes) as value from attestation_schemas");
 
 const writes = fc.array(
@@ -74,7 +74,7 @@ const writes = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-// Chance alone leaves one of the outcomes out now and then.
+// Random runs miss an outcome now and then.
 const full = { bytes: 3_000, process: 0, fails: false };
 const EXAMPLES: [Write[]][] = [
   [[{ ...full, client: "a", fails: true }]],
@@ -87,19 +87,19 @@ const EXAMPLES: [Write[]][] = [
   [["a", "b", "c", "d"].map((client, process) => ({ ...full, client, process }))],
 ];
 
-describe("bytes that are stored", () => {
-  it("are counted exactly, and never pass a limit, when two processes write at once", async () => {
+describe("stored bytes", () => {
+  it("are counted exactly and never exceed a limit when two processes write at once", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(writes, async (all) => {
-        await place.database.query("delete from documents; delete from client_writes");
+        await index.database.query("delete from documents; delete from client_writes");
         const outcomes = await Promise.all(all.map(write));
         for (const outcome of outcomes) seen.add(outcome);
         const accepted = all.filter((_, index) => outcomes[index] === "stored");
         const total = accepted.reduce((sum, { bytes }) => sum + bytes, 0);
         expect(await number("select bytes as value from stored_total")).toBe(total + (await builtIn()));
         expect(total + (await builtIn())).toBeLessThanOrEqual(LIMITS.totalBytesMax);
-        const { rows } = await place.database.query<{ client: string; bytes: string }>(
+        const { rows } = await index.database.query<{ client: string; bytes: string }>(
           "select client, bytes from client_writes order by client",
         );
         const sums = new Map<string, number>();
@@ -107,7 +107,7 @@ describe("bytes that are stored", () => {
         const expected = [...sums].sort().map(([client, bytes]) => ({ client, bytes: String(bytes) }));
         expect(rows).toEqual(expected);
         for (const bytes of sums.values()) expect(bytes).toBeLessThanOrEqual(LIMITS.clientBytesPerDayMax);
-        // Nothing is turned away for want of room that was there.
+        // No write is rejected while there is room.
         expect(outcomes.filter((outcome, index) => outcome === "failed" && !all[index]?.fails)).toEqual([]);
       }),
       { numRuns: 15, examples: EXAMPLES },
@@ -115,27 +115,27 @@ describe("bytes that are stored", () => {
     expect(seen).toEqual(new Set(["stored", "failed", "RATE_LIMITED", "STORAGE_FULL"]));
   });
 
-  it("count until they are deleted, by whatever hand", async () => {
+  it("count until they are deleted, also manually", async () => {
     const before = await number("select bytes as value from stored_total");
     expect(await write({ client: "a", bytes: 3_000, process: 0, fails: false })).toBe("stored");
-    await place.database.query("update documents set stored_bytes = 2000");
+    await index.database.query("update documents set stored_bytes = 2000");
     expect(await number("select bytes as value from stored_total")).toBe(before + 2_000);
-    await place.database.query("update documents set updated_at = now(), referred_at = now()");
+    await index.database.query("update documents set updated_at = now(), referred_at = now()");
     expect(await number("select bytes as value from stored_total")).toBe(before + 2_000);
-    await place.database.query("delete from documents");
+    await index.database.query("delete from documents");
     expect(await number("select bytes as value from stored_total")).toBe(before);
-    await place.database.query(
+    await index.database.query(
       "insert into documents (kind, hash, text, size_bytes, stored_bytes) select 'catalog', n::text, '', 0, 1000 from generate_series(1, 3) n",
     );
     expect(await number("select bytes as value from stored_total")).toBe(before + 3_000);
-    await place.database.query("truncate documents");
+    await index.database.query("truncate documents");
     expect(await number("select bytes as value from stored_total")).toBe(before);
   });
 
-  it("count where the session has another search path, as a restore has", async () => {
-    const client = await place.database.connect("restore");
+  it("count in a session with another search path, such as a restore", async () => {
+    const client = await index.database.connect("restore");
     try {
-      const { schema } = place.database;
+      const { schema } = index.database;
       const total = async () =>
         (await client.query(`select bytes from ${schema}.stored_total`)).rows[0].bytes;
       const before = BigInt(await total());
@@ -149,10 +149,10 @@ describe("bytes that are stored", () => {
     }
   });
 
-  it("of another day are another day's", async () => {
+  it("count separately per day", async () => {
     const large = { client: "a", bytes: 5_000, process: 0, fails: false };
     expect([await write(large), await write({ ...large, bytes: 1 })]).toEqual(["stored", "RATE_LIMITED"]);
-    await place.database.query("update client_writes set day = day - 1; delete from documents");
+    await index.database.query("update client_writes set day = day - 1; delete from documents");
     expect(await write(large)).toBe("stored");
   });
 });

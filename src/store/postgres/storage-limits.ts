@@ -1,27 +1,25 @@
-// How much people may store: bytes per client and day, and bytes altogether, both exact across processes.
+// Storage limits: bytes per client and day, and bytes in total, both exact across processes.
 import { Fault } from "../../lib/fault.ts";
-import type { Session } from "./session.ts";
+import type { QueryRunner } from "./session.ts";
 
 export type StorageLimits = {
-  /** Bytes that one client may write in a day of UTC; 0 is no limit. */
+  /** Bytes that one client may write per day (UTC); 0 is no limit. */
   readonly clientBytesPerDayMax: number;
-  /** Bytes that all records may take up; 0 is no limit. */
+  /** Bytes of all records; 0 is no limit. */
   readonly totalBytesMax: number;
 };
 
 export const NO_STORAGE_LIMITS: StorageLimits = { clientBytesPerDayMax: 0, totalBytesMax: 0 };
 
-type Queries = Pick<Session, "query">;
-
-/** Must come first in every transaction that writes or deletes records: they wait here, and nowhere else. */
-export async function lockStoredTotal(session: Queries): Promise<bigint> {
+/** Must come first in every transaction that writes or deletes records, so that they wait here and cannot deadlock. */
+export async function lockStoredTotal(session: QueryRunner): Promise<bigint> {
   const { rows } = await session.query<{ bytes: string }>("select bytes from stored_total for update");
   return BigInt(rows[0]?.bytes ?? 0);
 }
 
-/** Counts bytes for a client, in a transaction that has locked the total and is about to store them. */
+/** Counts bytes for a client, in a transaction that has locked the total and stores them next. */
 export async function chargeClientBytes(
-  session: Queries,
+  session: QueryRunner,
   { client, bytes, total }: { readonly client: string; readonly bytes: number; readonly total: bigint },
   limits: StorageLimits,
 ): Promise<void> {
@@ -45,8 +43,8 @@ export async function chargeClientBytes(
   });
 }
 
-// By the database's clock, as the day is: several processes agree on it.
-async function secondsUntilTomorrow(session: Queries): Promise<number> {
+// By the database's clock, so that all processes agree on the day.
+async function secondsUntilTomorrow(session: QueryRunner): Promise<number> {
   const { rows } = await session.query<{ seconds: number }>(
     `select ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'
        - (now() at time zone 'UTC')))::int as seconds`,

@@ -1,4 +1,4 @@
-// How column values arrive: exactly, as text where JavaScript has no exact type for them.
+// Exact column values: text where JavaScript has no exact type for them.
 import { type CustomTypesConfig, types } from "pg";
 
 const TEXT_ARRAY: number = 1009;
@@ -7,19 +7,19 @@ const DATE_ARRAY = 1182;
 const NUMERIC_ARRAY = 1231;
 
 export const parseAsText = (value: string): string => value;
-const asTextArray = types.getTypeParser(TEXT_ARRAY, "text");
+const parseTextArray = types.getTypeParser(TEXT_ARRAY, "text");
 
-// The driver leaves text, int8 and numeric as they are too, only not without looking. But it reads arrays of numeric as
-// floats, and dates without a zone as midnight in this machine's zone: both would change values quietly.
+// The driver reads arrays of numeric as floats, and dates without a zone as midnight in this machine's zone: both
+// silently change values. It returns text, int8 and numeric unchanged too; parseAsText lets RawRowQuery skip them.
 const EXACT: ReadonlyMap<number, (value: string) => unknown> = new Map([
   [types.builtins.TEXT, parseAsText],
   [types.builtins.INT8, parseAsText],
   [types.builtins.NUMERIC, parseAsText],
   [types.builtins.DATE, parseAsText],
   [types.builtins.TIMESTAMP, parseAsText],
-  [DATE_ARRAY, asTextArray],
-  [TIMESTAMP_ARRAY, asTextArray],
-  [NUMERIC_ARRAY, asTextArray],
+  [DATE_ARRAY, parseTextArray],
+  [TIMESTAMP_ARRAY, parseTextArray],
+  [NUMERIC_ARRAY, parseTextArray],
 ]);
 
 export const typeParsers: CustomTypesConfig = {

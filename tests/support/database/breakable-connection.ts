@@ -1,4 +1,4 @@
-// A wire to the test database that can be cut, or go silent, and be mended again.
+// A connection to the test database that can be cut or silenced, and repaired.
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Secret } from "../../../src/lib/secret.ts";
@@ -6,27 +6,27 @@ import type { DatabaseConnection } from "../../../src/store/postgres/connection.
 
 export type BreakableConnection = {
   readonly connection: DatabaseConnection;
-  /** Ends every connection and refuses new ones. */
+  /** Ends every connection and rejects new ones. */
   cut(): void;
-  /** Keeps connections and takes new ones, but nothing passes. */
+  /** Keeps connections and accepts new ones, but drops all data. */
   silence(): void;
   mend(): void;
   close(): Promise<void>;
 };
 
 export async function openBreakableConnection(target: DatabaseConnection): Promise<BreakableConnection> {
-  let state: "whole" | "cut" | "silent" = "whole";
+  let state: "working" | "cut" | "silenced" = "working";
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((near) => {
     if (state === "cut") {
       near.destroy();
       return;
     }
-    const far = dial(target);
+    const far = connect(target);
     const pair = [near, far] as const;
     pairs.add(pair);
     const relay = (from: Socket, to: Socket) => {
-      from.on("data", (chunk) => void (state === "whole" && to.write(chunk)));
+      from.on("data", (chunk) => void (state === "working" && to.write(chunk)));
       from.on("error", () => undefined);
       from.on("close", () => {
         pairs.delete(pair);
@@ -38,23 +38,23 @@ export async function openBreakableConnection(target: DatabaseConnection): Promi
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the wire has no port");
+  if (address === null || typeof address === "string") throw new Error("the relay has no port");
   const endAll = () => {
     for (const [near] of pairs) near.destroy();
   };
   return {
-    connection: { url: new Secret(nearUrl(target, address.port)) },
+    connection: { url: new Secret(relayUrl(target, address.port)) },
     cut() {
       state = "cut";
       endAll();
     },
     silence() {
-      state = "silent";
+      state = "silenced";
     },
     mend() {
-      // What was lost on a silent wire is lost; only new connections can be trusted.
+      // Data dropped meanwhile is lost, so existing connections are unusable.
       endAll();
-      state = "whole";
+      state = "working";
     },
     async close() {
       endAll();
@@ -63,13 +63,13 @@ export async function openBreakableConnection(target: DatabaseConnection): Promi
   };
 }
 
-function dial(target: DatabaseConnection): Socket {
+function connect(target: DatabaseConnection): Socket {
   if ("host" in target) return createConnection(join(target.host, ".s.PGSQL.5432"));
   const { hostname, port } = new URL(target.url.reveal());
   return createConnection(Number(port || 5432), hostname);
 }
 
-function nearUrl(target: DatabaseConnection, port: number): string {
+function relayUrl(target: DatabaseConnection, port: number): string {
   if ("host" in target)
     return `postgres://${target.user}@127.0.0.1:${port}/${target.database}?sslmode=disable`;
   const url = new URL(target.url.reveal());

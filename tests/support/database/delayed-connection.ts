@@ -1,9 +1,9 @@
-// A TCP relay that holds back every byte for a while in both directions: a database in another data centre.
+// A TCP relay that delays every byte in both directions, like a database in another data centre.
 import { createConnection, createServer, type Socket } from "node:net";
 
 export type DelayedConnection = { readonly port: number; close(): Promise<void> };
 
-/** `roundTripMs` is added to every exchange; order is kept, and nothing else changes. */
+/** Adds `roundTripMs` to every round trip; the order stays the same. */
 export async function openDelayedConnection(
   targetPort: number,
   roundTripMs: number,
@@ -35,7 +35,7 @@ function delay(from: Socket, to: Socket, ms: number): void {
   const later = (act: () => void) => void setTimeout(act, ms);
   from.on("data", (chunk) => later(() => to.writable && to.write(chunk)));
   from.on("end", () => later(() => to.end()));
-  // A broken half ends the other; each side learns of it from its own socket.
+  // A broken half ends the other one.
   from.on("error", () => to.destroy());
   from.on("close", () => later(() => to.destroy()));
 }

@@ -1,4 +1,4 @@
-// One PostgreSQL for the whole test run: TEST_DATABASE_URL if given, otherwise an embedded one on a folder thrown away.
+// One PostgreSQL for the whole test run: TEST_DATABASE_URL, or else an embedded one in a temporary folder.
 import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,9 +16,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide("postgres", { kind: "given", url });
     return async () => undefined;
   }
-  await sweep();
+  await removeAbandonedFolders();
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  // The server runs as another account when the tests run as root, and must be able to pass.
+  // As root, the server runs as another account, which must be able to pass.
   await chmod(folder, 0o711);
   const log = createLog({ level: "error", terminal: true, name: "test-postgres" });
   const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
@@ -29,8 +29,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-// A run that was killed could not clean up: its server has ended with it, its folder has not.
-async function sweep(): Promise<void> {
+// A killed run leaves its folder behind; its server has stopped with it.
+async function removeAbandonedFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split("-")[0]) : Number.NaN;
     if (!Number.isInteger(pid) || isProcessAlive(pid)) continue;

@@ -1,4 +1,4 @@
-// A PostgreSQL as Debian ships it, with its default settings: what users run, on a folder that is thrown away.
+// A PostgreSQL as Debian ships it, with default settings, in a temporary folder.
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
@@ -19,32 +19,32 @@ export type StockPostgres = {
   /** Over TCP on loopback, encrypted or not. */
   url(options: { readonly tls: boolean }): string;
   readonly port: number;
-  /** For files that are thrown away with it. */
+  /** For temporary files, removed with the server. */
   readonly folder: string;
   stop(): Promise<void>;
 };
 
-/** What to print where it is missing. */
+/** Printed if it is missing. */
 export const WITHOUT_STOCK_POSTGRES =
-  "The tests against a stock PostgreSQL were left out: none is installed. Install one (Debian: apt-get install postgresql) to run them.\n";
+  "The tests against a stock PostgreSQL were skipped: none is installed. Install one (Debian: apt-get install postgresql) to run them.\n";
 
-// Where Debian keeps its versions beside each other, none of them on the path.
+// Debian installs its versions side by side, outside of PATH.
 const DEBIAN = "/usr/lib/postgresql";
 const TOOL_MS_MAX = 60_000;
 const START_MS_MAX = 30_000;
-const ASK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 
-/** The folder of the newest version's programs; null where Debian's PostgreSQL is not installed. */
+/** The programs of the newest version; null if Debian's PostgreSQL is not installed. */
 export function findStockPostgres(folder = DEBIAN): string | null {
   return (
-    versions(folder)
+    listVersions(folder)
       .sort((one, other) => Number(other) - Number(one))
       .map((version) => join(folder, version, "bin"))
       .find((bin) => ["postgres", "initdb"].every((name) => isRunnable(join(bin, name)))) ?? null
   );
 }
 
-function versions(folder: string): string[] {
+function listVersions(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -95,14 +95,14 @@ export async function startStockPostgres(bin: string): Promise<StockPostgres> {
     });
     const url = ({ tls }: { readonly tls: boolean }) =>
       `postgres://sextant@127.0.0.1:${port}/postgres?sslmode=${tls ? "no-verify" : "disable"}`;
-    const version = await untilReady(server, url({ tls: false }));
+    const version = await waitUntilReady(server, url({ tls: false }));
     return {
       version,
       url,
       port,
       folder,
       async stop() {
-        await end(server);
+        await stopServer(server);
         await rm(folder, { recursive: true, force: true });
       },
     };
@@ -117,17 +117,17 @@ async function run(file: string, args: readonly string[], account: ServerAccount
   if (!succeeded) throw new Error(`${file} failed: ${output}`);
 }
 
-/** A moment between closing the probe and starting the server is ours alone on a machine that runs tests. */
+/** Another process could take the port before the server does, which is unlikely on a test machine. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("the system gave no port");
+  if (address === null || typeof address === "string") throw new Error("the system assigned no port");
   return address.port;
 }
 
-async function untilReady(server: ChildProcess, url: string): Promise<string> {
+async function waitUntilReady(server: ChildProcess, url: string): Promise<string> {
   const untilMs = Date.now() + START_MS_MAX;
   for (;;) {
     const client = new Client({ connectionString: url });
@@ -141,13 +141,13 @@ async function untilReady(server: ChildProcess, url: string): Promise<string> {
     } catch (error) {
       await client.end().catch(() => undefined);
       if (server.exitCode !== null || Date.now() > untilMs) throw error;
-      await sleep(ASK_EVERY_MS);
+      await sleep(CHECK_EVERY_MS);
     }
   }
 }
 
-/** SIGINT is PostgreSQL's fast shutdown: sessions are ended, nothing is lost. */
-async function end(server: ChildProcess): Promise<void> {
+/** SIGINT is PostgreSQL's fast shutdown: it ends all sessions, without data loss. */
+async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const exited = new Promise((resolve) => server.once("exit", resolve));
   server.kill("SIGINT");

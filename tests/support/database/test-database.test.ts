@@ -1,4 +1,4 @@
-// Test databases are fresh, can be cloned from one another, and go whoever is connected.
+// Test databases are empty or cloned, and dropped even with open connections.
 import { Client } from "pg";
 import { expect, inject, it } from "vitest";
 import { openDatabase } from "../../../src/store/postgres/database.ts";
@@ -15,7 +15,7 @@ async function open({ connection }: TestDatabase) {
   });
 }
 
-it("gives each its own database, or a copy of another one", async () => {
+it("creates an empty database, or a copy of another one", async () => {
   const first = await createTestDatabase();
   const database = await open(first);
   await database.query("CREATE TABLE marks (n integer); INSERT INTO marks VALUES (1)");
@@ -39,7 +39,7 @@ it("gives each its own database, or a copy of another one", async () => {
   );
   await client.connect();
   const names = [first.name, copy.name, empty.name];
-  const left = await client.query("SELECT 1 FROM pg_database WHERE datname = ANY($1)", [names]);
+  const remaining = await client.query("SELECT 1 FROM pg_database WHERE datname = ANY($1)", [names]);
   await client.end();
-  expect(left.rows).toEqual([]);
+  expect(remaining.rows).toEqual([]);
 });

@@ -6,15 +6,14 @@ import { inject } from "vitest";
 import { Secret } from "../../../src/lib/secret.ts";
 import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
 
-// A database connection as DATABASE_URL writes it, for processes that read it from their environment.
-
+/** The connection as DATABASE_URL, for processes that read it from their environment. */
 export function formatConnectionUrl(connection: DatabaseConnection): string {
   if ("url" in connection) return connection.url.reveal();
   const { user, database, host } = connection;
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** What the run's global setup hands to every test file. */
+/** Provided to every test file by the global setup. */
 export type TestServer =
   | { readonly kind: "embedded"; readonly host: string; readonly user: string }
   | { readonly kind: "given"; readonly url: string };
@@ -28,17 +27,17 @@ declare module "vitest" {
 export type TestDatabase = {
   readonly connection: DatabaseConnection;
   readonly name: string;
-  /** Drops it, whoever is still connected. */
+  /** Drops it even with open connections. */
   drop(): Promise<void>;
 };
 
-/** `template` is the name of a database nobody is connected to; without it the new one is empty. */
+/** `template` is the name of a database without connections; without it the new one is empty. */
 export async function createTestDatabase(options: { template?: string } = {}): Promise<TestDatabase> {
   const server = inject("postgres");
   const name = `test_${randomBytes(6).toString("hex")}`;
   await administer(
     server,
-    // Encoding and order are named, so that a server given from outside behaves as the embedded one does.
+    // Explicit encoding and collation, so that any server behaves as the embedded one.
     options.template
       ? `CREATE DATABASE "${name}" TEMPLATE "${options.template}"`
       : `CREATE DATABASE "${name}" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`,
@@ -52,7 +51,7 @@ export async function createTestDatabase(options: { template?: string } = {}): P
 
 export function connectionTo(server: TestServer, database: string): DatabaseConnection {
   if (server.kind === "embedded") return { host: server.host, user: server.user, database };
-  // By hand, because URL does not read those that name a socket and no host.
+  // Not with URL, which rejects a socket without a host.
   return { url: new Secret(server.url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${database}`)) };
 }
 

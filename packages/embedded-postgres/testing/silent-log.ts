@@ -1,0 +1,6 @@
+// A logger that discards everything, for tests.
+import type { Logger } from "../logger.ts";
+
+const discard = () => undefined;
+
+export const silentLog: Logger = { info: discard, warn: discard, error: discard, fatal: discard };

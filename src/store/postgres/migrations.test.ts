@@ -1,0 +1,98 @@
+// Existing databases: the checksums that they hold are accepted, and an edited statement is detected.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
+import { createLog } from "../../lib/log.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { checksumOf, migrate } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+
+const log = createLog({ level: "silent", terminal: false, name: "test" });
+
+// As databases hold them since these migrations were released: sha256 of the text, including its comments of then.
+const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
+  ["the chain as it was read", "61b7830e44156a0a8ed891d6d77eaa9ab30377a4f5effd7f50d94dd8498817e4"],
+  ["what people write", "a6f94bd538f32854c3ce4633bf4e4ec801111bc500008289014776e4ff53b834"],
+  ["what people pay", "a60935bde770ae18cd79dadf8aca15768176e0c0132addb7b331a24249f7066c"],
+  ["how long schemas are", "a68f1c4710fa6e3fb4a0118e47df717c4c02866218685b24228d75032bcf7e82"],
+  ["what the facilitator sent", "065a35350d577ecf8600b6fd829131e42af899bd71debcf9fb1fb58d9ced170a"],
+  [
+    "identifiers stay with their payments",
+    "a03f70366bd96967b991d145846347674dd55edfed54348fdbfe5d5bd285597a",
+  ],
+  ["how much people write", "b9a90905129a07df797fbcfeb18f4dc31228442ab94602f077b3dc1dd5f25844"],
+  ["payments by block", "3365cbb1aa1ba09ec21cea9d8c015f0df647e0302ba57ecf09f6ad4d01203b85"],
+  [
+    "who holds a lock, and until when it counts as alive",
+    "c50939b8159ed16f5c1e506e907632a05c7120fce8a0ee6e47ddbb95cd660f9b",
+  ],
+];
+
+let server: TestDatabase;
+const open: Database[] = [];
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await Promise.all(open.map((database) => database.close()));
+  await server.drop();
+});
+
+async function openSchema(schema: string): Promise<Database> {
+  const options = { schema, poolMax: 1, log, applicationName: "test" };
+  const database = await openDatabase({ connection: server.connection, ...options });
+  open.push(database);
+  return database;
+}
+
+/** Only what migrate() reads of a database that the previous version migrated. */
+async function recordReleased(database: Database): Promise<void> {
+  await database.query(
+    "CREATE TABLE migrations (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)",
+  );
+  for (const [index, [name, checksum]] of RELEASED.entries()) {
+    await database.query({
+      text: "INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)",
+      values: [index + 1, name, checksum],
+    });
+  }
+}
+
+describe("migrations", () => {
+  it("accept a database that the previous version migrated", async () => {
+    const database = await openSchema("previous");
+    await recordReleased(database);
+    expect(await migrate(database, migrations.slice(0, RELEASED.length), log)).toBe(0);
+  });
+
+  it("record the checksums that the previous version accepts", async () => {
+    const database = await openSchema("fresh");
+    await migrate(database, migrations, log);
+    const { rows } = await database.query<{ name: string; checksum: string }>(
+      "SELECT name, checksum FROM migrations ORDER BY version",
+    );
+    expect(rows.slice(0, RELEASED.length).map(({ name, checksum }) => [name, checksum])).toEqual(RELEASED);
+  });
+
+  it.each(migrations)("detect an edited statement in migration $version ($name)", async (migration) => {
+    const edited = { ...migration, sql: migration.sql.replace(/;\s*$/, " ;\n") };
+    expect(edited.sql).not.toBe(migration.sql);
+    expect(checksumOf(edited)).not.toBe(checksumOf(migration));
+    const database = await openSchema(`edited_${migration.version}`);
+    await recordReleased(database);
+    const list = migrations.map((each) => (each === migration ? edited : each));
+    await expect(migrate(database, list, log)).rejects.toMatchObject({
+      code: "DATABASE_INCOMPATIBLE",
+      message: expect.stringContaining(`Migration ${migration.version} (${migration.name}) is not the one`),
+    });
+  });
+
+  it("detect a statement that was turned into a comment", () => {
+    for (const migration of migrations) {
+      const edited = { ...migration, sql: migration.sql.replace(/^( *)(create|alter|drop)/m, "$1-- $2") };
+      expect(edited.sql).not.toBe(migration.sql);
+      expect(checksumOf(edited)).not.toBe(checksumOf(migration));
+    }
+  });
+});

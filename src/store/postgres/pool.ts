@@ -1,0 +1,100 @@
+// The pool of connections: borrowing a client, discarding a broken one, and closing with all sessions ended.
+import { once } from "node:events";
+import { type ClientBase, type ClientConfig, Pool, type PoolClient } from "pg";
+import type { Log } from "../../lib/log.ts";
+import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
+import { mustDiscardConnection } from "./session.ts";
+
+type PoolOptions = {
+  readonly config: ClientConfig;
+  readonly target: DatabaseTarget;
+  /** Sent first on every connection. */
+  readonly setupSql: string;
+  readonly connectionsMax: number;
+  readonly log: Log;
+};
+
+// Connections are cheap to keep and take 5 ms to open: keep them through a quiet minute.
+const IDLE_MS_MAX = 60_000;
+// Closing is one message each way; an unreachable server never confirms it.
+const CLOSE_MS_MAX = 3_000;
+
+export class ConnectionPool {
+  readonly #pool: Pool;
+  readonly #target: DatabaseTarget;
+  readonly #log: Log;
+  readonly #connected = new Set<PoolClient>();
+
+  constructor({ config, target, setupSql, connectionsMax, log }: PoolOptions) {
+    this.#target = target;
+    this.#log = log;
+    this.#pool = new Pool({
+      ...config,
+      max: connectionsMax,
+      idleTimeoutMillis: IDLE_MS_MAX,
+      onConnect: async (client: ClientBase) => {
+        await client.query(setupSql);
+      },
+    });
+    // The pool drops a lost idle connection itself, and opens another one on demand. Only the message is logged: the
+    // driver attaches the whole client to this error, including the session's secrets.
+    this.#pool.on("error", ({ message }) =>
+      log.warn(
+        { component: "database", event: "idle-connection-lost", reason: message },
+        "An idle database connection was lost",
+      ),
+    );
+    this.#pool.on("connect", (client) => this.#connected.add(client));
+    this.#pool.on("remove", (client) => this.#connected.delete(client));
+  }
+
+  get total(): number {
+    return this.#pool.totalCount;
+  }
+
+  get idle(): number {
+    return this.#pool.idleCount;
+  }
+
+  get waiting(): number {
+    return this.#pool.waitingCount;
+  }
+
+  async withClient<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((error) => {
+      throw toDatabaseFault(error, this.#target);
+    });
+    // Between two statements no query handles the error event, and an unhandled one would end the process.
+    const onError = ({ message }: Error) =>
+      this.#log.warn(
+        { component: "database", event: "connection-lost", reason: message },
+        "A database connection in use was lost",
+      );
+    client.on("error", onError);
+    let mustDiscard = false;
+    try {
+      return await task(client);
+    } catch (error) {
+      mustDiscard = mustDiscardConnection(client);
+      throw error;
+    } finally {
+      client.off("error", onError);
+      client.release(mustDiscard);
+    }
+  }
+
+  /** Waits until every connection is closed: pool.end() resolves earlier, when the goodbyes are sent. */
+  async close(): Promise<void> {
+    await this.#pool.end();
+    const timeout = AbortSignal.timeout(CLOSE_MS_MAX);
+    while (this.#connected.size > 0 && !timeout.aborted) {
+      await once(this.#pool, "remove", { signal: timeout }).catch((err) => {
+        const openConnections = this.#connected.size;
+        this.#log.warn(
+          { component: "database", event: "close-timed-out", err, openConnections },
+          "Some database connections did not close in time",
+        );
+      });
+    }
+  }
+}
