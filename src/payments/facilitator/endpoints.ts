@@ -11,8 +11,9 @@ import type { Log } from "../../lib/log.ts";
 import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
+import { NOT_SERVED } from "../rejection-reasons.ts";
 import { FeesTooHighError } from "./broadcast/fee-limits.ts";
-import { FacilitatorUnavailableError, NOT_SERVED, type PaymentFacilitator } from "./facilitator.ts";
+import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 import type { IdempotentSettle } from "./idempotent-settle.ts";
 import {
   FACILITATOR_REQUEST_SCHEMA,

@@ -10,7 +10,8 @@ import { silentLog } from "../../../tests/support/quiet-log.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { rejectionMessage, requestSettle, requestVerify } from "./facilitator.ts";
+import { rejectionMessage } from "../rejection-reasons.ts";
+import { requestSettle, requestVerify } from "./facilitator.ts";
 import { createLocalFacilitator } from "./local.ts";
 import { createRemoteFacilitator } from "./remote.ts";
 
@@ -48,21 +49,23 @@ async function saying(status: number, text: string, timeoutMs = 2_000) {
 describe("a verification", () => {
   it.each([
     [200, '{"isValid":true}', "valid"],
-    [200, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "refused"],
-    [400, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "refused"],
-    [500, '{"isValid":false,"invalidReason":"unexpected"}', "trouble"],
-    [200, '{"isValid":"yes"}', "trouble"],
-    [200, "<html>", "trouble"],
-    [503, "<html>", "trouble"],
-    [429, "{}", "trouble"],
+    [200, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "rejected"],
+    [400, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "rejected"],
+    [500, '{"isValid":false,"invalidReason":"unexpected"}', "unavailable"],
+    [200, '{"isValid":"yes"}', "unavailable"],
+    [200, "<html>", "unavailable"],
+    [503, "<html>", "unavailable"],
+    [429, "{}", "unavailable"],
   ])("answered with %i %s is %s", async (status, text, kind) => {
     expect(await requestVerify(await saying(status, text), payload, terms)).toMatchObject({ kind });
   });
 
   it("that is not answered is trouble", async () => {
-    expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({
+      kind: "unavailable",
+    });
     const nobody = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
-    expect(await requestVerify(nobody, payload, terms)).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(nobody, payload, terms)).toMatchObject({ kind: "unavailable" });
   });
 });
 
@@ -75,9 +78,9 @@ describe("a settlement", () => {
     [
       200,
       answer({ success: false, errorReason: "invalid_exact_evm_insufficient_balance" }),
-      { kind: "refused" },
+      { kind: "rejected" },
     ],
-    [402, answer({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "refused" }],
+    [402, answer({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "rejected" }],
     [
       200,
       answer({ success: false, errorReason: "settlement_pending", transaction: HASH }),
@@ -86,7 +89,7 @@ describe("a settlement", () => {
     [
       200,
       answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: HASH }),
-      { kind: "refused" },
+      { kind: "rejected" },
     ],
     [
       200,
@@ -120,7 +123,7 @@ describe("trouble of our own facilitator", () => {
       log: silentLog,
     });
     const verdict = await requestVerify(facilitator, payload, terms);
-    expect(verdict.kind).toBe("trouble");
+    expect(verdict.kind).toBe("unavailable");
     expect(inspect(verdict, { depth: 20 })).toContain("127.0.0.1");
     expect(inspect(verdict, { depth: 20 })).not.toContain("hunter2");
     const outcome = await requestSettle(facilitator, payload, terms);

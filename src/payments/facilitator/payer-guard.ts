@@ -4,7 +4,8 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurr
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PaymentKey } from "../ledger/row.ts";
-import { CONTRACT_PAYERS_PAUSED, FacilitatorUnavailableError, PAYER_REJECTED } from "./facilitator.ts";
+import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { authorizationKeyText, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
 
 export type GuardedPayment = {

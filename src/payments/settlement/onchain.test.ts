@@ -47,7 +47,7 @@ it("tells a transfer to us from every other use of an authorization", async () =
   ];
   for (const other of others) {
     expect(await settlements.findSettlement(other)).toEqual({
-      kind: "spent",
+      kind: "consumed-elsewhere",
       at: await head(),
       final: false,
     });
@@ -70,7 +70,7 @@ it("tells a transfer to us from every other use of an authorization", async () =
   const final = await settlements.readFinalizedBlock();
   expect(final.number).toBeGreaterThanOrEqual(Number(blockNumber));
   expect(await settlements.findSettlement({ ...wanted, to: from })).toMatchObject({
-    kind: "spent",
+    kind: "consumed-elsewhere",
     final: true,
   });
   const expired = { ...unknown, validBefore: final.timestamp };

@@ -123,7 +123,8 @@ async function findOn(
   const log = await findUse(node, wanted, at, options);
   if (log === null) {
     const final = await finalBelow(node, at, readFinal, options);
-    if (final !== null && final.timestamp >= wanted.validBefore) return { kind: "untraced", at, final };
+    if (final !== null && final.timestamp >= wanted.validBefore)
+      return { kind: "used-without-log", at, final };
     // The token says that it was used, so there is a log: the node is behind itself, or the use is older than the row.
     throw missingResult("the use of an authorization is not in the logs");
   }
@@ -131,7 +132,7 @@ async function findOn(
     log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
   if (transfer !== null) return transfer;
   const below = await finalBelow(node, at, readFinal, options);
-  return { kind: "spent", at, final: below !== null && log.blockNumber <= below.number };
+  return { kind: "consumed-elsewhere", at, final: below !== null && log.blockNumber <= below.number };
 }
 
 async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLog, options: RpcCallOptions) {
