@@ -6,6 +6,7 @@ import { NONCE_USED } from "../rejection-reasons.ts";
 import type { BlockId } from "../settlement/lookup.ts";
 import { type PaymentKey, ROW_COLUMNS, whereKey } from "./row.ts";
 import {
+  assertTransition,
   LEDGER_TRANSITIONS,
   type LedgerTransition,
   type LedgerTransitionName,
@@ -134,6 +135,7 @@ export function reclaimSql(
   { from, to, paymentId, fingerprint }: ReclaimOptions,
   leaseMs: number,
 ): SqlText {
+  assertTransition("reclaim", from, to);
   return sql`with released as (${releaseIdentifierSql(key, paymentId, fingerprint)})
     update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
       ${takeLease(owner, leaseMs)}, updated_at = now()
@@ -149,6 +151,7 @@ export function acquireSql(
   to: PaymentState,
   leaseMs: number,
 ): SqlText {
+  assertTransition("acquire", from, to);
   return sql`update payments set state = ${to}, ${takeLease(owner, leaseMs)}, updated_at = now()
     where ${whereKey(key)} and state = ${from} and ${NOT_LEASED} returning ${ROW_COLUMNS}`;
 }

@@ -143,6 +143,13 @@ export const LEDGER_TRANSITIONS = {
 
 export type LedgerTransitionName = keyof typeof LEDGER_TRANSITIONS;
 
+/** Guards transitions whose states the caller names. */
+export function assertTransition(name: LedgerTransitionName, from: LedgerState, to: LedgerState): void {
+  const { changes }: LedgerTransition = LEDGER_TRANSITIONS[name];
+  if (changes.some((change) => change[0] === from && change[1] === to)) return;
+  throw new Error(`${name} does not lead from ${from} to ${to}`);
+}
+
 /** The values of the column `state` that a transition starts from. */
 export function persistedStatesBefore({ changes }: LedgerTransition): readonly PaymentState[] {
   return [...new Set(changes.flatMap(([from]) => (from === "absent" || from === "final" ? [] : [from])))];
