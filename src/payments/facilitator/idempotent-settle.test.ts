@@ -119,8 +119,8 @@ describe("another payload", () => {
     const facilitator = open();
     const outcomes = await Promise.all([settle(facilitator, payload), settle(facilitator, other)]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["settled", "unknown"]);
-    expect(await settle(facilitator, other)).toMatchObject({ kind: "refused" });
-    expect(await settle(open(), other)).toMatchObject({ kind: "refused" });
+    expect(await settle(facilitator, other)).toMatchObject({ kind: "rejected" });
+    expect(await settle(open(), other)).toMatchObject({ kind: "rejected" });
     expect(await sentBy()).toBe(before + 1);
   });
 

@@ -46,7 +46,7 @@ describe("a node that does not answer", () => {
     // The library remembers which accounts have no code: this one it has never met.
     const stranger = privateKeyToAccount(generatePrivateKey());
     const { payload } = await signPaymentFor(paid, stranger, stage.asset);
-    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
     await close();
   });
 
@@ -61,7 +61,7 @@ describe("a node that does not answer", () => {
     });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
-    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
     expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
     await close();

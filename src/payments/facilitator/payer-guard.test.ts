@@ -76,7 +76,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     });
     expect(reverts).toBe(1);
     const restarted = open({ clock });
-    const refusal = { kind: "refused", reason: "payer_refused_after_revert" };
+    const refusal = { kind: "rejected", reason: "payer_refused_after_revert" };
     expect(await verify(restarted, await account.payload())).toEqual(refusal);
     expect(await settle(restarted, await account.payload())).toEqual(refusal);
 
@@ -106,7 +106,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
       await stage.chain.request("evm_setAutomine", [true]);
       for (let request = 0; request < 3; request += 1) {
         const outcome = await settle(facilitator, payload);
-        expect.soft(outcome).toMatchObject({ kind: "refused", reason: "payer_refused_after_revert" });
+        expect.soft(outcome).toMatchObject({ kind: "rejected", reason: "payer_refused_after_revert" });
       }
     });
     expect(reverts).toBe(1);
@@ -117,7 +117,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     const account = await openContractPayer(stage, paid, concatHex(["0xef0100", code.address as Hex]));
     const facilitator = open({ gas: { revertedGasMax: 0n } });
     const outcome = await settle(facilitator, await account.payload());
-    expect(outcome).toEqual({ kind: "refused", reason: "contract_payers_paused" });
+    expect(outcome).toEqual({ kind: "rejected", reason: "contract_payers_paused" });
   });
 });
 
@@ -144,7 +144,7 @@ describe("many such accounts", () => {
 
     const honest = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const payload = await honest.payload();
-    const paused = { kind: "refused", reason: "contract_payers_paused" };
+    const paused = { kind: "rejected", reason: "contract_payers_paused" };
     expect(await verify(facilitator, payload)).toEqual(paused);
     expect(await settle(open({ clock, gas: { revertedGasMax } }), payload)).toEqual(paused);
     const plain = await stage.payer();
@@ -216,7 +216,7 @@ describe("a payer whose authorization is used between simulation and block", () 
   it("is not refused where a stranger carried it out first: the money moved as signed", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
-    expect(await settleAfter(transferOf(payload), payload)).toMatchObject({ kind: "refused" });
+    expect(await settleAfter(transferOf(payload), payload)).toMatchObject({ kind: "rejected" });
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
@@ -238,7 +238,7 @@ describe("a payer whose authorization is used between simulation and block", () 
       return blocks <= 1_000 ? null : { error: { code: -32_005, message: "the range is too large" } };
     };
     expect(await settleAfter(transferOf(payload), payload, { eth_getLogs })).toMatchObject({
-      kind: "refused",
+      kind: "rejected",
     });
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
@@ -274,8 +274,8 @@ describe("a payer whose authorization is used between simulation and block", () 
       message: { authorizer: payer.address, nonce },
     });
     const cancel = { functionName: "cancelAuthorization", args: [payer.address, nonce, signature] };
-    expect(await settleAfter(cancel, payload)).toMatchObject({ kind: "refused" });
-    const refusal = { kind: "refused", reason: "payer_refused_after_revert" };
+    expect(await settleAfter(cancel, payload)).toMatchObject({ kind: "rejected" });
+    const refusal = { kind: "rejected", reason: "payer_refused_after_revert" };
     expect(await verify(open(), await signed(payer))).toEqual(refusal);
   });
 });

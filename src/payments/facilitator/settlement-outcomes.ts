@@ -25,7 +25,7 @@ export function createSettlementOutcomes(options: {
 }): SettlementOutcomes {
   const { records, lookup, clock } = options;
   const isPending = ({ kind }: TransactionStatus, { updatedMs }: SettlementRecord) =>
-    kind === "waiting" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
+    kind === "pending" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
 
   const noteRevert: SettlementOutcomes["recordRevert"] = async (payment, transaction) => {
     const state = await lookup.readStatus(transaction, payment);

@@ -17,7 +17,7 @@ export type TransactionStatus =
   | { readonly kind: "succeeded" }
   | { readonly kind: "reverted"; readonly gasUsed: bigint; readonly blockNumber: bigint }
   /** Known to the node and next in line to be mined. */
-  | { readonly kind: "waiting" }
+  | { readonly kind: "pending" }
   /** Unknown to the node, or behind a hole in the account's nonces: it must be sent again to be mined. */
   | { readonly kind: "missing" };
 
@@ -25,7 +25,7 @@ export type TransactionLookup = {
   /** Whether the node knows it, mined or waiting. */
   hasTransaction(hash: Hex): Promise<boolean>;
   readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
-  /** "waiting" where it was not mined in time. */
+  /** "pending" where it was not mined in time. */
   waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
   readBalance(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
   /** Whether a mined transaction was kept waiting until its authorization had expired. */
@@ -89,7 +89,7 @@ export function createTransactionLookup(options: {
         return await stateIn(await client.getTransactionReceipt({ hash }), payment);
       } catch (error) {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
-        return { kind: (await isNextInLine(hash)) ? "waiting" : "missing" };
+        return { kind: (await isNextInLine(hash)) ? "pending" : "missing" };
       }
     },
     async waitUntilMined(hash, payment) {
@@ -102,7 +102,7 @@ export function createTransactionLookup(options: {
         return await stateIn(receipt, payment);
       } catch (error) {
         if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
-        return { kind: "waiting" };
+        return { kind: "pending" };
       }
     },
     readBalance: ({ asset, payer }) =>

@@ -80,7 +80,7 @@ describe("a base fee above the cap", () => {
   it("is not paid: no verdict, nothing is sent, nothing is charged", async () => {
     await setBaseFee(20n * GWEI);
     const { verdict, outcome, spent, transfers } = await settleBehind({}, { feePerGasMax: 5n * GWEI });
-    expect(verdict).toMatchObject({ kind: "trouble" });
+    expect(verdict).toMatchObject({ kind: "unavailable" });
     expect(String((verdict as { cause: unknown }).cause)).toContain("fee");
     expect(outcome).toMatchObject({ kind: "unknown", transaction: null });
     expect(spent).toBe(0n);
@@ -117,7 +117,7 @@ describe("gas in proportion to the payment", () => {
     const gas = { paymentPercent: await ofPayment(3_333n, 100n) };
     await setBaseFee(GWEI);
     const { verdict, outcome, spent, transfers } = await settleBehind({}, gas);
-    expect(verdict).toMatchObject({ kind: "trouble" });
+    expect(verdict).toMatchObject({ kind: "unavailable" });
     expect(outcome).toMatchObject({ kind: "unknown", transaction: null });
     expect(spent).toBe(0n);
     expect(transfers).toEqual([]);
