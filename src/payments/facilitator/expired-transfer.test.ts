@@ -38,7 +38,9 @@ async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySecond
     await stage.chain.mine();
   }
   expect((await stage.node.getTransactionReceipt({ hash })).status).toBe("reverted");
-  expect(await requestSettle(facilitator, payload, paymentTermsOf(stage))).toMatchObject({ kind: "rejected" });
+  expect(await requestSettle(facilitator, payload, paymentTermsOf(stage))).toMatchObject({
+    kind: "rejected",
+  });
   const records = openSettlementRecords(openRecordStore(stage.database), systemClock);
   return records.isPayerBlocked(TEST_NETWORK, payer.address.toLowerCase() as Hex);
 }

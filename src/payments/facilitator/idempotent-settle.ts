@@ -159,7 +159,7 @@ export class IdempotentSettle {
 
 type KeyAndAmount = SettlementKey & { readonly amount: bigint };
 
-/** The authorization that a payload signs, and the digest that tells it from others with the same nonce. */
+/** The authorization that a payload signs, and the digest that identifies the payload. */
 export function parseKey(payload: PaymentPayload, { network, asset }: PaymentRequirements): KeyAndAmount {
   if (!isEvmNetwork(network)) throw new Fault("INPUT_INVALID", "The network must be eip155:<chain id>.");
   const terms = { network, asset: parseAddress(asset, "The asset") };

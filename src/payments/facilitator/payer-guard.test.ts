@@ -78,7 +78,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     const restarted = open({ clock });
     const refusal = { kind: "rejected", reason: "payer_refused_after_revert" };
     expect(await verify(restarted, await account.payload())).toEqual(refusal);
-    expect(await settle(restarted, await account.payload())).toEqual(refusal);
+    expect(await settle(restarted, await account.payload())).toEqual({ ...refusal, transaction: null });
 
     nowMs += DAY_MS + 1_000;
     expect(await verify(restarted, await account.payload())).toEqual({ kind: "valid" });
@@ -117,7 +117,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     const account = await openContractPayer(stage, paid, concatHex(["0xef0100", code.address as Hex]));
     const facilitator = open({ gas: { revertedGasMax: 0n } });
     const outcome = await settle(facilitator, await account.payload());
-    expect(outcome).toEqual({ kind: "rejected", reason: "contract_payers_paused" });
+    expect(outcome).toEqual({ kind: "rejected", reason: "contract_payers_paused", transaction: null });
   });
 });
 
@@ -146,7 +146,10 @@ describe("many such accounts", () => {
     const payload = await honest.payload();
     const paused = { kind: "rejected", reason: "contract_payers_paused" };
     expect(await verify(facilitator, payload)).toEqual(paused);
-    expect(await settle(open({ clock, gas: { revertedGasMax } }), payload)).toEqual(paused);
+    expect(await settle(open({ clock, gas: { revertedGasMax } }), payload)).toEqual({
+      ...paused,
+      transaction: null,
+    });
     const plain = await stage.payer();
     const signed = await signPaymentFor(paid, plain, stage.asset);
     expect(await settle(facilitator, signed.payload)).toMatchObject({ kind: "settled" });

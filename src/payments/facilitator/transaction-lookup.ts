@@ -1,4 +1,4 @@
-// What became of a transaction of ours, and whether an authorization was carried out, as the node has it now.
+// The status of our transactions and of authorizations, as the node has them now.
 import {
   hexToBigInt,
   type PublicClient,
@@ -16,19 +16,19 @@ import type { PaymentKey } from "../ledger/row.ts";
 export type TransactionStatus =
   | { readonly kind: "succeeded" }
   | { readonly kind: "reverted"; readonly gasUsed: bigint; readonly blockNumber: bigint }
-  /** Known to the node and next in line to be mined. */
+  /** In the mempool, without a nonce gap before it. */
   | { readonly kind: "pending" }
-  /** Unknown to the node, or behind a hole in the account's nonces: it must be sent again to be mined. */
+  /** Unknown to the node, or behind a nonce gap: it must be sent again to be mined. */
   | { readonly kind: "missing" };
 
 export type TransactionLookup = {
-  /** Whether the node knows it, mined or waiting. */
+  /** Whether the node has it, mined or pending. */
   hasTransaction(hash: Hex): Promise<boolean>;
   readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
   /** "pending" where it was not mined in time. */
   waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
   readBalance(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
-  /** Whether a mined transaction was kept waiting until its authorization had expired. */
+  /** Whether a mined transaction was pending until its authorization had expired. */
   hasExpiredInMempool(hash: Hex, blockNumber: bigint): Promise<boolean>;
   /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
   wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
@@ -44,11 +44,11 @@ const CANCELED = parseAbiItem(
 );
 // Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
-// Nodes without archive keep the state of 128 blocks.
+// Nodes without an archive have the state of 128 blocks.
 const STATE_BLOCKS = 64n;
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
 const RANGE_BLOCKS = 1_000n;
-// A revert may be looked up long after it was mined, while its settlement waits: what it was lost to is close to it.
+// A revert may be looked up long after it was mined; the use of the authorization that caused it is close to it.
 const RANGES_MAX = 10;
 
 export function createTransactionLookup(options: {
@@ -57,7 +57,7 @@ export function createTransactionLookup(options: {
 }): TransactionLookup {
   const { client, confirmationMs } = options;
 
-  const stateIn = async (receipt: TransactionReceipt, payment: PaymentKey): Promise<TransactionStatus> => {
+  const statusIn = async (receipt: TransactionReceipt, payment: PaymentKey): Promise<TransactionStatus> => {
     const { status, gasUsed, blockNumber, logs } = receipt;
     if (status === "reverted") return { kind: "reverted", gasUsed, blockNumber };
     const isUse = ({ address, topics }: TransactionReceipt["logs"][number]) =>
@@ -86,7 +86,7 @@ export function createTransactionLookup(options: {
     hasTransaction: async (hash) => (await findTransaction(hash)) !== null,
     async readStatus(hash, payment) {
       try {
-        return await stateIn(await client.getTransactionReceipt({ hash }), payment);
+        return await statusIn(await client.getTransactionReceipt({ hash }), payment);
       } catch (error) {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
         return { kind: (await isNextInLine(hash)) ? "pending" : "missing" };
@@ -99,7 +99,7 @@ export function createTransactionLookup(options: {
           timeout: confirmationMs,
           checkReplacement: false,
         });
-        return await stateIn(receipt, payment);
+        return await statusIn(receipt, payment);
       } catch (error) {
         if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
         return { kind: "pending" };
@@ -115,7 +115,7 @@ export function createTransactionLookup(options: {
       ]);
       const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
       if (block.timestamp < validBefore) return false;
-      // Mined in the next block after it was sent, it did not wait: it was signed to expire before that block.
+      // Mined in the block after it was sent, it was not pending: it was signed to expire before that block.
       const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
       return wasPricedOut || parent.timestamp >= validBefore;
     },
@@ -136,7 +136,7 @@ export function createTransactionLookup(options: {
         if (uses.length + cancellations.length > 0) return uses.length > 0;
         fromBlock += RANGE_BLOCKS;
       }
-      // A node that leaves the log out must not make a payer look guilty.
+      // A node that omits the log must not get a payer blocked.
       throw new Error("the use of an authorization is not in the logs");
     },
   };

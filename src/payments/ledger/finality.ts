@@ -10,7 +10,7 @@ import type { ProvenTransfer, UnfinishedBlock, UnfinishedPayments } from "./unfi
 type CanonicalCheck = { readonly canonical: ReadonlySet<Hex>; readonly orphaned: ReadonlySet<Hex> };
 
 /**
- * Tells which blocks are still part of the chain. A block below a head stays part of it as long as that head does, so
+ * Finds which blocks are still part of the chain. A block below a head stays part of it as long as that head does, so
  * reading that head checks every known block at once, however many wait for finality.
  */
 function createCanonicalBlockCheck(

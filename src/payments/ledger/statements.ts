@@ -116,7 +116,7 @@ export function openSql(
         ${payment.value.toString()}::numeric, ${payment.validBefore.toString()}::bigint, ${fingerprint},
         ${payment.digest}, ${payment.paymentId}, ${JSON.stringify(payload)}, ${JSON.stringify(terms)},
         'reserved', ${owner}, ${fromNow(leaseMs)}
-      -- Counting forces the update to run first: the unique index of identifiers has no room before it.
+      -- Counting forces the update to run first: until then the unique index still holds the identifier.
       where exists (select 1 from allowed) and (select count(*) from released) >= 0
       on conflict do nothing returning 1)
     select failed.payer_failures::text as payer_failures, (select count(*) from reserved)::int as reserved_rows, known.*

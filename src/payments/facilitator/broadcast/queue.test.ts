@@ -108,7 +108,7 @@ describe("a node that refuses", () => {
   it("every fee up to the cap: is never offered more", async () => {
     const words = new Error("replacement transaction underpriced");
     const { sent, send } = failing(...Array(10).fill(words));
-    await expect(send()).rejects.toThrow("refuses every nonce and fee");
+    await expect(send()).rejects.toThrow("rejects every nonce and fee");
     expect(sent.map(({ fee }) => fee)).toEqual([1_000n, 1_250n, 1_560n, FEE_MAX]);
   });
 
