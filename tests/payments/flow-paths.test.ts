@@ -139,10 +139,10 @@ const PATHS: readonly Path[] = [
     { path: ["opening", "deciding", "reclaiming", ...WORK], status: 200, statements: 5 },
   ],
   ["an unknown outcome", null, { settle: "lost request" }, { path: PURCHASE, status: 503, statements: 4 }],
-  ["a rejected settlement", null, { settle: "refused" }, { path: PURCHASE, status: 503, statements: 4 }],
+  ["a rejected settlement", null, { settle: "rejected" }, { path: PURCHASE, status: 503, statements: 4 }],
   [
     "a retry whose transfer is on chain",
-    () => request({ settle: "lost answer" }),
+    () => request({ settle: "lost response" }),
     {},
     { path: [...RESUME, "replaying", "done"], status: 200, statements: 4 },
   ],
@@ -199,7 +199,7 @@ const PATHS: readonly Path[] = [
   ],
   [
     "a new authorization whose holder is on chain",
-    () => request({ paymentId: ID, settle: "lost answer" }),
+    () => request({ paymentId: ID, settle: "lost response" }),
     { nonce: 2, paymentId: ID },
     {
       path: [...JOIN, "verifyingPayer", "finishingHolder", "replaying", "done"],

@@ -1,4 +1,4 @@
-// Whatever a facilitator says or fails to say becomes a verdict, a refusal or not knowing, and nothing is guessed.
+// Every response of a facilitator, and none at all, is a verdict, a rejection or unknown; nothing is guessed.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
@@ -56,62 +56,62 @@ describe("a verification", () => {
     [200, "<html>", "unavailable"],
     [503, "<html>", "unavailable"],
     [429, "{}", "unavailable"],
-  ])("answered with %i %s is %s", async (status, text, kind) => {
+  ])("with the response %i %s is %s", async (status, text, kind) => {
     expect(await requestVerify(await saying(status, text), payload, terms)).toMatchObject({ kind });
   });
 
-  it("that is not answered is trouble", async () => {
+  it("without a response is unavailable", async () => {
     expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({
       kind: "unavailable",
     });
-    const nobody = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
-    expect(await requestVerify(nobody, payload, terms)).toMatchObject({ kind: "unavailable" });
+    const unreachable = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
+    expect(await requestVerify(unreachable, payload, terms)).toMatchObject({ kind: "unavailable" });
   });
 });
 
 describe("a settlement", () => {
-  const answer = (fields: object) => JSON.stringify({ transaction: "", network: "eip155:1", ...fields });
+  const settleBody = (fields: object) => JSON.stringify({ transaction: "", network: "eip155:1", ...fields });
 
   it.each([
-    [200, answer({ success: true, transaction: HASH }), { kind: "settled", transaction: HASH }],
-    [200, answer({ success: true }), { kind: "unknown" }],
+    [200, settleBody({ success: true, transaction: HASH }), { kind: "settled", transaction: HASH }],
+    [200, settleBody({ success: true }), { kind: "unknown" }],
     [
       200,
-      answer({ success: false, errorReason: "invalid_exact_evm_insufficient_balance" }),
+      settleBody({ success: false, errorReason: "invalid_exact_evm_insufficient_balance" }),
       { kind: "rejected" },
     ],
-    [402, answer({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "rejected" }],
+    [402, settleBody({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "rejected" }],
     [
       200,
-      answer({ success: false, errorReason: "settlement_pending", transaction: HASH }),
+      settleBody({ success: false, errorReason: "settlement_pending", transaction: HASH }),
       { kind: "unknown", transaction: HASH },
     ],
     [
       200,
-      answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: HASH }),
+      settleBody({ success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: HASH }),
       { kind: "rejected" },
     ],
     [
       200,
-      answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed" }),
+      settleBody({ success: false, errorReason: "invalid_exact_evm_transaction_failed" }),
       { kind: "unknown" },
     ],
-    [200, answer({ success: false, errorReason: "something_new" }), { kind: "unknown" }],
-    [200, answer({ success: false }), { kind: "unknown" }],
-    [500, answer({ success: false, errorReason: "unexpected" }), { kind: "unknown" }],
+    [200, settleBody({ success: false, errorReason: "something_new" }), { kind: "unknown" }],
+    [200, settleBody({ success: false }), { kind: "unknown" }],
+    [500, settleBody({ success: false, errorReason: "unexpected" }), { kind: "unknown" }],
     [502, "<html>", { kind: "unknown" }],
     [200, "{", { kind: "unknown" }],
-  ])("answered with %i %s", async (status, text, outcome) => {
+  ])("with the response %i %s", async (status, text, outcome) => {
     expect(await requestSettle(await saying(status, text), payload, terms)).toMatchObject(outcome);
   });
 
-  it("that is not answered is unknown", async () => {
+  it("without a response is unknown", async () => {
     expect(await requestSettle(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "unknown" });
   });
 });
 
-describe("trouble of our own facilitator", () => {
-  it("tells what happened, and not the key in a node's address", async () => {
+describe("a failure of our own facilitator", () => {
+  it("reports the cause, and not the key in a node's address", async () => {
     const { database, drop } = await openTestDatabase();
     onTestFinished(drop);
     const facilitator = createLocalFacilitator({
@@ -132,8 +132,8 @@ describe("trouble of our own facilitator", () => {
   });
 });
 
-describe("a refusal", () => {
-  it("is told in words, and a stranger's text is not repeated", () => {
+describe("a rejection", () => {
+  it("has a message, and foreign text is not repeated", () => {
     expect(rejectionMessage("invalid_exact_evm_insufficient_balance")).toContain("balance");
     expect(rejectionMessage("something_new")).toContain("something_new");
     expect(rejectionMessage("constructor")).toBe("The payment was not accepted (constructor).");

@@ -110,7 +110,7 @@ async function openInThree(
   return { kind: reserved.length === 1 ? "reserved" : "not-reserved", payerFailures };
 }
 
-/** Everything but points in time, of which it tells whether they are past. */
+/** Everything but points in time; of those, whether they are past. */
 async function contentOf(database: Database) {
   const { rows: content } = await database.query(`select network, asset, payer, nonce, pay_to, amount::text,
     valid_before::text, fingerprint, payment_digest, payment_id, payload, terms, state, owner,

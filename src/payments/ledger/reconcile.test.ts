@@ -1,4 +1,4 @@
-// What goes wrong between the answer and the money: found out from the chain, finished by whoever comes next, once.
+// What goes wrong between the response and the money: found on the chain, and finished once by the next process.
 
 import { MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
@@ -82,7 +82,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-describe("an authorization that somebody else uses", () => {
+describe("an authorization that another account uses", () => {
   it("is found on chain when a stranger relays it first, and not charged twice", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("raced"), payer, stage.asset);
@@ -114,7 +114,7 @@ describe("an authorization that somebody else uses", () => {
   });
 
   it.each(["before it is verified", "before it is settled"])(
-    "is refused when it was cancelled %s",
+    "is rejected when it was cancelled %s",
     async (when) => {
       const payer = await stage.payer();
       const { header, payload } = await signPaymentFor(url("cancelled"), payer, stage.asset);
@@ -142,8 +142,8 @@ describe("several processes", () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("shared"), payer, stage.asset);
     const places = Array.from({ length: 10 }, (_, i) => url("shared", i % 2 === 0 ? service : other));
-    const answers = await Promise.all(places.map((place) => fetchWithPayment(place, header)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const responses = await Promise.all(places.map((place) => fetchWithPayment(place, header)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(service.runs.length + other.runs.length).toBe(1);
     expect(await spentBy(payer.address)).toBe(1);
   });
@@ -324,7 +324,7 @@ describe("one payer with many signatures", () => {
     const targets = Array.from({ length: 8 }, (_, i) => url(`many-${i}`, narrow));
     const headers = await Promise.all(targets.map((target) => signPaymentFor(target, payer, stage.asset)));
     const asked = targets.map((target, i) => fetchWithPayment(target, headers[i]?.header ?? ""));
-    const limited = asked.map((answer) => answer.then(({ status }) => status === 429));
+    const limited = asked.map((response) => response.then(({ status }) => status === 429));
     await waitFor(() => narrow.runs.length === 3);
     setTimeout(open, 500);
     expect((await Promise.all(limited)).filter(Boolean)).toHaveLength(5);
@@ -394,14 +394,14 @@ describe("a nonce that was used long ago, for which no log is found", () => {
 });
 
 describe("while the chain can not be read", () => {
-  it("an unknown outcome stays unknown: 503, never 402, and the answer is still there afterwards", async () => {
+  it("an unknown outcome stays unknown: 503, never 402, and the response is still there afterwards", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("dark"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       await real(sent, terms);
       return lostOnTheWay();
     };
-    const dark = () => Promise.reject(new Error("no node answers"));
+    const dark = () => Promise.reject(new Error("no node responses"));
     const blind = await stage.serve({
       chain: {
         ...{ findSettlement: dark, findInTransaction: dark, readAuthorizationStates: dark },
@@ -415,8 +415,8 @@ describe("while the chain can not be read", () => {
   });
 });
 
-describe("the sweep", () => {
-  it("finds what happened without waiting for the client, and charges nobody who has not had an answer", async () => {
+describe("reconciliation", () => {
+  it("finds transfers without waiting for the client, and charges no client without a response", async () => {
     const [charged, untouched] = [await stage.payer(), await stage.payer()];
     const first = await signPaymentFor(url("a"), charged, stage.asset);
     const second = await signPaymentFor(url("b"), untouched, stage.asset);
@@ -485,7 +485,7 @@ describe("the sweep", () => {
     expect((await fetchWithPayment(url("lost"), header)).status).toBe(402);
   });
 
-  it("lets answers go after a while, and never the proof that a signature was used", async () => {
+  it("prunes responses after a while, and never the proof that a signature was used", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("old"), payer, stage.asset);
     await fetchWithPayment(url("old"), header);
