@@ -32,7 +32,7 @@ type PayerGuardOptions = {
 const WAITING_OF_PAYER_MAX = 1;
 // With those in flight and one more per payer, about half of the facilitator's concurrent settlements.
 const WAITING_CONTRACTS_MAX = 20;
-// A block of any chain we serve has room for this many of our transfers.
+// A block of any chain we serve can hold this many of our transfers.
 const CONTRACTS_AT_ONCE_MAX = 8n;
 
 export class PayerGuard {
