@@ -27,12 +27,7 @@ export type TransferTransaction = {
   readonly onRejected: (hash: Hex) => Promise<void>;
 };
 
-export type BroadcastQueue = {
-  /** The hash of a transaction that was sent or may have been; throws where it certainly was not. */
-  send(transfer: TransferTransaction): Promise<Hex>;
-};
-
-export type BroadcastQueueOptions = {
+type BroadcastQueueOptions = {
   readonly account: LocalAccount;
   readonly chainId: number;
   readonly rpc: BroadcastRpc;
@@ -48,53 +43,36 @@ const ATTEMPTS_MAX = 4;
 // Nodes want at least a tenth more before they replace a transaction.
 const RAISE_PERCENT = 125n;
 
-export function createBroadcastQueue({
-  account,
-  chainId,
-  rpc,
-  clock,
-  log,
-  nonceGapMs,
-}: BroadcastQueueOptions): BroadcastQueue {
-  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
-  let next: number | null = null;
-  let lastKnown: number | null = null;
+export class BroadcastQueue {
+  readonly #options: BroadcastQueueOptions;
+  readonly #turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  /** The next account nonce; null until the node is read. */
+  #next: number | null = null;
+  #lastKnown: number | null = null;
   /** When the node last had everything we sent, or something else than before. */
-  let progressMs = 0;
+  #progressMs = 0;
 
-  async function nextNonce(): Promise<number> {
-    const known = await rpc.readPendingNonce();
-    const nowMs = clock.nowMs();
-    const isStalled = known === lastKnown && next !== null && known < next;
-    // Not counted from the last send: while payments keep coming, the last one is always recent.
-    const isNonceGap = isStalled && nowMs - progressMs > nonceGapMs;
-    if (!isStalled || isNonceGap) progressMs = nowMs;
-    lastKnown = known;
-    // The node has more than we sent: another process used the key, or we have just started.
-    if (next === null || known > next) return known;
-    if (isNonceGap) {
-      log.warn({ event: "broadcast-nonce-gap", known, next }, "Transaction dropped, using its nonce again");
-      return known;
-    }
-    // Behind a load balancer the next node may not have our latest transaction yet.
-    return next;
+  constructor(options: BroadcastQueueOptions) {
+    this.#options = options;
   }
 
-  /** This very transaction may have used the nonce: sent before, or accepted without a response. */
-  async function classifyFailure(error: unknown, hash: Hex): Promise<SendErrorKind> {
-    const failure = classifySendError(error);
-    if (failure !== "nonce") return failure;
-    try {
-      return (await rpc.hasTransaction(hash)) ? "known" : "nonce";
-    } catch (cause) {
-      log.warn({ event: "broadcast-lookup-failed", err: cause, hash }, "Transaction lookup failed");
-      return "no-response";
-    }
+  /** The hash of a transaction that was sent or may have been; throws where it certainly was not. */
+  send(transfer: TransferTransaction): Promise<Hex> {
+    return this.#turn.run(async () => {
+      let raisePercent = 100n;
+      for (let attempt = 1; ; attempt += 1) {
+        const sent = await this.#sendOnce(transfer, raisePercent);
+        if (sent !== "again") return sent;
+        if (attempt >= ATTEMPTS_MAX) throw new Error("the node rejects every nonce and fee");
+        raisePercent = (raisePercent * RAISE_PERCENT) / 100n;
+      }
+    });
   }
 
-  async function sendOnce(transfer: TransferTransaction, raise: bigint): Promise<Hex | "again"> {
-    const fees = computeFees(await rpc.readFees(), transfer.limits, raise);
-    const nonce = await nextNonce();
+  async #sendOnce(transfer: TransferTransaction, raisePercent: bigint): Promise<Hex | "again"> {
+    const { account, chainId, rpc, log } = this.#options;
+    const fees = computeFees(await rpc.readFees(), transfer.limits, raisePercent);
+    const nonce = await this.#nextNonce();
     const request: TransactionSerializableEIP1559 = {
       type: "eip1559",
       chainId,
@@ -110,36 +88,58 @@ export function createBroadcastQueue({
     try {
       await rpc.send(raw);
     } catch (error) {
-      const failure = await classifyFailure(error, hash);
-      if (failure !== "known") next = null;
+      const failure = await this.#classifyFailure(error, hash);
+      if (failure !== "known") this.#next = null;
       if (failure === "nonce" || failure === "underpriced" || failure === "rejected") {
         await transfer.onRejected(hash);
       }
       if (failure === "nonce" || failure === "underpriced") return "again";
       // Without a response it may have been sent: waiting for its receipt will show.
       if (failure === "no-response") {
-        log.warn(
-          { event: "broadcast-maybe-sent", err: error, hash, nonce },
-          "Transaction may have been sent",
-        );
+        const fields = { event: "broadcast-maybe-sent", err: error, hash, nonce };
+        log.warn(fields, "Transaction may have been sent");
         return hash;
       }
       if (failure === "rejected") throw error;
     }
-    next = nonce + 1;
+    this.#next = nonce + 1;
     return hash;
   }
 
-  return {
-    send: (transfer) =>
-      turn.run(async () => {
-        let raise = 100n;
-        for (let attempt = 1; ; attempt += 1) {
-          const sent = await sendOnce(transfer, raise);
-          if (sent !== "again") return sent;
-          if (attempt >= ATTEMPTS_MAX) throw new Error("the node rejects every nonce and fee");
-          raise = (raise * RAISE_PERCENT) / 100n;
-        }
-      }),
-  };
+  async #nextNonce(): Promise<number> {
+    const { rpc, clock, log, nonceGapMs } = this.#options;
+    const known = await rpc.readPendingNonce();
+    const next = this.#next;
+    const nowMs = clock.nowMs();
+    const isStalled = known === this.#lastKnown && next !== null && known < next;
+    // Not counted from the last send: while payments keep coming, the last one is always recent.
+    const isNonceGap = isStalled && nowMs - this.#progressMs > nonceGapMs;
+    if (!isStalled || isNonceGap) this.#progressMs = nowMs;
+    this.#lastKnown = known;
+    // The node has more than we sent: another process used the key, or we have just started.
+    if (next === null || known > next) return known;
+    if (isNonceGap) {
+      log.warn({ event: "broadcast-nonce-gap", known, next }, "Transaction dropped, using its nonce again");
+      return known;
+    }
+    // Behind a load balancer the next node may not have our latest transaction yet.
+    return next;
+  }
+
+  /** This very transaction may have used the nonce: sent before, or accepted without a response. */
+  async #classifyFailure(error: unknown, hash: Hex): Promise<SendErrorKind> {
+    const { rpc, log } = this.#options;
+    const failure = classifySendError(error);
+    if (failure !== "nonce") return failure;
+    try {
+      return (await rpc.hasTransaction(hash)) ? "known" : "nonce";
+    } catch (cause) {
+      log.warn({ event: "broadcast-lookup-failed", err: cause, hash }, "Transaction lookup failed");
+      return "no-response";
+    }
+  }
+}
+
+export function createBroadcastQueue(options: BroadcastQueueOptions): BroadcastQueue {
+  return new BroadcastQueue(options);
 }
