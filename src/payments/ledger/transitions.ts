@@ -1,5 +1,4 @@
-// What a payment in the ledger can become. The statements use this table, docs/payments.md draws it, and a test compares
-// it with the database.
+// What a payment in the ledger can become: a table that the statements use and that docs/payments.md draws.
 
 /** The values of the column `state`; docs/payments.md describes each. */
 export const PAYMENT_STATES = [
