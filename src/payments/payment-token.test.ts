@@ -70,7 +70,7 @@ async function listening(service: ReturnType<typeof start>): Promise<string> {
   return pattern.exec(service.logged())?.[1] ?? "";
 }
 
-/** What a started service asks for one snapshot. */
+/** The price of one snapshot in a started service. */
 async function amountOf(environment: Environment): Promise<string | undefined> {
   const service = start(environment);
   const response = await fetch(`${await listening(service)}/portfolio`);
@@ -85,7 +85,7 @@ describe("a price in dollars", () => {
     [18n, "10000000000000000"],
     [6n, "10000"],
     [2n, "1"],
-  ])("is asked in the units of a token with %s decimals", async (decimals, amount) => {
+  ])("is in the units of a token with %s decimals", async (decimals, amount) => {
     await token({
       ...dollar,
       "decimals()": number(decimals),
@@ -94,7 +94,7 @@ describe("a price in dollars", () => {
     expect(await amountOf(sold())).toBe(amount);
   });
 
-  it("that the token has too few decimals for is refused", async () => {
+  it("that the token has too few decimals for is rejected", async () => {
     await token({ ...dollar, "decimals()": number(1n) });
     await expect(start(sold()).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -147,7 +147,7 @@ describe("a token that is not the configured one", () => {
     },
   );
 
-  it("is told by its separator alone, whatever name it shows", async () => {
+  it("is identified by its separator alone, whatever name it reports", async () => {
     const named = { ...dollar, "name()": text("Dollar (renamed)") };
     await token({ ...named, "DOMAIN_SEPARATOR()": separator("Dollar", "1") });
     expect(await amountOf(sold())).toBe("10000000000000000");
@@ -203,7 +203,7 @@ describe("while no node responds", () => {
     });
     const service = start(sold({ PAYMENT_RPC_URL: node.url }));
     try {
-      await waitFor(() => service.logged().includes("The payment token could not be read, retrying"));
+      await waitFor(() => service.logged().includes("Reading the payment token failed, retrying"));
       expect(service.logged()).not.toContain("Portfolio service is listening");
       isUp = true;
       expect(await listening(service)).not.toBe("");
@@ -214,9 +214,9 @@ describe("while no node responds", () => {
     }
   }, 60_000);
 
-  it("a service that is told to stop does", async () => {
+  it("a service stops on request", async () => {
     const service = start(sold({ PAYMENT_RPC_URL: NO_NODE }));
-    await waitFor(() => service.logged().includes("The payment token could not be read, retrying"));
+    await waitFor(() => service.logged().includes("Reading the payment token failed, retrying"));
     service.stop.abort();
     expect(await service.ended).toBe(0);
   }, 60_000);

@@ -1,4 +1,4 @@
-// The token that is paid with, compared at the start with what the contract says: decimals, and the domain payers sign.
+// The payment token: configured, and compared at start with what its contract reports (decimals, EIP-712 domain).
 
 import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSelector } from "viem";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
@@ -13,8 +13,6 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
 
-// Tokens that a chain's payments are made in when nobody says otherwise: the dollar that takes signed transfers there.
-
 export type PaymentAsset = {
   readonly asset: Hex;
   /** Name and version of the token's EIP-712 domain, which differ even between deployments of the same token. */
@@ -23,31 +21,36 @@ export type PaymentAsset = {
   readonly decimals: number;
 };
 
-const USDC: Readonly<Record<string, PaymentAsset>> = {
-  "eip155:8453": {
-    asset: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
-    name: "USD Coin",
-    version: "2",
-    decimals: 6,
-  },
-  "eip155:84532": {
-    asset: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
-    name: "USDC",
-    version: "2",
-    decimals: 6,
-  },
-};
+/** The default token of each network: USDC, which accepts signed transfers. A map, because the name is configured. */
+const USDC: ReadonlyMap<string, PaymentAsset> = new Map<string, PaymentAsset>([
+  [
+    "eip155:8453",
+    {
+      asset: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+      name: "USD Coin",
+      version: "2",
+      decimals: 6,
+    },
+  ],
+  [
+    "eip155:84532",
+    {
+      asset: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+      name: "USDC",
+      version: "2",
+      decimals: 6,
+    },
+  ],
+]);
 
 export function findKnownAsset(network: string): PaymentAsset | null {
-  return USDC[network] ?? null;
+  return USDC.get(network) ?? null;
 }
-
-// The chain and token that payments are made in, as configured.
 
 export type PaymentAssetConfig = Omit<PaymentAsset, "decimals"> & {
   readonly network: Caip2Network;
   readonly chainId: number;
-  /** Null for a token that only its own contract knows the decimals of. */
+  /** Null where only the contract knows them. */
   readonly decimals: number | null;
 };
 
@@ -93,7 +96,7 @@ const GAS_MAX = 1_000_000;
 // A dollar amount in more decimals than any token has would not fit what payers sign.
 const DECIMALS_MAX = 36;
 const SHOWN_LENGTH_MAX = 60;
-// A node that restarts is back within seconds; one that is down for longer is asked a few times a minute.
+// A node that restarts is back within seconds; one that is down for longer is retried a few times a minute.
 const WAIT_MS_BASE = 500;
 const WAIT_MS_MAX = 10_000;
 
@@ -103,33 +106,33 @@ const WAIT_MS_MAX = 10_000;
  */
 export async function readPaymentToken(
   rpc: Rpc,
-  place: PaymentAssetConfig,
+  config: PaymentAssetConfig,
   needs: { readonly log: Log; readonly signal?: AbortSignal | undefined },
 ): Promise<PaymentToken> {
-  const found = await readFactsWhenPossible(rpc, place.asset, needs);
-  const where = `The token ${place.asset} on ${place.network}`;
+  const found = await readFactsWhenPossible(rpc, config.asset, needs);
+  const where = `The token ${config.asset} on ${config.network}`;
   const { decimals } = found;
   if (decimals === null || decimals > DECIMALS_MAX) {
     const what = decimals === null ? "does not report its decimals()" : `reports ${decimals} decimals`;
     throw new Fault(
       "CONFIG_INVALID",
-      `${where} ${what}, so no price can be asked in it; correct PAYMENT_ASSET.`,
+      `${where} ${what}, so no price can be quoted in it; correct PAYMENT_ASSET.`,
     );
   }
-  if (place.decimals !== null && place.decimals !== decimals) {
-    throw new Fault("CONFIG_INVALID", `${where} has ${decimals} decimals; ${place.decimals} were expected.`);
+  if (config.decimals !== null && config.decimals !== decimals) {
+    throw new Fault("CONFIG_INVALID", `${where} has ${decimals} decimals; ${config.decimals} were expected.`);
   }
-  if (!isDomainOf(place, found)) {
-    const wanted = `EIP-712 name ${shown(place.name)} and version ${shown(place.version)} were expected`;
+  if (!isDomainOf(config, found)) {
+    const wanted = `EIP-712 name ${shown(config.name)} and version ${shown(config.version)} were expected`;
     const { name, version } = found;
-    const differs = name === place.name && version === place.version;
+    const differs = name === config.name && version === config.version;
     const why = differs ? ", and its DOMAIN_SEPARATOR() is that of another domain" : "";
     throw new Fault(
       "CONFIG_INVALID",
       `${where} reports name ${shown(name)} and version ${shown(version)}${why}; ${wanted}. Correct PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION.`,
     );
   }
-  return { ...place, decimals };
+  return { ...config, decimals };
 }
 
 /** The separator is what signatures are checked against; a token without one must report both texts as configured. */
@@ -141,7 +144,7 @@ function isDomainOf({ asset, chainId, name, version }: PaymentAssetConfig, found
   );
 }
 
-/** A node that is down, or confused, as a service starts is often back within seconds. */
+/** A node that is down when a service starts is often back within seconds. */
 function readFactsWhenPossible(
   rpc: Rpc,
   asset: Hex,
@@ -151,7 +154,8 @@ function readFactsWhenPossible(
   return retry(
     () =>
       readFacts(rpc, asset, signal).catch((err: unknown) => {
-        if (isPassing(err)) log.warn({ err }, "The payment token could not be read, retrying");
+        if (isPassing(err))
+          log.warn({ event: "payment-token-failed", err }, "Reading the payment token failed, retrying");
         throw err;
       }),
     {
@@ -202,7 +206,7 @@ function textIn(result: ContractCallResult | undefined): string | null {
   try {
     return decodeAbiParameters(parseAbiParameters("string"), result.ok)[0];
   } catch {
-    // Whatever the contract returned, it is no text: the same as not offering one.
+    // The contract returned something else: the same as no text.
     return null;
   }
 }

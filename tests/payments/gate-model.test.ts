@@ -1,4 +1,4 @@
-// Whatever happens in whatever order: the gate's ledger and the chain tell the same story, and so do the answers.
+// Random histories: the ledger, the chain and the responses agree.
 import fc from "fast-check";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -40,10 +40,10 @@ const offer: PaymentOffer = {
   resourceOrigin: "https://sold.example",
 };
 
-type Death = "never" | "at work" | "asked" | "sent";
+type Death = "never" | "at work" | "requested" | "sent";
 type Step =
   | {
-      do: "ask";
+      do: "request";
       signature: number;
       verify: VerifyFault;
       settle: SettleFault;
@@ -53,49 +53,49 @@ type Step =
       forged: boolean;
       works: boolean;
     }
-  | { do: "sweep" }
+  | { do: "reconcile" }
   | { do: "mine" };
 
-const asks = fc.record({
-  do: fc.constant("ask" as const),
+const requests = fc.record({
+  do: fc.constant("request" as const),
   signature: fc.nat(SIGNATURES - 1),
   verify: fc.constantFrom<VerifyFault>("none", "none", "none", "lost"),
   settle: fc.constantFrom<SettleFault>(
     "none",
     "none",
     "lost request",
-    "lost answer",
+    "lost response",
     "lost while waiting",
     "pending",
-    "refused",
+    "rejected",
     "front-run",
-    "front-run, refused",
+    "front-run, rejected",
     "made up",
   ),
-  death: fc.constantFrom<Death>("never", "never", "never", "at work", "asked", "sent"),
+  death: fc.constantFrom<Death>("never", "never", "never", "at work", "requested", "sent"),
   behind: fc.constantFrom(0, 0, 1),
   forged: fc.constantFrom(false, false, false, true),
   works: fc.constantFrom(true, true, true, true, false),
 });
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: asks },
-  { weight: 1, arbitrary: fc.constant<Step>({ do: "sweep" }) },
+  { weight: 8, arbitrary: requests },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "reconcile" }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "mine" }) },
 );
 /** Steps of one list happen at once, the lists one after the other. */
 const stories = fc.array(fc.array(steps, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
 
-const asked = {
-  do: "ask",
+const REQUEST = {
+  do: "request",
   signature: 0,
   verify: "none",
   death: "never",
   forged: false,
   works: true,
 } as const;
-/** Whatever chance says: what a client must not be told to sign again for, with a node that is a block behind. */
-const SURE: [Step[][]][] = (["front-run", "front-run, refused", "refused", "made up"] as const).map(
-  (settle) => [[[{ ...asked, settle, behind: 1 }], [{ do: "mine" }]]],
+/** Always included: cases in which a client must not get a 402, with a node that is a block behind. */
+const SURE: [Step[][]][] = (["front-run", "front-run, rejected", "rejected", "made up"] as const).map(
+  (settle) => [[[{ ...REQUEST, settle, behind: 1 }], [{ do: "mine" }]]],
 );
 
 let database: Database;
@@ -106,19 +106,23 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-type Told = { readonly signature: number; readonly forged: boolean; readonly answer: EndpointResponse };
+type Delivered = {
+  readonly signature: number;
+  readonly forged: boolean;
+  readonly response: EndpointResponse;
+};
 
 /** A process of its own for every request: when it dies, nothing that it still does reaches the world. */
 class World {
   readonly chain = new ModelChain();
-  readonly told: Told[] = [];
-  /** Signatures whose owner has been refused and asks no more: he will sign again, so these must never be paid. */
-  readonly refused = new Set<number>();
+  readonly delivered: Delivered[] = [];
+  /** Signatures whose last response was 402: the client will sign again, so these must never be paid. */
+  readonly rejected = new Set<number>();
   readonly #open = new Map<number, number>();
   #works = 0;
   readonly #validBefore = Math.floor(Date.now() / 1_000) + 3_600;
 
-  #gate(step: Partial<Extract<Step, { do: "ask" }>>) {
+  #gate(step: Partial<Extract<Step, { do: "request" }>>) {
     let isDead = false;
     const die = (moment: Death) => {
       if (step.death === moment) isDead = true;
@@ -179,18 +183,18 @@ class World {
     });
   }
 
-  async ask(
-    step: Partial<Extract<Step, { do: "ask" }>> & { signature: number; named?: boolean },
+  async request(
+    step: Partial<Extract<Step, { do: "request" }>> & { signature: number; named?: boolean },
   ): Promise<EndpointResponse | null> {
     const { signature, forged = false, named = true } = step;
     const { gate, die, isDead } = this.#gate(step);
     const resource = { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
     const header = this.#header(signature, forged, named);
     if (!forged) this.#count(signature, 1);
-    const answer = await gate
+    const response = await gate
       .serve({ resource, signature: header }, async () => {
         die("at work");
-        if (step.works === false) return { status: 404, body: { error: "There is none." } };
+        if (step.works === false) return { status: 404, body: { error: "Not found." } };
         this.#works += 1;
         return { status: 200, body: { work: this.#works } };
       })
@@ -199,15 +203,15 @@ class World {
         throw error;
       });
     const others = forged ? 0 : this.#count(signature, -1);
-    // Whoever died has told nobody.
-    if (answer === null || isDead()) return null;
-    if (!forged && answer.status === 402 && others === 0) this.refused.add(signature);
-    this.told.push({ signature, forged, answer });
-    return answer;
+    // A dead process delivers nothing.
+    if (response === null || isDead()) return null;
+    if (!forged && response.status === 402 && others === 0) this.rejected.add(signature);
+    this.delivered.push({ signature, forged, response });
+    return response;
   }
 
   #count(signature: number, more: 1 | -1): number {
-    this.refused.delete(signature);
+    this.rejected.delete(signature);
     const open = (this.#open.get(signature) ?? 0) + more;
     this.#open.set(signature, open);
     return open;
@@ -215,11 +219,11 @@ class World {
 
   async step(step: Step): Promise<void> {
     if (step.do === "mine") this.chain.mine();
-    else if (step.do === "sweep") await this.#gate({}).gate.reconcile();
-    else await this.ask(step);
+    else if (step.do === "reconcile") await this.#gate({}).gate.reconcile();
+    else await this.request(step);
   }
 
-  /** Leases end, everything expires, and what is left is swept. */
+  /** Leases end, everything expires, and the rest is reconciled. */
   async end(): Promise<void> {
     await systemClock.sleep(LEASE_MS + 20);
     this.chain.expireAll();
@@ -237,7 +241,7 @@ const transactionOf = ({ headers }: EndpointResponse) =>
     }
   ).transaction;
 
-it("every purchase has one transfer and one answer, every answer its transfer, and the sums agree", async () => {
+it("every purchase has one transfer and one response, every response its transfer, and the sums agree", async () => {
   await fc.assert(
     fc.asyncProperty(stories, async (story) => {
       await database.query("delete from payments");
@@ -251,33 +255,33 @@ it("every purchase has one transfer and one answer, every answer its transfer, a
       const paid = [...transfers].map(([nonce, { transaction }]) => ({ nonce, transaction }));
       expect(rows.rows).toEqual(paid.sort((a, b) => (a.nonce < b.nonce ? -1 : 1)));
       expect(await world.total()).toBe(BigInt(transfers.size) * offer.amount);
-      for (const { signature, forged, answer } of world.told) {
-        if (answer.status !== 200) continue;
+      for (const { signature, forged, response } of world.delivered) {
+        if (response.status !== 200) continue;
         expect(forged).toBe(false);
-        expect([transactionOf(answer)]).toEqual(
+        expect([transactionOf(response)]).toEqual(
           world.transfersFor(signature).map(({ transaction }) => transaction),
         );
       }
-      for (const signature of world.refused) {
+      for (const signature of world.rejected) {
         expect([signature, transfers.has(world.nonceOf(signature))]).toEqual([signature, false]);
       }
       for (let signature = 0; signature < SIGNATURES; signature += 1) {
         const paid = world.transfersFor(signature).length;
         // One purchase is charged once, however many authorizations were sent for it.
         expect([signature, paid]).toEqual([signature, Math.min(paid, 1)]);
-        const replay = await world.ask({ signature });
+        const replay = await world.request({ signature });
         const isPaid = transfers.has(world.nonceOf(signature));
         if (isPaid || replay?.status === 200) {
           expect([signature, replay?.status, paid]).toEqual([signature, 200, 1]);
         }
         if (isPaid && PURCHASES[signature] !== null) {
-          expect((await world.ask({ signature, named: false }))?.status).toBe(409);
+          expect((await world.request({ signature, named: false }))?.status).toBe(409);
         }
-        const sold = world.told.filter(
+        const sold = world.delivered.filter(
           (each) =>
-            each.answer.status === 200 && world.purchaseOf(each.signature) === world.purchaseOf(signature),
+            each.response.status === 200 && world.purchaseOf(each.signature) === world.purchaseOf(signature),
         );
-        expect(new Set(sold.map(({ answer }) => bodyOf(answer))).size).toBe(
+        expect(new Set(sold.map(({ response }) => bodyOf(response))).size).toBe(
           paid > 0 && sold.length > 0 ? 1 : 0,
         );
       }

@@ -8,18 +8,18 @@ import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
 export type VerifyFault = "none" | "lost";
 export type SettleFault =
   | "none"
-  /** Not sent, and nobody knows. */
+  /** Not sent, without a response. */
   | "lost request"
-  /** Mined, and nobody knows. */
-  | "lost answer"
-  /** Sent, to be mined later, and nobody knows. */
+  /** Mined, without a response. */
+  | "lost response"
+  /** Sent, to be mined later, without a response. */
   | "lost while waiting"
-  /** Sent, to be mined later, and told so. */
+  /** Sent, to be mined later, and reported as pending. */
   | "pending"
-  | "refused"
-  /** A stranger carries it out first; ours is mined and reverts, or is refused before it is sent. */
+  | "rejected"
+  /** Another account carries it out first; ours is mined and reverts, or is rejected before it is sent. */
   | "front-run"
-  | "front-run, refused"
+  | "front-run, rejected"
   /** A transaction that does not exist is reported as success, and nothing was sent. */
   | "made up";
 
@@ -27,7 +27,7 @@ type Signed = { from: Hex; nonce: Hex; value: string; validBefore: string };
 type Waiting = { readonly signed: Signed; readonly transaction: Hex };
 
 export const GOOD_SIGNATURE: Hex = `0x${"aa".repeat(65)}`;
-// Far below the head of any test, so that everything is final as soon as it is swept.
+// Far below the head of any test, so that everything is final as soon as it is reconciled.
 const BLOCKS_TO_FINAL = 0;
 
 export class ModelChain {
@@ -119,10 +119,10 @@ export class ModelChain {
     };
   }
 
-  /** One of these for every request, so that each has its own faults; `die` is told of the moments at which its process may end. */
+  /** One of these for every request, so that each has its own faults; `die` is called at the moments at which its process may end. */
   facilitator(
     faults: { verify: VerifyFault; settle: SettleFault },
-    die: (moment: "sent" | "asked") => void,
+    die: (moment: "sent" | "requested") => void,
   ): PaymentFacilitator {
     const network = "eip155:31337" as const;
     return {
@@ -141,17 +141,17 @@ export class ModelChain {
           transaction,
           network,
         });
-        die("asked");
+        die("requested");
         if (faults.settle === "lost request") throw new FacilitatorUnavailableError("lost");
         if (!isGood(payload)) return failed("invalid_exact_evm_signature", "");
-        if (faults.settle === "refused") return failed("invalid_exact_evm_insufficient_balance", "");
+        if (faults.settle === "rejected") return failed("invalid_exact_evm_insufficient_balance", "");
         const signed = signedIn(payload);
         if (this.transfers.has(signed.nonce)) return failed("invalid_exact_evm_nonce_already_used", "");
         const transaction = this.#transactionOf();
         if (faults.settle === "made up") return { success: true, transaction, network };
         if (faults.settle.startsWith("front-run")) {
           this.#include({ signed, transaction: this.#transactionOf() });
-          if (faults.settle === "front-run, refused") {
+          if (faults.settle === "front-run, rejected") {
             return failed("invalid_exact_evm_insufficient_balance", "");
           }
         }
@@ -162,7 +162,7 @@ export class ModelChain {
         }
         const isMined = this.#include({ signed, transaction });
         die("sent");
-        if (faults.settle === "lost answer") throw new FacilitatorUnavailableError("lost");
+        if (faults.settle === "lost response") throw new FacilitatorUnavailableError("lost");
         if (!isMined) return failed("invalid_exact_evm_transaction_failed", transaction);
         return { success: true, transaction, network };
       },

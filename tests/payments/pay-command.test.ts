@@ -24,23 +24,23 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((faces) => faces.close()));
+  await Promise.all(open.splice(0).map((web) => web.close()));
   await rm(join(folder, ".sextant/local.json"), { force: true });
 });
 
 /** A local run, as far as the command can see. */
 async function start(options: TestPortfolioWebOptions = {}): Promise<TestPortfolioWeb> {
-  const faces = await startTestPortfolioWeb(options);
-  open.push(faces);
+  const web = await startTestPortfolioWeb(options);
+  open.push(web);
   const { network, asset, payTo, amount } = TEST_OFFER;
   const accounts = [{ name: "payer", address: payer.address, privateKey: payer.privateKey }];
   const local = {
-    portfolio: faces.url,
+    portfolio: web.url,
     payment: { network, asset, payTo, amount: amount.toString() },
     accounts,
   };
   await writeFile(join(folder, ".sextant/local.json"), JSON.stringify(local));
-  return faces;
+  return web;
 }
 
 function pay(argv: readonly string[], environment: Record<string, string> = {}) {
@@ -73,7 +73,7 @@ describe("npm run pay", () => {
     expect(parsePaymentIdentifier(extensions)).toMatch(/^pay_[0-9a-f]{32}$/);
   });
 
-  it("asks again with the same signature while the outcome is open", async () => {
+  it("retries with the same signature while the outcome is unknown", async () => {
     const later = { status: 503, headers: { "retry-after": "0" }, body: { error: "On its way." } };
     const { paid } = await start({ onPayment: (_paid, count) => (count < 3 ? later : null) });
     expect((await pay([WALLET])).code).toBe(0);
@@ -82,7 +82,7 @@ describe("npm run pay", () => {
 
   it.each<[string, readonly string[], Record<string, string>, RegExp, number, boolean]>([
     ["no wallet", [], {}, /Name exactly one wallet/, 64, true],
-    ["a wallet that is none", ["0x12"], {}, /The wallet must be an address/, 65, true],
+    ["an invalid wallet", ["0x12"], {}, /The wallet must be an address/, 65, true],
     ["an unknown option", [WALLET, "--tip", "1"], {}, /Unknown option '--tip'/, 64, true],
     [
       "a price above the limit",
@@ -96,7 +96,7 @@ describe("npm run pay", () => {
     ["no local run and no address", [WALLET], {}, /start one with npm start, or name a service/, 64, false],
     ["no key", [WALLET, "--url", "http://127.0.0.1:9"], {}, /Set PAYER_PRIVATE_KEY/, 78, false],
     [
-      "a key that is none",
+      "an invalid key",
       [WALLET, "--url", "http://127.0.0.1:9"],
       { PAYER_PRIVATE_KEY: "0x5ec3e7" },
       /in PAYER_PRIVATE_KEY must be 0x followed by 64/,
@@ -107,21 +107,21 @@ describe("npm run pay", () => {
       "a service that is not there",
       [WALLET, "--url", "http://127.0.0.1:9"],
       { PAYER_PRIVATE_KEY: payer.privateKey },
-      /Nothing answers at http:\/\/127\.0\.0\.1:9/,
+      /Nothing responses at http:\/\/127\.0\.0\.1:9/,
       69,
       false,
     ],
-  ])("refuses %s in one sentence", async (_name, args, environment, sentence, code, running) => {
+  ])("rejects %s in one sentence", async (_name, args, environment, sentence, code, running) => {
     const paid = running ? (await start()).paid : [];
-    const answer = await pay(args, environment);
-    expect([answer.code, answer.out]).toEqual([code, ""]);
-    expect(answer.err).toMatch(sentence);
-    expect(answer.err.trimEnd().split("\n").length).toBe(1);
-    expect(answer.err).not.toMatch(/5ec3e7|0x[0-9a-f]{64}/);
+    const response = await pay(args, environment);
+    expect([response.code, response.out]).toEqual([code, ""]);
+    expect(response.err).toMatch(sentence);
+    expect(response.err.trimEnd().split("\n").length).toBe(1);
+    expect(response.err).not.toMatch(/5ec3e7|0x[0-9a-f]{64}/);
     expect(paid).toEqual([]);
   });
 
-  it("tells why a payment was refused", async () => {
+  it("reports why a payment was rejected", async () => {
     await start({
       onPayment: () => ({
         status: 402,
@@ -136,11 +136,11 @@ describe("npm run pay", () => {
     });
   });
 
-  it("does not pay with a token it was not told of", async () => {
+  it("does not pay with a token that it does not know", async () => {
     const { url, paid } = await start();
     await rm(join(folder, ".sextant/local.json"));
-    const answer = await pay([WALLET, "--url", url], { PAYER_PRIVATE_KEY: payer.privateKey });
-    expect(answer).toMatchObject({
+    const response = await pay([WALLET, "--url", url], { PAYER_PRIVATE_KEY: payer.privateKey });
+    expect(response).toMatchObject({
       code: 70,
       err: expect.stringContaining("wants a token that this command does not"),
     });

@@ -1,4 +1,4 @@
-// The facilitator under load: a few verifications at a time, in order, and none that nobody waits for any more.
+// The facilitator under load: a few verifications at a time, in order, and none after its client stopped waiting.
 import { pino, stdSerializers } from "pino";
 import { getContractError, parseAbi, RpcRequestError } from "viem";
 import { expect, it } from "vitest";
@@ -37,28 +37,28 @@ function verification(number: number, nowMs: number): EndpointRequest {
   return { values: {}, headers: {}, body } as unknown as EndpointRequest;
 }
 
-it("begins a few at a time, and answers 503 for those that have waited for too long", async () => {
+it("starts a few at a time, and returns 503 for those that waited too long", async () => {
   let nowMs = Date.now();
   const clock = { ...systemClock, nowMs: () => nowMs };
   const finish: (() => void)[] = [];
   const facilitator: Parameters<typeof createFacilitatorEndpoints>[0]["facilitator"] = {
     verify: () => new Promise((resolve) => finish.push(() => resolve({ isValid: true }))),
-    settle: () => Promise.reject(new Error("nobody asked")),
-    findSettled: () => Promise.reject(new Error("nobody asked")),
-    getSupported: () => Promise.reject(new Error("nobody asked")),
+    settle: () => Promise.reject(new Error("must not be called")),
+    findSettled: () => Promise.reject(new Error("must not be called")),
+    getSupported: () => Promise.reject(new Error("must not be called")),
   };
   const [verify] = createFacilitatorEndpoints({ facilitator, rules, log: silentLog, clock });
   if (!verify) throw new Error("there is no verification");
-  const asked = Array.from({ length: 30 }, (_, i) => verify.handle(verification(i, nowMs)));
-  const ended = Promise.allSettled(asked);
+  const requests = Array.from({ length: 30 }, (_, i) => verify.handle(verification(i, nowMs)));
+  const ended = Promise.allSettled(requests);
   await systemClock.sleep(1);
   expect(finish.length).toBe(24);
   nowMs += 9_000;
   for (const each of finish.splice(0)) each();
-  const answers = await ended;
+  const responses = await ended;
   expect(finish.length).toBe(0);
-  expect(answers.filter(({ status }) => status === "fulfilled").length).toBe(24);
-  for (const late of answers.slice(24)) {
+  expect(responses.filter(({ status }) => status === "fulfilled").length).toBe(24);
+  for (const late of responses.slice(24)) {
     expect(late).toMatchObject({ status: "rejected", reason: { code: "FACILITATOR_UNAVAILABLE" } });
   }
 });
@@ -70,28 +70,28 @@ it("logs what failed without the signature that the call was made with", async (
     { write: (line) => lines.push(line) },
   );
   const signature: Hex = `0x${"5e".repeat(65)}`;
-  const refused = new RpcRequestError({
+  const rejection = new RpcRequestError({
     body: { method: "eth_call" },
     error: { code: -32_005, message: `no ${signature}` },
     url: "node.example",
   });
   const call = { abi: parseAbi(["function pay(bytes)"]), functionName: "pay", args: [signature] };
-  const failed = getContractError(refused, { ...call, address: asset });
+  const failed = getContractError(rejection, { ...call, address: asset });
   expect(failed.message).toContain(signature);
   const fail = () =>
-    Promise.reject(new FacilitatorUnavailableError("a node did not answer", { cause: failed }));
+    Promise.reject(new FacilitatorUnavailableError("a node did not respond", { cause: failed }));
   const facilitator = { verify: fail, settle: fail, findSettled: fail, getSupported: fail };
   const endpoints = createFacilitatorEndpoints({ facilitator, rules, log });
   for (const { handle } of endpoints.slice(0, 2)) {
     const fault: unknown = await Promise.resolve(handle(verification(1, Date.now()))).catch((error) => error);
     expect(fault).toMatchObject({ code: "FACILITATOR_UNAVAILABLE" });
-    // What answers requests may log it once more.
+    // The HTTP server may log it once more.
     log.warn({ err: fault }, "again");
   }
   expect(lines).toHaveLength(4);
   for (const line of lines) {
     expect(line).not.toContain(signature.slice(2));
-    expect(line).toContain("a node did not answer");
+    expect(line).toContain("a node did not respond");
     expect(line).toContain('"code":-32005');
   }
 });

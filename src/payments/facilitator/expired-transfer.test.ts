@@ -1,4 +1,4 @@
-// Transfers that are mined after their authorization has expired: whether their payer is to blame.
+// Transfers that are mined after their authorization has expired: whether that blocks their payer.
 import type { Hex } from "viem";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { signPaymentFor, TEST_NETWORK } from "../../../tests/support/payments/paid-client.ts";
@@ -38,12 +38,14 @@ async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySecond
     await stage.chain.mine();
   }
   expect((await stage.node.getTransactionReceipt({ hash })).status).toBe("reverted");
-  expect(await requestSettle(facilitator, payload, paymentTermsOf(stage))).toMatchObject({ kind: "refused" });
+  expect(await requestSettle(facilitator, payload, paymentTermsOf(stage))).toMatchObject({
+    kind: "rejected",
+  });
   const records = openSettlementRecords(openRecordStore(stage.database), systemClock);
   return records.isPayerBlocked(TEST_NETWORK, payer.address.toLowerCase() as Hex);
 }
 
-it("is not where our own fee limit kept the transfer waiting until the first block past expiry", async () => {
+it("is not where our own fee limit delayed the transfer until the first block past expiry", async () => {
   expect(await barredAfter([{ baseFee: 200n * GWEI }, { pastExpirySeconds: 0 }])).toBe(false);
 });
 

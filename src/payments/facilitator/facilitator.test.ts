@@ -1,4 +1,4 @@
-// Whatever a facilitator says or fails to say becomes a verdict, a refusal or not knowing, and nothing is guessed.
+// Every response of a facilitator, and none at all, is a verdict, a rejection or unknown; nothing is guessed.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
@@ -10,7 +10,8 @@ import { silentLog } from "../../../tests/support/quiet-log.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { rejectionMessage, requestSettle, requestVerify } from "./facilitator.ts";
+import { rejectionMessage } from "../rejection-reasons.ts";
+import { requestSettle, requestVerify } from "./facilitator.ts";
 import { createLocalFacilitator } from "./local.ts";
 import { createRemoteFacilitator } from "./remote.ts";
 
@@ -48,67 +49,69 @@ async function saying(status: number, text: string, timeoutMs = 2_000) {
 describe("a verification", () => {
   it.each([
     [200, '{"isValid":true}', "valid"],
-    [200, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "refused"],
-    [400, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "refused"],
-    [500, '{"isValid":false,"invalidReason":"unexpected"}', "trouble"],
-    [200, '{"isValid":"yes"}', "trouble"],
-    [200, "<html>", "trouble"],
-    [503, "<html>", "trouble"],
-    [429, "{}", "trouble"],
-  ])("answered with %i %s is %s", async (status, text, kind) => {
+    [200, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "rejected"],
+    [400, '{"isValid":false,"invalidReason":"invalid_exact_evm_signature"}', "rejected"],
+    [500, '{"isValid":false,"invalidReason":"unexpected"}', "unavailable"],
+    [200, '{"isValid":"yes"}', "unavailable"],
+    [200, "<html>", "unavailable"],
+    [503, "<html>", "unavailable"],
+    [429, "{}", "unavailable"],
+  ])("with the response %i %s is %s", async (status, text, kind) => {
     expect(await requestVerify(await saying(status, text), payload, terms)).toMatchObject({ kind });
   });
 
-  it("that is not answered is trouble", async () => {
-    expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "trouble" });
-    const nobody = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
-    expect(await requestVerify(nobody, payload, terms)).toMatchObject({ kind: "trouble" });
+  it("without a response is unavailable", async () => {
+    expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({
+      kind: "unavailable",
+    });
+    const unreachable = createRemoteFacilitator({ url: "http://127.0.0.1:1", timeoutMs: 1_000 });
+    expect(await requestVerify(unreachable, payload, terms)).toMatchObject({ kind: "unavailable" });
   });
 });
 
 describe("a settlement", () => {
-  const answer = (fields: object) => JSON.stringify({ transaction: "", network: "eip155:1", ...fields });
+  const settleBody = (fields: object) => JSON.stringify({ transaction: "", network: "eip155:1", ...fields });
 
   it.each([
-    [200, answer({ success: true, transaction: HASH }), { kind: "settled", transaction: HASH }],
-    [200, answer({ success: true }), { kind: "unknown" }],
+    [200, settleBody({ success: true, transaction: HASH }), { kind: "settled", transaction: HASH }],
+    [200, settleBody({ success: true }), { kind: "unknown" }],
     [
       200,
-      answer({ success: false, errorReason: "invalid_exact_evm_insufficient_balance" }),
-      { kind: "refused" },
+      settleBody({ success: false, errorReason: "invalid_exact_evm_insufficient_balance" }),
+      { kind: "rejected" },
     ],
-    [402, answer({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "refused" }],
+    [402, settleBody({ success: false, errorReason: "invalid_exact_evm_signature" }), { kind: "rejected" }],
     [
       200,
-      answer({ success: false, errorReason: "settlement_pending", transaction: HASH }),
+      settleBody({ success: false, errorReason: "settlement_pending", transaction: HASH }),
       { kind: "unknown", transaction: HASH },
     ],
     [
       200,
-      answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: HASH }),
-      { kind: "refused" },
+      settleBody({ success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: HASH }),
+      { kind: "rejected" },
     ],
     [
       200,
-      answer({ success: false, errorReason: "invalid_exact_evm_transaction_failed" }),
+      settleBody({ success: false, errorReason: "invalid_exact_evm_transaction_failed" }),
       { kind: "unknown" },
     ],
-    [200, answer({ success: false, errorReason: "something_new" }), { kind: "unknown" }],
-    [200, answer({ success: false }), { kind: "unknown" }],
-    [500, answer({ success: false, errorReason: "unexpected" }), { kind: "unknown" }],
+    [200, settleBody({ success: false, errorReason: "something_new" }), { kind: "unknown" }],
+    [200, settleBody({ success: false }), { kind: "unknown" }],
+    [500, settleBody({ success: false, errorReason: "unexpected" }), { kind: "unknown" }],
     [502, "<html>", { kind: "unknown" }],
     [200, "{", { kind: "unknown" }],
-  ])("answered with %i %s", async (status, text, outcome) => {
+  ])("with the response %i %s", async (status, text, outcome) => {
     expect(await requestSettle(await saying(status, text), payload, terms)).toMatchObject(outcome);
   });
 
-  it("that is not answered is unknown", async () => {
+  it("without a response is unknown", async () => {
     expect(await requestSettle(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "unknown" });
   });
 });
 
-describe("trouble of our own facilitator", () => {
-  it("tells what happened, and not the key in a node's address", async () => {
+describe("a failure of our own facilitator", () => {
+  it("reports the cause, and not the key in a node's address", async () => {
     const { database, drop } = await openTestDatabase();
     onTestFinished(drop);
     const facilitator = createLocalFacilitator({
@@ -120,7 +123,7 @@ describe("trouble of our own facilitator", () => {
       log: silentLog,
     });
     const verdict = await requestVerify(facilitator, payload, terms);
-    expect(verdict.kind).toBe("trouble");
+    expect(verdict.kind).toBe("unavailable");
     expect(inspect(verdict, { depth: 20 })).toContain("127.0.0.1");
     expect(inspect(verdict, { depth: 20 })).not.toContain("hunter2");
     const outcome = await requestSettle(facilitator, payload, terms);
@@ -129,8 +132,8 @@ describe("trouble of our own facilitator", () => {
   });
 });
 
-describe("a refusal", () => {
-  it("is told in words, and a stranger's text is not repeated", () => {
+describe("a rejection", () => {
+  it("has a message, and foreign text is not repeated", () => {
     expect(rejectionMessage("invalid_exact_evm_insufficient_balance")).toContain("balance");
     expect(rejectionMessage("something_new")).toContain("something_new");
     expect(rejectionMessage("constructor")).toBe("The payment was not accepted (constructor).");

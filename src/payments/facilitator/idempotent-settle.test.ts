@@ -97,7 +97,7 @@ describe("the same payload settled again", () => {
 describe("a transaction that one node took without a response", () => {
   it.each([
     ["has it mined", {}],
-    ["refuses it", { eth_sendRawTransaction: { error: { code: -32_000, message: "header not found" } } }],
+    ["rejects it", { eth_sendRawTransaction: { error: { code: -32_000, message: "header not found" } } }],
   ])("is the one that is waited for, also where the next node %s", async (_, instead) => {
     const payer = await stage.payer();
     const payload = await signed(payer);
@@ -119,12 +119,12 @@ describe("another payload", () => {
     const facilitator = open();
     const outcomes = await Promise.all([settle(facilitator, payload), settle(facilitator, other)]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["settled", "unknown"]);
-    expect(await settle(facilitator, other)).toMatchObject({ kind: "refused" });
-    expect(await settle(open(), other)).toMatchObject({ kind: "refused" });
+    expect(await settle(facilitator, other)).toMatchObject({ kind: "rejected" });
+    expect(await settle(open(), other)).toMatchObject({ kind: "rejected" });
     expect(await sentBy()).toBe(before + 1);
   });
 
-  it("with the same signature is not answered with the first one's transfer", async () => {
+  it("with the same signature does not get the first one's transfer", async () => {
     const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const faults = { before: ["eth_getTransactionReceipt"] };
     const facilitator = open({ urls: await wire(faults), confirmationMs: 300 });
@@ -148,7 +148,7 @@ describe("a transaction whose account nonce was used again", () => {
 
     const losing = settle(facilitator, first);
     await waitFor(async () => (await waiting()).length === 1);
-    // Long enough that the first one has been seen by whoever waits for it.
+    // Long enough that the wait for the first one has seen it.
     await systemClock.sleep(500);
     const [dropped] = await waiting();
     await stage.chain.request("hardhat_dropTransaction", [dropped?.hash]);

@@ -1,10 +1,11 @@
-// Settles a payload once: repeated, it gets the transaction that carried it out, found in the records and on the chain.
+// Settles a payload once: a repeated request gets the transaction found in the records and on the chain.
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/core/types";
-import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
+import { type Hex, parseAddress, parseHash } from "../../lib/hex.ts";
+import { isEvmNetwork } from "../paywall/offer.ts";
 import { parsePayment } from "../paywall/payment.ts";
-import { FacilitatorUnavailableError, TRANSACTION_FAILED } from "./facilitator.ts";
+import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
 import type { SettlementOutcomes } from "./settlement-outcomes.ts";
@@ -16,16 +17,7 @@ import {
 } from "./settlement-records.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
 
-export type IdempotentSettle = {
-  settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse>;
-  /**
-   * The success of a payload that was settled earlier and still is; null where it was not. Sends nothing. Throws
-   * FacilitatorTrouble while a transaction that was sent for it may still be mined.
-   */
-  findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null>;
-};
-
-export type IdempotentSettleOptions = {
+type IdempotentSettleOptions = {
   readonly records: SettlementRecords;
   readonly lookup: TransactionLookup;
   readonly outcomes: SettlementOutcomes;
@@ -39,125 +31,150 @@ export type IdempotentSettleOptions = {
   ) => Promise<SettleResponse>;
 };
 
-// The library's word for a transaction that was sent and not seen in a block.
-const PENDING = "settlement_pending";
+// The library's code for a transaction that was sent and is not in a block yet.
+const SETTLEMENT_PENDING = "settlement_pending";
 
-export function createIdempotentSettle(options: IdempotentSettleOptions): IdempotentSettle {
-  const { records, lookup, outcomes, guard, isContract, broadcast: carryOut } = options;
-  const underWay = new Map<string, { readonly digest: string; readonly response: Promise<SettleResponse> }>();
-  const recordOf = async (key: SettlementKey) =>
-    (await records.find(key)).find(({ digest }) => digest === key.digest) ?? null;
+type InFlight = { readonly digest: string; readonly response: Promise<SettleResponse> };
 
-  /** One authorization is good for one transfer: two transactions for it would be one revert, at our cost. */
-  async function refuseRivals(rivals: readonly SettlementRecord[]): Promise<void> {
-    for (const record of rivals) {
-      const [newest] = record.transactions;
-      if (newest && (await lookup.readStatus(newest, record)).kind === "waiting") throw rival();
-    }
+export class IdempotentSettle {
+  readonly #options: IdempotentSettleOptions;
+  /** By authorization: one in flight at a time. */
+  readonly #inFlight = new Map<string, InFlight>();
+
+  constructor(options: IdempotentSettleOptions) {
+    this.#options = options;
   }
 
-  /** What the records and the chain say of a payload sent earlier; null where it must be sent. */
-  async function earlier(key: SettlementKey): Promise<SettleResponse | null> {
+  async settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse> {
+    const key = parseKey(payload, terms);
+    const id = authorizationKeyText(key);
+    const inFlight = this.#inFlight.get(id);
+    if (inFlight) {
+      if (inFlight.digest === key.digest) return inFlight.response;
+      throw competingPayloadError();
+    }
+    const response = this.#settleNow(key, payload, terms).finally(() => this.#inFlight.delete(id));
+    this.#inFlight.set(id, { digest: key.digest, response });
+    return response;
+  }
+
+  /**
+   * The success of a payload that was settled earlier and still is; null where it was not. Sends nothing. Throws
+   * FacilitatorUnavailableError while a transaction that was sent for it may still be mined.
+   */
+  async findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null> {
+    const { outcomes } = this.#options;
+    const key = parseKey(payload, terms);
+    // A payload in flight may be sent at any moment and is recorded only then.
+    if (this.#inFlight.get(authorizationKeyText(key))?.digest === key.digest) throw stillPendingError();
+    const record = await this.#findRecord(key);
+    if (!record) return null;
+    const success = await outcomes.findSuccess(record);
+    if (success) return succeeded(key, success);
+    if (await outcomes.mayBeMined(record)) throw stillPendingError();
+    return null;
+  }
+
+  async #settleNow(
+    { amount, ...key }: KeyAndAmount,
+    payload: PaymentPayload,
+    terms: PaymentRequirements,
+  ): Promise<SettleResponse> {
+    const { records, guard, isContract, broadcast } = this.#options;
+    const earlier = await this.#findEarlierSettlement(key);
+    if (earlier) return earlier;
+    const payment = { ...key, isContract: await isContract(key.payer) };
+    const result = await guard.run({ key, amount, isContract: payment.isContract }, async () => {
+      const response = await broadcast(payload, terms, {
+        beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }),
+        onRejected: (transaction) => records.removeTransaction(key, transaction),
+      });
+      return this.#concludeResponse(payment, response);
+    });
+    if (!("rejected" in result)) return result;
+    return this.#concludeResponse(payment, failed(key, result.rejected, ""));
+  }
+
+  /** What the records and the chain know of a payload that was sent earlier; null where it must be sent. */
+  async #findEarlierSettlement(key: SettlementKey): Promise<SettleResponse | null> {
+    const { records, lookup, outcomes } = this.#options;
     const sent = await records.find(key);
-    await refuseRivals(sent.filter(({ digest }) => digest !== key.digest));
+    await this.#assertNoCompetingPayload(sent.filter(({ digest }) => digest !== key.digest));
     const record = sent.find(({ digest }) => digest === key.digest);
     if (!record) return null;
     const success = await outcomes.findSuccess(record);
     if (success) return succeeded(key, success);
     const [newest] = record.transactions;
-    const state = newest && (await lookup.readStatus(newest, record));
-    // Mined after the wait for it had ended: its payer must not be served as if it had not happened.
-    if (newest && state?.kind === "reverted") await outcomes.recordRevert(record, newest);
-    if (!newest || state?.kind !== "waiting") return null;
+    const status = newest && (await lookup.readStatus(newest, record));
+    // It was mined after we stopped waiting: the revert must still count against its payer.
+    if (newest && status?.kind === "reverted") await outcomes.recordRevert(record, newest);
+    if (!newest || status?.kind !== "pending") return null;
     const { kind } = await lookup.waitUntilMined(newest, record);
-    if (kind === "succeeded") return concluded(record, succeeded(key, newest));
-    return concluded(record, failed(key, kind === "reverted" ? TRANSACTION_FAILED : PENDING, newest));
+    if (kind === "succeeded") return this.#concludeResponse(record, succeeded(key, newest));
+    const reason = kind === "reverted" ? TRANSACTION_FAILED : SETTLEMENT_PENDING;
+    return this.#concludeResponse(record, failed(key, reason, newest));
   }
 
-  async function concluded(
+  /** One authorization is good for one transfer: of two transactions for it, one reverts at our cost. */
+  async #assertNoCompetingPayload(others: readonly SettlementRecord[]): Promise<void> {
+    const { lookup } = this.#options;
+    for (const record of others) {
+      const [newest] = record.transactions;
+      if (newest && (await lookup.readStatus(newest, record)).kind === "pending") {
+        throw competingPayloadError();
+      }
+    }
+  }
+
+  /** Records the response of a settlement, and corrects it where an earlier transaction decides. */
+  async #concludeResponse(
     payment: SettlementKey & { readonly isContract: boolean },
     response: SettleResponse,
   ): Promise<SettleResponse> {
+    const { records, lookup, outcomes } = this.#options;
     if (response.success) {
       await records.markResolved(payment);
       return response;
     }
-    const { transaction, errorReason } = response;
-    const isReverted = transaction !== "" && errorReason === TRANSACTION_FAILED;
-    if (isReverted) await outcomes.recordRevert(payment, transaction as Hex);
-    // Sent, and not seen in a block.
-    else if (transaction !== "") return response;
-    const record = await recordOf(payment);
+    if (response.transaction !== "") {
+      // Sent, and not in a block yet.
+      if (response.errorReason !== TRANSACTION_FAILED) return response;
+      await outcomes.recordRevert(payment, parseHash(response.transaction, "The reverted transaction"));
+    }
+    const record = await this.#findRecord(payment);
     if (!record) return response;
     const success = await outcomes.findSuccess(record);
     if (success) return succeeded(payment, success);
-    const states = await Promise.all(record.transactions.map((each) => lookup.readStatus(each, record)));
-    // What is rejected now may have been carried out by what was sent before, unseen by a node that lags.
-    if (states.every(({ kind }) => kind === "reverted")) return response;
-    throw stillOpen();
+    const statuses = await Promise.all(record.transactions.map((each) => lookup.readStatus(each, record)));
+    // An earlier transaction, which a lagging node does not show, may have carried out what is rejected now.
+    if (statuses.every(({ kind }) => kind === "reverted")) return response;
+    throw stillPendingError();
   }
 
-  async function settleNow(
-    { amount, ...key }: KeyAndAmount,
-    payload: PaymentPayload,
-    terms: PaymentRequirements,
-  ): Promise<SettleResponse> {
-    const known = await earlier(key);
-    if (known) return known;
-    const payment = { ...key, isContract: await isContract(key.payer) };
-    const sent = await guard.run({ key, amount, isContract: payment.isContract }, async () => {
-      const response = await carryOut(payload, terms, {
-        beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }),
-        onRejected: (transaction) => records.removeTransaction(key, transaction),
-      });
-      return concluded(payment, response);
-    });
-    return "refused" in sent ? concluded(payment, failed(key, sent.refused, "")) : sent;
+  async #findRecord(key: SettlementKey): Promise<SettlementRecord | null> {
+    const sent = await this.#options.records.find(key);
+    return sent.find(({ digest }) => digest === key.digest) ?? null;
   }
-
-  return {
-    async settle(payload, terms) {
-      const key = keyOf(payload, terms);
-      const id = authorizationKeyText(key);
-      const running = underWay.get(id);
-      if (running) {
-        if (running.digest === key.digest) return running.response;
-        throw rival();
-      }
-      const response = settleNow(key, payload, terms).finally(() => underWay.delete(id));
-      underWay.set(id, { digest: key.digest, response });
-      return response;
-    },
-    async findSettled(payload, terms) {
-      const key = keyOf(payload, terms);
-      // Not recorded before it is sent, and sent at any moment.
-      if (underWay.get(authorizationKeyText(key))?.digest === key.digest) throw stillOpen();
-      const record = await recordOf(key);
-      if (!record) return null;
-      const success = await outcomes.findSuccess(record);
-      if (success) return succeeded(key, success);
-      if (await outcomes.mayBeMined(record)) throw stillOpen();
-      return null;
-    },
-  };
 }
 
 type KeyAndAmount = SettlementKey & { readonly amount: bigint };
 
-function keyOf(payload: PaymentPayload, { network, asset }: PaymentRequirements): KeyAndAmount {
-  const terms = { network: network as Caip2Network, asset: asset.toLowerCase() as Hex };
+/** The authorization that a payload signs, and the digest that identifies the payload. */
+export function parseKey(payload: PaymentPayload, { network, asset }: PaymentRequirements): KeyAndAmount {
+  if (!isEvmNetwork(network)) throw new Fault("INPUT_INVALID", "The network must be eip155:<chain id>.");
+  const terms = { network, asset: parseAddress(asset, "The asset") };
   const payment = parsePayment(payload, terms, "The payment");
   if ("unsupported" in payment) throw new Fault("INPUT_INVALID", payment.unsupported);
   const { from: payer, nonce, digest, value: amount } = payment;
   return { ...terms, payer, nonce, digest, amount };
 }
 
-function stillOpen(): FacilitatorUnavailableError {
+function stillPendingError(): FacilitatorUnavailableError {
   return new FacilitatorUnavailableError("a transaction that carries this payment out may still be mined");
 }
 
-function rival(): FacilitatorUnavailableError {
-  return new FacilitatorUnavailableError("another payment with the same nonce is under way");
+function competingPayloadError(): FacilitatorUnavailableError {
+  return new FacilitatorUnavailableError("another payment with the same nonce is in flight");
 }
 
 function succeeded({ network, payer }: SettlementKey, transaction: Hex): SettleResponse {

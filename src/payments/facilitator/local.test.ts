@@ -1,4 +1,4 @@
-// Our facilitator: trouble is never a verdict, contract accounts may pay, and nobody spends its gas for nothing.
+// Our facilitator: a failure is never a verdict, contract accounts may pay, and no client wastes its gas.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -40,13 +40,13 @@ async function openWire(faults: ResponseFaults) {
   return { facilitator, close: wire.close };
 }
 
-describe("a node that does not answer", () => {
+describe("a node that does not respond", () => {
   it.each(["eth_getCode", "eth_call"])("%s: no verdict about the payment", async (method) => {
     const { facilitator, close } = await openWire({ before: [method] });
     // The library remembers which accounts have no code: this one it has never met.
     const stranger = privateKeyToAccount(generatePrivateKey());
     const { payload } = await signPaymentFor(paid, stranger, stage.asset);
-    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
     await close();
   });
 
@@ -61,7 +61,7 @@ describe("a node that does not answer", () => {
     });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
-    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "trouble" });
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
     expect(await requestSettle(facilitator, payload, terms())).toMatchObject({ kind: "unknown" });
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
     await close();
@@ -101,7 +101,7 @@ describe("a node that does not answer", () => {
     },
   );
 
-  it("when it has the transaction already: the receipt tells", async () => {
+  it("when it has the transaction already: the receipt decides", async () => {
     const { facilitator, close } = await openWire({ after: ["eth_sendRawTransaction"] });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
@@ -111,7 +111,7 @@ describe("a node that does not answer", () => {
     await close();
   });
 
-  it("for the receipt: pending with its hash, and asked again it is not sent twice", async () => {
+  it("for the receipt: pending with its hash, and a retry does not send it twice", async () => {
     const { facilitator, close } = await openWire({ before: ["eth_getTransactionReceipt"] });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
@@ -143,7 +143,7 @@ describe("a contract account", () => {
     expect(await stage.balance(address)).toBe(1_000_000n - TEST_PRICE);
   });
 
-  it("can not make us pay for its own work", async () => {
+  it("cannot make us pay for its own work", async () => {
     const { address, header } = await contractPayer(BURNING_ACCOUNT);
     const before = await stage.inProcess.readGasBalance();
     expect((await fetchWithPayment(paid, header)).status).toBe(402);
@@ -210,11 +210,11 @@ describe("the endpoints", () => {
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const settle = endpoint("/settle");
     const before = await stage.node.getTransactionCount({ address: stage.inProcess.address });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => settle(request(payload))));
-    expect(answers.every(({ body }) => (body as { success: boolean }).success)).toBe(true);
+    const settled = await Promise.all(Array.from({ length: 5 }, () => settle(request(payload))));
+    expect(settled.every(({ body }) => (body as { success: boolean }).success)).toBe(true);
     expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(before + 1);
   });
-  it("tell the success of a payment also after it has expired", async () => {
+  it("report the success of a payment also after it has expired", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
@@ -263,7 +263,7 @@ describe("the endpoints", () => {
     expect((await repeat(request(dropped.payload))).body).toMatchObject(rejected);
   });
 
-  it("answer 503 while fees are above the limit, and say so", async () => {
+  it("return 503 with a message while fees are above the limit", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
@@ -273,8 +273,8 @@ describe("the endpoints", () => {
       gas: { feePerGasMax: 1_000n },
     });
     for (const path of ["/verify", "/settle"]) {
-      const refused = endpoint(path, {}, { facilitator: thrifty })(request(payload));
-      await expect(refused).rejects.toMatchObject({
+      const rejected = endpoint(path, {}, { facilitator: thrifty })(request(payload));
+      await expect(rejected).rejects.toMatchObject({
         code: "FACILITATOR_UNAVAILABLE",
         message: expect.stringContaining("fees are above"),
       });

@@ -1,4 +1,4 @@
-// A facilitator in this process: the library checks, our own queue sends, and trouble is never mistaken for a verdict.
+// A facilitator in this process: the library verifies, our own queue sends, and a failed read never counts as a verdict.
 import { privateKeyToAccount } from "viem/accounts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
@@ -16,24 +16,24 @@ import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
 import { createBroadcastQueue } from "./broadcast/queue.ts";
 import { createViemClient } from "./broadcast/viem-client.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
-import { createIdempotentSettle, type IdempotentSettle } from "./idempotent-settle.ts";
+import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";
-import { createPayerGuard } from "./payer-guard.ts";
+import { PayerGuard } from "./payer-guard.ts";
 import { createSettlementOutcomes } from "./settlement-outcomes.ts";
 import { openSettlementRecords } from "./settlement-records.ts";
 import { createTransactionLookup } from "./transaction-lookup.ts";
 import { createTransferScheme, TRANSFER_GAS_LIMIT, TRANSFER_GAS_LIMIT_MAX } from "./transfer-scheme.ts";
 
-export type LocalFacilitatorOptions = {
+type LocalFacilitatorOptions = {
   readonly network: Caip2Network;
   readonly urls: readonly Secret<string>[];
   readonly privateKey: Secret<Hex>;
-  /** Holds what was sent and what reverted; it outlives the process. */
+  /** Records what was sent and what reverted; it outlives the process. */
   readonly store: StatementRunner;
   readonly gas: FacilitatorGasLimits;
   readonly log: Log;
   readonly clock?: Clock;
-  /** How long a receipt is waited for; below the time a settlement may take. */
+  /** How long to wait for a receipt; below the time that a settlement may take. */
   readonly confirmationMs?: number;
   readonly pollMs?: number;
   readonly nonceGapMs?: number;
@@ -49,27 +49,27 @@ export type FacilitatorGasLimits = FeeLimits & {
 export type LocalFacilitator = PaymentFacilitator &
   Pick<IdempotentSettle, "findSettled"> & {
     readonly address: Hex;
-    /** What is left to pay gas with, in wei. */
+    /** The balance for gas, in wei. */
     readGasBalance(): Promise<bigint>;
   };
 
 const CONFIRMATION_MS = 15_000;
 const POLL_MS = 250;
-// Several blocks: by then every node behind a balancer has heard of a transaction that is on its way.
-const HOLE_MS = 10_000;
-// One more says whether the first exaggerates; each is asked for every block that a payment comes in.
+// Several blocks: by then every node behind a load balancer has a transaction that was sent.
+const NONCE_GAP_MS = 10_000;
+// A second one shows whether the first exaggerates; each is read once per block in which a payment arrives.
 const FEE_NODES_MAX = 2;
 
 export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
   const { network, gas, log, clock = systemClock, confirmationMs = CONFIRMATION_MS } = options;
   const account = privateKeyToAccount(options.privateKey.reveal());
   const { address } = account;
-  const witness = createOperationTracker();
-  const { client, bystander, feeQuotes } = openClients(options, clock, witness.recordFailure);
+  const tracker = createOperationTracker();
+  const { client, bestEffortClient, feeQuotes } = openClients(options, clock, tracker.recordFailure);
   const limitsFor = createFeeLimitReader({
     limits: gas,
     share: gas.paymentPercent,
-    client: bystander,
+    client: bestEffortClient,
     clock,
     log,
   });
@@ -79,7 +79,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     chainId: chainIdOfNetwork(network),
     clock,
     log,
-    nonceGapMs: options.nonceGapMs ?? HOLE_MS,
+    nonceGapMs: options.nonceGapMs ?? NONCE_GAP_MS,
     rpc: {
       readPendingNonce: () => client.getTransactionCount({ address, blockTag: "pending" }),
       readFees: feeQuotes,
@@ -88,36 +88,35 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     },
   });
   const scheme = createTransferScheme({
-    ...{ network, address, client, queue, witness, limitsFor, confirmationMs },
+    ...{ network, address, client, queue, tracker, limitsFor, confirmationMs },
   });
   const records = openSettlementRecords(options.store, clock);
   const outcomes = createSettlementOutcomes({ records, lookup, clock });
-  // Code of any kind, also that of a key which has delegated to a contract (EIP-7702): it decides about signatures.
+  // Any code counts, also that of a key which delegates to a contract (EIP-7702): it decides about signatures.
   const isContract = async (payer: Hex) => ((await client.getCode({ address: payer })) ?? "0x") !== "0x";
-  const guard = createPayerGuard({
+  const guard = new PayerGuard({
     ...{ network, records, isContract, log },
     balanceOf: lookup.readBalance,
     isPending: outcomes.isNewestPending,
     revertedGasMax: gas.revertedGasMax,
     transferGasMax: TRANSFER_GAS_LIMIT_MAX,
   });
-  const { settle, findSettled } = createIdempotentSettle({
+  const idempotent = new IdempotentSettle({
     ...{ records, lookup, outcomes, guard, isContract },
     broadcast: scheme.broadcast,
   });
   return {
     address: address.toLowerCase() as Hex,
     async verify(payload, terms) {
-      const { from } = (payload.payload as { authorization: { from: Hex } }).authorization;
-      const payer = from.toLowerCase() as Hex;
-      const refused = await guard.findRejectionBeforeVerify(payer);
-      if (refused !== null) return { isValid: false, invalidReason: refused, payer };
-      // Fees that would not be paid are told before work is done for the payment.
+      const { payer } = parseKey(payload, terms);
+      const rejected = await guard.findRejectionBeforeVerify(payer);
+      if (rejected !== null) return { isValid: false, invalidReason: rejected, payer };
+      // Fees above our limits are reported before the handler runs for the payment.
       computeFees(await feeQuotes(), await limitsFor(BigInt(terms.amount), TRANSFER_GAS_LIMIT), 100n);
       return scheme.verify(payload, terms);
     },
-    settle,
-    findSettled,
+    settle: (payload, terms) => idempotent.settle(payload, terms),
+    findSettled: (payload, terms) => idempotent.findSettled(payload, terms),
     getSupported: scheme.getSupported,
     readGasBalance: () => client.getBalance({ address }),
   };
@@ -132,8 +131,8 @@ function openClients(
   const single = urls.slice(0, FEE_NODES_MAX).map((url) => createViemClient(chainId, [url], { pollMs }));
   return {
     client: createViemClient(chainId, urls, { pollMs, onUnheard }),
-    /** For what may fail without a say in any verdict. */
-    bystander: createViemClient(chainId, urls, { pollMs }),
+    /** Its failures do not affect any verdict. */
+    bestEffortClient: createViemClient(chainId, urls, { pollMs }),
     feeQuotes: createFeeQuoteReader(single, clock),
   };
 }

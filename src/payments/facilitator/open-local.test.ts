@@ -21,7 +21,7 @@ describe("gas limits", () => {
       feePerGasMax: 500_000_000n,
       priorityFeePerGasMax: 50_000_000n,
       revertedGasMax: 2_000_000n,
-      ofPayment: { percentMax: 100n, decimals: 6, feed: { heartbeatSeconds: 1_200 } },
+      paymentPercent: { percentMax: 100n, decimals: 6, feed: { heartbeatSeconds: 1_200 } },
     });
     expect(createGasLimits(config(), place(84_532)).paymentPercent).toBeNull();
   });

@@ -36,8 +36,8 @@ export function openLocalFacilitator(
 }
 
 /** Throws CONFIG_INVALID where nothing says what gas may cost. */
-export function checkGasSettings(config: FacilitatorGasConfig, place: PaymentAssetConfig): void {
-  feePerGasMaxOf(config, place);
+export function checkGasSettings(config: FacilitatorGasConfig, asset: PaymentAssetConfig): void {
+  feePerGasMaxOf(config, asset);
 }
 
 function feePerGasMaxOf(config: FacilitatorGasConfig, { chainId, network }: PaymentAssetConfig): bigint {

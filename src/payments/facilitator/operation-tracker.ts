@@ -1,27 +1,27 @@
-// Remembers what failed while the library worked: it takes a read that failed for a contract that rejected.
+// Records what failed while the library ran: the library mistakes a failed read for a contract that reverted.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Hex } from "../../lib/hex.ts";
 import { isContractRevert } from "./broadcast/send-error.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 
-/** Called around the broadcast of a transaction that carries a payload out. */
+/** Called around the broadcast of a transaction. */
 export type SendHooks = {
   readonly beforeSend: (transaction: Hex, gas: bigint) => Promise<void>;
   readonly onRejected: (transaction: Hex) => Promise<void>;
 };
 
-type Witnessed = { trouble: unknown; sent: boolean; readonly hooks: SendHooks | null };
+type Operation = { failure: unknown; hasSent: boolean; readonly hooks: SendHooks | null };
 
 export type OperationTracker = {
-  /** Remembers trouble of the operation under way. */
-  recordFailure(trouble: unknown): void;
-  /** Remembers a failure that is not a contract's rejection. */
+  /** Records a failure of the current operation. */
+  recordFailure(failure: unknown): void;
+  /** Records a failure that is not a revert of a contract. */
   track<T>(read: Promise<T>): Promise<T>;
-  /** The operation under way sends now; returns the hooks it was begun with. */
+  /** The current operation sends now; returns the hooks it was started with. */
   markSending(): SendHooks | null;
-  /** Whether the operation under way has come to send anything. */
+  /** Whether the current operation has sent anything. */
   hasSent(): boolean;
-  /** Throws FacilitatorTrouble where something failed and the result is not acceptable as it is. */
+  /** Throws FacilitatorUnavailableError where a read failed and the result is not acceptable as it is. */
   run<T>(
     operation: { readonly accepts: (result: T) => boolean; readonly hooks: SendHooks | null },
     work: () => Promise<T>,
@@ -29,33 +29,33 @@ export type OperationTracker = {
 };
 
 export function createOperationTracker(): OperationTracker {
-  const storage = new AsyncLocalStorage<Witnessed>();
-  const note = (trouble: unknown) => {
+  const storage = new AsyncLocalStorage<Operation>();
+  const recordFailure = (failure: unknown) => {
     const current = storage.getStore();
-    if (current) current.trouble ??= trouble;
+    if (current) current.failure ??= failure;
   };
   return {
-    recordFailure: note,
+    recordFailure,
     async track(read) {
       try {
         return await read;
       } catch (error) {
-        if (!isContractRevert(error)) note(error);
+        if (!isContractRevert(error)) recordFailure(error);
         throw error;
       }
     },
     markSending() {
       const current = storage.getStore();
-      if (current) current.sent = true;
+      if (current) current.hasSent = true;
       return current?.hooks ?? null;
     },
-    hasSent: () => storage.getStore()?.sent ?? false,
+    hasSent: () => storage.getStore()?.hasSent ?? false,
     run: ({ accepts, hooks }, work) =>
-      storage.run({ trouble: null, sent: false, hooks }, async () => {
+      storage.run({ failure: null, hasSent: false, hooks }, async () => {
         const result = await work();
-        const trouble = storage.getStore()?.trouble ?? null;
-        if (trouble === null || accepts(result)) return result;
-        throw new FacilitatorUnavailableError("a node did not answer", { cause: trouble });
+        const failure = storage.getStore()?.failure ?? null;
+        if (failure === null || accepts(result)) return result;
+        throw new FacilitatorUnavailableError("a node did not respond", { cause: failure });
       }),
   };
 }

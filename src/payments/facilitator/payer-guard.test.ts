@@ -66,7 +66,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 describe("a contract account that agrees in simulation and reverts in a block", () => {
-  it("costs one revert in 30 requests, then its payer is refused, also after a restart, for a day", async () => {
+  it("costs one revert in 30 requests, then its payer is rejected, also after a restart, for a day", async () => {
     let nowMs = Date.now();
     const clock = { ...systemClock, nowMs: () => nowMs };
     const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
@@ -76,9 +76,9 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     });
     expect(reverts).toBe(1);
     const restarted = open({ clock });
-    const refusal = { kind: "refused", reason: "payer_refused_after_revert" };
-    expect(await verify(restarted, await account.payload())).toEqual(refusal);
-    expect(await settle(restarted, await account.payload())).toEqual(refusal);
+    const rejection = { kind: "rejected", reason: "payer_refused_after_revert" };
+    expect(await verify(restarted, await account.payload())).toEqual(rejection);
+    expect(await settle(restarted, await account.payload())).toEqual({ ...rejection, transaction: null });
 
     nowMs += DAY_MS + 1_000;
     expect(await verify(restarted, await account.payload())).toEqual({ kind: "valid" });
@@ -106,7 +106,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
       await stage.chain.request("evm_setAutomine", [true]);
       for (let request = 0; request < 3; request += 1) {
         const outcome = await settle(facilitator, payload);
-        expect.soft(outcome).toMatchObject({ kind: "refused", reason: "payer_refused_after_revert" });
+        expect.soft(outcome).toMatchObject({ kind: "rejected", reason: "payer_refused_after_revert" });
       }
     });
     expect(reverts).toBe(1);
@@ -117,7 +117,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     const account = await openContractPayer(stage, paid, concatHex(["0xef0100", code.address as Hex]));
     const facilitator = open({ gas: { revertedGasMax: 0n } });
     const outcome = await settle(facilitator, await account.payload());
-    expect(outcome).toEqual({ kind: "refused", reason: "contract_payers_paused" });
+    expect(outcome).toEqual({ kind: "rejected", reason: "contract_payers_paused", transaction: null });
   });
 });
 
@@ -144,9 +144,12 @@ describe("many such accounts", () => {
 
     const honest = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const payload = await honest.payload();
-    const paused = { kind: "refused", reason: "contract_payers_paused" };
+    const paused = { kind: "rejected", reason: "contract_payers_paused" };
     expect(await verify(facilitator, payload)).toEqual(paused);
-    expect(await settle(open({ clock, gas: { revertedGasMax } }), payload)).toEqual(paused);
+    expect(await settle(open({ clock, gas: { revertedGasMax } }), payload)).toEqual({
+      ...paused,
+      transaction: null,
+    });
     const plain = await stage.payer();
     const signed = await signPaymentFor(paid, plain, stage.asset);
     expect(await settle(facilitator, signed.payload)).toMatchObject({ kind: "settled" });
@@ -159,7 +162,7 @@ describe("many such accounts", () => {
 });
 
 describe("a plain key that signs its only cent away many times at once", () => {
-  it("costs no revert: what is under way is held against its balance", async () => {
+  it("costs no revert: payments in flight count against its balance", async () => {
     const payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
     const payloads: PaymentPayload[] = [];
@@ -213,15 +216,15 @@ describe("a payer whose authorization is used between simulation and block", () 
   };
   const signed = async (payer: PrivateKeyAccount) => (await signPaymentFor(paid, payer, stage.asset)).payload;
 
-  it("is not refused where a stranger carried it out first: the money moved as signed", async () => {
+  it("is not rejected where another account carried it out first: the money moved as signed", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
-    expect(await settleAfter(transferOf(payload), payload)).toMatchObject({ kind: "refused" });
+    expect(await settleAfter(transferOf(payload), payload)).toMatchObject({ kind: "rejected" });
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is not refused either on the word of a node that leaves the log out", async () => {
+  it("is not rejected either if a node omits the log", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const omitting = { eth_getLogs: { result: [] } };
@@ -229,7 +232,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is not refused either where the node gives logs of a thousand blocks at most", async () => {
+  it("is not rejected either where the node gives logs of a thousand blocks at most", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const eth_getLogs = async ([filter]: readonly unknown[]) => {
@@ -238,12 +241,12 @@ describe("a payer whose authorization is used between simulation and block", () 
       return blocks <= 1_000 ? null : { error: { code: -32_005, message: "the range is too large" } };
     };
     expect(await settleAfter(transferOf(payload), payload, { eth_getLogs })).toMatchObject({
-      kind: "refused",
+      kind: "rejected",
     });
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is not refused either on the word of a node that is a block behind", async () => {
+  it("is not rejected either if a node is a block behind", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const UNUSED = { result: `0x${"0".repeat(64)}` };
@@ -258,7 +261,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is refused where he cancelled it himself", async () => {
+  it("is rejected after cancelling it", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const { nonce } = (payload.payload as { authorization: Authorization }).authorization;
@@ -274,9 +277,9 @@ describe("a payer whose authorization is used between simulation and block", () 
       message: { authorizer: payer.address, nonce },
     });
     const cancel = { functionName: "cancelAuthorization", args: [payer.address, nonce, signature] };
-    expect(await settleAfter(cancel, payload)).toMatchObject({ kind: "refused" });
-    const refusal = { kind: "refused", reason: "payer_refused_after_revert" };
-    expect(await verify(open(), await signed(payer))).toEqual(refusal);
+    expect(await settleAfter(cancel, payload)).toMatchObject({ kind: "rejected" });
+    const rejection = { kind: "rejected", reason: "payer_refused_after_revert" };
+    expect(await verify(open(), await signed(payer))).toEqual(rejection);
   });
 });
 

@@ -1,4 +1,4 @@
-// A facilitator that somebody else runs, or another process of ours.
+// A facilitator in another process, ours or a third party's.
 import {
   type PaymentPayload,
   type PaymentRequirements,
@@ -13,7 +13,7 @@ import type { PaymentFacilitator } from "./facilitator.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { exchangeJson, type JsonExchangeResponse } from "./http-exchange.ts";
 
-/** It is given up on before the gate gives up on the settlement, so that the gate hears why. */
+/** `timeoutMs` must be below the deadline of the gate, so that the gate gets the cause. */
 export function createRemoteFacilitator(options: {
   readonly url: string;
   readonly timeoutMs: number;
@@ -33,7 +33,7 @@ export function createRemoteFacilitator(options: {
     paymentPayload,
     paymentRequirements,
   });
-  /** Its own words end up in our log, where the key of its address must not. */
+  /** Its texts end up in our log, where the key of its address must not. */
   const word = (text: unknown) => (typeof text === "string" ? endpoint.redact(text) : undefined);
   const noWord = ({ status }: JsonExchangeResponse, path: string) =>
     new FacilitatorUnavailableError(`${endpoint.host} answered ${path} with status ${status} and no verdict`);

@@ -1,13 +1,13 @@
-// What became of payloads that were sent: read from the chain, written into the records.
+// The outcome of payloads that were sent: read from the chain, written into the records.
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { SettlementKey, SettlementRecord, SettlementRecords } from "./settlement-records.ts";
 import type { TransactionLookup, TransactionStatus } from "./transaction-lookup.ts";
 
 export type SettlementOutcomes = {
-  /** The transaction by which a payload was carried out and still is; null without one. */
+  /** The transaction that carried out a payload and is still on chain; null without one. */
   findSuccess(record: SettlementRecord): Promise<Hex | null>;
-  /** Records a mined revert and whether its payer is to blame. */
+  /** Records a mined revert and whether it blocks its payer. */
   recordRevert(payment: SettlementKey & { readonly isContract: boolean }, transaction: Hex): Promise<void>;
   /** True while any transaction of a payload may still be mined; changes no record. */
   mayBeMined(record: SettlementRecord): Promise<boolean>;
@@ -25,20 +25,20 @@ export function createSettlementOutcomes(options: {
 }): SettlementOutcomes {
   const { records, lookup, clock } = options;
   const isPending = ({ kind }: TransactionStatus, { updatedMs }: SettlementRecord) =>
-    kind === "waiting" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
+    kind === "pending" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
 
-  const noteRevert: SettlementOutcomes["recordRevert"] = async (payment, transaction) => {
+  const recordRevert: SettlementOutcomes["recordRevert"] = async (payment, transaction) => {
     const state = await lookup.readStatus(transaction, payment);
     // A reorg may have undone it meanwhile.
     if (state.kind !== "reverted") return;
     const { network, payer, isContract } = payment;
-    // Anyone may carry an authorization out: a payer whose money moved as signed is not to blame for our revert.
-    // Nor is one whose transfer our own fee limit kept waiting until it had expired.
-    const barsPayer =
+    // Anyone may carry out an authorization: a payer whose money moved as signed is not blocked for our revert. Nor is
+    // one whose transfer stayed pending until it expired because of our own fee limit.
+    const blocksPayer =
       !(await lookup.hasExpiredInMempool(transaction, state.blockNumber)) &&
       !(await lookup.wasAuthorizationUsed(payment, state.blockNumber));
-    // A reorg may have undone both, the revert and what it was lost to, while they were read.
-    const now = barsPayer ? await lookup.readStatus(transaction, payment) : state;
+    // A reorg may have undone the revert and its cause while they were read.
+    const now = blocksPayer ? await lookup.readStatus(transaction, payment) : state;
     if (now.kind !== "reverted" || now.blockNumber !== state.blockNumber) return;
     await records.addRevert({
       network,
@@ -46,13 +46,13 @@ export function createSettlementOutcomes(options: {
       payer,
       isContract,
       gasUsed: state.gasUsed,
-      blocksPayer: barsPayer,
+      blocksPayer,
     });
     await records.markResolved(payment);
   };
 
   return {
-    recordRevert: noteRevert,
+    recordRevert,
     async findSuccess(record) {
       for (const transaction of record.transactions) {
         if ((await lookup.readStatus(transaction, record)).kind !== "succeeded") continue;
@@ -68,7 +68,7 @@ export function createSettlementOutcomes(options: {
     async isNewestPending(record) {
       const [newest] = record.transactions;
       const state: TransactionStatus = newest ? await lookup.readStatus(newest, record) : { kind: "missing" };
-      if (newest && state.kind === "reverted") await noteRevert(record, newest);
+      if (newest && state.kind === "reverted") await recordRevert(record, newest);
       if (isPending(state, record)) return true;
       if (state.kind !== "reverted") await records.markResolved(record);
       return false;

@@ -1,15 +1,15 @@
-// What the facilitator has sent and what was reverted, in the database: a restart forgets neither.
+// What the facilitator sent and what reverted, in the database: both survive a restart.
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 
-/** One signed payload: the nonce it uses, and the digest that tells it from others with that nonce. */
+/** One signed payload: the nonce it uses, and the digest that identifies it among payloads with that nonce. */
 export type SettlementKey = PaymentKey & { readonly digest: string };
 
 export type SettlementRecord = SettlementKey & {
-  /** Transactions that carry it out, the newest first: one that was dropped is sent again as another. */
+  /** Its transactions, the newest first: a dropped one is sent again as another. */
   readonly transactions: readonly Hex[];
   readonly isContract: boolean;
   /** Gas limit of the newest transaction. */
@@ -17,7 +17,7 @@ export type SettlementRecord = SettlementKey & {
   readonly updatedMs: number;
 };
 
-/** Equal for payloads that use the same nonce of the same payer, of which a token takes one. */
+/** Equal for payloads that use the same nonce of the same payer; the token accepts one of them. */
 export function authorizationKeyText({ network, asset, payer, nonce }: PaymentKey): string {
   return [network, asset, payer, nonce].join(" ");
 }
@@ -28,7 +28,7 @@ export type RevertRecord = {
   readonly payer: Hex;
   readonly isContract: boolean;
   readonly gasUsed: bigint;
-  /** False where the payer is not to blame. */
+  /** False where the payer did not cause the revert. */
   readonly blocksPayer: boolean;
 };
 
@@ -40,7 +40,7 @@ export type SettlementRecords = {
     payment: SettlementKey & { readonly isContract: boolean },
     sent: { readonly transaction: Hex; readonly gas: bigint },
   ): Promise<void>;
-  /** The node refused a recorded transaction: it was never on its way. */
+  /** The node rejected a recorded transaction: it was never in a mempool. */
   removeTransaction(key: SettlementKey, transaction: Hex): Promise<void>;
   /** The outcome of its newest transaction is known. */
   markResolved(key: SettlementKey): Promise<void>;
@@ -55,14 +55,14 @@ export type SettlementRecords = {
   sumRevertedGas(network: string): Promise<bigint>;
 };
 
-// A day, as the refusal says.
-const BARRED_MS = 86_400_000;
+// A day, as the rejection message says.
+const BLOCKED_MS = 86_400_000;
 const BUDGET_WINDOW_MS = 3_600_000;
-// A signature is good for a day at most; a server that repeats a settlement after a second one has other problems.
-const KEPT_MS = 2 * 86_400_000;
+// A signature is valid for a day at most, and no server repeats a settlement later than a day after that.
+const RETENTION_MS = 2 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
-// Each is looked up before another payment is sent; more than a few wait only while the chain is in trouble.
-const OPEN_MAX = 50;
+// Each is looked up before another payment is sent; more than a few are pending only while the chain is stuck.
+const UNRESOLVED_MAX = 50;
 // A payload is sent again only when its transaction was dropped.
 const TRANSACTIONS_MAX = 10;
 
@@ -94,8 +94,8 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
   async function prune(): Promise<void> {
     if (clock.nowMs() - prunedMs < PRUNE_EVERY_MS) return;
     prunedMs = clock.nowMs();
-    await store.run(sql`delete from facilitator_settlements where updated_at < ${before(KEPT_MS)}`);
-    await store.run(sql`delete from facilitator_reverts where reverted_at < ${before(KEPT_MS)}`);
+    await store.run(sql`delete from facilitator_settlements where updated_at < ${before(RETENTION_MS)}`);
+    await store.run(sql`delete from facilitator_reverts where reverted_at < ${before(RETENTION_MS)}`);
   }
 
   return {
@@ -123,18 +123,20 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
     },
     findUnresolved: (network, whose) => {
       const owner = whose === "contracts" ? sql`is_contract` : sql`payer = ${whose.payer}`;
-      return select(sql`is_open and network = ${network} and ${owner} order by updated_at limit ${OPEN_MAX}`);
+      return select(
+        sql`is_open and network = ${network} and ${owner} order by updated_at limit ${UNRESOLVED_MAX}`,
+      );
     },
-    async addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer: barsPayer }) {
+    async addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer }) {
       await store.run(sql`insert into facilitator_reverts
           (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at)
-        values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${barsPayer},
+        values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${blocksPayer},
           ${at(clock.nowMs())})
         on conflict (network, transaction) do nothing`);
     },
     async isPayerBlocked(network, payer) {
       const rows = await store.run(sql`select 1 as found from facilitator_reverts where network = ${network}
-        and payer = ${payer} and bars_payer and reverted_at > ${before(BARRED_MS)} limit 1`);
+        and payer = ${payer} and bars_payer and reverted_at > ${before(BLOCKED_MS)} limit 1`);
       return rows.length > 0;
     },
     async sumRevertedGas(network) {

@@ -1,4 +1,4 @@
-// What became of a transaction of ours, and whether an authorization was carried out, as the node has it now.
+// The status of our transactions and of authorizations, as the node has them now.
 import {
   hexToBigInt,
   type PublicClient,
@@ -16,19 +16,19 @@ import type { PaymentKey } from "../ledger/row.ts";
 export type TransactionStatus =
   | { readonly kind: "succeeded" }
   | { readonly kind: "reverted"; readonly gasUsed: bigint; readonly blockNumber: bigint }
-  /** Known to the node and next in line to be mined. */
-  | { readonly kind: "waiting" }
-  /** Unknown to the node, or behind a hole in the account's nonces: it must be sent again to be mined. */
+  /** In the mempool, without a nonce gap before it. */
+  | { readonly kind: "pending" }
+  /** Unknown to the node, or behind a nonce gap: it must be sent again to be mined. */
   | { readonly kind: "missing" };
 
 export type TransactionLookup = {
-  /** Whether the node knows it, mined or waiting. */
+  /** Whether the node has it, mined or pending. */
   hasTransaction(hash: Hex): Promise<boolean>;
   readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
-  /** "waiting" where it was not mined in time. */
+  /** "pending" where it was not mined in time. */
   waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
   readBalance(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
-  /** Whether a mined transaction was kept waiting until its authorization had expired. */
+  /** Whether a mined transaction was pending until its authorization had expired. */
   hasExpiredInMempool(hash: Hex, blockNumber: bigint): Promise<boolean>;
   /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
   wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
@@ -44,11 +44,11 @@ const CANCELED = parseAbiItem(
 );
 // Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
-// Nodes without archive keep the state of 128 blocks.
+// Nodes without an archive have the state of 128 blocks.
 const STATE_BLOCKS = 64n;
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
 const RANGE_BLOCKS = 1_000n;
-// A revert may be looked up long after it was mined, while its settlement waits: what it was lost to is close to it.
+// A revert may be looked up long after it was mined; the use of the authorization that caused it is close to it.
 const RANGES_MAX = 10;
 
 export function createTransactionLookup(options: {
@@ -56,92 +56,105 @@ export function createTransactionLookup(options: {
   readonly confirmationMs: number;
 }): TransactionLookup {
   const { client, confirmationMs } = options;
-
-  const stateIn = async (receipt: TransactionReceipt, payment: PaymentKey): Promise<TransactionStatus> => {
-    const { status, gasUsed, blockNumber, logs } = receipt;
-    if (status === "reverted") return { kind: "reverted", gasUsed, blockNumber };
-    const isUse = ({ address, topics }: TransactionReceipt["logs"][number]) =>
-      address.toLowerCase() === payment.asset && topics[2] === payment.nonce;
-    if (!logs.some(isUse))
-      throw new Error(`transaction ${receipt.transactionHash} used another authorization`);
-    return { kind: "succeeded" };
-  };
-
-  const findTransaction = (hash: Hex) =>
-    client.getTransaction({ hash }).catch((error: unknown) => {
-      if (error instanceof TransactionNotFoundError) return null;
-      throw error;
-    });
-
-  async function isNextInLine(hash: Hex): Promise<boolean> {
-    const found = await findTransaction(hash);
-    if (found === null) return false;
-    // By its own sender: the key may have been another one when it was sent.
-    const { blockNumber, nonce, from: address } = found;
-    if (blockNumber !== null) return true;
-    return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));
-  }
-
   return {
-    hasTransaction: async (hash) => (await findTransaction(hash)) !== null,
-    async readStatus(hash, payment) {
-      try {
-        return await stateIn(await client.getTransactionReceipt({ hash }), payment);
-      } catch (error) {
-        if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
-        return { kind: (await isNextInLine(hash)) ? "waiting" : "missing" };
-      }
-    },
-    async waitUntilMined(hash, payment) {
-      try {
-        const receipt = await client.waitForTransactionReceipt({
-          hash,
-          timeout: confirmationMs,
-          checkReplacement: false,
-        });
-        return await stateIn(receipt, payment);
-      } catch (error) {
-        if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
-        return { kind: "waiting" };
-      }
-    },
+    hasTransaction: async (hash) => (await findTransaction(client, hash)) !== null,
+    readStatus: (hash, payment) => readStatus(client, hash, payment),
+    waitUntilMined: (hash, payment) => waitUntilMined(client, hash, payment, confirmationMs),
     readBalance: ({ asset, payer }) =>
       client.readContract({ address: asset, abi: ABI, functionName: "balanceOf", args: [payer] }),
-    async hasExpiredInMempool(hash, blockNumber) {
-      const [{ input, maxFeePerGas }, block, parent] = await Promise.all([
-        client.getTransaction({ hash }),
-        client.getBlock({ blockNumber }),
-        client.getBlock({ blockNumber: blockNumber - 1n }),
-      ]);
-      const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
-      if (block.timestamp < validBefore) return false;
-      // Mined in the next block after it was sent, it did not wait: it was signed to expire before that block.
-      const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
-      return wasPricedOut || parent.timestamp >= validBefore;
-    },
-    async wasAuthorizationUsed({ asset, payer, nonce }, blockNumber) {
-      const head = await client.getBlockNumber();
-      // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
-      // its state, and none is behind it any longer.
-      const at = head > blockNumber + STATE_BLOCKS ? {} : { blockNumber };
-      const args = [payer, nonce] as const;
-      const call = { address: asset, abi: ABI, functionName: "authorizationState", args } as const;
-      if (!(await client.readContract({ ...call, ...at }))) return false;
-      let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
-      for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
-        const range = { fromBlock, toBlock: lower(fromBlock + RANGE_BLOCKS - 1n, head) };
-        const logsOf = (event: typeof USED | typeof CANCELED) =>
-          client.getLogs({ address: asset, event, args: { authorizer: payer, nonce }, ...range });
-        const [uses, cancellations] = await Promise.all([logsOf(USED), logsOf(CANCELED)]);
-        if (uses.length + cancellations.length > 0) return uses.length > 0;
-        fromBlock += RANGE_BLOCKS;
-      }
-      // A node that leaves the log out must not make a payer look guilty.
-      throw new Error("the use of an authorization is not in the logs");
-    },
+    hasExpiredInMempool: (hash, blockNumber) => hasExpiredInMempool(client, hash, blockNumber),
+    wasAuthorizationUsed: (payment, blockNumber) => wasAuthorizationUsed(client, payment, blockNumber),
   };
 }
 
-function lower(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
+function findTransaction(client: PublicClient, hash: Hex) {
+  return client.getTransaction({ hash }).catch((error: unknown) => {
+    if (error instanceof TransactionNotFoundError) return null;
+    throw error;
+  });
+}
+
+async function readStatus(client: PublicClient, hash: Hex, payment: PaymentKey): Promise<TransactionStatus> {
+  try {
+    return statusIn(await client.getTransactionReceipt({ hash }), payment);
+  } catch (error) {
+    if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+    return { kind: (await isNextInLine(client, hash)) ? "pending" : "missing" };
+  }
+}
+
+async function waitUntilMined(
+  client: PublicClient,
+  hash: Hex,
+  payment: PaymentKey,
+  timeout: number,
+): Promise<TransactionStatus> {
+  try {
+    return statusIn(
+      await client.waitForTransactionReceipt({ hash, timeout, checkReplacement: false }),
+      payment,
+    );
+  } catch (error) {
+    if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
+    return { kind: "pending" };
+  }
+}
+
+function statusIn(receipt: TransactionReceipt, payment: PaymentKey): TransactionStatus {
+  const { status, gasUsed, blockNumber, logs } = receipt;
+  if (status === "reverted") return { kind: "reverted", gasUsed, blockNumber };
+  const isUse = ({ address, topics }: TransactionReceipt["logs"][number]) =>
+    address.toLowerCase() === payment.asset && topics[2] === payment.nonce;
+  if (!logs.some(isUse)) {
+    throw new Error(`transaction ${receipt.transactionHash} used another authorization`);
+  }
+  return { kind: "succeeded" };
+}
+
+async function isNextInLine(client: PublicClient, hash: Hex): Promise<boolean> {
+  const found = await findTransaction(client, hash);
+  if (found === null) return false;
+  // Of its own sender: the key may have been another one when it was sent.
+  const { blockNumber, nonce, from: address } = found;
+  if (blockNumber !== null) return true;
+  return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));
+}
+
+async function hasExpiredInMempool(client: PublicClient, hash: Hex, blockNumber: bigint): Promise<boolean> {
+  const [{ input, maxFeePerGas }, block, parent] = await Promise.all([
+    client.getTransaction({ hash }),
+    client.getBlock({ blockNumber }),
+    client.getBlock({ blockNumber: blockNumber - 1n }),
+  ]);
+  const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
+  if (block.timestamp < validBefore) return false;
+  // Mined in the block after it was sent, it was not pending: it was signed to expire before that block.
+  const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
+  return wasPricedOut || parent.timestamp >= validBefore;
+}
+
+async function wasAuthorizationUsed(
+  client: PublicClient,
+  { asset, payer, nonce }: PaymentKey,
+  blockNumber: bigint,
+): Promise<boolean> {
+  const head = await client.getBlockNumber();
+  // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
+  // its state, and none is behind it.
+  const at = head > blockNumber + STATE_BLOCKS ? {} : { blockNumber };
+  const args = [payer, nonce] as const;
+  const call = { address: asset, abi: ABI, functionName: "authorizationState", args } as const;
+  if (!(await client.readContract({ ...call, ...at }))) return false;
+  let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
+  for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
+    const lastBlock = fromBlock + RANGE_BLOCKS - 1n;
+    const range = { fromBlock, toBlock: lastBlock < head ? lastBlock : head };
+    const readLogs = (event: typeof USED | typeof CANCELED) =>
+      client.getLogs({ address: asset, event, args: { authorizer: payer, nonce }, ...range });
+    const [uses, cancellations] = await Promise.all([readLogs(USED), readLogs(CANCELED)]);
+    if (uses.length + cancellations.length > 0) return uses.length > 0;
+    fromBlock += RANGE_BLOCKS;
+  }
+  // A node that omits the log must not get a payer blocked.
+  throw new Error("the use of an authorization is not in the logs");
 }

@@ -1,4 +1,4 @@
-// A lease kept alive while its owner works: it ends by itself, soon after its owner does.
+// Renews the lease of a row while its owner works; after a crash the lease runs out by itself.
 import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import type { PaymentLedger } from "./ledger.ts";
@@ -13,10 +13,10 @@ export function startLeaseRenewal(
 ): { stop(): Promise<void> } {
   let renewing: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
-    // A lease that is lost shows at the next change of state, which its owner alone can make.
+    // A lost lease shows at the next transition, which only the owner can make.
     renewing = renewing
       .then(() => ledger.renewLease(key, owner))
-      .catch((err) => log.warn({ err }, "The lease of a payment could not be renewed"));
+      .catch((err) => log.warn({ event: "lease-renewal-failed", err }, "Lease renewal failed"));
   }, limits.leaseMs / RENEWALS_PER_LEASE);
   return {
     async stop() {

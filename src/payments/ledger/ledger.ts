@@ -1,285 +1,286 @@
-// The ledger: every change of a payment is one statement that only its owner can make, and only from the state it knows.
-
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+// The ledger of payments: one function per transition, each a single statement.
 import type { Hex } from "../../lib/hex.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import { NONCE_USED } from "../facilitator/facilitator.ts";
-import type { Payment } from "../paywall/payment.ts";
-import type { BlockId } from "../settlement/lookup.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
+import type { BlockId, TransferFound } from "../settlement/lookup.ts";
 import {
   type LedgerRow,
+  type LedgerScope,
   type PaymentKey,
-  type PaymentState,
   parseLedgerRow,
   ROW_COLUMNS,
   whereKey,
 } from "./row.ts";
+import {
+  acquireSql,
+  admitSql,
+  countActiveSql,
+  deleteReservationSql,
+  FREE_LEASE,
+  fromNow,
+  NOT_LEASED,
+  type OpenOptions,
+  openSql,
+  ownerTransitionSql,
+  type ReclaimOptions,
+  type ReservationInput,
+  reclaimSql,
+  setBlock,
+  takeLease,
+  withdrawSql,
+} from "./statements.ts";
 import type { StoredResponse } from "./stored-response.ts";
-
-// Which row an identifier belongs to: one at a time, and it changes hands only where the row before cannot be charged.
-
-/**
- * Takes an identifier away from the row that holds it, where nothing of that row was sent or can be: work that failed or
- * whose process died, for the same request or never verified, and authorizations that are over. The row loses its owner
- * with it, so a process that stalled cannot go on. A transfer that was sent or rejected is not here: the chain must be read first.
- */
-export function releaseIdentifierSql(
-  key: PaymentKey,
-  paymentId: string | null,
-  fingerprint: string,
-): SqlText {
-  return sql`update payments set replaced = true, owner = null, lease_until = null, updated_at = now()
-    where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
-      and payment_id = ${paymentId} and not replaced and (owner is null or lease_until <= now())
-      and (state in ('reserved', 'released') and (fingerprint = ${fingerprint} or not verified)
-        or state in ('expired', 'lost') or state = 'refused' and reason = ${NONCE_USED})
-    returning 1`;
-}
-
-const UNIQUE_VIOLATION = "23505";
-
-/** Another row got the identifier between our reading and our writing. */
-export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION;
-}
-
-export type ReservationInput = {
-  readonly key: PaymentKey;
-  readonly payment: Payment;
-  readonly fingerprint: string;
-  readonly payload: PaymentPayload;
-  readonly terms: PaymentRequirements;
-};
-
-export type ReclaimOptions = {
-  readonly from: PaymentState;
-  readonly to: "reserved" | "settling";
-  readonly paymentId: string | null;
-  readonly fingerprint: string;
-};
-
-/** Answers false where the row is no longer its owner's: whoever hears it must not act any further. */
-export type PaymentLedger = {
-  find(key: PaymentKey): Promise<LedgerRow | null>;
-  /** The one row that may be charged, or was charged, under an identifier. */
-  findHolder(key: PaymentKey, paymentId: string): Promise<LedgerRow | null>;
-  /** False where the authorization is known already, or its identifier belongs to another one that may be charged. */
-  reserve(wanted: ReservationInput, owner: string): Promise<boolean>;
-  /** For a request with the same authorization again; false also where its identifier belongs to another one. */
-  reclaim(key: PaymentKey, owner: string, change: ReclaimOptions): Promise<boolean>;
-  /** Gives the identifier of a transfer that did not happen away: the row keeps its text and is never sent again. */
-  markReplaced(key: PaymentKey, owner: string): Promise<void>;
-  /** Makes someone the owner of a row that nobody acts on. */
-  acquire(key: PaymentKey, owner: string, from: PaymentState, to: PaymentState): Promise<boolean>;
-  renewLease(key: PaymentKey, owner: string): Promise<boolean>;
-  /** Leaves the row as it is to whoever comes next. */
-  releaseLease(key: PaymentKey, owner: string): Promise<void>;
-  /** Nothing was charged and nothing was worked for: as if it had never come. */
-  deleteReservation(key: PaymentKey, owner: string): Promise<boolean>;
-  /** As if it had never come: nobody knows whose it was, and nobody acts on it any more. */
-  deleteUnverified(key: PaymentKey): Promise<void>;
-  /** The work failed: counted against its payer. */
-  recordJobFailure(key: PaymentKey, owner: string): Promise<boolean>;
-  storeResponse(key: PaymentKey, owner: string, answer: StoredResponse): Promise<boolean>;
-  startSettling(key: PaymentKey, owner: string): Promise<boolean>;
-  /** Remembers a transaction whose outcome is not known, and leaves the row to whoever comes next. */
-  recordUnknownOutcome(key: PaymentKey, owner: string, transaction: string | null): Promise<void>;
-  recordSettled(key: PaymentKey, owner: string, transaction: string, block: BlockId): Promise<boolean>;
-  recordEnd(
-    key: PaymentKey,
-    owner: string,
-    state: "refused" | "expired" | "lost",
-    reason: string,
-  ): Promise<boolean>;
-  /** The transfer has been seen in this block. */
-  recordBlock(
-    key: PaymentKey,
-    owner: string,
-    seen: { transaction: Hex; block: BlockId; final: boolean },
-  ): Promise<boolean>;
-  readStoredResponse(key: PaymentKey): Promise<StoredResponse | null>;
-  /** Failed work for a payer within the window of the limit. */
-  countFailures(payer: Hex): Promise<number>;
-  markVerified(key: PaymentKey, owner: string): Promise<boolean>;
-  /** Rows of a payer that are being acted on, as far as they are known to be his. */
-  countActive(payer: Hex): Promise<number>;
-  /** What has been paid and stays so, as far as we know. */
-  totalPaid(terms: Pick<PaymentKey, "network" | "asset">): Promise<bigint>;
-};
+import type { PaymentState } from "./transitions.ts";
 
 export type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
-export function openPaymentLedger(
-  store: StatementRunner,
-  { leaseMs, failureWindowMs }: PaymentLedgerOptions,
-): PaymentLedger {
-  const after = (ms: number) => sql`now() + ${ms}::double precision * interval '1 millisecond'`;
-  const lease = (owner: string) => sql`owner = ${owner}, lease_until = ${after(leaseMs)}`;
-  const FREE = rawSql("owner = null, lease_until = null");
-  const one = (rows: readonly Readonly<Record<string, unknown>>[]) =>
-    rows[0] ? parseLedgerRow(rows[0]) : null;
+/** What a request finds when it opens its payment; `payerFailures` are those within the window. */
+export type OpenedPayment = { readonly payerFailures: number } & (
+  | { readonly kind: "reserved" }
+  | { readonly kind: "found"; readonly row: LedgerRow }
+  /** Not allowed, or another request inserted the row or holds the identifier. */
+  | { readonly kind: "not-reserved" }
+);
 
-  const change = async (
+const UNIQUE_VIOLATION = "23505";
+
+/**
+ * Functions with an owner return false or null where the row belongs to another process, which must stop the caller
+ * from acting on it any further.
+ */
+export class PaymentLedger {
+  readonly #store: StatementRunner;
+  readonly #leaseMs: number;
+  readonly #failureWindowMs: number;
+
+  constructor(store: StatementRunner, { leaseMs, failureWindowMs }: PaymentLedgerOptions) {
+    this.#store = store;
+    this.#leaseMs = leaseMs;
+    this.#failureWindowMs = failureWindowMs;
+  }
+
+  async #readRow(statement: SqlText): Promise<LedgerRow | null> {
+    const [row] = await this.#store.run(statement);
+    return row ? parseLedgerRow(row) : null;
+  }
+
+  async #changesRow(statement: SqlText): Promise<boolean> {
+    return (await this.#store.run(statement)).length === 1;
+  }
+
+  find(key: PaymentKey): Promise<LedgerRow | null> {
+    return this.#readRow(sql`select ${ROW_COLUMNS} from payments where ${whereKey(key)}`);
+  }
+
+  /** The one row that may be charged, or was charged, under an identifier. */
+  findHolder({ network, asset, payer }: PaymentKey, paymentId: string): Promise<LedgerRow | null> {
+    return this.#readRow(sql`select ${ROW_COLUMNS} from payments where network = ${network} and asset = ${asset}
+      and payer = ${payer} and payment_id = ${paymentId} and not replaced`);
+  }
+
+  /** Finds the payment or reserves it, and counts the failures of its payer. */
+  async open(
+    reservation: ReservationInput,
+    owner: string,
+    allowed: Pick<OpenOptions, "failuresMax" | "mayReserve">,
+  ): Promise<OpenedPayment> {
+    const times = { leaseMs: this.#leaseMs, failureWindowMs: this.#failureWindowMs };
+    const [row] = await this.#store.run(openSql(reservation, { ...allowed, ...times, owner }));
+    const payerFailures = Number(row?.payer_failures ?? 0);
+    if (row && typeof row.network === "string") {
+      return { kind: "found", row: parseLedgerRow(row), payerFailures };
+    }
+    return { kind: row?.reserved_rows === 1 ? "reserved" : "not-reserved", payerFailures };
+  }
+
+  /**
+   * For a request that sends the same authorization again. Returns the row with the state it had before; null also
+   * where its identifier belongs to another authorization.
+   */
+  async reclaim(key: PaymentKey, owner: string, change: ReclaimOptions): Promise<LedgerRow | null> {
+    try {
+      const row = await this.#readRow(reclaimSql({ key, owner }, change, this.#leaseMs));
+      return row && { ...row, state: change.from };
+    } catch (error) {
+      // Another row got the identifier between the snapshot and the write.
+      if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) return null;
+      throw error;
+    }
+  }
+
+  /** Takes a row that no process acts on. Returns it with the state it had before. */
+  async acquire(
     key: PaymentKey,
     owner: string,
-    from: readonly PaymentState[],
-    set: SqlText,
-    only: SqlText = sql`true`,
-  ) =>
-    (
-      await store.run(sql`update payments set ${set}, updated_at = now()
-      where ${whereKey(key)} and owner = ${owner} and state = any(${from}) and ${only} returning 1 as done`)
-    ).length === 1;
+    from: PaymentState,
+    to: PaymentState,
+  ): Promise<LedgerRow | null> {
+    const row = await this.#readRow(acquireSql({ key, owner }, from, to, this.#leaseMs));
+    return row && { ...row, state: from };
+  }
 
-  return {
-    find: async (key) =>
-      one(await store.run(sql`select ${ROW_COLUMNS} from payments where ${whereKey(key)}`)),
-    findHolder: async ({ network, asset, payer }, id) =>
-      one(
-        await store.run(sql`select ${ROW_COLUMNS} from payments where network = ${network} and asset = ${asset}
-          and payer = ${payer} and payment_id = ${id} and not replaced`),
+  renewLease(key: PaymentKey, owner: string): Promise<boolean> {
+    return this.#changesRow(sql`update payments set ${takeLease(owner, this.#leaseMs)}, updated_at = now()
+      where ${whereKey(key)} and owner = ${owner} and state in ('reserved', 'settling', 'settled', 'refused')
+      returning 1 as done`);
+  }
+
+  /** Leaves the row as it is for the next process. */
+  async releaseLease(key: PaymentKey, owner: string): Promise<void> {
+    await this.#store.run(
+      sql`update payments set ${FREE_LEASE}, updated_at = now() where ${whereKey(key)} and owner = ${owner}`,
+    );
+  }
+
+  /** Marks a payment as verified; `others` are the verified payments of its payer that were worked on just before. */
+  async admit(
+    key: PaymentKey,
+    owner: string,
+  ): Promise<{ readonly isMarked: boolean; readonly others: number }> {
+    const [row] = await this.#store.run<{ marked: number; others: number }>(admitSql({ key, owner }));
+    return { isMarked: row?.marked === 1, others: row?.others ?? 0 };
+  }
+
+  /** The verified payments of a payer that are worked on. */
+  async countActive(payer: Hex): Promise<number> {
+    const [row] = await this.#store.run<{ count: number }>(countActiveSql(payer));
+    return row?.count ?? 0;
+  }
+
+  /** Removes a reservation: nothing was charged, and no handler ran for it. */
+  async deleteReservation(key: PaymentKey, owner: string): Promise<boolean> {
+    const [row] = await this.#store.run<{ done: number }>(deleteReservationSql({ key, owner }));
+    return row?.done === 1;
+  }
+
+  /** Removes a payment that was not sent and that no process acts on. */
+  async withdraw(key: PaymentKey, from: "reserved" | "released"): Promise<boolean> {
+    const [row] = await this.#store.run<{ done: number }>(withdrawSql(key, from));
+    return row?.done === 1;
+  }
+
+  /** Removes a reservation whose signature was never verified and that no process acts on. */
+  async deleteUnverified(key: PaymentKey): Promise<void> {
+    await this.#store.run(sql`delete from payments where ${whereKey(key)} and state = 'reserved' and not verified
+      and ${NOT_LEASED}`);
+  }
+
+  /** Counts the failure of a handler against its payer. */
+  recordJobFailure(key: PaymentKey, owner: string): Promise<boolean> {
+    const window = fromNow(-this.#failureWindowMs);
+    return this.#changesRow(
+      ownerTransitionSql(
+        "recordJobFailure",
+        { key, owner },
+        sql`state = 'released', failed_at = now(), ${FREE_LEASE},
+          failures = 1 + case when failed_at > ${window} then failures else 0 end`,
       ),
-    async reserve({ key, payment, fingerprint, payload, terms }, owner) {
-      // Loses against the same authorization as well as against another one that holds the identifier.
-      const rows =
-        await store.run(sql`with freed as (${releaseIdentifierSql(key, payment.paymentId, fingerprint)})
-        insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
-          fingerprint, payment_digest, payment_id, payload, terms, state, owner, lease_until)
-        select ${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to},
-          ${payment.value.toString()}::numeric, ${payment.validBefore.toString()}::bigint, ${fingerprint},
-          ${payment.digest}, ${payment.paymentId}, ${JSON.stringify(payload)}, ${JSON.stringify(terms)},
-          'reserved', ${owner}, ${after(leaseMs)} where (select count(*) from freed) >= 0
-        on conflict do nothing returning 1 as done`);
-      return rows.length === 1;
-    },
-    async reclaim(key, owner, { from, to, paymentId, fingerprint }) {
-      try {
-        const rows = await store.run(sql`with freed as (${releaseIdentifierSql(key, paymentId, fingerprint)})
-          update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
-            ${lease(owner)}, updated_at = now()
-          where ${whereKey(key)} and state = ${from} and (owner is null or lease_until <= now())
-            and (select count(*) from freed) >= 0 returning 1 as done`);
-        return rows.length === 1;
-      } catch (error) {
-        if (isUniqueViolation(error)) return false;
-        throw error;
-      }
-    },
-    async markReplaced(key, owner) {
-      await store.run(sql`update payments set replaced = true, ${FREE}, updated_at = now()
-        where ${whereKey(key)} and state in ('settling', 'refused') and (owner = ${owner} or owner is null or lease_until <= now())`);
-    },
-    acquire: async (key, owner, from, to) =>
-      (
-        await store.run(sql`update payments set state = ${to}, ${lease(owner)}, updated_at = now()
-        where ${whereKey(key)} and state = ${from} and (owner is null or lease_until <= now()) returning 1 as done`)
-      ).length === 1,
-    renewLease: (key, owner) =>
-      change(key, owner, ["reserved", "settling", "settled", "refused"], lease(owner)),
-    async releaseLease(key, owner) {
-      await store.run(
-        sql`update payments set ${FREE}, updated_at = now() where ${whereKey(key)} and owner = ${owner}`,
-      );
-    },
-    async deleteReservation(key, owner) {
-      const gone = await store.run(sql`delete from payments
-        where ${whereKey(key)} and owner = ${owner} and state = 'reserved' and failures = 0 returning 1 as done`);
-      // What has failed before is still counted.
-      return gone.length === 1 || change(key, owner, ["reserved"], sql`state = 'released', ${FREE}`);
-    },
-    async deleteUnverified(key) {
-      await store.run(sql`delete from payments where ${whereKey(key)} and state = 'reserved' and not verified
-        and (owner is null or lease_until <= now())`);
-    },
-    recordJobFailure: (key, owner) =>
-      change(
-        key,
-        owner,
-        ["reserved"],
-        sql`state = 'released', failed_at = now(), ${FREE},
-          failures = 1 + case when failed_at > ${after(-failureWindowMs)} then failures else 0 end`,
-      ),
-    storeResponse: (key, owner, { status, headers, body }) =>
-      change(
-        key,
-        owner,
-        ["reserved"],
-        sql`state = 'settling', attempts = attempts + 1, answer_status = ${status},
-          answer_headers = ${JSON.stringify(headers)}, answer_body = decode(${body.toString("hex")}, 'hex'), ${lease(owner)}`,
-      ),
-    startSettling: (key, owner) =>
-      change(
-        key,
-        owner,
-        ["settling", "settled"],
-        sql`state = 'settling', attempts = attempts + 1, final = false, ${lease(owner)}`,
-        // What another authorization replaced is looked for on the chain and never sent.
-        sql`(state = 'settled' or not replaced)`,
-      ),
-    async recordUnknownOutcome(key, owner, transaction) {
-      await change(
-        key,
-        owner,
-        ["settling", "refused"],
-        sql`transaction = coalesce(${transaction}, transaction), ${FREE}`,
-      );
-    },
-    recordSettled: (key, owner, transaction, block) =>
-      change(
-        key,
-        owner,
-        ["settling", "refused"],
-        sql`state = 'settled', reason = null, transaction = ${transaction}, ${blockIs(block)},
-          settled_at = coalesce(settled_at, now()), ${FREE}`,
-      ),
-    recordEnd: (key, owner, state, reason) =>
-      change(
-        key,
-        owner,
-        ["settling", "refused"],
-        // A refusal costs us the work: counted once, like work that failed. A row with a reason has been counted.
-        sql`state = ${state}, reason = ${reason}, ${FREE},
-          failed_at = case when reason is null then now() else failed_at end,
-          failures = case when reason is not null then failures when failed_at > ${after(-failureWindowMs)} then failures + 1 else 1 end`,
-      ),
-    recordBlock: (key, owner, { transaction, block, final }) =>
-      change(
-        key,
-        owner,
-        ["settled"],
-        sql`transaction = ${transaction}, ${blockIs(block)}, final = ${final}, ${FREE}`,
-      ),
-    async readStoredResponse(key) {
-      const [row] = await store.run<{ status: number; headers: string; body: Buffer }>(
-        sql`select answer_status as status, answer_headers as headers, answer_body as body from payments
-          where ${whereKey(key)} and answer_body is not null`,
-      );
-      return row ? { ...row, headers: JSON.parse(row.headers) as StoredResponse["headers"] } : null;
-    },
-    async countFailures(payer) {
-      const [row] = await store.run<{
-        sum: string;
-      }>(sql`select coalesce(sum(failures), 0)::text as sum from payments
-        where payer = ${payer} and failures > 0 and failed_at > ${after(-failureWindowMs)}`);
-      return Number(row?.sum ?? 0);
-    },
-    markVerified: (key, owner) => change(key, owner, ["reserved"], sql`verified = true`),
-    async countActive(payer) {
-      const [row] = await store.run<{ count: string }>(sql`select count(*)::text as count from payments
-        where payer = ${payer} and verified and owner is not null and lease_until > now()`);
-      return Number(row?.count ?? 0);
-    },
-    async totalPaid({ network, asset }) {
-      const [row] = await store.run<{
-        sum: string;
-      }>(sql`select coalesce(sum(amount), 0)::text as sum from payments
-        where network = ${network} and asset = ${asset} and state = 'settled'`);
-      return BigInt(row?.sum ?? 0);
-    },
-  };
+    );
+  }
+
+  /** Stores the response before anything is charged. From here on the transfer may be sent. */
+  storeResponse(
+    key: PaymentKey,
+    owner: string,
+    { status, headers, body }: StoredResponse,
+  ): Promise<LedgerRow | null> {
+    const set = sql`state = 'settling', attempts = attempts + 1, answer_status = ${status},
+      answer_headers = ${JSON.stringify(headers)}, answer_body = decode(${body.toString("hex")}, 'hex'),
+      ${takeLease(owner, this.#leaseMs)}`;
+    return this.#readRow(
+      ownerTransitionSql("storeResponse", { key, owner }, set, { returning: ROW_COLUMNS }),
+    );
+  }
+
+  startSettling(key: PaymentKey, owner: string): Promise<boolean> {
+    const set = sql`state = 'settling', attempts = attempts + 1, final = false,
+      ${takeLease(owner, this.#leaseMs)}`;
+    // A payment that another authorization replaced is only looked up, never sent.
+    const guard = sql`(state = 'settled' or not replaced)`;
+    return this.#changesRow(ownerTransitionSql("startSettling", { key, owner }, set, { guard }));
+  }
+
+  /** Records a transaction whose outcome is unknown, if there is one, and frees the row. */
+  async recordUnknownOutcome(key: PaymentKey, owner: string, transaction: Hex | null): Promise<void> {
+    const set = sql`transaction = coalesce(${transaction}, transaction), ${FREE_LEASE}`;
+    await this.#store.run(ownerTransitionSql("recordUnknownOutcome", { key, owner }, set));
+  }
+
+  recordSettled(
+    key: PaymentKey,
+    owner: string,
+    { transaction, block }: Pick<TransferFound, "transaction" | "block">,
+  ): Promise<boolean> {
+    const set = sql`state = 'settled', reason = null, transaction = ${transaction}, ${setBlock(block)},
+      settled_at = coalesce(settled_at, now()), ${FREE_LEASE}`;
+    return this.#changesRow(ownerTransitionSql("recordSettled", { key, owner }, set));
+  }
+
+  recordRejected(key: PaymentKey, owner: string, reason: string): Promise<boolean> {
+    const set = this.#endedBy("refused", reason);
+    return this.#changesRow(ownerTransitionSql("recordRejected", { key, owner }, set));
+  }
+
+  recordExpired(key: PaymentKey, owner: string): Promise<boolean> {
+    const set = this.#endedBy("expired", "expired");
+    return this.#changesRow(ownerTransitionSql("recordExpired", { key, owner }, set));
+  }
+
+  recordLost(key: PaymentKey, owner: string, reason: string): Promise<boolean> {
+    const set = this.#endedBy("lost", reason);
+    return this.#changesRow(ownerTransitionSql("recordLost", { key, owner }, set));
+  }
+
+  /** A rejection costs us the work, so it counts as a failure, once: a row that has a reason was counted. */
+  #endedBy(state: "refused" | "expired" | "lost", reason: string): SqlText {
+    return sql`state = ${state}, reason = ${reason}, ${FREE_LEASE},
+      failed_at = case when reason is null then now() else failed_at end,
+      failures = case when reason is not null then failures
+        when failed_at > ${fromNow(-this.#failureWindowMs)} then failures + 1 else 1 end`;
+  }
+
+  /** Records the block that holds the transfer of a settled payment. */
+  recordBlock(
+    key: PaymentKey,
+    owner: string,
+    found: { readonly transaction: Hex; readonly block: BlockId; readonly final: boolean },
+  ): Promise<boolean> {
+    const set = sql`transaction = ${found.transaction}, ${setBlock(found.block)}, final = ${found.final},
+      ${FREE_LEASE}`;
+    return this.#changesRow(ownerTransitionSql("recordBlock", { key, owner }, set));
+  }
+
+  /** Frees the identifier of a payment that did not happen: the row keeps its text and is never sent again. */
+  async markReplaced(key: PaymentKey, owner: string): Promise<void> {
+    await this.#store.run(sql`update payments set replaced = true, ${FREE_LEASE}, updated_at = now()
+      where ${whereKey(key)} and state in ('settling', 'refused') and (owner = ${owner} or ${NOT_LEASED})`);
+  }
+
+  async readStoredResponse(key: PaymentKey): Promise<StoredResponse | null> {
+    const [row] = await this.#store.run<{ status: number; headers: string; body: Buffer }>(
+      sql`select answer_status as status, answer_headers as headers, answer_body as body from payments
+        where ${whereKey(key)} and answer_body is not null`,
+    );
+    return row ? { ...row, headers: parseHeaders(row.headers) } : null;
+  }
+
+  /** The sum of all settled payments. */
+  async totalPaid({ network, asset }: LedgerScope): Promise<bigint> {
+    const [row] = await this.#store.run<{ sum: string }>(
+      sql`select coalesce(sum(amount), 0)::text as sum from payments
+        where network = ${network} and asset = ${asset} and state = 'settled'`,
+    );
+    return BigInt(row?.sum ?? 0);
+  }
 }
 
-function blockIs({ number, hash }: BlockId): SqlText {
-  return sql`block_number = ${number}, block_hash = ${hash}`;
+export function openPaymentLedger(store: StatementRunner, options: PaymentLedgerOptions): PaymentLedger {
+  return new PaymentLedger(store, options);
+}
+
+function parseHeaders(text: string): StoredResponse["headers"] {
+  const headers: unknown = JSON.parse(text);
+  if (!isJsonObject(headers)) throw new Error("payments.answer_headers is not an object");
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

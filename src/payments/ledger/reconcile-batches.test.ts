@@ -1,4 +1,4 @@
-// Reconciliation of many payments: by block instead of by row, all that wait in one sweep, and only those of our network.
+// Reconciliation of many payments: by block instead of by row, all unfinished ones in one run, and only those of our network.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
@@ -15,7 +15,7 @@ import type { GateLimits } from "../paywall/limits.ts";
 import { createSettlementLookup } from "../settlement/onchain.ts";
 
 let stage: PaidStage;
-/** An honest node that counts what it is asked. */
+/** An honest node that counts requests. */
 let counting: FaultyNode;
 const closing: (() => unknown)[] = [];
 
@@ -45,11 +45,11 @@ async function sell(url: string, payers: number, each: number, status = 200): Pr
     Array.from({ length: each }, async (_, j) => {
       const target = `${url}/paid?q=${i}-${j}`;
       const { header } = await signPaymentFor(target, payer, stage.asset);
-      let answer = await fetchWithPayment(target, header);
-      for (let tries = 1; answer.status === 503 && status !== 503 && tries < 10; tries += 1) {
-        answer = await fetchWithPayment(target, header);
+      let response = await fetchWithPayment(target, header);
+      for (let tries = 1; response.status === 503 && status !== 503 && tries < 10; tries += 1) {
+        response = await fetchWithPayment(target, header);
       }
-      return answer.status;
+      return response.status;
     }),
   );
   expect(await Promise.all(all)).toEqual(Array(payers * each).fill(status));
@@ -74,7 +74,7 @@ async function states(): Promise<Record<string, number>> {
 const TIMEOUT_MS = 120_000;
 
 describe("many payments", { timeout: TIMEOUT_MS }, () => {
-  it("are followed by block: requests do not grow with the rows, and one sweep drains all of them", async () => {
+  it("are followed by block: requests do not grow with the rows, and one run finishes all of them", async () => {
     const service = await serve({ reconcileBatchRows: 7 });
     await stage.chain.request("evm_setAutomine", [false]);
     await stage.chain.request("evm_setIntervalMining", [400]);
@@ -85,10 +85,10 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     const again = await requestsOf(() => service.gate.reconcile());
     expect(await states()).toEqual({ settled: 20 });
     await stage.chain.mine(40);
-    const swept = { found: 0, final: 20, resent: 0 };
-    const finishing = await requestsOf(async () => expect(await service.gate.reconcile()).toEqual(swept));
+    const counts = { found: 0, final: 20, resent: 0 };
+    const finishing = await requestsOf(async () => expect(await service.gate.reconcile()).toEqual(counts));
     expect(await states()).toEqual({ "settled, final": 20 });
-    // Four a row before: 80, in sweeps of 100 rows at most.
+    // Four a row before: 80, in runs of 100 rows at most.
     expect(waiting).toBeLessThan(15);
     expect(again).toBeLessThan(10);
     expect(finishing).toBeLessThan(30);
@@ -106,16 +106,16 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     expect(await states()).toEqual({ expired: 16 });
   });
 
-  it("that a reorg undid are all sent again by one sweep, before they expire", async () => {
+  it("that a reorg undid are all sent again by one run, before they expire", async () => {
     const service = await serve();
     await sell(service.url, 2, 10);
     await stage.chain.reorg(20);
     expect(await stage.balance(stage.payTo)).toBe(0n);
     // After this the facilitator takes its nonces for dropped.
     await new Promise((resolve) => setTimeout(resolve, 400));
-    // One sweep sends all of them; a second one finds those whose block was late on a busy machine.
-    const sweeps = [await service.gate.reconcile(), await service.gate.reconcile()];
-    expect(sweeps.reduce((sum, { resent: repeated }) => sum + repeated, 0)).toBe(20);
+    // One run sends all of them; a second one finds those whose block was late on a busy machine.
+    const runs = [await service.gate.reconcile(), await service.gate.reconcile()];
+    expect(runs.reduce((sum, { resent }) => sum + resent, 0)).toBe(20);
     expect(await stage.balance(stage.payTo)).toBe(20n * TEST_PRICE);
     await stage.chain.mine(40);
     await service.gate.reconcile();

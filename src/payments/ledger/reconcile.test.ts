@@ -1,4 +1,4 @@
-// What goes wrong between the answer and the money: found out from the chain, finished by whoever comes next, once.
+// What goes wrong between the response and the money: found on the chain, and finished once by the next process.
 
 import { MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
@@ -82,7 +82,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-describe("an authorization that somebody else uses", () => {
+describe("an authorization that another account uses", () => {
   it("is found on chain when a stranger relays it first, and not charged twice", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("raced"), payer, stage.asset);
@@ -114,7 +114,7 @@ describe("an authorization that somebody else uses", () => {
   });
 
   it.each(["before it is verified", "before it is settled"])(
-    "is refused when it was cancelled %s",
+    "is rejected when it was cancelled %s",
     async (when) => {
       const payer = await stage.payer();
       const { header, payload } = await signPaymentFor(url("cancelled"), payer, stage.asset);
@@ -142,8 +142,8 @@ describe("several processes", () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("shared"), payer, stage.asset);
     const places = Array.from({ length: 10 }, (_, i) => url("shared", i % 2 === 0 ? service : other));
-    const answers = await Promise.all(places.map((place) => fetchWithPayment(place, header)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const responses = await Promise.all(places.map((place) => fetchWithPayment(place, header)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(service.runs.length + other.runs.length).toBe(1);
     expect(await spentBy(payer.address)).toBe(1);
   });
@@ -160,7 +160,7 @@ describe("several processes", () => {
     const dead = fetchWithPayment(url("died"), header);
     await waitFor(() => service.runs.length === 1);
     await stage.database.query(
-      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+      "update payments set owner = 'a dead process', lease_until = now() - interval '1 second'",
     );
     other.sold.work = async () => ({ status: 200, body: { from: "the living" } });
     const living = await fetchWithPayment(url("died", other), header);
@@ -171,7 +171,7 @@ describe("several processes", () => {
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("take over from one that stalled while it verified, whose late refusal is worth nothing", async () => {
+  it("take over from one that stalled while it verified, whose late rejection counts for nothing", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("stalled"), payer, stage.asset);
@@ -187,7 +187,7 @@ describe("several processes", () => {
     const stalled = fetchWithPayment(url("stalled"), header);
     await waitFor(() => isVerifying);
     await stage.database.query(
-      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+      "update payments set owner = 'a dead process', lease_until = now() - interval '1 second'",
     );
     expect((await fetchWithPayment(url("stalled", other), header)).status).toBe(200);
     // The nonce is used by now: the stalled process finds the payment invalid.
@@ -197,7 +197,7 @@ describe("several processes", () => {
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("refuse what expires too soon only when no other process can still charge it", async () => {
+  it("reject what expires too soon only when no other process can still charge it", async () => {
     const limits = { leaseMs: 60_000 };
     const slow = await stage.serve({ limits });
     const nowMs = () => systemClock.nowMs() + 55_000;
@@ -226,7 +226,7 @@ describe("several processes", () => {
     const dead = fetchWithPayment(url("died"), header);
     await waitFor(async () => (await stateOf(payer.address))?.state === "settling");
     await stage.database.query(
-      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+      "update payments set owner = 'a dead process', lease_until = now() - interval '1 second'",
     );
     expect((await fetchWithPayment(url("died", other), header)).status).toBe(200);
     expect(service.runs.length + other.runs.length).toBe(1);
@@ -246,10 +246,10 @@ describe("blocks that take their time", () => {
     const signed = await Promise.all(
       payers.map((payer, i) => signPaymentFor(url(`slow-${i}`), payer, stage.asset)),
     );
-    const asked = signed.flatMap(({ header }, i) =>
+    const sent = signed.flatMap(({ header }, i) =>
       Array.from({ length: i === 0 ? 10 : 1 }, () => fetchWithPayment(url(`slow-${i}`), header)),
     );
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(24).fill(200));
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(Array(24).fill(200));
     expect(service.runs).toHaveLength(15);
     for (const payer of payers) expect(await spentBy(payer.address)).toBe(1);
     expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(15);
@@ -257,7 +257,7 @@ describe("blocks that take their time", () => {
 });
 
 describe("a payment that was sent and is not known to be mined", () => {
-  it("is not refused by a later attempt: whoever is refused signs again, and would pay for both", async () => {
+  it("is not rejected by a later attempt: a rejected client signs again, and would pay for both", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("waiting"), payer, stage.asset);
     service.injected.settle = () => lostOnTheWay;
@@ -287,7 +287,7 @@ describe("a forgery that was being checked by a process that died", () => {
     );
     await waitFor(async () => (await stateOf(payer.address))?.state === "reserved");
     await stage.database.query(
-      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+      "update payments set owner = 'a dead process', lease_until = now() - interval '1 second'",
     );
     expect((await fetchWithPayment(url("orphan"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
@@ -323,17 +323,17 @@ describe("one payer with many signatures", () => {
     };
     const targets = Array.from({ length: 8 }, (_, i) => url(`many-${i}`, narrow));
     const headers = await Promise.all(targets.map((target) => signPaymentFor(target, payer, stage.asset)));
-    const asked = targets.map((target, i) => fetchWithPayment(target, headers[i]?.header ?? ""));
-    const limited = asked.map((answer) => answer.then(({ status }) => status === 429));
+    const sent = targets.map((target, i) => fetchWithPayment(target, headers[i]?.header ?? ""));
+    const limited = sent.map((response) => response.then(({ status }) => status === 429));
     await waitFor(() => narrow.runs.length === 3);
     setTimeout(open, 500);
     expect((await Promise.all(limited)).filter(Boolean)).toHaveLength(5);
     expect(narrow.runs).toHaveLength(3);
-    expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await Promise.all(sent)).filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("is not kept out by what others send in his name", async () => {
+  it("is not limited by what others send in the payer's name", async () => {
     const narrow = await stage.serve({ limits: { activePerPayerMax: 1 } });
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("his", narrow), payer, stage.asset);
@@ -382,26 +382,26 @@ describe("a nonce that was used long ago, for which no log is found", () => {
     expect(await stateOf(payer.address)).toMatchObject({ state: "refused", failures: 1 });
     const before = service.statements();
     await service.gate.reconcile();
-    const swept = service.statements() - before;
+    const withRow = service.statements() - before;
     expect((await fetchWithPayment(url("ancient"), header)).status).toBe(503);
     expect(await stateOf(payer.address)).toMatchObject({ state: "refused", failures: 1 });
-    // An idle sweep takes no row up.
+    // An idle run acquires no row.
     await stage.database.query("delete from payments");
     const idle = service.statements();
     await service.gate.reconcile();
-    expect(swept).toBe(service.statements() - idle);
+    expect(withRow).toBe(service.statements() - idle);
   });
 });
 
-describe("while the chain can not be read", () => {
-  it("an unknown outcome stays unknown: 503, never 402, and the answer is still there afterwards", async () => {
+describe("while the chain cannot be read", () => {
+  it("an unknown outcome stays unknown: 503, never 402, and the response is still there afterwards", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("dark"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       await real(sent, terms);
       return lostOnTheWay();
     };
-    const dark = () => Promise.reject(new Error("no node answers"));
+    const dark = () => Promise.reject(new Error("no node responses"));
     const blind = await stage.serve({
       chain: {
         ...{ findSettlement: dark, findInTransaction: dark, readAuthorizationStates: dark },
@@ -415,8 +415,8 @@ describe("while the chain can not be read", () => {
   });
 });
 
-describe("the sweep", () => {
-  it("finds what happened without waiting for the client, and charges nobody who has not had an answer", async () => {
+describe("reconciliation", () => {
+  it("finds transfers without waiting for the client, and charges no client without a response", async () => {
     const [charged, untouched] = [await stage.payer(), await stage.payer()];
     const first = await signPaymentFor(url("a"), charged, stage.asset);
     const second = await signPaymentFor(url("b"), untouched, stage.asset);
@@ -485,7 +485,7 @@ describe("the sweep", () => {
     expect((await fetchWithPayment(url("lost"), header)).status).toBe(402);
   });
 
-  it("lets answers go after a while, and never the proof that a signature was used", async () => {
+  it("prunes responses after a while, and never the proof that a signature was used", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("old"), payer, stage.asset);
     await fetchWithPayment(url("old"), header);

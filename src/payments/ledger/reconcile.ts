@@ -1,120 +1,96 @@
 // Background reconciliation: resolve unknown settlements, follow finality, send again what a reorg undid, prune old rows.
-import type { Clock } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import type { GateLimits } from "../paywall/limits.ts";
 import { expectedTransferFor, lookUpSettlement } from "../settlement/find-transfer.ts";
-import type { AuthorizationStates, BlockId, SettlementLookup } from "../settlement/lookup.ts";
-import type { Settlement } from "../settlement/settle.ts";
-import { createFinalityFollower } from "./finality.ts";
-import type { PaymentLedger } from "./ledger.ts";
+import type { AuthorizationStates, BlockId } from "../settlement/lookup.ts";
+import { lookUpPayment, resumeSettlement, type SettlementContext } from "../settlement/settle.ts";
+import { createFinalityFollower, type FinalityFollower } from "./finality.ts";
 import type { LedgerRow, LedgerScope, PaymentKey } from "./row.ts";
-import { createReconcileRunner, type ReconcileCounts, type ReconcileTask } from "./row-runner.ts";
-import { createUnfinishedPayments, pruneLedger } from "./unfinished-payments.ts";
+import {
+  createReconcileRunner,
+  type ReconcileCounts,
+  type ReconcileRunner,
+  type ReconcileTask,
+} from "./row-runner.ts";
+import { createUnfinishedPayments, pruneLedger, type UnfinishedPayments } from "./unfinished-payments.ts";
 
-export type ReconcileOptions = {
+export type ReconcileOptions = SettlementContext & {
   readonly store: StatementRunner;
   /** Rows of other networks and assets are left alone: our chain knows nothing about them. */
   readonly scope: LedgerScope;
-  readonly ledger: PaymentLedger;
-  readonly settlement: Settlement;
-  readonly chain: SettlementLookup;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly limits: GateLimits;
 };
 
+type ReconcileContext = ReconcileOptions & {
+  readonly unfinished: UnfinishedPayments;
+  readonly followFinality: FinalityFollower;
+};
+
+/** A call while a run is in progress shares that run. */
 export function createReconciler(
   options: ReconcileOptions,
 ): (signal?: AbortSignal) => Promise<ReconcileCounts> {
-  const { store, scope, ledger, settlement, chain, log, limits } = options;
-  const open = createUnfinishedPayments(store, scope);
-
-  /**
-   * A client that went away without its response is charged nothing: its transfer is only looked for. One that was
-   * settled before has its response, so its transfer is sent again.
-   */
-  const resolve: ReconcileTask = async (row, owner) => {
-    if (!(await ledger.acquire(row, owner, row.state, row.state))) return null;
-    const result = row.wasSettled ? await settlement.resume(row, owner) : await settlement.lookUp(row, owner);
-    if (result === null) await ledger.recordUnknownOutcome(row, owner, null);
-    return result?.kind === "settled" ? (row.wasSettled ? "resent" : "found") : null;
-  };
-
-  /** For a settled row whose transfer is not, or not provably, in the block where it was seen. */
-  const restore =
-    (isFinal: (block: BlockId) => boolean): ReconcileTask =>
-    async (row, owner) => {
-      if (!(await ledger.acquire(row, owner, "settled", "settled"))) return null;
-      const evidence = await lookUpSettlement(row, options);
-      if (evidence.kind === "transferred") {
-        const final = isFinal(evidence.block);
-        await ledger.recordBlock(row, owner, { ...evidence, final });
-        return final ? "final" : null;
-      }
-      if (evidence.kind === "untraced")
-        throw new Error("the transfer of a settled payment is not in the logs");
-      const { payer, nonce, transaction } = row;
-      log.warn({ payer, nonce, transaction }, "A settled payment is not on chain");
-      if (!(await ledger.startSettling(row, owner))) return null;
-      const { kind } = await settlement.resume({ ...row, state: "settling" }, owner);
-      return kind === "settled" ? "resent" : null;
-    };
-
-  /** Every row once, however many there are: pages go by key, which no change of state moves. */
-  async function everyPage(
-    read: (after: PaymentKey | null, limit: number) => Promise<readonly LedgerRow[]>,
-    act: (rows: readonly LedgerRow[]) => Promise<void>,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    let after: PaymentKey | null = null;
-    while (!signal?.aborted) {
-      const rows: readonly LedgerRow[] = await read(after, limits.reconcileBatchRows);
-      if (rows.length > 0) await act(rows);
-      after = rows.at(-1) ?? null;
-      if (rows.length < limits.reconcileBatchRows) return;
-    }
-  }
-
-  const followFinality = createFinalityFollower({ unfinished: open, chain, limits, repair: restore });
-
-  const once = async (signal?: AbortSignal) => {
-    const runner = createReconcileRunner(options, signal);
-    const resolveAll = async (rows: readonly LedgerRow[]) => {
-      const states = await chain.readAuthorizationStates(rows.map(expectedTransferFor), signal);
-      const ripe = rows.filter((row, i) => canResolve(row, states, i));
-      await runner.run(ripe, resolve);
-    };
-    // What a reorg undid comes first: its signatures expire. A part that fails does not stop the others.
-    const parts = [
-      () => followFinality(runner, signal),
-      () =>
-        everyPage(
-          open.listWithoutBlock,
-          (rows) =>
-            runner.run(
-              rows,
-              restore(() => false),
-            ),
-          signal,
-        ),
-      () => everyPage(open.listUnresolved, resolveAll, signal),
-      () => pruneLedger(store, scope, limits),
-    ];
-    const failures: unknown[] = [];
-    for (const part of parts) await part().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
-    return runner.counts;
-  };
-
-  // A sweep that takes longer than the time between two is not started a second time.
+  const unfinished = createUnfinishedPayments(options.store, options.scope);
+  const followFinality = createFinalityFollower({
+    unfinished,
+    lookup: options.lookup,
+    limits: options.limits,
+    repair: (isFinal) => (row, owner) => repairSettled(options, isFinal, row, owner),
+  });
+  const context = { ...options, unfinished, followFinality };
   let running: Promise<ReconcileCounts> | null = null;
   return (signal) => {
-    running ??= once(signal).finally(() => {
+    running ??= runReconciliation(context, signal).finally(() => {
       running = null;
     });
     return running;
   };
+}
+
+async function runReconciliation(
+  context: ReconcileContext,
+  signal: AbortSignal | undefined,
+): Promise<ReconcileCounts> {
+  const { store, scope, limits, unfinished, followFinality } = context;
+  const runner = createReconcileRunner(context, signal);
+  const repair: ReconcileTask = (row, owner) => repairSettled(context, () => false, row, owner);
+  const pages = { batchRows: limits.reconcileBatchRows, signal };
+  // What a reorg undid comes first: its signatures expire. A part that fails does not stop the others.
+  const parts = [
+    () => followFinality(runner, signal),
+    () => forEachPage(unfinished.listWithoutBlock, (rows) => runner.run(rows, repair), pages),
+    () => forEachPage(unfinished.listUnresolved, (rows) => resolvePage(context, runner, rows, signal), pages),
+    () => pruneLedger(store, scope, limits),
+  ];
+  const failures: unknown[] = [];
+  for (const part of parts) await part().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+  return runner.counts;
+}
+
+/** Visits every row once, however many there are: pages follow the key, which no transition changes. */
+async function forEachPage(
+  read: (after: PaymentKey | null, limit: number) => Promise<readonly LedgerRow[]>,
+  act: (rows: readonly LedgerRow[]) => Promise<void>,
+  { batchRows, signal }: { readonly batchRows: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  let after: PaymentKey | null = null;
+  while (!signal?.aborted) {
+    const rows: readonly LedgerRow[] = await read(after, batchRows);
+    if (rows.length > 0) await act(rows);
+    after = rows.at(-1) ?? null;
+    if (rows.length < batchRows) return;
+  }
+}
+
+/** One read of the chain for the whole page; only rows that it resolves are worked on. */
+async function resolvePage(
+  context: ReconcileContext,
+  runner: ReconcileRunner,
+  rows: readonly LedgerRow[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const states = await context.lookup.readAuthorizationStates(rows.map(expectedTransferFor), signal);
+  const resolvable = rows.filter((row, i) => canResolve(row, states, i));
+  await runner.run(resolvable, (row, owner) => resolveUnknown(context, row, owner));
 }
 
 /** Whether what the chain says now resolves a row; most rows of unknown outcome can only wait. */
@@ -122,4 +98,51 @@ function canResolve(row: LedgerRow, { at, final, used }: AuthorizationStates, in
   if (used[index] !== false) return true;
   if (at.timestamp < row.validBefore) return row.wasSettled;
   return final !== null && final.timestamp >= row.validBefore;
+}
+
+/**
+ * A client that left without its response is charged nothing: its transfer is only looked for. A payment that was
+ * settled before has its response, so its transfer is sent again.
+ */
+async function resolveUnknown(
+  context: SettlementContext,
+  found: LedgerRow,
+  owner: string,
+): Promise<keyof ReconcileCounts | null> {
+  const { ledger } = context;
+  const row = await ledger.acquire(found, owner, found.state, found.state);
+  if (row === null) return null;
+  const result = row.wasSettled
+    ? await resumeSettlement(context, row, owner)
+    : await lookUpPayment(context, row, owner);
+  if (result === null) await ledger.recordUnknownOutcome(row, owner, null);
+  if (result?.kind !== "settled") return null;
+  return row.wasSettled ? "resent" : "found";
+}
+
+/** For a settled row whose transfer is not, or not provably, in the block where it was last read. */
+async function repairSettled(
+  context: SettlementContext,
+  isFinal: (block: BlockId) => boolean,
+  key: PaymentKey,
+  owner: string,
+): Promise<keyof ReconcileCounts | null> {
+  const { ledger, log } = context;
+  const row = await ledger.acquire(key, owner, "settled", "settled");
+  if (row === null) return null;
+  const result = await lookUpSettlement(row, context);
+  if (result.kind === "transferred") {
+    const final = isFinal(result.block);
+    await ledger.recordBlock(row, owner, { ...result, final });
+    return final ? "final" : null;
+  }
+  if (result.kind === "used-without-log") {
+    throw new Error("the transfer of a settled payment is not in the logs");
+  }
+  const { payer, nonce, transaction } = row;
+  const fields = { event: "settled-payment-not-on-chain", payer, nonce, transaction };
+  log.warn(fields, "Settled payment is not on chain, sending it again");
+  if (!(await ledger.startSettling(row, owner))) return null;
+  const { kind } = await resumeSettlement(context, { ...row, state: "settling" }, owner);
+  return kind === "settled" ? "resent" : null;
 }

@@ -8,21 +8,21 @@ import type { PaymentLedger } from "./ledger.ts";
 import type { LedgerRow } from "./row.ts";
 
 export type ReconcileCounts = {
-  /** Payments found to have happened although no facilitator had said so. */
+  /** Payments whose transfer was found although no facilitator reported it. */
   readonly found: number;
   /** Payments that are now final. */
   readonly final: number;
-  /** Payments that the chain had forgotten and that were sent again. */
+  /** Payments that a reorg had removed and that were sent again. */
   readonly resent: number;
 };
 
-/** Handles one row as its owner, and says what came of it. */
+/** Handles one row as its owner, and returns what to count. */
 export type ReconcileTask = (row: LedgerRow, owner: string) => Promise<keyof ReconcileCounts | null>;
 
 export type ReconcileRunner = {
   readonly counts: ReconcileCounts;
   count(what: keyof ReconcileCounts, rows: number): void;
-  /** Resolves when all rows are handled; none is begun once the signal aborts. */
+  /** Resolves when all rows are handled; starts none after the signal aborts. */
   run(rows: readonly LedgerRow[], task: ReconcileTask): Promise<void>;
 };
 
@@ -31,20 +31,23 @@ export function createReconcileRunner(
   signal: AbortSignal | undefined,
 ): ReconcileRunner {
   const { ledger, log, limits } = options;
-  const done = { found: 0, final: 0, resent: 0 };
-  const places = createConcurrencyLimit({
+  const counts = { found: 0, final: 0, resent: 0 };
+  const slots = createConcurrencyLimit({
     runningMax: limits.reconcileConcurrency,
     waitingMax: Number.MAX_SAFE_INTEGER,
   });
 
-  /** One failing row does not keep the others from being handled. */
-  async function guarded(row: LedgerRow, task: ReconcileTask): Promise<keyof ReconcileCounts | null> {
+  /** One failing row does not stop the others. */
+  async function runTask(row: LedgerRow, task: ReconcileTask): Promise<keyof ReconcileCounts | null> {
     const owner = randomUUID();
     const lease = startLeaseRenewal(options, row, owner);
     try {
       return await task(row, owner);
     } catch (err) {
-      log.warn({ err, payer: row.payer, nonce: row.nonce }, "A payment could not be swept");
+      log.warn(
+        { event: "reconcile-row-failed", err, payer: row.payer, nonce: row.nonce },
+        "Reconciliation of a payment failed",
+      );
       await ledger.releaseLease(row, owner).catch(() => undefined);
       return null;
     } finally {
@@ -53,16 +56,16 @@ export function createReconcileRunner(
   }
 
   return {
-    counts: done,
+    counts,
     count(what, rows) {
-      done[what] += rows;
+      counts[what] += rows;
     },
     async run(rows, task) {
       const handle = async (row: LedgerRow) => {
-        const what = signal?.aborted ? null : await guarded(row, task);
-        if (what !== null) done[what] += 1;
+        const what = signal?.aborted ? null : await runTask(row, task);
+        if (what !== null) counts[what] += 1;
       };
-      await Promise.all(rows.map((row) => places.run(() => handle(row))));
+      await Promise.all(rows.map((row) => slots.run(() => handle(row))));
     },
   };
 }

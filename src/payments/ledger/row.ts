@@ -1,19 +1,11 @@
-// A row of the ledger: which payment, for which request, how far it has come, and who is acting on it.
+// A row of the ledger: the payment, the request it pays for, its state, and whether a process acts on it.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "../../lib/hex.ts";
-import type { SqlText } from "../../schema/sql.ts";
-import { rawSql, sql } from "../../schema/sql.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { BlockId } from "../settlement/lookup.ts";
+import { PAYMENT_STATES, type PaymentState } from "./transitions.ts";
 
-/**
- * reserved: being checked and worked for, nothing is charged. settling: the answer is kept, the transfer was or will be
- * sent. settled: paid. released: the work failed, nothing was charged. refused: a facilitator refused the transfer (the
- * reason NONCE_USED means that the chain did, for good). expired:
- * it never happened and never will. lost: it happened, the chain forgot it, and it can not be repeated.
- */
-export type PaymentState = "reserved" | "settling" | "settled" | "released" | "refused" | "expired" | "lost";
-
-/** What a token takes once. */
+/** One EIP-3009 authorization: the token accepts it once. */
 export type PaymentKey = {
   readonly network: string;
   readonly asset: Hex;
@@ -21,7 +13,7 @@ export type PaymentKey = {
   readonly nonce: Hex;
 };
 
-/** Payments that one chain can be asked about: services on several networks may share a ledger. */
+/** The payments of one network and token: services on several networks may share a ledger. */
 export type LedgerScope = Pick<PaymentKey, "network" | "asset">;
 
 export type LedgerRow = PaymentKey & {
@@ -30,22 +22,22 @@ export type LedgerRow = PaymentKey & {
   readonly validBefore: number;
   readonly fingerprint: string;
   readonly digest: string;
-  /** The name its payer gave it, in every state; null without one. */
+  /** The payment identifier that the client chose; null without one. */
   readonly paymentId: string | null;
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;
   readonly state: PaymentState;
   readonly isVerified: boolean;
-  /** Whether somebody is acting on it now. */
+  /** Whether a process acts on it now. */
   readonly isLeased: boolean;
   readonly transaction: Hex | null;
-  /** Where its transfer was last seen; null before, and in rows of versions that did not store the hash. */
+  /** The block that held the transfer when it was last read; null before, and in rows of versions without the hash. */
   readonly block: BlockId | null;
   readonly attempts: number;
   readonly failures: number;
   readonly reason: string | null;
   readonly createdSeconds: number;
-  /** It was paid once; when it is not any more, the chain has forgotten it. */
+  /** It was settled at some time; if its state says otherwise, a reorg removed the transfer. */
   readonly wasSettled: boolean;
 };
 
@@ -61,33 +53,47 @@ export function whereKey({ network, asset, payer, nonce }: PaymentKey): SqlText 
 
 export function parseLedgerRow(row: Readonly<Record<string, unknown>>): LedgerRow {
   const text = (column: string) => String(row[column]);
-  const orNull = (column: string) => (row[column] === null ? null : text(column));
+  const textOrNull = (column: string) => (row[column] === null ? null : text(column));
+  const hex = (column: string) => hexIn(row[column], column);
+  const hexOrNull = (column: string) => (row[column] === null ? null : hex(column));
+  const [number, hash] = [textOrNull("block_number"), hexOrNull("block_hash")];
   return {
     network: text("network"),
-    asset: text("asset") as Hex,
-    payer: text("payer") as Hex,
-    nonce: text("nonce") as Hex,
-    payTo: text("pay_to") as Hex,
+    asset: hex("asset"),
+    payer: hex("payer"),
+    nonce: hex("nonce"),
+    payTo: hex("pay_to"),
     amount: BigInt(text("amount")),
     validBefore: Number(text("valid_before")),
     fingerprint: text("fingerprint"),
     digest: text("payment_digest"),
-    paymentId: orNull("payment_id"),
+    paymentId: textOrNull("payment_id"),
     payload: JSON.parse(text("payload")) as PaymentPayload,
     terms: JSON.parse(text("terms")) as PaymentRequirements,
-    state: text("state") as PaymentState,
+    state: parseState(row.state),
     isVerified: row.verified === true,
     isLeased: row.leased === true,
-    transaction: orNull("transaction") as Hex | null,
-    block: blockOf(orNull("block_number"), orNull("block_hash")),
+    transaction: hexOrNull("transaction"),
+    block: number === null || hash === null ? null : { number: Number(number), hash },
     attempts: Number(row.attempts),
     failures: Number(row.failures),
-    reason: orNull("reason"),
+    reason: textOrNull("reason"),
     createdSeconds: Number(text("created")),
     wasSettled: row.was_settled === true,
   };
 }
 
-function blockOf(number: string | null, hash: string | null): BlockId | null {
-  return number === null || hash === null ? null : { number: Number(number), hash: hash as Hex };
+function hexIn(value: unknown, column: string): Hex {
+  if (!isHex(value)) throw new Error(`payments.${column} is not hex`);
+  return value;
+}
+
+function isHex(value: unknown): value is Hex {
+  return typeof value === "string" && /^0x[0-9a-fA-F]*$/.test(value);
+}
+
+function parseState(value: unknown): PaymentState {
+  const state = PAYMENT_STATES.find((each) => each === value);
+  if (state === undefined) throw new Error(`payments.state has the unknown value ${String(value)}`);
+  return state;
 }

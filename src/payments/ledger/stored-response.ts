@@ -1,4 +1,4 @@
-// A finished answer as the ledger keeps it: exact bytes, so that whoever asks again gets what was paid for.
+// A response as the ledger stores it: exact bytes, so that a retry gets what was paid for.
 import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
@@ -10,22 +10,22 @@ export type StoredResponse = {
   readonly body: Buffer;
 };
 
-// Far above any answer of ours; what is larger could not be kept, and so must not be sold.
+// Far above any response of ours. A larger one could not be stored, so it must not be sold.
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const JSON_TYPE = "application/json; charset=utf-8";
 
 export function toStoredResponse({ status, headers = {}, body }: EndpointResponse): StoredResponse {
-  const given = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value] as const);
-  // Whoever pays is sent the whole answer: "not modified" would be money for nothing.
-  const kept = Object.fromEntries(given.filter(([key]) => key !== "etag"));
+  const lowerCased = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value] as const);
+  // A paid response is never a 304, so it needs no validator.
+  const withoutEtag = Object.fromEntries(lowerCased.filter(([key]) => key !== "etag"));
   const bytes = body instanceof Uint8Array ? Buffer.from(body) : Buffer.from(JSON.stringify(body) ?? "");
   if (bytes.length === 0 || bytes.length > BODY_BYTES_MAX) {
-    throw new Fault("INTERNAL", "The answer is empty or too large to be sold.");
+    throw new Fault("INTERNAL", "The response is empty or too large to be sold.");
   }
-  return { status, headers: { "content-type": JSON_TYPE, ...kept }, body: bytes };
+  return { status, headers: { "content-type": JSON_TYPE, ...withoutEtag }, body: bytes };
 }
 
-/** The answer with the receipt of its payment. */
+/** The response with the receipt of its payment. */
 export function deliverResponse(
   row: LedgerRow,
   { status, headers, body }: StoredResponse,
@@ -40,7 +40,7 @@ export function deliverResponse(
   };
   return {
     status,
-    // No cache between us may hand a paid answer to somebody else.
+    // No cache may serve a paid response to another client.
     headers: {
       ...headers,
       "cache-control": "private, no-store",

@@ -1,33 +1,31 @@
-// The part of the ledger that reconciliation works on: payments of one network and asset that are not final.
+// What reconciliation reads and writes of the ledger: the payments of one network and asset that are not final.
 
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import { NONCE_USED } from "../facilitator/facilitator.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
 import type { GateLimits } from "../paywall/limits.ts";
+import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
 import type { BlockId } from "../settlement/lookup.ts";
-import { NONCE_UNTRACED } from "../settlement/settle.ts";
 import { type LedgerRow, type LedgerScope, type PaymentKey, parseLedgerRow, ROW_COLUMNS } from "./row.ts";
-
-// What is kept of payments, and for how long: rows of money for ever, bodies and failures for a while.
+import { FREE_LEASE, fromNow, NOT_LEASED } from "./statements.ts";
 
 /**
- * A settled row stays without its body: it is the proof that its signature has bought something already. A row that was
- * never charged goes once its signature can not be charged any more.
+ * Removes what is no longer needed. A settled row stays without its body: it proves that its signature was used. A row
+ * that was never charged goes when its signature cannot be charged.
  */
 export async function pruneLedger(
   store: StatementRunner,
   { network, asset }: LedgerScope,
-  { responseRetentionMs: answersKeptMs, failureWindowMs }: GateLimits,
+  { responseRetentionMs, failureWindowMs }: GateLimits,
 ): Promise<void> {
-  const ours = sql`network = ${network} and asset = ${asset}`;
-  const kept = sql`now() - ${answersKeptMs}::double precision * interval '1 millisecond'`;
+  const inScope = sql`network = ${network} and asset = ${asset}`;
+  const retainedSince = fromNow(-responseRetentionMs);
   await store.run(sql`update payments set answer_body = null, answer_headers = null
-    where ${ours} and answer_body is not null and settled_at < ${kept}`);
-  await store.run(sql`delete from payments where ${ours} and (owner is null or lease_until <= now())
+    where ${inScope} and answer_body is not null and settled_at < ${retainedSince}`);
+  await store.run(sql`delete from payments where ${inScope} and ${NOT_LEASED}
     and valid_before < extract(epoch from now()) and (state in ('reserved', 'released')
-      and updated_at < now() - ${failureWindowMs}::double precision * interval '1 millisecond'
-      or updated_at < ${kept} and (state = 'expired' or state = 'refused' and reason = ${NONCE_USED}))`);
+      and updated_at < ${fromNow(-failureWindowMs)}
+      or updated_at < ${retainedSince} and (state = 'expired' or state = 'refused' and reason = ${NONCE_USED}))`);
 }
 
 /** A block, and how many payments in it wait to become final. */
@@ -39,48 +37,45 @@ export type ProvenTransfer = Pick<PaymentKey, "payer" | "nonce"> & {
 };
 
 export type UnfinishedPayments = {
-  /** Outcome unknown: the rows after a key, in the order of keys. */
+  /** Rows of unknown outcome after a key, ordered by key. */
   listUnresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
-  /** Settled, with their block stored: the blocks, oldest first. */
+  /** The blocks of settled rows, oldest first. */
   listBlocks(): Promise<readonly UnfinishedBlock[]>;
-  /** Settled, in one of these blocks. */
+  /** Settled rows in these blocks. */
   listInBlocks(blocks: readonly BlockId[]): Promise<readonly LedgerRow[]>;
-  /** Settled without a stored block, as versions before stored them; the rows after a key. */
+  /** Settled rows without a block, as earlier versions wrote them, after a key. */
   listWithoutBlock(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
-  /** Makes payments final whose transfer is proven to be in a final block; returns how many. */
+  /** Marks payments as final whose transfer is proven to be in a final block; returns how many. */
   markFinal(proven: readonly ProvenTransfer[]): Promise<number>;
 };
 
-// A final block took the nonce, for something else or for what no log shows: nothing can change that. Every other
-// transfer that a facilitator refused can still be carried out.
+// With these two reasons a final block used the nonce, and nothing can change that. Every other transfer that a
+// facilitator rejected can still be carried out.
 const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}
   and reason is distinct from ${NONCE_UNTRACED}))`;
 const NOT_FINAL = sql`state = 'settled' and not final`;
-const IDLE = rawSql("(owner is null or lease_until <= now())");
 
 export function createUnfinishedPayments(
   store: StatementRunner,
   { network, asset }: LedgerScope,
 ): UnfinishedPayments {
-  const ours = sql`network = ${network} and asset = ${asset}`;
-  const from = (after: PaymentKey | null) => {
+  const inScope = sql`network = ${network} and asset = ${asset}`;
+  const readPage = async (which: SqlText, after: PaymentKey | null, limit: number) => {
     const { payer, nonce } = after ?? { payer: "", nonce: "" };
-    return sql`(payer, nonce) > (${payer}, ${nonce})`;
+    const rows = await store.run(sql`select ${ROW_COLUMNS} from payments
+      where ${inScope} and ${which} and ${NOT_LEASED} and (payer, nonce) > (${payer}, ${nonce})
+      order by payer, nonce limit ${limit}`);
+    return rows.map(parseLedgerRow);
   };
-  const page = async (which: SqlText, after: PaymentKey | null, limit: number) =>
-    (
-      await store.run(sql`select ${ROW_COLUMNS} from payments where ${ours} and ${which} and ${IDLE} and ${from(after)}
-        order by payer, nonce limit ${limit}`)
-    ).map(parseLedgerRow);
 
   return {
-    listUnresolved: (after, limit) => page(UNRESOLVED, after, limit),
+    listUnresolved: (after, limit) => readPage(UNRESOLVED, after, limit),
     listWithoutBlock: (after, limit) =>
-      page(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`, after, limit),
+      readPage(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`, after, limit),
     async listBlocks() {
       const rows = await store.run<{ number: string; hash: Hex; rows: string }>(
         sql`select block_number::text as number, block_hash as hash, count(*)::text as rows from payments
-          where ${ours} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${IDLE}
+          where ${inScope} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${NOT_LEASED}
           group by block_number, block_hash order by payments.block_number`,
       );
       return rows.map(({ number, hash, rows: count }) => ({
@@ -91,19 +86,19 @@ export function createUnfinishedPayments(
     },
     listInBlocks: async (blocks) =>
       (
-        await store.run(sql`select ${ROW_COLUMNS} from payments where ${ours} and ${NOT_FINAL} and ${IDLE}
+        await store.run(sql`select ${ROW_COLUMNS} from payments where ${inScope} and ${NOT_FINAL} and ${NOT_LEASED}
           and block_number = any(${blocks.map(({ number }) => number)}::bigint[])
           and block_hash = any(${blocks.map(({ hash }) => hash)})`)
       ).map(parseLedgerRow),
     async markFinal(proven) {
       const column = (value: (each: ProvenTransfer) => string) => proven.map(value);
       const done = await store.run(sql`update payments set final = true, transaction = proven.transaction,
-          owner = null, lease_until = null, updated_at = now()
+          ${FREE_LEASE}, updated_at = now()
         from unnest(${column(({ payer }) => payer)}::text[], ${column(({ nonce }) => nonce)}::text[],
           ${column(({ transaction }) => transaction)}::text[], ${column(({ block }) => block.hash)}::text[])
           as proven (payer, nonce, transaction, block_hash)
-        where ${ours} and payments.payer = proven.payer and payments.nonce = proven.nonce
-          and payments.block_hash = proven.block_hash and ${NOT_FINAL} and ${IDLE} returning 1 as done`);
+        where ${inScope} and payments.payer = proven.payer and payments.nonce = proven.nonce
+          and payments.block_hash = proven.block_hash and ${NOT_FINAL} and ${NOT_LEASED} returning 1 as done`);
       return done.length;
     },
   };

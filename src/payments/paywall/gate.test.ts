@@ -1,4 +1,4 @@
-// Nobody pays without getting the answer, nobody pays twice, nobody gets an answer without paying: row by row.
+// A payer who is charged gets the response, is charged once, and no response is delivered without payment.
 import { get, type IncomingMessage } from "node:http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { Hex } from "viem";
@@ -39,13 +39,13 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   });
   afterAll(() => stage.close());
 
-  it("asks for payment, with our own origin whatever the Host header says", async () => {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  it("challenges with our own origin whatever the Host header says", async () => {
+    const raw = await new Promise<IncomingMessage>((resolve, reject) => {
       get(url("probe"), { headers: { host: "evil.example" } }, resolve).on("error", reject);
     });
-    answer.resume();
-    const header = String(answer.headers["payment-required"]);
-    expect(answer.statusCode).toBe(402);
+    raw.resume();
+    const header = String(raw.headers["payment-required"]);
+    expect(raw.statusCode).toBe(402);
     expect(Buffer.from(header, "base64").toString()).not.toContain("evil.example");
     const response = await fetch(url("probe"));
     expect(response.headers.get("payment-required")).toBe(header);
@@ -61,7 +61,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(String(response.headers.get("payment-required")).length).toBeLessThan(8_000);
   });
 
-  it("sells to the client that everybody uses", async () => {
+  it("sells to the x402 client library", async () => {
     const payer = await stage.payer();
     const response = await createPayingFetch(payer, stage.asset)(url("sold"));
     expect(response.status).toBe(200);
@@ -76,7 +76,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     });
   });
 
-  it("same signature ×10 at once: one run, one transaction, one answer", async () => {
+  it("same signature ×10 at once: one run, one transaction, one response", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("ten"), payer, stage.asset);
     const before = service.runs.length;
@@ -84,10 +84,12 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
       await new Promise((resolve) => setTimeout(resolve, 100));
       return { status: 200, body: { run: service.runs.length } };
     };
-    const answers = await Promise.all(Array.from({ length: 10 }, () => fetchWithPayment(url("ten"), header)));
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => fetchWithPayment(url("ten"), header)),
+    );
     service.sold.work = async () => ({ status: 200, body: { run: service.runs.length } });
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(new Set(await Promise.all(responses.map((response) => response.text()))).size).toBe(1);
     expect(service.runs.length - before).toBe(1);
     expect(await spentBy(payer.address)).toBe(1);
     const nonce = await stage.node.getTransactionCount({ address: stage.inProcess.address });
@@ -99,15 +101,15 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   it("same signature on another request at once: 409 for the other", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("one"), payer, stage.asset);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       fetchWithPayment(url("one"), header),
       fetchWithPayment(url("two"), header),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("time-out after broadcast: 503, then the stored answer without a second charge", async () => {
+  it("time-out after broadcast: 503, then the stored response without a second charge", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("late"), payer, stage.asset);
     const runs = service.runs.length;
@@ -116,7 +118,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
       throw new FacilitatorUnavailableError("timed out");
     };
     const first = await fetchWithPayment(url("late"), header);
-    service.injected.settle = () => () => Promise.reject(new Error("must not be asked again"));
+    service.injected.settle = () => () => Promise.reject(new Error("must not be called again"));
     expect(first.status).toBe(503);
     expect(Number(first.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(first.headers.get("x-error-code")).toBe("PAYMENT_PENDING");
@@ -132,7 +134,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("settlement_pending: 503, then the stored answer without a second charge", async () => {
+  it("settlement_pending: 503, then the stored response without a second charge", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("pending"), payer, stage.asset);
     service.injected.settle = (real) => async (payload, terms) => {
@@ -162,7 +164,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("replay of a spent signature: the stored answer, also after it has expired; elsewhere 409", async () => {
+  it("replay of a spent signature: the stored response, also after it has expired; elsewhere 409", async () => {
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("spent"), payer, stage.asset);
     const first = await fetchWithPayment(url("spent"), header);
@@ -229,7 +231,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     const payer = await stage.payer();
     const target = `${strict.url}/paid?q=failing`;
     const { header } = await signPaymentFor(target, payer, stage.asset);
-    strict.sold.work = async () => ({ status: 404, body: { error: "There is none." } });
+    strict.sold.work = async () => ({ status: 404, body: { error: "Not found." } });
     expect((await fetchWithPayment(target, header)).status).toBe(404);
     strict.sold.work = () => Promise.reject(new Fault("NODE_UNAVAILABLE", "No."));
     expect((await fetchWithPayment(target, header)).status).toBe(503);
@@ -255,18 +257,18 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   it("15 payers at once: 15 of 15", async () => {
     const payers = [];
     for (let i = 0; i < 15; i += 1) payers.push(await stage.payer());
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       payers.map((payer, i) => createPayingFetch(payer, stage.asset)(url(`crowd-${i}`))),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(15).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200));
     for (const payer of payers) expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("a payment to somebody else, of another amount or for another token is refused before anybody is asked", async () => {
+  it("rejects another recipient, amount or token before it calls the facilitator", async () => {
     const payer = await stage.payer();
-    let asked = 0;
+    let verifications = 0;
     service.injected.verify = (real) => (payload, terms) => {
-      asked += 1;
+      verifications += 1;
       return real(payload, terms);
     };
     const changes: Partial<PaymentRequired["accepts"][number]>[] = [
@@ -299,21 +301,21 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
       expect((await fetchWithPayment(url("wrong"), header)).status).toBe(402);
     }
     delete service.injected.verify;
-    expect(asked).toBe(0);
+    expect(verifications).toBe(0);
     expect(await spentBy(payer.address)).toBe(0);
   });
 
-  it("a forged signature is refused, leaves nothing behind, and does not keep the real one out", async () => {
+  it("rejects a forged signature, stores nothing, and still accepts the real one", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("forged"), payer, stage.asset);
     const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
     const runs = service.runs.length;
     const text = Buffer.from(JSON.stringify(forged)).toString("base64");
-    const [refused, sold] = await Promise.all([
+    const [rejected, sold] = await Promise.all([
       fetchWithPayment(url("forged"), text),
       fetchWithPayment(url("forged"), header),
     ]);
-    expect([402, 409]).toContain(refused.status);
+    expect([402, 409]).toContain(rejected.status);
     expect(sold.status).toBe(200);
     expect((await fetchWithPayment(url("forged"), text)).status).toBe(409);
     expect(service.runs.length).toBe(runs + 1);
@@ -330,7 +332,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(left.rows).toEqual([]);
   });
 
-  it("payment identifier: the same request is not sold twice, another one is refused", async () => {
+  it("payment identifier: the same request is not sold twice, another one is rejected", async () => {
     const payer = await stage.payer();
     const named = namedBy(payer.address);
     const first = await signPaymentFor(url("named"), payer, stage.asset, named);
@@ -342,7 +344,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(await spentBy(payer.address)).toBe(1);
     const other = await signPaymentFor(url("named-other"), payer, stage.asset, named);
     expect((await fetchWithPayment(url("named-other"), other.header)).status).toBe(409);
-    // The identifier alone opens nothing: whoever names it must be able to sign for its payer.
+    // The identifier alone proves nothing: its sender must be able to sign for the payer.
     const forged = {
       ...second.payload,
       payload: { ...second.payload.payload, signature: `0x${"22".repeat(64)}1b` },
@@ -352,7 +354,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("payment identifier: what the chain shows of a payment does not open its answer", async () => {
+  it("payment identifier: what the chain shows of a payment does not open its response", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("seen"), payer, stage.asset, namedBy(payer.address));
     expect((await fetchWithPayment(url("seen"), header)).status).toBe(200);
@@ -369,9 +371,9 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
   it("no funds: 402 with the reason, and good again once there are some", async () => {
     const payer = await stage.payer(0n);
     const { header } = await signPaymentFor(url("poor"), payer, stage.asset);
-    const refused = await fetchWithPayment(url("poor"), header);
-    expect(refused.status).toBe(402);
-    expect((await body(refused)).error).toContain("balance");
+    const rejected = await fetchWithPayment(url("poor"), header);
+    expect(rejected.status).toBe(402);
+    expect((await body(rejected)).error).toContain("balance");
     await stage.mint(payer.address, 1_000_000n);
     expect((await fetchWithPayment(url("poor"), header)).status).toBe(200);
   });

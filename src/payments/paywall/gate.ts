@@ -1,7 +1,7 @@
-// The gate: a request goes through when its payment is good, is answered once, and is charged once.
+// The gate: a request passes when its payment is valid; it is served once and charged once.
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, createFairLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
@@ -11,8 +11,8 @@ import { openPaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
 import type { ReconcileCounts } from "../ledger/row-runner.ts";
 import type { SettlementLookup } from "../settlement/lookup.ts";
-import { createSettlement } from "../settlement/settle.ts";
-import { createPaymentFlow } from "./flow.ts";
+import { runPaymentFlow, startFlow } from "./flow.ts";
+import type { FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
 import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./paid-request.ts";
@@ -22,15 +22,15 @@ import { createRowWaiters } from "./row-waiters.ts";
 export type Gate = {
   readonly offer: PaymentOffer;
   challenge(resource: PaidResource, reason?: string): EndpointResponse;
-  /** Throws what the work throws, and INPUT_INVALID for a header that is no payment. */
-  serve(request: PaidRequest, work: PaidHandler): Promise<EndpointResponse>;
-  /** Finishes what no client waits for; to be called every few seconds, by any number of processes. */
+  /** Throws what the handler throws, and INPUT_INVALID for a header that is no payment. */
+  serve(request: PaidRequest, handler: PaidHandler): Promise<EndpointResponse>;
+  /** Finishes payments that no client waits for. Call it every few seconds, in any number of processes. */
   reconcile(signal?: AbortSignal): Promise<ReconcileCounts>;
-  /** What the ledger says was paid, in the token's units; the chain says the same once everything is swept. */
+  /** The sum of the settled payments in the token's units; equal to the chain's after reconciliation. */
   totalPaid(): Promise<bigint>;
 };
 
-export type GateOptions = {
+type GateOptions = {
   readonly offer: PaymentOffer;
   readonly store: StatementRunner;
   readonly facilitator: PaymentFacilitator;
@@ -39,60 +39,67 @@ export type GateOptions = {
   readonly clock?: Clock;
   readonly limits?: Partial<GateLimits>;
   readonly count?: (outcome: PaymentOutcome) => void;
+  /** For tests: every transition of every request. */
+  readonly onTransition?: FlowServices["onTransition"];
 };
 
 export function createGate(options: GateOptions): Gate {
-  const { store, facilitator, lookup: chain, log, clock = systemClock, count = () => undefined } = options;
-  const offer = validateOffer(options.offer);
-  const limits = { ...GATE_LIMITS, ...options.limits };
-  const ledger = openPaymentLedger(store, limits);
-  const settlement = createSettlement({ ledger, facilitator, chain, clock, log, limits });
-  // Requests that have waited for another one get their place back in order; new ones find a free place or are rejected.
-  const working = createConcurrencyLimit({
-    runningMax: limits.activeRequestsMax,
-    waitingMax: limits.waitersMax,
-  });
-  const room = createRowWaiters({ ledger, clock, limits });
-  const parts = { ledger, facilitator, settlement, clock, log, limits };
-  const purchase = createPaymentFlow({ ...parts, offer, count, activeRequests: working, waiters: room });
-  const ask = (resource: PaidResource, reason = "Payment required.") => {
+  const services = createServices(options);
+  const { offer, count, limits, activeRequests, ledger } = services;
+  const challenge = (resource: PaidResource, reason = "Payment required.") => {
     count("challenged");
     return paymentRequiredResponse(offer, resource, reason);
   };
   return {
     offer,
-    challenge: ask,
-    async serve({ resource, signature }, work) {
-      if (signature === undefined) return ask(resource);
+    challenge,
+    async serve({ resource, signature }, handler) {
+      if (signature === undefined) return challenge(resource);
       const payment = parsePaymentHeader(signature, offer);
-      if ("unsupported" in payment) return ask(resource, payment.unsupported);
-      if (working.running >= limits.activeRequestsMax) {
+      if ("unsupported" in payment) return challenge(resource, payment.unsupported);
+      if (activeRequests.running >= limits.activeRequestsMax) {
         throw new Fault(
           "OVERLOADED",
-          "Too many paid requests are being worked on; send the same signature again in a moment, do not sign a new one.",
+          "Too many paid requests are in progress; send the same signature again in a moment, do not sign a new one.",
         );
       }
-      return purchase({ resource, payment, owner: randomUUID() }, work);
+      return runPaymentFlow(startFlow(services, { resource, payment, owner: randomUUID(), handler }));
     },
-    reconcile: createReconciler({
-      store,
-      scope: offer,
-      ledger,
-      settlement,
-      chain,
-      clock,
-      log,
-      limits,
-    }),
+    reconcile: createReconciler({ ...services, store: options.store, scope: offer }),
     totalPaid: () => ledger.totalPaid(offer),
   };
 }
 
-/** For development only: everybody goes through. Whoever opens it must have refused to on a chain with real money. */
+function createServices(options: GateOptions): FlowServices {
+  const { store, facilitator, lookup, clock = systemClock, count = () => undefined, onTransition } = options;
+  const offer = validateOffer(options.offer);
+  const log = options.log.child({ component: "payments" });
+  const limits = { ...GATE_LIMITS, ...options.limits };
+  const ledger = openPaymentLedger(store, limits);
+  return {
+    ...{ offer, ledger, facilitator, lookup, clock, log, limits, count },
+    // Requests that waited for another one get their place back in order; new ones find a free place or are rejected.
+    activeRequests: createConcurrencyLimit({
+      runningMax: limits.activeRequestsMax,
+      waitingMax: limits.waitersMax,
+    }),
+    waiters: createRowWaiters({ ledger, clock, limits }),
+    // No process has more active requests than these places.
+    payerAdmission: createFairLimit({
+      runningMax: limits.activeRequestsMax,
+      runningPerKeyMax: 1,
+      waitingMax: limits.activeRequestsMax,
+      waitingPerKeyMax: limits.activeRequestsMax,
+    }),
+    ...(onTransition ? { onTransition } : {}),
+  };
+}
+
+/** For development only: every request passes. The caller must never open it on a chain with real money. */
 export function createBypassGate(offer: PaymentOffer): Pick<Gate, "offer" | "challenge" | "serve"> {
   return {
     offer,
     challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
-    serve: (_request, work) => work(new AbortController().signal),
+    serve: (_request, handler) => handler(new AbortController().signal),
   };
 }

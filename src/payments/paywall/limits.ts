@@ -1,4 +1,4 @@
-// The bounds of the gate, each with its reason; a deployment may set its own.
+// The limits of the gate, each with its reason; a deployment may set its own.
 
 export type GateLimits = {
   readonly leaseMs: number;
@@ -22,41 +22,41 @@ export type GateLimits = {
 };
 
 export const GATE_LIMITS: GateLimits = {
-  // Renewed three times within it: whoever dies is replaced soon, whoever only stalls for a moment is not.
+  // Renewed three times per lease: a dead process is replaced soon, one that stalls for a moment is not.
   leaseMs: 12_000,
-  // A few reads of a node; longer means that nobody answers.
+  // A few reads of a node; longer means that it does not respond.
   verifyMs: 10_000,
-  // What a client waits for, and far below the time a signature is good for.
+  // What clients wait for, and far below the time for which a signature is valid.
   handlerMs: 25_000,
-  // Several blocks of any chain we are paid on; after it the outcome is looked up instead of waited for.
+  // Several blocks of any chain we are paid on; after it the outcome is looked up.
   settleMs: 20_000,
   chainMs: 10_000,
-  // A block or two: nodes behind a balancer are that far apart. After it the client retries instead of waiting.
+  // A block or two: nodes behind a load balancer are that far apart. After it the client retries.
   receiptMs: 4_000,
-  // Facilitators refuse what expires within six seconds, and a transaction needs a block or two to be mined.
+  // Facilitators reject what expires within six seconds, and a transaction needs a block or two to be mined.
   settleMarginMs: 12_000,
   // How long the second of two equal requests waits for the first; clients give up at about 30 seconds.
   waitMs: 20_000,
-  // Requests that act: each holds a response in memory and keeps a lease in the database.
+  // Each active request holds a response in memory and renews a lease in the database.
   activeRequestsMax: 500,
-  // Copies of one payment beside the one that is worked on. A client that lost a connection sends a few; each of these
-  // reads the whole stored response when the wait is over.
+  // Copies of one payment beside the active one. A client that lost its connection sends a few; each of them reads the
+  // whole stored response when the wait is over.
   waitersPerPaymentMax: 32,
   // A waiting request costs a connection and no query of its own; beyond this, connections run out first.
   waitersMax: 2_000,
-  // Of one payer at once: a balance that covers one payment is good for any number of signatures, and the work for all
-  // but one of them would be done for nothing.
+  // Of one payer at once: a balance that covers one payment verifies any number of signatures, and the work for all but
+  // one of them would be unpaid.
   activePerPayerMax: 30,
-  // Failing work is free for whoever asks for it, so there is an end to it.
+  // Failing requests are free for the payer, so their number is limited.
   failuresMax: 10,
   failureWindowMs: 60_000,
-  // About a block, after which more is known.
+  // About a block.
   retryAfterSeconds: 2,
-  // Whoever lost an answer asks again within minutes; a day also covers the morning after an outage.
+  // A client that lost its response retries within minutes; a day also covers the morning after an outage.
   responseRetentionMs: 86_400_000,
-  // Rows that reconciliation holds in memory at a time, about 4 KB each; it goes on until none is left.
+  // Rows that reconciliation holds in memory at a time, about 4 KB each.
   reconcileBatchRows: 500,
-  // Rows that reconciliation works on one by one, at the same time. Each that is sent again waits for its block, and
-  // all of a reorg must be sent before they expire; one facilitator takes 100 settlements at a time.
+  // Rows that reconciliation handles concurrently. Each one sent again waits for its block, and all of a reorg must be
+  // sent before they expire; one facilitator accepts 100 settlements at a time.
   reconcileConcurrency: 32,
 };

@@ -1,4 +1,4 @@
-// What is sold and on which terms: payment requirements of x402 version 2, and the 402 answer that carries them.
+// What is sold and on which terms: payment requirements of x402 version 2, and the 402 response that carries them.
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 import type { Caip2Network } from "../../lib/caip2.ts";
@@ -16,31 +16,35 @@ export type PaymentOffer = {
   readonly decimals: number;
   readonly payTo: Hex;
   readonly amount: bigint;
-  /** How long a signature must stay good: the work, the transfer, and what the way takes. */
+  /** How long a signature must stay valid: for the handler, the transfer and the network in between. */
   readonly maxTimeoutSeconds: number;
   readonly description: string;
   readonly mimeType: string;
-  /** Where clients reach us, from configuration: a Host header is whatever a stranger wrote there. */
+  /** Where clients reach us, from configuration: anyone can write anything into a Host header. */
   readonly resourceOrigin: string;
 };
 
-/** The part of an offer that a payment is held against. */
+/** The part of an offer that a payment must match. */
 export type OfferTerms = Pick<PaymentOffer, "network" | "asset" | "payTo" | "amount">;
 
-// Proxies and clients commonly stop at 8 KB of headers; this one must leave room for the others.
+// Proxies and clients commonly accept 8 KB of headers; this one must leave room for the others.
 const HEADER_LENGTH_MAX = 7_000;
-// What directories take.
+// The limit of the directories.
 const DESCRIPTION_LENGTH_MAX = 500;
 
-/** Refuses what could not be paid or would not fit; to be called at the start. */
+/** Throws for an offer that could not be paid or would not fit into a header. Call it at start. */
 export function validateOffer(offer: PaymentOffer): PaymentOffer {
   const problem =
     (offer.amount <= 0n && "has no price") ||
     (offer.description.length > DESCRIPTION_LENGTH_MAX &&
       `describes itself in over ${DESCRIPTION_LENGTH_MAX} characters`) ||
-    (!/^eip155:[1-9][0-9]*$/.test(offer.network) && "names a network that is not eip155:<chain id>");
+    (!isEvmNetwork(offer.network) && "names a network that is not eip155:<chain id>");
   if (problem) throw new Fault("CONFIG_INVALID", `The paid offer ${problem}.`);
   return offer;
+}
+
+export function isEvmNetwork(text: string): text is Caip2Network {
+  return /^eip155:[1-9][0-9]*$/.test(text);
 }
 
 export function paymentRequirementsFor(offer: PaymentOffer) {
@@ -55,11 +59,11 @@ export function paymentRequirementsFor(offer: PaymentOffer) {
   } satisfies PaymentRequirements;
 }
 
-/** The whole requirement, as its header carries it. */
+/** The payment requirements as the header carries them. */
 function paymentRequired(offer: PaymentOffer, resource: PaidResource, reason: string): PaymentRequired {
-  // Looked at here and not at the start: without configuration it is the address listened on, known only later.
+  // Checked here and not at start: without configuration it is the listening address, which is known later.
   if (!/^https?:\/\/[^/?#]+$/.test(offer.resourceOrigin)) {
-    throw new Fault("INTERNAL", "The paid offer has an origin that is none.");
+    throw new Fault("INTERNAL", "The origin of the paid offer is invalid.");
   }
   return {
     x402Version: 2,
@@ -74,7 +78,7 @@ function paymentRequired(offer: PaymentOffer, resource: PaidResource, reason: st
   };
 }
 
-/** The answer to a request that has not been paid for, or not acceptably. */
+/** The response to a request without a valid payment. */
 export function paymentRequiredResponse(
   offer: PaymentOffer,
   resource: PaidResource,

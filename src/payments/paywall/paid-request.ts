@@ -1,20 +1,19 @@
-// The words of the gate: what is asked, what answers it, and what is counted.
+// A paid request: the resource it pays for, its handler, and the outcomes that are counted.
 import { createHash } from "node:crypto";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 
-// What a payment is for: one request, however its query was ordered or encoded.
-
+/** What a payment is bound to: one request, however its query was ordered or encoded. */
 export type PaidResource = {
   readonly method: string;
   readonly path: string;
-  /** Only what decides the answer, already checked; the order means nothing. */
+  /** Validated, only what determines the response; the order means nothing. */
   readonly query: Readonly<Record<string, string>>;
 };
 
-// Longer than any query of ours; the address is shown to people, and the header that carries it must stay small.
+// Longer than any query of ours. People see the URL, and the header that carries it must stay small.
 const URL_LENGTH_MAX = 2_000;
 
-/** The same for requests that must get the same answer: HEAD costs what GET costs and is paid for by the same payment. */
+/** Equal for requests with the same response: HEAD costs what GET costs, and the same payment pays for it. */
 export function resourceFingerprint({ method, path, query }: PaidResource): string {
   const verb = method.toUpperCase() === "HEAD" ? "GET" : method.toUpperCase();
   return createHash("sha256")
@@ -37,14 +36,14 @@ function canonicalQuery(query: PaidResource["query"]): string {
 
 export type PaidRequest = {
   readonly resource: PaidResource;
-  /** The PAYMENT-SIGNATURE header; undefined where there is none. */
+  /** The PAYMENT-SIGNATURE header. */
   readonly signature: string | undefined;
 };
 
-/** Makes the answer. It must end when the signal aborts: by then the payment is about to expire. */
+/** Produces the response. It must end when the signal aborts, because the payment is about to expire. */
 export type PaidHandler = (signal: AbortSignal) => Promise<EndpointResponse>;
 
-/** What became of a request, for whoever counts. */
+/** The values of the label `outcome` of sextant_payments_total. */
 export type PaymentOutcome =
   | "challenged"
   | "refused"

@@ -148,14 +148,14 @@ describe("after a run that failed", () => {
 });
 
 describe("after a settlement", () => {
-  const refuse = async () => ({
+  const rejectSettle = async () => ({
     ...{ success: false, errorReason: "invalid_exact_evm_insufficient_balance" },
     ...{ transaction: "", network: "eip155:31337" as const },
   });
 
   it("that was rejected, a new authorization has the first one carried out", async () => {
     const [first, second] = [await sign("poor"), await sign("poor")];
-    service.injected.settle = () => refuse;
+    service.injected.settle = () => rejectSettle;
     expect((await fetchWithPayment(url("poor"), first.header)).status).not.toBe(200);
     expect(await rows()).toMatchObject([{ state: "refused", payment_id: ID }]);
     delete service.injected.settle;
@@ -169,7 +169,7 @@ describe("after a settlement", () => {
 
   it("that was rejected and has expired, but not finally, a new authorization is charged", async () => {
     const first = await sign("late");
-    service.injected.settle = () => refuse;
+    service.injected.settle = () => rejectSettle;
     expect((await fetchWithPayment(url("late"), first.header)).status).not.toBe(200);
     delete service.injected.settle;
     await stage.chain.increaseTime(120n);
@@ -190,7 +190,7 @@ describe("after a settlement", () => {
     let carryOut = async (): Promise<unknown> => null;
     service.injected.settle = (real) => async (payload, terms) => {
       carryOut = () => real(payload, terms);
-      return refuse();
+      return rejectSettle();
     };
     expect((await fetchWithPayment(url("lied"), first.header)).status).not.toBe(200);
     delete service.injected.settle;
@@ -229,7 +229,7 @@ describe("after a settlement", () => {
 });
 
 describe("with a facilitator that does not respond", () => {
-  it("a new authorization under a paid identifier is told so in time", async () => {
+  it("a new authorization under a paid identifier gets 503 in time", async () => {
     const impatient = await stage.serve({ limits: { verifyMs: 300 } });
     const [first, second] = [await sign("silent"), await sign("silent")];
     expect((await fetchWithPayment(url("silent"), first.header)).status).toBe(200);
@@ -241,13 +241,13 @@ describe("with a facilitator that does not respond", () => {
 });
 
 describe("with the last of the payer's money", () => {
-  it("a new authorization is not told that nothing was charged", async () => {
+  it("a new authorization gets no 402, because money moved", async () => {
     payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
     const [first, second] = [await sign("last"), await sign("last")];
     expect((await fetchWithPayment(url("last"), first.header)).status).toBe(200);
-    const refused = await fetchWithPayment(url("last"), second.header);
-    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
+    const rejected = await fetchWithPayment(url("last"), second.header);
+    expect([rejected.status, rejected.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
     expect((await fetchWithPayment(url("last"), first.header)).status).toBe(200);
     expect(await charges()).toBe(1);
   });
@@ -267,7 +267,7 @@ describe("while a payment is worked on", () => {
     const waited = await fetchWithPayment(url("died", impatient), second.header);
     expect([waited.status, waited.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
     await stage.database.query(
-      "update payments set owner = 'nobody', lease_until = now() - interval '1 second'",
+      "update payments set owner = 'a dead process', lease_until = now() - interval '1 second'",
     );
     const other = await stage.serve();
     expect((await fetchWithPayment(url("died", other), second.header)).status).toBe(200);

@@ -1,4 +1,4 @@
-// Payments are read strictly: what is malformed is refused in words of ours, what is fine comes out as it went in.
+// Payments are parsed strictly: malformed ones are rejected with our own messages, valid ones round-trip.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
@@ -84,7 +84,7 @@ describe("a payment header", () => {
     { value: (2n ** 256n).toString() },
     { validBefore: "1e9" },
     { nonce: "0x" },
-  ])("is refused with %j", (changed) => {
+  ])("is rejected with %j", (changed) => {
     expect(() => read(valid(changed))).toThrow(Fault);
   });
 

@@ -1,4 +1,4 @@
-// A payment as it arrives: read strictly, held against the terms, before anybody is asked anything.
+// A payment as it arrives: parsed strictly and compared with the terms before anything else happens.
 
 import { createHash } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
@@ -14,11 +14,9 @@ import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.t
 import { parseUint } from "../../lib/uint.ts";
 import type { OfferTerms } from "./offer.ts";
 
-// The payment-identifier extension: a name the client gives to a purchase, so that repeating it buys nothing twice.
-
 /**
- * The identifier in a payment's extensions; null where there is none. The client also sends a schema along, which is
- * ours to ignore: to compile a stranger's schema is to run his program.
+ * The identifier in the payment-identifier extension, by which a client names a purchase so that a retry buys nothing
+ * twice; null without one. The client also sends a schema, which we ignore: compiling it would run foreign code.
  */
 export function parsePaymentIdentifier(extensions: unknown): string | null {
   const id = field(field(field(extensions, PAYMENT_IDENTIFIER), "info"), "id");
@@ -36,7 +34,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** An EIP-3009 transfer, signed by whom it takes from. */
+/** An EIP-3009 transfer, signed by its payer. */
 export type Payment = {
   readonly from: Hex;
   readonly to: Hex;
@@ -44,17 +42,17 @@ export type Payment = {
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   readonly nonce: Hex;
-  /** 65 bytes of a key, or whatever a contract account understands (ERC-1271, ERC-6492). */
+  /** 65 bytes of a key, or what a contract account accepts (ERC-1271, ERC-6492). */
   readonly signature: Hex;
   readonly paymentId: string | null;
-  /** Equal for the same authorization with the same signature, and for nothing else. */
+  /** Identifies the authorization together with its signature. */
   readonly digest: string;
 };
 
-/** Well-formed, but nothing we could ever take. */
+/** Well-formed, but of a kind that we do not accept. */
 export type UnsupportedPayment = { readonly unsupported: string };
 
-// Node takes 16 KB of headers in all; a contract account's signature with its factory call needs about 4.
+// Node accepts 16 KB of headers in all; a contract account's signature with its factory call needs about 4.
 const HEADER_LENGTH_MAX = 12_288;
 const SIGNATURE_BYTES_MAX = 4_096;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -71,29 +69,29 @@ export function parsePaymentHeader(
   return parsePayment(parseStrictJson(Buffer.from(header, "base64"), HEADER), terms, HEADER);
 }
 
-/** Throws INPUT_INVALID for what is no payment at all; `what` begins the sentence. */
+/** Throws INPUT_INVALID for what is no payment; `what` begins the message. */
 export function parsePayment(
   value: unknown,
   terms: Pick<OfferTerms, "network" | "asset">,
   what: string,
 ): Payment | UnsupportedPayment {
   const record = recordIn(what);
-  const word = wordIn(what);
+  const text = textIn(what);
   const envelope = record(value, "");
   const { x402Version } = envelope;
   if (!Number.isInteger(x402Version)) throw invalid(what, "must have an x402Version.");
-  if (x402Version !== 2) return { unsupported: "Only payments of x402 version 2 are taken." };
+  if (x402Version !== 2) return { unsupported: "Only payments of x402 version 2 are accepted." };
   const accepted = record(envelope.accepted, "accepted");
   const payload = record(envelope.payload, "payload");
-  if (word(accepted, "scheme") !== "exact") return { unsupported: 'Only the scheme "exact" is taken.' };
-  if (word(accepted, "network") !== terms.network) {
-    return { unsupported: `Payments are taken on ${terms.network} only.` };
+  if (text(accepted, "scheme") !== "exact") return { unsupported: 'Only the scheme "exact" is accepted.' };
+  if (text(accepted, "network") !== terms.network) {
+    return { unsupported: `Payments are accepted on ${terms.network} only.` };
   }
-  if (word(accepted, "asset").toLowerCase() !== terms.asset) {
-    return { unsupported: `Payments are taken in the token ${terms.asset} only.` };
+  if (text(accepted, "asset").toLowerCase() !== terms.asset) {
+    return { unsupported: `Payments are accepted in the token ${terms.asset} only.` };
   }
   if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
-    return { unsupported: "Only EIP-3009 authorizations are taken, not Permit2." };
+    return { unsupported: "Only EIP-3009 authorizations are accepted, not Permit2." };
   }
   return readAuthorization(payload, envelope.extensions, what);
 }
@@ -115,7 +113,7 @@ function readAuthorization(payload: JsonObject, extensions: unknown, what: strin
   return { ...signed, paymentId: parsePaymentIdentifier(extensions), digest };
 }
 
-/** What anyone who checks or carries out the payment is sent: our own terms, and nothing the client added. */
+/** What a facilitator receives: our own terms, and nothing that the client added. */
 export function toPaymentPayload(payment: Payment, terms: PaymentRequirements): PaymentPayload {
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment;
   return {
@@ -135,10 +133,10 @@ export function toPaymentPayload(payment: Payment, terms: PaymentRequirements): 
   };
 }
 
-// A signature good for longer would hang over its payer's balance long after we have given up on it.
+// A signature that is valid for longer could be charged long after its payer has forgotten it.
 const VALID_SECONDS_MAX = 86_400n;
 
-/** Why a payment can not be taken on these terms now; null when it can. */
+/** Why a payment cannot be accepted on these terms now; null when it can. */
 export function findTermsViolation(
   payment: Payment,
   terms: OfferTerms,
@@ -152,7 +150,7 @@ export function findTermsViolation(
   if (payment.validAfter > now) return "The payment is not valid yet.";
   if (payment.validBefore <= now) return "The payment has expired.";
   if (payment.validBefore < now + BigInt(Math.ceil(settleMs / 1_000))) {
-    return "The payment expires too soon to be carried out.";
+    return "The payment expires too soon to be settled.";
   }
   if (payment.validBefore > now + VALID_SECONDS_MAX) return "The payment is valid for longer than a day.";
   return null;
@@ -165,7 +163,7 @@ const recordIn =
     throw invalid(what, name === "" ? "must be a JSON object." : `must have an object "${name}".`);
   };
 
-const wordIn =
+const textIn =
   (what: string) =>
   (accepted: JsonObject, field: string): string => {
     const value = accepted[field];

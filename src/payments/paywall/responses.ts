@@ -1,19 +1,18 @@
-// What a request with a payment may be sent, each counted by its outcome.
+// The responses of the gate; each is counted by its outcome.
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow } from "../ledger/row.ts";
-import { deliverResponse } from "../ledger/stored-response.ts";
+import { deliverResponse, type StoredResponse } from "../ledger/stored-response.ts";
 import type { SettleResult } from "../settlement/settle.ts";
 import type { GateLimits } from "./limits.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
 import type { PaidResource, PaymentOutcome } from "./paid-request.ts";
 
-// A fault as an answer, for those that must carry a header: when to come back.
-
+/** An error response with headers of its own: when to retry, and that no cache may store it. */
 export function toErrorResponse(
   code: FaultCode,
-  sentence: string,
+  message: string,
   retryAfterSeconds?: number,
 ): EndpointResponse {
   return {
@@ -23,69 +22,75 @@ export function toErrorResponse(
       "cache-control": "no-store",
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
     },
-    body: { error: sentence },
+    body: { error: message },
   };
 }
 
-export type PaymentResponses = {
-  paymentRequired(sentence: string): EndpointResponse;
-  conflict(sentence: string): EndpointResponse;
-  pending(sentence: string): EndpointResponse;
-  /** More requests of one payment, or of all payments, wait than are allowed. */
-  tooManyWaiting(): EndpointResponse;
-  tooManyFailures(): EndpointResponse;
-  /** What the payer of a row gets for what became of it. */
-  forSettleResult(
-    row: LedgerRow,
-    result: SettleResult,
-    outcome: "settled" | "replayed",
-  ): Promise<EndpointResponse>;
-};
+export type PaymentResponses = ReturnType<typeof createPaymentResponses>;
 
 export function createPaymentResponses(
   options: {
     readonly offer: PaymentOffer;
-    readonly ledger: Pick<PaymentLedger, "readStoredResponse">;
     readonly limits: GateLimits;
+    readonly log: Log;
     readonly count: (outcome: PaymentOutcome) => void;
   },
   resource: PaidResource,
-): PaymentResponses {
-  const { offer, ledger, limits, count } = options;
-  const refused = (sentence: string) => {
+) {
+  const { offer, limits, log, count } = options;
+  const { retryAfterSeconds } = limits;
+  const paymentRequired = (message: string) => {
     count("refused");
-    return paymentRequiredResponse(offer, resource, sentence);
+    return paymentRequiredResponse(offer, resource, message);
   };
-  const conflict = (sentence: string) => {
+  const conflict = (message: string) => {
     count("conflict");
-    return toErrorResponse("PAYMENT_CONFLICT", sentence);
+    return toErrorResponse("PAYMENT_CONFLICT", message);
   };
-  const pending = (sentence: string) => {
+  const pending = (message: string) => {
     count("pending");
-    return toErrorResponse("PAYMENT_PENDING", sentence, limits.retryAfterSeconds);
+    return toErrorResponse("PAYMENT_PENDING", message, retryAfterSeconds);
+  };
+  const limited = (message: string, afterSeconds: number) => {
+    count("limited");
+    return toErrorResponse("RATE_LIMITED", message, afterSeconds);
   };
   return {
-    paymentRequired: refused,
+    paymentRequired,
     conflict,
     pending,
+    takenOver: () => pending("Another process took the request over; send the same signature again."),
+    /** More requests of one payment, or of all payments, wait than are allowed. */
     tooManyWaiting: () =>
       pending(
         "Too many requests wait for this payment; it is charged once at most. Send the same signature again.",
       ),
-    tooManyFailures() {
-      count("limited");
-      const sentence = "Too many requests of this payer have failed; send the same signature again later.";
-      return toErrorResponse("RATE_LIMITED", sentence, Math.ceil(limits.failureWindowMs / 1_000));
+    tooManyFailures: () =>
+      limited(
+        "Too many requests of this payer have failed; send the same signature again later.",
+        Math.ceil(limits.failureWindowMs / 1_000),
+      ),
+    tooManyActive: () => limited("Too many requests of this payer are in progress.", 1),
+    facilitatorUnavailable(err: unknown) {
+      log.warn({ event: "payment-unverifiable", err }, "Payment verification unavailable");
+      count("trouble");
+      const message =
+        "Payments cannot be verified at the moment; nothing was charged. Send the same signature again.";
+      return toErrorResponse("FACILITATOR_UNAVAILABLE", message, retryAfterSeconds);
     },
-    async forSettleResult(row, result, outcome) {
-      if (result.kind === "refused") return refused(result.sentence);
-      if (result.kind === "unknown") {
-        return pending(result.sentence ?? "The payment is under way; send the same signature again.");
-      }
-      const answer = await ledger.readStoredResponse(row);
-      if (answer === null) return conflict("The payment has been used, and its answer is no longer kept.");
-      count(outcome);
-      return deliverResponse(row, answer, result.transaction);
+    unsettled(result: Exclude<SettleResult, { kind: "settled" }>) {
+      if (result.kind === "rejected") return paymentRequired(result.message);
+      return pending(result.message ?? "The payment is in progress; send the same signature again.");
+    },
+    settled(row: LedgerRow, stored: StoredResponse, transaction: string) {
+      count("settled");
+      return deliverResponse(row, stored, transaction);
+    },
+    /** The stored response of a payment that was settled before; null where it was pruned. */
+    replayed(row: LedgerRow, stored: StoredResponse | null, transaction: string) {
+      if (stored === null) return conflict("The payment was used, and its response is no longer stored.");
+      count("replayed");
+      return deliverResponse(row, stored, transaction);
     },
   };
 }

@@ -16,7 +16,7 @@ import { GATE_LIMITS } from "./limits.ts";
 
 const COPIES = 500;
 const WATCHED_MS = 1_000;
-// One poll of the ledger every 400 ms and one renewal of the lease every second, with room for a sweep of other things.
+// One poll of the ledger every 400 ms and one renewal of the lease every second, with room for other statements.
 const STATEMENTS_MAX = 20;
 
 let stage: PaidStage;
@@ -79,7 +79,7 @@ it(`serves another payer at once while ${COPIES} copies of one payment wait`, as
   expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
 });
 
-it("gives waiting requests no place of those that act, whatever they wait for", async () => {
+it("waiting requests take no place of active ones, whatever they wait for", async () => {
   const service = await stage.serve({ limits: { activeRequestsMax: 3, waitersPerPaymentMax: 4 } });
   const other = await stage.payer();
   const url = `${service.url}/paid?q=held`;
@@ -91,14 +91,14 @@ it("gives waiting requests no place of those that act, whatever they wait for", 
   });
   const working = sendAll(url, [header]);
   await waitFor(() => service.runs.length === 1);
-  // Other authorizations under its identifier, which nobody has signed, one after another.
+  // Other authorizations under its identifier, which the payer did not sign, one after another.
   const waiting: ReturnType<typeof sendAll>[] = [];
   for (let i = 0; i < 8; i += 1) {
     const authorization = { ...Object(payload.payload.authorization), nonce: `0x${`${i}`.repeat(64)}` };
     const sent = { ...payload, payload: { ...payload.payload, authorization } };
     const before = service.statements();
     waiting.push(sendAll(url, [Buffer.from(JSON.stringify(sent)).toString("base64")]));
-    await waitFor(() => service.statements() > before + 2);
+    await waitFor(() => service.statements() >= before + 2);
   }
   const early = () => waiting.flatMap((each) => each.early);
   await waitFor(() => early().length === 4);
@@ -107,13 +107,13 @@ it("gives waiting requests no place of those that act, whatever they wait for", 
   expect(served.status).toBe(200);
   finish();
   expect((await working.all).map(({ status }) => status)).toEqual([200]);
-  // The identifier alone opens nothing.
+  // The identifier alone proves nothing.
   const late = (await Promise.all(waiting.map(({ all }) => all))).flat().slice(0, 4);
   expect(late.map(({ status }) => status)).toEqual([402, 402, 402, 402]);
   expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
 });
 
-it("tells a payer who finds no place to send the same signature again", async () => {
+it("tells a payer to send the same signature again when too many requests are active", async () => {
   const service = await stage.serve({ limits: { activeRequestsMax: 1 } });
   const url = `${service.url}/paid?q=held`;
   const finish = holdWork(service);

@@ -1,24 +1,24 @@
-// Requests that wait for another one to finish with a payment: one poll of the ledger for all that wait for one row.
+// Requests that wait for a payment that another request acts on: one poll of the ledger per row, however many wait.
 import type { Clock } from "../../lib/clock.ts";
 import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
 import type { GateLimits } from "./limits.ts";
 
 export type RowWaiters = {
-  /** Admits a request with this authorization and returns how to leave; null when too many are here. */
+  /** Admits a request with this authorization; returns the function to call at its end, or null for too many. */
   enter(key: PaymentKey): (() => void) | null;
-  /** Waits until the row no longer keeps the request from acting ("ready") or its time is over ("late"). */
-  wait(wanted: RowWaitOptions): Promise<"ready" | "late" | "full">;
+  /** Waits until the row lets the request act, at most until the deadline. */
+  wait(options: RowWaitOptions): Promise<"ready" | "timed-out" | "too-many">;
 };
 
-export type RowWaitOptions = {
+type RowWaitOptions = {
   readonly key: PaymentKey;
   readonly isReady: (row: LedgerRow | null) => boolean;
-  readonly untilMs: number;
+  readonly deadlineMs: number;
 };
 
 type Waiter = RowWaitOptions & {
-  readonly resolve: (outcome: "ready" | "late") => void;
+  readonly resolve: (outcome: "ready" | "timed-out") => void;
   readonly reject: (reason: unknown) => void;
 };
 
@@ -35,13 +35,13 @@ export function createRowWaiters(options: {
   const polls = new Map<string, Set<Waiter>>();
   let waiting = 0;
 
-  /** Takes every waiter out that has nothing to wait for. */
-  function dismiss(waiters: Set<Waiter>, row: LedgerRow | null): void {
+  /** Resolves the waiters that are ready or out of time. */
+  function resolveReady(waiters: Set<Waiter>, row: LedgerRow | null): void {
     for (const waiter of waiters) {
-      const ready = waiter.isReady(row);
-      if (!ready && clock.nowMs() < waiter.untilMs) continue;
+      const isReady = waiter.isReady(row);
+      if (!isReady && clock.nowMs() < waiter.deadlineMs) continue;
       waiters.delete(waiter);
-      waiter.resolve(ready ? "ready" : "late");
+      waiter.resolve(isReady ? "ready" : "timed-out");
     }
   }
 
@@ -49,43 +49,44 @@ export function createRowWaiters(options: {
     try {
       for (let pauseMs = POLL_MS_MIN; waiters.size > 0; pauseMs = Math.min(POLL_MS_MAX, pauseMs * 2)) {
         await clock.sleep(pauseMs);
-        dismiss(waiters, await ledger.find(key));
+        resolveReady(waiters, await ledger.find(key));
       }
     } catch (error) {
       for (const { reject } of waiters) reject(error);
     } finally {
-      polls.delete(textOf(key));
+      polls.delete(keyText(key));
     }
   }
 
   return {
     enter(key) {
-      const text = textOf(key);
-      const count = present.get(text) ?? 0;
-      // One of them works; the others wait.
+      const id = keyText(key);
+      const count = present.get(id) ?? 0;
+      // One of them acts; the others wait.
       if (count > limits.waitersPerPaymentMax) return null;
-      present.set(text, count + 1);
+      present.set(id, count + 1);
       return () => {
-        const left = (present.get(text) ?? 1) - 1;
-        if (left === 0) present.delete(text);
-        else present.set(text, left);
+        const left = (present.get(id) ?? 1) - 1;
+        if (left === 0) present.delete(id);
+        else present.set(id, left);
       };
     },
-    async wait(wanted) {
-      const text = textOf(wanted.key);
-      const running = polls.get(text);
-      if (waiting >= limits.waitersMax || (running?.size ?? 0) >= limits.waitersPerPaymentMax) return "full";
+    async wait(options) {
+      const id = keyText(options.key);
+      const running = polls.get(id);
+      if (waiting >= limits.waitersMax || (running?.size ?? 0) >= limits.waitersPerPaymentMax)
+        return "too-many";
       waiting += 1;
       try {
         return await new Promise((resolve, reject) => {
-          const waiter = { ...wanted, resolve, reject };
+          const waiter = { ...options, resolve, reject };
           if (running) {
             running.add(waiter);
             return;
           }
           const waiters = new Set([waiter]);
-          polls.set(text, waiters);
-          void poll(wanted.key, waiters);
+          polls.set(id, waiters);
+          void poll(options.key, waiters);
         });
       } finally {
         waiting -= 1;
@@ -94,6 +95,6 @@ export function createRowWaiters(options: {
   };
 }
 
-function textOf({ network, asset, payer, nonce }: PaymentKey): string {
+function keyText({ network, asset, payer, nonce }: PaymentKey): string {
   return `${network} ${asset} ${payer} ${nonce}`;
 }

@@ -1,4 +1,4 @@
-// Reads what the chain knows of payments in the ledger, within a time limit.
+// Looks up the transfers of ledger rows, within a deadline.
 import type { Clock } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -6,13 +6,13 @@ import type { LedgerRow } from "../ledger/row.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import type { ExpectedTransfer, SettlementLookup, SettlementLookupResult, TransferFound } from "./lookup.ts";
 
-// The clock of a chain may be behind ours by minutes; no transfer is older than its row by more.
+// The clock of a chain may be minutes behind ours; no transfer is older than its row by more.
 const CLOCK_SECONDS_MAX = 900;
-// A fraction of a block of most chains: the response is not delayed by much, and the node is not flooded.
+// A fraction of the block time of most chains: little delay for the client, few requests for the node.
 const RECEIPT_POLL_MS = 250;
 
-export type LookupOptions = {
-  readonly chain: SettlementLookup;
+type LookupOptions = {
+  readonly lookup: SettlementLookup;
   readonly clock: Clock;
   readonly limits: Pick<GateLimits, "chainMs" | "receiptMs">;
 };
@@ -24,10 +24,10 @@ export function expectedTransferFor(row: LedgerRow): ExpectedTransfer {
 
 export function lookUpSettlement(
   row: LedgerRow,
-  { chain, clock, limits }: LookupOptions,
+  { lookup, clock, limits }: LookupOptions,
 ): Promise<SettlementLookupResult> {
   return withDeadline({ clock, ms: limits.chainMs, what: "Looking for a transfer" }, (signal) =>
-    chain.findSettlement(expectedTransferFor(row), signal),
+    lookup.findSettlement(expectedTransferFor(row), signal),
   );
 }
 
@@ -35,13 +35,13 @@ export function lookUpSettlement(
 export async function waitForTransfer(
   row: LedgerRow,
   transaction: Hex,
-  { chain, clock, limits }: LookupOptions,
+  { lookup, clock, limits }: LookupOptions,
 ): Promise<TransferFound | null> {
   const until = clock.nowMs() + limits.receiptMs;
   for (;;) {
     const found = await withDeadline(
       { clock, ms: limits.chainMs, what: "Reading the receipt of a transfer" },
-      (signal) => chain.findInTransaction(transaction, expectedTransferFor(row), signal),
+      (signal) => lookup.findInTransaction(transaction, expectedTransferFor(row), signal),
     );
     if (found?.kind === "transferred") return found;
     if (found?.kind === "other" || clock.nowMs() >= until) return null;

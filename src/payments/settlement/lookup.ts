@@ -1,8 +1,9 @@
-// What the payments need to know of the chain itself, beyond the word of a facilitator: whether the money has moved.
+// What payments read from the chain itself, whatever a facilitator reports: whether the money moved.
 import type { Hex } from "../../lib/hex.ts";
+import type { BlockHeader } from "../../schema/chain-log.ts";
 
-export type BlockId = { readonly number: number; readonly hash: Hex };
-export type TimedBlock = BlockId & { readonly timestamp: number };
+export type BlockId = Pick<BlockHeader, "number" | "hash">;
+export type TimedBlock = Pick<BlockHeader, "number" | "hash" | "timestamp">;
 
 export type ExpectedTransfer = {
   readonly asset: Hex;
@@ -10,9 +11,9 @@ export type ExpectedTransfer = {
   readonly to: Hex;
   readonly value: bigint;
   readonly nonce: Hex;
-  /** Unix seconds before which it can not have happened. */
+  /** Unix seconds before which it cannot have happened. */
   readonly sinceSeconds: number;
-  /** Unix seconds from which on the token refuses it. */
+  /** Unix seconds from which on the token rejects it. */
   readonly validBefore: number;
 };
 
@@ -27,9 +28,9 @@ export type TransferFound = {
 export type SettlementLookupResult =
   | TransferFound
   /** It was canceled, or its nonce was used for something else; `final` when no reorg can undo that. */
-  | { readonly kind: "spent"; readonly at: TimedBlock; readonly final: boolean }
+  | { readonly kind: "consumed-elsewhere"; readonly at: TimedBlock; readonly final: boolean }
   /** It was used or canceled, no log shows how, and this final block is past `validBefore`. */
-  | { readonly kind: "untraced"; readonly at: TimedBlock; readonly final: TimedBlock }
+  | { readonly kind: "used-without-log"; readonly at: TimedBlock; readonly final: TimedBlock }
   | ({ readonly kind: "unused" } & LookupBlocks);
 
 export type LookupBlocks = {
@@ -52,7 +53,7 @@ export type BlockComparison = {
 
 export type BlockTransferQuery = { readonly block: BlockId; readonly transfers: readonly ExpectedTransfer[] };
 
-/** Every function throws where the chain can not be read: an unknown state is not a state. */
+/** Every function throws where the chain cannot be read: an unknown state is not a state. */
 export type SettlementLookup = {
   findSettlement(wanted: ExpectedTransfer, signal?: AbortSignal): Promise<SettlementLookupResult>;
   /** What this transaction did with the authorization; null while no node has its receipt. */

@@ -1,4 +1,4 @@
-// Payments by block: which blocks the chain still has, and which transfers the logs of a block prove.
+// Settlement lookup by block: which blocks are still canonical, and which transfers the logs of a block prove.
 
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
@@ -9,7 +9,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { BlockComparison, BlockId, BlockTransferQuery, ExpectedTransfer } from "./lookup.ts";
 import { AUTHORIZATION_USED_TOPIC, addressTopic, isAuthorizedTransfer } from "./onchain-receipt.ts";
 
-/** From one node, below one head that it had before and after. */
+/** Reads from one node, below a head that it has before and after. */
 export async function findBlocksOnChain(
   rpc: Rpc,
   blocks: readonly BlockId[],
@@ -32,7 +32,7 @@ export async function findBlocksOnChain(
   }, options);
 }
 
-// Long lists of topics are refused by some vendors; a block seldom holds more payments of ours.
+// Some vendors reject long lists of topics; a block seldom holds more payments of ours.
 const PAYMENTS_PER_QUERY = 100;
 
 /** The logs of every block in one batch, however many payments are in it. */
@@ -74,13 +74,13 @@ function logCalls(block: BlockId, wanted: readonly ExpectedTransfer[]): readonly
   ].map((topics) => ({
     method: "eth_getLogs",
     params: [{ blockHash: block.hash, address, topics }],
-    parse: (answer) => logsOf(answer, block),
+    parse: (result) => parseBlockLogs(result, block),
   }));
 }
 
-function logsOf(answer: unknown, { number, hash }: BlockId): NodeLog[] {
-  if (!Array.isArray(answer)) throw malformedResponse("the logs are not a list");
-  const logs = answer.map(parseLog);
+function parseBlockLogs(result: unknown, { number, hash }: BlockId): NodeLog[] {
+  if (!Array.isArray(result)) throw malformedResponse("the logs are not a list");
+  const logs = result.map(parseLog);
   if (logs.some(({ blockNumber, blockHash }) => blockNumber !== number || blockHash !== hash)) {
     throw malformedResponse(`a log of another block was given for block ${hash}`);
   }

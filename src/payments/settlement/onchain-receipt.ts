@@ -19,9 +19,9 @@ export async function readTransactionLogs(
 ): Promise<readonly NodeLog[] | null> {
   return rpc.request("eth_getTransactionReceipt", [transaction], {
     ...options,
-    parse: (answer) => {
-      if (answer === null) return null;
-      const { logs, transactionHash } = readObject(answer, "the receipt");
+    parse: (result) => {
+      if (result === null) return null;
+      const { logs, transactionHash } = readObject(result, "the receipt");
       if (readHash(transactionHash, "the transaction hash of a receipt") !== transaction) {
         throw malformedResponse("the receipt is of another transaction");
       }
@@ -35,7 +35,7 @@ export async function readTransactionLogs(
   });
 }
 
-/** The log by which the token says that it took the authorization; null if it did not. */
+/** The log of the use of the authorization; null without one. */
 export function findAuthorizationUse(
   logs: readonly NodeLog[],
   { asset, from, nonce }: ExpectedTransfer,
@@ -49,9 +49,9 @@ export function findAuthorizationUse(
 }
 
 /**
- * The token's next log after the use must be the transfer itself. "Somewhere in the same transaction" would not do: a
- * payer could use two nonces there, one for himself and one for us, and have the one transfer counted for both.
- * Without any next log of the token, nothing is known: every use by a transfer has one, so the node has left it out.
+ * The token's next log after the use must be the transfer itself. "Somewhere in the same transaction" is not enough: a
+ * payer could use two nonces there and have one transfer counted for both. Without any next log of the token nothing is
+ * known: every use by a transfer has one, so the node omitted it.
  */
 export function findAuthorizedTransfer(
   logs: readonly NodeLog[],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-it("tells a transfer to us from every other use of an authorization", async () => {
+it("distinguishes a transfer to us from every other use of an authorization", async () => {
   const { url } = await stage.serve();
   const payer = await stage.payer();
   const { header, payload } = await signPaymentFor(`${url}/paid?q=a`, payer, stage.asset);
@@ -47,7 +47,7 @@ it("tells a transfer to us from every other use of an authorization", async () =
   ];
   for (const other of others) {
     expect(await settlements.findSettlement(other)).toEqual({
-      kind: "spent",
+      kind: "consumed-elsewhere",
       at: await head(),
       final: false,
     });
@@ -70,14 +70,14 @@ it("tells a transfer to us from every other use of an authorization", async () =
   const final = await settlements.readFinalizedBlock();
   expect(final.number).toBeGreaterThanOrEqual(Number(blockNumber));
   expect(await settlements.findSettlement({ ...wanted, to: from })).toMatchObject({
-    kind: "spent",
+    kind: "consumed-elsewhere",
     final: true,
   });
   const expired = { ...unknown, validBefore: final.timestamp };
   expect(await settlements.findSettlement(expired)).toEqual({ kind: "unused", at: await head(), final });
 });
 
-it("tells blocks of the chain from those that a reorg has replaced", async () => {
+it("distinguishes canonical blocks from those that a reorg has replaced", async () => {
   const { settlements, chain, node } = stage;
   const blockAt = async (behind: bigint) => {
     const { number, hash } = await node.getBlock({ blockNumber: (await node.getBlockNumber()) - behind });
@@ -94,7 +94,7 @@ it("tells blocks of the chain from those that a reorg has replaced", async () =>
   expect(after.head.hash).toBe((await blockAt(0n)).hash);
 });
 
-it("does not take silence for an answer", async () => {
+it("does not treat a missing response as a result", async () => {
   const limits = { attemptsMax: 2, pauseMsBase: 1, pauseMsMax: 2, waitMsMax: 10 };
   const rpc = createRpc({ urls: [new Secret("http://127.0.0.1:1")], log: silentLog, limits });
   const dark = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });

@@ -1,4 +1,4 @@
-// The chain as the payments need it, over the JSON-RPC client: was an authorization used, and did its use move the money.
+// Settlement lookup over JSON-RPC: was an authorization used, and did its use move the money.
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
@@ -28,10 +28,10 @@ import {
 
 const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]);
 
-// Accepted by every vendor; a reconciliation looks back over minutes, seldom over more than one such range.
+// Accepted by every vendor; reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
 
-/** Reads the newest final block, by whichever provider. */
+/** Reads the newest final block from any provider. */
 type ReadFinal = () => Promise<TimedBlock>;
 
 export function createSettlementLookup(
@@ -64,7 +64,7 @@ export function createSettlementLookup(
 
 const callOptions = (signal: AbortSignal | undefined): RpcCallOptions => (signal ? { signal } : {});
 
-/** A second provider is asked where the first does not have it: one of them may be behind. */
+/** Tries a second provider where the first does not have the receipt: one of them may be behind. */
 async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: RpcCallOptions) {
   const read = async (node: PinnedRpc) => ({
     provider: node.providerIndex,
@@ -77,7 +77,7 @@ async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: RpcCallO
 
 const blockOf = ({ number, hash, timestamp }: TimedBlock): TimedBlock => ({ number, hash, timestamp });
 
-/** From one node and as of one block, so that what it says belongs together. */
+/** Reads from one node as of one block, so that the results belong together. */
 async function readStates(
   node: PinnedRpc,
   wanted: readonly ExpectedTransfer[],
@@ -91,7 +91,7 @@ async function readStates(
     block: { blockHash: at.hash },
   }));
   const used = (await callContracts(node, calls, options)).map((result) => {
-    if (!("ok" in result)) throw malformedResponse("the token does not tell the state of authorizations");
+    if (!("ok" in result)) throw malformedResponse("the token does not report the state of authorizations");
     return decodeFunctionResult({ abi: ABI, functionName: "authorizationState", data: result.ok });
   });
   const isExpired = wanted.some(({ validBefore }, i) => !used[i] && at.timestamp >= validBefore);
@@ -107,8 +107,8 @@ async function finalBelow(
 ): Promise<LookupBlocks["final"]> {
   const final = await readFinal();
   if (final.number > at.number) return null;
-  const answers = await node.batch([headerCall(final.number), headerCall(at.number)], options);
-  const hashes = answers.map((answer) => ("ok" in answer ? answer.ok.hash : null));
+  const results = await node.batch([headerCall(final.number), headerCall(at.number)], options);
+  const hashes = results.map((result) => ("ok" in result ? result.ok.hash : null));
   return hashes[0] === final.hash && hashes[1] === at.hash ? final : null;
 }
 
@@ -123,15 +123,16 @@ async function findOn(
   const log = await findUse(node, wanted, at, options);
   if (log === null) {
     const final = await finalBelow(node, at, readFinal, options);
-    if (final !== null && final.timestamp >= wanted.validBefore) return { kind: "untraced", at, final };
-    // The token says that it was used, so there is a log: the node is behind itself, or the use is older than the row.
+    if (final !== null && final.timestamp >= wanted.validBefore)
+      return { kind: "used-without-log", at, final };
+    // The token reports a use, so there is a log: the node lags behind itself, or the use is older than the row.
     throw missingResult("the use of an authorization is not in the logs");
   }
   const transfer =
     log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
   if (transfer !== null) return transfer;
   const below = await finalBelow(node, at, readFinal, options);
-  return { kind: "spent", at, final: below !== null && log.blockNumber <= below.number };
+  return { kind: "consumed-elsewhere", at, final: below !== null && log.blockNumber <= below.number };
 }
 
 async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLog, options: RpcCallOptions) {
@@ -140,7 +141,7 @@ async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLo
   return findAuthorizedTransfer(receipt, wanted, log);
 }
 
-/** The newest use or cancellation; null where there is none since the time from which on it can have happened. */
+/** The newest use or cancellation since `sinceSeconds`; null without one. */
 async function findUse(
   node: PinnedRpc,
   wanted: ExpectedTransfer,
@@ -170,12 +171,12 @@ async function readLogs(
   };
   return node.request("eth_getLogs", [filter], {
     ...options,
-    parse: (answer) => {
-      if (!Array.isArray(answer)) throw malformedResponse("the logs are not a list");
-      const logs = answer.map(parseLog);
-      const asked = (log: NodeLog) =>
+    parse: (result) => {
+      if (!Array.isArray(result)) throw malformedResponse("the logs are not a list");
+      const logs = result.map(parseLog);
+      const isRequested = (log: NodeLog) =>
         log.address === asset && log.topics[1] === addressTopic(payer) && log.topics[2] === nonce;
-      if (!logs.every(asked)) throw malformedResponse("a log was not asked for");
+      if (!logs.every(isRequested)) throw malformedResponse("a log was not requested");
       return logs;
     },
   });

@@ -1,42 +1,33 @@
-// From a stored response to a paid one: sends the transfer, and takes what became of it from the chain alone.
+// Settles a stored response: sends the transfer, and decides by the chain alone whether it happened.
 import type { Clock } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
-import {
-  isNeverValid,
-  NONCE_USED,
-  type PaymentFacilitator,
-  rejectionMessage,
-  requestSettle,
-  type SettleOutcome,
-} from "../facilitator/facilitator.ts";
+import { type PaymentFacilitator, requestSettle, type SettleOutcome } from "../facilitator/facilitator.ts";
 import type { PaymentLedger } from "../ledger/ledger.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import type { GateLimits } from "../paywall/limits.ts";
+import {
+  isNeverValid,
+  NONCE_UNTRACED,
+  NONCE_USED,
+  NONCE_USED_NOT_FINAL,
+  rejectionMessage,
+} from "../rejection-reasons.ts";
 import { lookUpSettlement, waitForTransfer } from "./find-transfer.ts";
-import type { SettlementLookup, SettlementLookupResult, TransferFound } from "./lookup.ts";
+import type { LookupBlocks, SettlementLookup, SettlementLookupResult, TransferFound } from "./lookup.ts";
 
 export type SettleResult =
-  | { readonly kind: "settled"; readonly transaction: string }
+  | { readonly kind: "settled"; readonly transaction: Hex }
   /** No money moved with this authorization and none can: the client may sign again. */
-  | { readonly kind: "refused"; readonly sentence: string }
+  | { readonly kind: "rejected"; readonly message: string }
   /** The money may have moved, or still can. */
-  | { readonly kind: "unknown"; readonly sentence?: string };
+  | { readonly kind: "unknown"; readonly message?: string };
 
-export type Settlement = {
-  /** Sends the transfer of a row whose owner we are. */
-  send(row: LedgerRow, owner: string): Promise<SettleResult>;
-  /** Looks first whether it has happened, then sends it if it can still be. */
-  resume(row: LedgerRow, owner: string): Promise<SettleResult>;
-  /** Only looks; null while it may still happen. */
-  lookUp(row: LedgerRow, owner: string): Promise<SettleResult | null>;
-};
-
-export type SettlementOptions = {
+export type SettlementContext = {
   readonly ledger: PaymentLedger;
   readonly facilitator: PaymentFacilitator;
-  readonly chain: SettlementLookup;
+  readonly lookup: SettlementLookup;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: GateLimits;
@@ -45,150 +36,211 @@ export type SettlementOptions = {
 export const PAYMENT_EXPIRED_MESSAGE =
   "The payment expired without being carried out, and nothing was charged; sign a new one.";
 
-/** The nonce is gone as of a block that a reorg can still undo; once it is final, the reason is NONCE_USED. */
-const NONCE_USED_NOT_FINAL = "nonce_used_in_unfinalized_block";
+const UNKNOWN = { kind: "unknown" } as const;
 
-/** The nonce is gone for good, and no log of our nodes shows for what. */
-export const NONCE_UNTRACED = "nonce_used_not_in_logs";
+const logFields = ({ payer, nonce }: LedgerRow) => ({ payer, nonce });
 
-/** Whether a refusal with this reason, as a row stores it, allows the client to sign again. */
-export function allowsNewSignature(reason: string | null): boolean {
-  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL || isNeverValid(reason);
+/** Sends the transfer of a row that we own and that was never sent before. */
+export function sendTransfer(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+): Promise<SettleResult> {
+  return attemptSettlement(context, row, owner, { mayBeExposed: false });
 }
 
-/** Whether the signature may be known to others, because a transfer was sent or may have been. */
-type Exposure = "unexposed" | "maybe exposed";
-
-export function createSettlement(options: SettlementOptions): Settlement {
-  const { ledger, facilitator, clock, log, limits } = options;
-  const unknown = { kind: "unknown" } as const;
-  const about = ({ payer, nonce }: LedgerRow) => ({ payer, nonce });
-
-  async function recordTransfer(row: LedgerRow, owner: string, { transaction, block }: TransferFound) {
-    if (await ledger.recordSettled(row, owner, transaction, block))
-      return { kind: "settled", transaction } as const;
-    // Another process has taken over meanwhile and finds the same.
-    const now = await ledger.find(row);
-    if (now?.state === "settled")
-      return { kind: "settled", transaction: now.transaction ?? transaction } as const;
-    return unknown;
+/** Looks for the transfer first, then sends it if it can still happen. */
+export async function resumeSettlement(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+): Promise<SettleResult> {
+  const known = await lookUpPayment(context, row, owner);
+  if (known !== null) return known;
+  // A payment that the facilitator rejected as never valid was not sent.
+  const mayBeExposed = !(row.state === "refused" && isNeverValid(row.reason));
+  if (await context.ledger.startSettling(row, owner)) {
+    return attemptSettlement(context, row, owner, { mayBeExposed });
   }
+  // It was replaced, or taken over. If we still own it, the next request need not wait for the lease to end.
+  await context.ledger.releaseLease(row, owner);
+  return UNKNOWN;
+}
 
-  /** For good: the evidence is final. */
-  async function end(row: LedgerRow, owner: string, state: "refused" | "expired", reason: string) {
-    if (row.wasSettled) {
-      const { network, asset, payer, nonce, amount, transaction } = row;
-      const lost = { network, asset, payer, nonce, amount: amount.toString(), transaction };
-      log.error(lost, "A payment that was settled is gone from the chain and can not be repeated");
-    }
-    await ledger.recordEnd(row, owner, row.wasSettled ? "lost" : state, reason);
-  }
-
-  async function conclude(
-    row: LedgerRow,
-    owner: string,
-    evidence: SettlementLookupResult,
-  ): Promise<SettleResult | null> {
-    if (evidence.kind === "transferred") return recordTransfer(row, owner, evidence);
-    if (evidence.kind === "spent") {
-      if (evidence.final) await end(row, owner, "refused", NONCE_USED);
-      else if (row.wasSettled) await ledger.recordUnknownOutcome(row, owner, null);
-      else await ledger.recordEnd(row, owner, "refused", NONCE_USED_NOT_FINAL);
-      return { kind: "refused", sentence: rejectionMessage(NONCE_USED) };
-    }
-    if (evidence.kind === "untraced") {
-      // A response was delivered for it: the row stays as it is until a node shows the log.
-      if (row.wasSettled) throw new Error("the transfer of a settled payment is not in the logs");
-      log.error(about(row), "The nonce of a payment is used, and no log shows for what; it is given up");
-      // Not 402: a node that leaves logs out would have the payer pay twice. A retry of the client looks again.
-      await ledger.recordEnd(row, owner, "refused", NONCE_UNTRACED);
-      return unknown;
-    }
-    // No later block can hold the transfer, and this one and those below it do not. The time of any other block, or of
-    // another node, would say nothing about a transfer in between.
-    if (evidence.at.timestamp < row.validBefore) return null;
-    // A reorg could still bring it back into a block that is old enough, until such blocks are final.
-    if (evidence.final !== null && evidence.final.timestamp >= row.validBefore) {
-      await end(row, owner, "expired", "expired");
-    } else {
-      await ledger.recordUnknownOutcome(row, owner, null);
-    }
-    return { kind: "refused", sentence: PAYMENT_EXPIRED_MESSAGE };
-  }
-
-  async function look(row: LedgerRow, owner: string): Promise<SettleResult | null> {
-    try {
-      return await conclude(row, owner, await lookUpSettlement(row, options));
-    } catch (err) {
-      log.warn({ err, ...about(row) }, "A payment could not be looked up");
-      await ledger.recordUnknownOutcome(row, owner, null);
-      return unknown;
-    }
-  }
-
-  /** A facilitator's success is a claim: the response is delivered once our own node has the transfer. */
-  async function verifySuccess(row: LedgerRow, owner: string, transaction: string): Promise<SettleResult> {
-    const hash = transaction.toLowerCase() as Hex;
-    const found = await waitForTransfer(row, hash, options).catch((err) => {
-      log.warn({ err, ...about(row), transaction }, "The receipt of a transfer could not be read");
-      return null;
-    });
-    if (found !== null) return recordTransfer(row, owner, found);
-    // Another transaction than the named one may have moved the money.
-    const seen = await look(row, owner);
-    if (seen !== null) return seen;
-    log.warn(
-      { ...about(row), transaction },
-      "A facilitator reported a transfer that is not on chain; the response is not delivered",
+/** Records what the chain knows of the transfer; null while it may still be sent. Sends nothing. */
+export async function lookUpPayment(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+): Promise<SettleResult | null> {
+  try {
+    return await applyLookup(context, row, owner, await lookUpSettlement(row, context));
+  } catch (err) {
+    context.log.warn(
+      { event: "settlement-lookup-failed", err, ...logFields(row) },
+      "Settlement lookup failed",
     );
-    await ledger.recordUnknownOutcome(row, owner, transaction);
-    return unknown;
+    await context.ledger.recordUnknownOutcome(row, owner, null);
+    return UNKNOWN;
   }
-
-  async function attempt(row: LedgerRow, owner: string, exposure: Exposure): Promise<SettleResult> {
-    const outcome = await withDeadline({ clock, ms: limits.settleMs, what: "A settlement" }, () =>
-      requestSettle(facilitator, row.payload, row.terms),
-    ).catch((cause): SettleOutcome => ({ kind: "unknown", transaction: null, cause }));
-    if (outcome.kind === "settled") return verifySuccess(row, owner, outcome.transaction);
-    const { transaction = null } = outcome;
-    if (outcome.kind === "unknown") {
-      log.warn({ err: outcome.cause, ...about(row), transaction }, "The outcome of a settlement is unknown");
-      await ledger.recordUnknownOutcome(row, owner, transaction);
-      return unknown;
-    }
-    // Anyone who has the signature can carry it out, which makes our own attempt fail; and it is public once it was sent.
-    const seen = await look(row, owner);
-    if (seen !== null) return seen;
-    const { reason } = outcome;
-    const isFirst = exposure === "unexposed";
-    // "Before anything was sent" is not true of a refusal that names a transaction.
-    const isContradicted = isNeverValid(reason) && transaction !== null;
-    // The row keeps the reason only of a payment that was never sent before. NONCE_USED ends a row: that takes evidence.
-    if (isFirst && reason !== NONCE_USED && !isContradicted)
-      await ledger.recordEnd(row, owner, "refused", reason);
-    else await ledger.recordUnknownOutcome(row, owner, transaction);
-    if (isFirst && isNeverValid(reason) && !isContradicted) {
-      return { kind: "refused", sentence: rejectionMessage(reason) };
-    }
-    return reason === NONCE_USED ? unknown : { ...unknown, sentence: notYet(reason) };
-  }
-
-  return {
-    send: (row, owner) => attempt(row, owner, "unexposed"),
-    lookUp: look,
-    async resume(row, owner) {
-      const seen = await look(row, owner);
-      if (seen !== null) return seen;
-      const exposure = row.state === "refused" && isNeverValid(row.reason) ? "unexposed" : "maybe exposed";
-      if (await ledger.startSettling(row, owner)) return attempt(row, owner, exposure);
-      // It was replaced, or taken over: where we are still the owner, the next request need not wait for the lease.
-      await ledger.releaseLease(row, owner);
-      return unknown;
-    },
-  };
 }
 
-function notYet(reason: string): string {
-  const why = rejectionMessage(reason);
-  return `${why} It can still be carried out until it expires: send the same signature again, do not sign a new one before.`;
+/** `mayBeExposed`: others may know the signature, because the transfer was sent or may have been. */
+async function attemptSettlement(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  { mayBeExposed }: { readonly mayBeExposed: boolean },
+): Promise<SettleResult> {
+  const { ledger, log } = context;
+  const outcome = await requestSettleWithDeadline(context, row);
+  if (outcome.kind === "settled") return confirmReportedTransfer(context, row, owner, outcome.transaction);
+  const { transaction } = outcome;
+  if (outcome.kind === "unknown") {
+    const fields = { event: "settlement-unknown", err: outcome.cause, ...logFields(row), transaction };
+    log.warn(fields, "Settlement outcome unknown");
+    await ledger.recordUnknownOutcome(row, owner, transaction);
+    return UNKNOWN;
+  }
+  // Anyone who has the signature can carry the transfer out, which makes our own attempt fail. Read the chain first.
+  const known = await lookUpPayment(context, row, owner);
+  if (known !== null) return known;
+  const { reason } = outcome;
+  // These reasons are given before anything is sent, so a transaction contradicts them.
+  const isContradicted = isNeverValid(reason) && transaction !== null;
+  const isBelieved = !mayBeExposed && !isContradicted;
+  // The row stores the reason only of a payment that was never sent before. NONCE_USED ends a row, and only the chain
+  // can show it.
+  if (isBelieved && reason !== NONCE_USED) await ledger.recordRejected(row, owner, reason);
+  else await ledger.recordUnknownOutcome(row, owner, transaction);
+  if (isBelieved && isNeverValid(reason)) return { kind: "rejected", message: rejectionMessage(reason) };
+  return reason === NONCE_USED ? UNKNOWN : { ...UNKNOWN, message: retryableMessage(reason) };
+}
+
+/** A facilitator that does not respond in time may have sent the transfer. */
+function requestSettleWithDeadline(context: SettlementContext, row: LedgerRow): Promise<SettleOutcome> {
+  const { facilitator, clock, limits } = context;
+  return withDeadline({ clock, ms: limits.settleMs, what: "A settlement" }, () =>
+    requestSettle(facilitator, row.payload, row.terms),
+  ).catch((cause) => ({ kind: "unknown", transaction: null, cause }));
+}
+
+/** A facilitator's success is a claim: the response is delivered only when our own node has the transfer. */
+async function confirmReportedTransfer(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  transaction: Hex,
+): Promise<SettleResult> {
+  const { ledger, log } = context;
+  const found = await waitForTransfer(row, transaction, context).catch((err) => {
+    const fields = { event: "receipt-read-failed", err, ...logFields(row), transaction };
+    log.warn(fields, "Reading the receipt of a transfer failed");
+    return null;
+  });
+  if (found !== null) return recordTransfer(context, row, owner, found);
+  // Another transaction than the reported one may have moved the money.
+  const known = await lookUpPayment(context, row, owner);
+  if (known !== null) return known;
+  const fields = { event: "settlement-claim-not-on-chain", ...logFields(row), transaction };
+  log.warn(fields, "Reported transfer is not on chain; response withheld");
+  await ledger.recordUnknownOutcome(row, owner, transaction);
+  return UNKNOWN;
+}
+
+/** The transition that a lookup result leads to; docs/payments.md has the same table. */
+function applyLookup(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  result: SettlementLookupResult,
+): Promise<SettleResult | null> {
+  switch (result.kind) {
+    case "transferred":
+      return recordTransfer(context, row, owner, result);
+    case "consumed-elsewhere":
+      return recordConsumedElsewhere(context, row, owner, result);
+    case "used-without-log":
+      return recordUntraced(context, row, owner);
+    case "unused":
+      return recordUnused(context, row, owner, result);
+  }
+}
+
+async function recordTransfer(
+  { ledger }: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  found: TransferFound,
+): Promise<SettleResult> {
+  const { transaction } = found;
+  if (await ledger.recordSettled(row, owner, found)) return { kind: "settled", transaction };
+  // Another process took over and finds the same transfer.
+  const now = await ledger.find(row);
+  if (now?.state !== "settled") return UNKNOWN;
+  return { kind: "settled", transaction: now.transaction ?? transaction };
+}
+
+async function recordConsumedElsewhere(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  { final }: { readonly final: boolean },
+): Promise<SettleResult> {
+  const { ledger } = context;
+  if (row.wasSettled && final) await recordLoss(context, row, owner, NONCE_USED);
+  else if (final) await ledger.recordRejected(row, owner, NONCE_USED);
+  else if (row.wasSettled) await ledger.recordUnknownOutcome(row, owner, null);
+  else await ledger.recordRejected(row, owner, NONCE_USED_NOT_FINAL);
+  return { kind: "rejected", message: rejectionMessage(NONCE_USED) };
+}
+
+async function recordUntraced(
+  { ledger, log }: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+): Promise<SettleResult> {
+  // Its response was delivered: the row stays as it is until a node shows the log.
+  if (row.wasSettled) throw new Error("the transfer of a settled payment is not in the logs");
+  log.error(
+    { event: "nonce-used-without-log", ...logFields(row) },
+    "Nonce used without a log; payment abandoned",
+  );
+  // No 402: behind a node that omits logs, the payer would pay twice. A retry of the client looks again.
+  await ledger.recordRejected(row, owner, NONCE_UNTRACED);
+  return UNKNOWN;
+}
+
+async function recordUnused(
+  context: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  { at, final }: LookupBlocks,
+): Promise<SettleResult | null> {
+  // From `validBefore` on no later block can hold the transfer, and this block and those below do not. The time of any
+  // other block, or of another node, would prove nothing about the blocks in between.
+  if (at.timestamp < row.validBefore) return null;
+  // Until blocks past `validBefore` are final, a reorg can still bring the transfer back.
+  const isOver = final !== null && final.timestamp >= row.validBefore;
+  if (isOver && row.wasSettled) await recordLoss(context, row, owner, "expired");
+  else if (isOver) await context.ledger.recordExpired(row, owner);
+  else await context.ledger.recordUnknownOutcome(row, owner, null);
+  return { kind: "rejected", message: PAYMENT_EXPIRED_MESSAGE };
+}
+
+/** The response was delivered, the transfer is gone from the chain, and it cannot happen again. */
+async function recordLoss(
+  { ledger, log }: SettlementContext,
+  row: LedgerRow,
+  owner: string,
+  reason: string,
+): Promise<void> {
+  const { network, asset, payer, nonce, amount, transaction } = row;
+  const fields = { network, asset, payer, nonce, amount: amount.toString(), transaction };
+  log.error({ event: "payment-lost", ...fields }, "Settled payment lost");
+  await ledger.recordLost(row, owner, reason);
+}
+
+function retryableMessage(reason: string): string {
+  return `${rejectionMessage(reason)} It can still be carried out until it expires: send the same signature again, do not sign a new one before.`;
 }

@@ -85,7 +85,7 @@ describe("a stranger carries the payment out first, and our node is one block be
     expect([nonce, await spentBy(payer.address)]).toEqual([1, 1]);
     const pending = await first;
     expect([pending.status, pending.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
-    // Still behind: still 503, however often the client asks.
+    // Still behind: still 503, however often the client retries.
     expect((await fetchWithPayment(service.at("reverted"), header)).status).toBe(503);
     behind.behind = 0;
     expect((await fetchWithPayment(service.at("reverted"), header)).status).toBe(200);
@@ -94,7 +94,7 @@ describe("a stranger carries the payment out first, and our node is one block be
   });
 
   it.each(["the last of the payer's money", "some of the payer's money"])(
-    "does not send 402 when the facilitator refuses, and it took %s",
+    "does not send 402 when the facilitator rejects, and it took %s",
     async (share) => {
       const service = await serveOver([behind.url]);
       const payer = await stage.payer(0n);
@@ -141,7 +141,7 @@ describe("a stranger carries the payment out first, and our node is one block be
   });
 });
 
-describe("a payment that a facilitator refused", () => {
+describe("a payment that a facilitator rejected", () => {
   it("is 503 with the reason while it can still be carried out, and 402 once it has expired", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
@@ -152,9 +152,9 @@ describe("a payment that a facilitator refused", () => {
         ...{ success: false, errorReason: "invalid_exact_evm_insufficient_balance" },
         ...{ transaction: "", network },
       });
-    const refused = await fetchWithPayment(service.at("poor"), header);
-    expect([refused.status, refused.headers.get("payment-required")]).toEqual([503, null]);
-    expect(((await refused.json()) as { error: string }).error).toContain("balance");
+    const rejected = await fetchWithPayment(service.at("poor"), header);
+    expect([rejected.status, rejected.headers.get("payment-required")]).toEqual([503, null]);
+    expect(((await rejected.json()) as { error: string }).error).toContain("balance");
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(1);
     expect((await fetchWithPayment(service.at("poor"), header)).status).toBe(402);
@@ -163,7 +163,7 @@ describe("a payment that a facilitator refused", () => {
 });
 
 describe("a payment that the token never takes, says a facilitator", () => {
-  const refuses =
+  const rejectSettle =
     () =>
     async (_sent: unknown, { network }: { network: `${string}:${string}` }) => ({
       ...{ success: false, errorReason: "invalid_exact_evm_signature" },
@@ -174,7 +174,7 @@ describe("a payment that the token never takes, says a facilitator", () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(service.at("invalid"), payer, stage.asset);
-    service.injected.settle = refuses;
+    service.injected.settle = rejectSettle;
     expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(402);
     expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(402);
     await frontRun(encodeSignedTransfer(payload));
@@ -196,7 +196,7 @@ describe("a payment that the token never takes, says a facilitator", () => {
       const payer = await stage.payer();
       const { header } = await signPaymentFor(service.at(`sent-${i}`), payer, stage.asset);
       const statuses: number[] = [];
-      for (const next of [settle, refuses, refuses]) {
+      for (const next of [settle, rejectSettle, rejectSettle]) {
         service.injected.settle = next as typeof settle & {};
         statuses.push((await fetchWithPayment(service.at(`sent-${i}`), header)).status);
       }
@@ -205,29 +205,29 @@ describe("a payment that the token never takes, says a facilitator", () => {
   });
 });
 
-describe("a facilitator that refuses what the token never takes, and names a transaction", () => {
+describe("a facilitator that rejects what the token never accepts, and names a transaction", () => {
   it("is 503 for every copy and every retry: the signature is public", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("named"), payer, stage.asset);
-    const refusesWith =
+    const rejectWith =
       (transaction: string) =>
       () =>
       async (_sent: unknown, { network }: { network: `${string}:${string}` }) => ({
         ...{ success: false, errorReason: "invalid_exact_evm_signature" },
         ...{ transaction, network },
       });
-    service.injected.settle = refusesWith(`0x${"cd".repeat(32)}`);
+    service.injected.settle = rejectWith(`0x${"cd".repeat(32)}`);
     const copies = await Promise.all([1, 2, 3].map(() => fetchWithPayment(service.at("named"), header)));
     expect(copies.map(({ status }) => status)).toEqual([503, 503, 503]);
     const { rows } = await stage.database.query("select state, transaction from payments");
     expect(rows).toEqual([{ state: "settling", transaction: `0x${"cd".repeat(32)}` }]);
-    // Later refusals without a transaction do not make it unknown to others again.
-    service.injected.settle = refusesWith("");
+    // Later rejections without a transaction do not make it unknown to others again.
+    service.injected.settle = rejectWith("");
     expect((await fetchWithPayment(service.at("named"), header)).status).toBe(503);
   });
 
-  it("is 503 after a first refusal without one", async () => {
+  it("is 503 after a first rejection without one", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("later"), payer, stage.asset);
@@ -277,7 +277,7 @@ describe("a node that leaves the transfer out of a receipt", () => {
 });
 
 describe("when the signature expires", () => {
-  it("believes the clock of no other block than the one the evidence was read at", async () => {
+  it("uses no other clock than that of the block at which it looked", async () => {
     const current = await startLaggingNode(stage.chain.rpcUrl, 0);
     closing.push(() => void current.stop());
     const service = await serveOver([behind.url, current.url]);
@@ -294,11 +294,11 @@ describe("when the signature expires", () => {
     await stage.chain.mine(40);
     behind.behind = 41;
     behind.onCall = (method) => {
-      // It answers for the state and is gone: whatever is asked next, another node answers.
+      // It serves the state and is gone: another node serves every later request.
       if (method === "eth_call") setTimeout(() => (behind.down = true), 5);
     };
-    const answered = await fetchWithPayment(service.at("late"), header);
-    expect(answered.status).not.toBe(402);
+    const late = await fetchWithPayment(service.at("late"), header);
+    expect(late.status).not.toBe(402);
     behind.onCall = () => undefined;
     const { rows } = await stage.database.query("select state from payments");
     expect(rows[0]?.state).not.toBe("expired");

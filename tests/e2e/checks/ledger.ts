@@ -3,7 +3,7 @@
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { Client } from "pg";
 import { createPublicClient, custom, type Hex, parseEventLogs } from "viem";
-import { NONCE_USED } from "../../../src/payments/facilitator/facilitator.ts";
+import { NONCE_USED } from "../../../src/payments/rejection-reasons.ts";
 import { E2E_FINALITY_DEPTH } from "../chains/protocol-chain.ts";
 import { type E2ePurchase, presentPayment } from "../clients/purchase.ts";
 import type { E2eSystem } from "../system.ts";

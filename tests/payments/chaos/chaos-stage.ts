@@ -18,9 +18,9 @@ export type ChaosStage = {
   readonly facilitatorProxy: FaultyFacilitator;
   readonly portfolios: readonly RestartedProcess[];
   readonly facilitator: RestartedProcess;
-  /** A look into the ledger that the sellers share. */
+  /** The ledger that the services share. */
   readonly database: Database;
-  /** Who owns something that can be asked for. */
+  /** Wallets with something to show. */
   readonly wallets: readonly string[];
   close(): Promise<void>;
 };
@@ -45,7 +45,7 @@ export async function openChaosStage(options: {
     const [market, paid] = await Promise.all([startMarket(), startPaymentChain(options.payers)]);
     closing.push(() => market.stop());
     closing.push(() => paid.chain.stop());
-    // The sellers read a node that is always a block behind the facilitator's.
+    // The services read a node that is always a block behind the facilitator's.
     const behind = await startLaggingNode(paid.chain.rpcUrl);
     closing.push(() => behind.stop());
     const payment = {
@@ -86,7 +86,7 @@ export async function openChaosStage(options: {
       PAY_TO: paid.payTo,
       FACILITATOR_URL: way.url,
     };
-    const [facilitator, ...sellers] = await Promise.all([
+    const [facilitator, ...portfolios] = await Promise.all([
       start("facilitator", settling),
       start("portfolio", selling),
       start("portfolio", selling),
@@ -102,7 +102,7 @@ export async function openChaosStage(options: {
     closing.push(() => database.close());
     const { payer, agent, solver, merchant } = market.accounts;
     const wallets = [payer, agent, solver, merchant].map(({ address }) => address.toLowerCase());
-    return { paid, facilitatorProxy: way, portfolios: sellers, facilitator, database, wallets, close };
+    return { paid, facilitatorProxy: way, portfolios, facilitator, database, wallets, close };
   } catch (error) {
     await close();
     throw error;

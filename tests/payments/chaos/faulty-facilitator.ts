@@ -1,4 +1,4 @@
-// The way to the facilitator as it is on a bad day: requests are lost before it, answers are lost behind it, both come late.
+// A faulty proxy in front of the facilitator: it loses and delays requests and responses.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,17 +8,17 @@ import type { PaymentPayload } from "@x402/core/types";
 /** What may happen to a request, and how often out of a hundred. */
 const FAULTS = {
   /** Time-out after broadcast. */
-  "lost answer": 10,
+  "lost response": 10,
   /** Time-out before broadcast. */
   "lost request": 8,
-  "answered with 500": 5,
-  "refused with 500": 5,
+  "settled, 500": 5,
+  "not settled, 500": 5,
   /** A stranger carries the payment out before the facilitator does. */
   "front-run": 5,
   /** Success is reported for a transaction that does not exist; nothing was sent. */
   "made-up success": 5,
-  "late answer": 1,
-  /** Carried out when whoever asked has long given up. */
+  "late response": 1,
+  /** Settled long after the client stopped waiting. */
   "late request": 1,
 } as const;
 
@@ -39,13 +39,13 @@ export type FaultyFacilitatorOptions = {
   readonly random: () => number;
   /** After so many settlements everything arrives; a count and no time, so that a slow machine sees as much. */
   readonly faultySettles: number;
-  /** Sends the transfer of a payment in somebody else's transaction. */
+  /** Sends the transfer of a payment from another account. */
   readonly frontRun: (payload: PaymentPayload) => Promise<void>;
-  /** Told of every settlement that is asked for, counted from 0. */
+  /** Called for every settlement request, counted from 0. */
   readonly onSettle: (number: number) => void;
 };
 
-// Whoever asks gives up after 18 seconds.
+// Clients stop waiting after 18 seconds.
 const LATE_MS = 19_000;
 // Each costs its client 20 seconds; a short run is content with the first two, which are sure.
 const SETTLES_PER_LATE = 50;
@@ -81,7 +81,7 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const fault = nextFault(request.url ?? "");
     if (fault === "lost request") return void request.socket.destroy();
-    if (fault === "refused with 500") return void response.writeHead(500).end("{}");
+    if (fault === "not settled, 500") return void response.writeHead(500).end("{}");
     if (fault === "made-up success" && request.url === "/settle") {
       const success = { success: true, transaction: `0x${"ab".repeat(32)}`, network: "eip155:31337" };
       return void response
@@ -97,20 +97,20 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     if (fault === "late request") await sleep(LATE_MS);
     const target = options.target();
     if (target === null) return void request.socket.destroy();
-    const answer = await fetch(`${target}${request.url}`, {
+    const upstream = await fetch(`${target}${request.url}`, {
       method: request.method ?? "GET",
       headers: { "content-type": "application/json" },
       ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
     });
-    const body = Buffer.from(await answer.arrayBuffer());
-    if (fault === "late answer") await sleep(LATE_MS);
-    if (fault === "lost answer") return void request.socket.destroy();
-    if (fault === "answered with 500") return void response.writeHead(500).end("{}");
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(body);
+    const body = Buffer.from(await upstream.arrayBuffer());
+    if (fault === "late response") await sleep(LATE_MS);
+    if (fault === "lost response") return void request.socket.destroy();
+    if (fault === "settled, 500") return void response.writeHead(500).end("{}");
+    response.writeHead(upstream.status, { "content-type": "application/json" }).end(body);
   }
 
   const server = createServer((request, response) => {
-    // The facilitator was killed meanwhile: for whoever asked it is a connection that ends.
+    // The facilitator was killed meanwhile: the client sees a closed connection.
     const done = handle(request, response).catch(() => void request.socket.destroy());
     running.add(done);
     void done.finally(() => running.delete(done));

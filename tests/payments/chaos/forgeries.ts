@@ -1,4 +1,4 @@
-// Payments that somebody has laid hands on: each is one change away from a good one, and none may move money.
+// Forged payments: each is one change away from a valid one, and none may move money.
 import type { PaymentPayload } from "@x402/core/types";
 
 type Signed = { value: string; to: string; nonce: string; validBefore: string };
@@ -22,7 +22,7 @@ export const PAYMENT_FORGERIES: readonly ((payload: PaymentPayload) => unknown)[
     ...payload,
     payload: { ...payload.payload, signature: flip(String(payload.payload.signature), 40) },
   }),
-  // Another v: the same point's other half, which ecrecover would give to somebody else.
+  // Another v: ecrecover would return another account.
   (payload) => ({
     ...payload,
     payload: { ...payload.payload, signature: String(payload.payload.signature).replace(/..$/, "00") },

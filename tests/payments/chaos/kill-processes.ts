@@ -1,4 +1,4 @@
-// Ends processes at the worst moments: around a settlement, before it is sent, while it is mined, or before it is told.
+// Kills processes at the worst moments: around a settlement, before it is sent, while it is mined, or before the response.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RestartedProcess } from "./restarted-process.ts";
 
@@ -10,7 +10,7 @@ export type ProcessKiller = {
   done(): Promise<void>;
 };
 
-// Whoever was being served when a process died waits for the end of its lease, so a death among many must be rarer.
+// A client whose process died waits for the end of the lease, so kills must be rarer with many clients.
 const SETTLES_PER_KILL_MIN = 9;
 const PAYERS_PER_KILL = 5;
 // A settlement takes a block, which is less than this.

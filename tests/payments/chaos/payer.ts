@@ -1,4 +1,4 @@
-// Somebody who buys one snapshot with the client that everybody uses, and sends the one signature for as long as it takes.
+// A payer who buys one snapshot with the x402 client library, and retries with the same signature.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
@@ -7,9 +7,9 @@ import type { PrivateKeyAccount } from "viem";
 import { decodePayload, encodePayload, PAYMENT_FORGERIES, validBeforeOfHeader } from "./forgeries.ts";
 
 export type PayerBehaviour =
-  /** Asks again until there is an answer. */
+  /** Retries until there is a response. */
   | "patient"
-  /** Sends the same to both sellers at once, three times. */
+  /** Sends the same to both services at once, three times. */
   | "hasty"
   /** Goes away in the middle and does not come back. */
   | "leaving"
@@ -24,7 +24,7 @@ export type PayerResponse = {
   readonly body: string;
   readonly transaction: string | null;
   readonly error: string | null;
-  /** How long the signature was still good when the answer came. */
+  /** How long the signature was still good when the response came. */
   readonly leftSeconds: number;
 };
 
@@ -32,7 +32,7 @@ export type PurchaseRecord = {
   readonly payer: string;
   readonly path: string;
   readonly behaviour: PayerBehaviour;
-  /** Null where not even the terms were heard. */
+  /** Null where not even the terms arrived. */
   header: string | null;
   readonly responses: PayerResponse[];
   /** To what was forged, or sent for something else. */
@@ -47,13 +47,13 @@ export type PayerOptions = {
   readonly otherPath: string;
   readonly behaviour: PayerBehaviour;
   readonly random: () => number;
-  /** Sellers that can be reached at the moment. */
+  /** Services that can be reached at the moment. */
   readonly serviceUrls: () => readonly string[];
 };
 
-// Any client's patience ends somewhere; the service promises an answer within 30 seconds.
+// The service promises a response within 30 seconds.
 const REQUEST_MS = 40_000;
-// A signature that has expired is refused at the latest when its block is final.
+// An expired signature is rejected at the latest when its block is final.
 const PATIENCE_SECONDS = 25;
 const FINAL: ReadonlySet<number> = new Set([200, 400, 402, 404, 409]);
 
@@ -90,21 +90,21 @@ export async function buyOnce(options: PayerOptions): Promise<PurchaseRecord> {
     if (manner === "forging") {
       const forge = () => sendForgery(options, header, bought.forgedResponses);
       await forge();
-      const [, answer] = await Promise.all([forge(), persist(), forge()]);
+      const [, response] = await Promise.all([forge(), persist(), forge()]);
       await forge();
-      return answer;
+      return response;
     }
-    const answer = await persist();
-    if (manner === "greedy" && answer.status === 200) {
+    const response = await persist();
+    if (manner === "greedy" && response.status === 200) {
       await send(options, options.otherPath, header, bought.forgedResponses, REQUEST_MS).catch(() => null);
     }
-    return answer;
+    return response;
   }
 
   await wrapFetchWithPayment(
     deliver as typeof fetch,
     client,
-  )(`http://seller.invalid${path}`).catch((error) => {
+  )(`http://service.invalid${path}`).catch((error) => {
     if (!(error instanceof Gone)) throw error;
   });
   return bought;
@@ -112,11 +112,11 @@ export async function buyOnce(options: PayerOptions): Promise<PurchaseRecord> {
 
 async function askTerms(options: PayerOptions): Promise<Response> {
   for (;;) {
-    const seller = await choose(options);
-    const answer = await fetch(seller + options.path, { signal: AbortSignal.timeout(REQUEST_MS) }).catch(
-      () => null,
-    );
-    if (answer?.status === 402) return answer;
+    const serviceUrl = await choose(options);
+    const response = await fetch(serviceUrl + options.path, {
+      signal: AbortSignal.timeout(REQUEST_MS),
+    }).catch(() => null);
+    if (response?.status === 402) return response;
     await sleep(100 + options.random() * 400);
   }
 }
@@ -124,68 +124,68 @@ async function askTerms(options: PayerOptions): Promise<Response> {
 async function sendUntilFinal(
   options: PayerOptions,
   header: string,
-  answers: PayerResponse[],
+  responses: PayerResponse[],
 ): Promise<Response> {
   const until = (validBeforeOfHeader(header) + PATIENCE_SECONDS) * 1_000;
   for (;;) {
-    const answer = await send(options, options.path, header, answers, REQUEST_MS).catch(() => null);
-    if (answer !== null && (FINAL.has(answer.status) || Date.now() > until)) return answer;
+    const response = await send(options, options.path, header, responses, REQUEST_MS).catch(() => null);
+    if (response !== null && (FINAL.has(response.status) || Date.now() > until)) return response;
     if (Date.now() > until) throw new Gone();
     await sleep(200 + options.random() * 800);
   }
 }
 
-async function sendForgery(options: PayerOptions, header: string, answers: PayerResponse[]): Promise<void> {
+async function sendForgery(options: PayerOptions, header: string, responses: PayerResponse[]): Promise<void> {
   const forge = PAYMENT_FORGERIES[Math.floor(options.random() * PAYMENT_FORGERIES.length)];
   if (!forge) throw new Error("there are no forgeries");
   const forged = encodePayload(forge(decodePayload(header)));
   // One that is lost on the way proves nothing and costs nothing.
-  await send(options, options.path, forged, answers, REQUEST_MS).catch(() => null);
+  await send(options, options.path, forged, responses, REQUEST_MS).catch(() => null);
 }
 
 async function send(
   options: PayerOptions,
   path: string,
   header: string,
-  answers: PayerResponse[],
+  responses: PayerResponse[],
   ms: number,
 ): Promise<Response> {
-  const seller = await choose(options);
-  return sendPayment(seller + path, header, answers, ms);
+  const serviceUrl = await choose(options);
+  return sendPayment(serviceUrl + path, header, responses, ms);
 }
 
-/** Throws where there is no whole answer. */
+/** Throws where there is no whole response. */
 export async function sendPayment(
   url: string,
   header: string,
-  answers: PayerResponse[],
+  responses: PayerResponse[],
   ms = REQUEST_MS,
 ): Promise<Response> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     headers: { "payment-signature": header },
     signal: AbortSignal.timeout(Math.ceil(ms)),
   });
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  const receipt = answer.headers.get("payment-response");
-  const told =
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const receipt = response.headers.get("payment-response");
+  const settlement =
     receipt === null
       ? null
       : (JSON.parse(Buffer.from(receipt, "base64").toString()) as { transaction: string });
-  answers.push({
-    status: answer.status,
+  responses.push({
+    status: response.status,
     body: createHash("sha256").update(bytes).digest("hex"),
-    transaction: told?.transaction ?? null,
-    error: answer.status === 200 ? null : bytes.toString("utf8", 0, 300),
+    transaction: settlement?.transaction ?? null,
+    error: response.status === 200 ? null : bytes.toString("utf8", 0, 300),
     leftSeconds: validBeforeOfHeader(header) - Date.now() / 1_000,
   });
-  return answer;
+  return response;
 }
 
-async function choose({ serviceUrls: sellers, random }: PayerOptions): Promise<string> {
+async function choose({ serviceUrls, random }: PayerOptions): Promise<string> {
   for (;;) {
-    const up = sellers();
-    const seller = up[Math.floor(random() * up.length)];
-    if (seller !== undefined) return seller;
+    const up = serviceUrls();
+    const serviceUrl = up[Math.floor(random() * up.length)];
+    if (serviceUrl !== undefined) return serviceUrl;
     await sleep(100);
   }
 }

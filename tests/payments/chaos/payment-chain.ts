@@ -76,7 +76,7 @@ export async function startPaymentChain(payersCount: number): Promise<PaymentCha
       return events.flatMap((event, i) => {
         if (event.eventName !== "Transfer" || event.args.to.toLowerCase() !== payTo) return [];
         const used = events[i - 1];
-        // Nobody but the facilitator pays us, and it only ever carries out what was signed.
+        // Only the facilitator pays us, and it only carries out what was signed.
         if (used?.eventName !== "AuthorizationUsed" || used.transactionHash !== event.transactionHash) {
           throw new Error(`the transfer ${event.transactionHash} used no authorization`);
         }
@@ -111,7 +111,8 @@ async function fund(chain: LocalChain, asset: Hex, payers: readonly PrivateKeyAc
   const send = async (to: Address, data: Hex) => {
     const call = { from, to, data, gas: numberToHex(29_000_000n) };
     const hash = (await chain.request("eth_sendTransaction", [call])) as Hex;
-    if ((await awaitReceipt(chain.request, hash)).status !== "0x1") throw new Error("nobody was funded");
+    if ((await awaitReceipt(chain.request, hash)).status !== "0x1")
+      throw new Error("the payers were not funded");
   };
   const allow = { abi: usdCoinAbi, functionName: "setMinter", args: [MULTICALL3_ADDRESS, true] } as const;
   await send(asset, encodeFunctionData(allow));

@@ -1,27 +1,27 @@
-// Payers, kills and lost answers at once, at a size for every day: nobody pays twice, for nothing, or gets without paying.
+// Payers, kills and lost responses at once, small: no payer pays twice or for nothing, or gets a response unpaid.
 import { expect, it } from "vitest";
 import { createDatabaseEnvironment } from "../../support/process/sextant-process.ts";
 import { formatChaosReport, runPaymentsChaos } from "./run-payments-chaos.ts";
 
 const SEED = 4;
 
-it("every transfer has one answer, every answer one transfer, and the ledger's sum is the chain's", async () => {
+it("every transfer has one response, every response one transfer, and the ledger's sum is the chain's", async () => {
   const { environment, drop } = await createDatabaseEnvironment();
-  const told: string[] = [];
+  const lines: string[] = [];
   try {
     const report = await runPaymentsChaos({
       databaseUrl: environment.DATABASE_URL,
       payers: 30,
       payments: 2,
       seed: SEED,
-      log: (line) => told.push(line),
+      log: (line) => lines.push(line),
     });
     const broken = report.findings.filter(({ violations: broken }) => broken.length > 0);
-    expect(broken, `seed ${SEED}\n${told.join("\n")}\n${formatChaosReport(report)}`).toEqual([]);
+    expect(broken, `seed ${SEED}\n${lines.join("\n")}\n${formatChaosReport(report)}`).toEqual([]);
     // Otherwise it would have proved nothing.
     expect(report.numbers.kills).not.toBe("0 + 0 + 0");
     expect(report.numbers["faults of settlements"]).toMatch(
-      /front-run .*late request .*lost answer .*lost request .*made-up success /,
+      /front-run .*late request .*lost request .*lost response .*made-up success /,
     );
   } finally {
     await drop();

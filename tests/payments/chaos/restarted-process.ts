@@ -6,7 +6,7 @@ export type RestartedProcess = {
   /** Where it listens now; null while it is dead or starting. */
   readonly url: string | null;
   readonly kills: number;
-  /** What it said and how it ended, for every time it ended without being told to. */
+  /** Its output and exit code for every time it ended by itself. */
   readonly crashes: readonly string[];
   /** kill -9, and a new process in its place; resolves once that listens. */
   kill(): Promise<void>;

@@ -35,14 +35,14 @@ export type PaymentsChaosReport = {
   readonly numbers: Readonly<Record<string, number | string>>;
 };
 
-const MANNERS: readonly PayerBehaviour[] = ["patient", "patient", "hasty", "leaving", "forging", "greedy"];
+const BEHAVIOURS: readonly PayerBehaviour[] = ["patient", "patient", "hasty", "leaving", "forging", "greedy"];
 // Out of all purchases: the last ones show that everything works again.
 const FAULTY_SHARE = 0.7;
-// A lease and a settlement of a process that died, and one sweep after another for everything that was sold.
+// A lease and a settlement of a process that died, and one reconciliation after another for everything that was sold.
 const SWEEP_MS_MAX = 240_000;
 
 export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<PaymentsChaosReport> {
-  const { payers, payments, seed, log: tell } = options;
+  const { payers, payments, seed, log } = options;
   const startedMs = Date.now();
   const faultySettles = Math.floor(payers * payments * FAULTY_SHARE);
   const killer = createProcessKiller({ random: seededRandom(seed + 1), faultySettles, payers });
@@ -50,14 +50,14 @@ export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<P
   const stage = await openChaosStage({ ...options, random: seededRandom(seed), faultySettles, onSettle });
   try {
     killer.victims.push(...stage.portfolios, stage.facilitator);
-    tell(`${payers} payers × ${payments}, seed ${seed}: the stage stands after ${Date.now() - startedMs} ms`);
+    log(`${payers} payers × ${payments}, seed ${seed}: the stage is up after ${Date.now() - startedMs} ms`);
     const boughtMs = Date.now();
     const bought = (await Promise.all(stage.paid.payers.map((_, i) => buyer(stage, options, i)))).flat();
     await killer.done();
-    tell(`${bought.length} purchases ended after ${Date.now() - boughtMs} ms`);
-    const sweptMs = Date.now();
+    log(`${bought.length} purchases ended after ${Date.now() - boughtMs} ms`);
+    const reconciledMs = Date.now();
     await settleDown(stage);
-    tell(`everything is swept after ${Date.now() - sweptMs} ms`);
+    log(`everything is reconciled after ${Date.now() - reconciledMs} ms`);
     const { findings, counts } = await verifyPayments(stage, bought);
     const kills = [...stage.portfolios, stage.facilitator].map((each) => each.kills);
     const faults = [...stage.facilitatorProxy.settleFaults]
@@ -95,7 +95,7 @@ async function buyer(
         network: `eip155:${stage.paid.chain.chainId}`,
         path,
         otherPath,
-        behaviour: choice(MANNERS),
+        behaviour: choice(BEHAVIOURS),
         random,
         serviceUrls: () => stage.portfolios.flatMap(({ url }) => url ?? []),
       }),
@@ -105,10 +105,14 @@ async function buyer(
 }
 
 async function settleDown({ paid, facilitatorProxy: way, database }: ChaosStage): Promise<void> {
-  await until("nobody acts", database, "owner is not null and lease_until > now() and state <> 'settled'");
+  await until(
+    "no lease is live",
+    database,
+    "owner is not null and lease_until > now() and state <> 'settled'",
+  );
   await way.drained();
   await paid.expireAll();
-  await until("all is swept", database, "state = 'settling' or state = 'settled' and not final");
+  await until("all is reconciled", database, "state = 'settling' or state = 'settled' and not final");
 }
 
 async function until(what: string, database: ChaosStage["database"], isOpen: string): Promise<void> {

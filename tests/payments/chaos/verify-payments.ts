@@ -18,7 +18,7 @@ export type PaymentVerification = {
 
 type Row = { nonce: string; payer: string; state: string; transaction: string | null; amount: string };
 
-// The gate refuses what expires within twelve seconds; before that it has no reason to refuse a good payment.
+// The gate rejects what expires within twelve seconds; before that it has no reason to reject a valid payment.
 const SURELY_GOOD_SECONDS = 15;
 const REPLAYS_AT_ONCE = 20;
 
@@ -55,7 +55,7 @@ export async function verifyPayments(
   const is = (name: string, found: unknown, wanted: unknown) =>
     rule(name, [found], () => (found === wanted ? null : `${found} instead of ${wanted}`));
 
-  rule("a transfer is of somebody's own signature, and the only one of its nonce", transfers, (transfer) => {
+  rule("a transfer is of a payer's own signature, and the only one of its nonce", transfers, (transfer) => {
     const same = transfers.filter(({ nonce }) => nonce === transfer.nonce).length;
     const owner = ofNonce.get(transfer.nonce);
     return same === 1 && owner?.payer === transfer.payer
@@ -74,42 +74,44 @@ export async function verifyPayments(
     paidBy.has(nonce) ? null : nonce,
   );
   rule("nothing is left open", rows, ({ state, nonce }) => (state === "settling" ? nonce : null));
-  const sold = signed.flatMap((each) => each.responses.filter(isSold).map((answer) => ({ each, answer })));
-  rule("a 200 names the one transfer of its payment", sold, ({ each, answer }) => {
+  const sold = signed.flatMap((each) =>
+    each.responses.filter(isSold).map((response) => ({ each, response })),
+  );
+  rule("a 200 names the one transfer of its payment", sold, ({ each, response }) => {
     const transfer = paidBy.get(nonceOfHeader(each.header));
-    return transfer?.transaction === answer.transaction
+    return transfer?.transaction === response.transaction
       ? null
-      : `${answer.transaction} instead of ${transfer?.transaction}`;
+      : `${response.transaction} instead of ${transfer?.transaction}`;
   });
-  rule("every transfer's answer can be had again by its signature", transfers, ({ nonce }) => {
+  rule("every transfer's response can be replayed by its signature", transfers, ({ nonce }) => {
     const replay = replays.get(nonce);
     const first = ofNonce.get(nonce)?.responses.find(isSold);
     if (replay?.status !== 200) return `${nonce}: ${replay?.status} ${replay?.error}`;
     return first === undefined || first.body === replay.body ? null : `${nonce}: other bytes`;
   });
-  rule("all answers to one signature are the same bytes", signed, (each) =>
+  rule("all responses to one signature are the same bytes", signed, (each) =>
     new Set(each.responses.filter(isSold).map(({ body }) => body)).size <= 1
       ? null
       : nonceOfHeader(each.header),
   );
-  rule("what was not paid for is not answered", signed, ({ header }) => {
+  rule("nothing is delivered unpaid", signed, ({ header }) => {
     const nonce = nonceOfHeader(header);
     return paidBy.has(nonce) || replays.get(nonce)?.status !== 200 ? null : nonce;
   });
-  const forged = bought.flatMap(({ forgedResponses: forgedAnswers }) => forgedAnswers);
+  const forged = bought.flatMap(({ forgedResponses }) => forgedResponses);
   rule("a forged or misused signature gets nothing", forged, ({ status, error }) =>
     [400, 402, 409, 429, 503].includes(status) ? null : `${status} ${error}`,
   );
-  const honest = signed.flatMap((each) => each.responses.map((answer) => ({ each, answer })));
-  rule("a good payment is not refused while it is good", honest, ({ each, answer }) =>
-    [400, 404, 409].includes(answer.status) ||
-    (answer.status === 402 && answer.leftSeconds > SURELY_GOOD_SECONDS)
-      ? `${each.behaviour} ${answer.status} ${answer.error} ${Math.round(answer.leftSeconds)} s before its end`
+  const honest = signed.flatMap((each) => each.responses.map((response) => ({ each, response })));
+  rule("a valid payment is not rejected while it is valid", honest, ({ each, response }) =>
+    [400, 404, 409].includes(response.status) ||
+    (response.status === 402 && response.leftSeconds > SURELY_GOOD_SECONDS)
+      ? `${each.behaviour} ${response.status} ${response.error} ${Math.round(response.leftSeconds)} s before its end`
       : null,
   );
-  const refused = signed.filter(({ responses: answers }) => answers.at(-1)?.status === 402);
-  rule("who was refused has not paid", refused, ({ header, responses: answers }) =>
-    paidBy.has(nonceOfHeader(header)) ? `${nonceOfHeader(header)}: ${answers.at(-1)?.error}` : null,
+  const rejected = signed.filter(({ responses }) => responses.at(-1)?.status === 402);
+  rule("a rejected payer has not paid", rejected, ({ header, responses }) =>
+    paidBy.has(nonceOfHeader(header)) ? `${nonceOfHeader(header)}: ${responses.at(-1)?.error}` : null,
   );
   is("replays move no money", after.length, transfers.length);
   is("the ledger's sum is the chain's", inLedger, onChain);
@@ -119,8 +121,8 @@ export async function verifyPayments(
     [...stage.portfolios, stage.facilitator],
     ({ crashes }) => crashes.join("\n") || null,
   );
-  const patient = signed.filter(({ behaviour: manner }) => manner !== "leaving");
-  const had = patient.filter(({ responses: answers }) => answers.some(isSold));
+  const patient = signed.filter(({ behaviour }) => behaviour !== "leaving");
+  const had = patient.filter(({ responses }) => responses.some(isSold));
   is("at least a quarter of those who stayed were served", had.length * 4 >= patient.length, true);
 
   const states = [...new Set(rows.map(({ state }) => state))].sort();
@@ -129,19 +131,19 @@ export async function verifyPayments(
     counts: {
       purchases: bought.length,
       "transfers on chain": transfers.length,
-      "signatures with a 200": signed.filter(({ responses: answers }) => answers.some(isSold)).length,
+      "signatures with a 200": signed.filter(({ responses }) => responses.some(isSold)).length,
       "200s seen": sold.length,
       "paid without a 200, retrieved": transfers.filter(
         ({ nonce }) => !ofNonce.get(nonce)?.responses.some(isSold),
       ).length,
-      "answers to forgeries": forged.length,
+      "responses to forgeries": forged.length,
       "sum in units": onChain.toString(),
       ledger: states
         .map((state) => `${state} ${rows.filter((row) => row.state === state).length}`)
         .join(", "),
-      statuses: statusesOf(honest.map(({ answer }) => answer)),
+      statuses: statusesOf(honest.map(({ response }) => response)),
       "statuses of forgeries": statusesOf(forged),
-      ...reasonsOf(honest.map(({ answer }) => answer)),
+      ...reasonsOf(honest.map(({ response }) => response)),
     },
   };
 }
@@ -150,17 +152,17 @@ function isSold({ status }: PayerResponse): boolean {
   return status === 200;
 }
 
-function statusesOf(answers: readonly PayerResponse[]): string {
-  const statuses = [...new Set(answers.map(({ status }) => status))].sort();
+function statusesOf(responses: readonly PayerResponse[]): string {
+  const statuses = [...new Set(responses.map(({ status }) => status))].sort();
   return statuses
-    .map((status) => `${status} × ${answers.filter((each) => each.status === status).length}`)
+    .map((status) => `${status} × ${responses.filter((each) => each.status === status).length}`)
     .join(", ");
 }
 
-/** Why there was no answer, by what was said. */
-function reasonsOf(answers: readonly PayerResponse[]): Readonly<Record<string, number>> {
+/** Why there was no response, by error message. */
+function reasonsOf(responses: readonly PayerResponse[]): Readonly<Record<string, number>> {
   const reasons: Record<string, number> = {};
-  for (const { status, error } of answers) {
+  for (const { status, error } of responses) {
     if (error === null) continue;
     const sentence = /"error":"([^"]*)"/.exec(error)?.[1] ?? "nothing was said";
     const name = `${status} ${sentence}`;
@@ -169,22 +171,22 @@ function reasonsOf(answers: readonly PayerResponse[]): Readonly<Record<string, n
   return reasons;
 }
 
-/** Every signature once more, at whichever seller. */
+/** Every signature once more, at any service. */
 async function replayAll(
-  { portfolios: sellers }: ChaosStage,
+  { portfolios }: ChaosStage,
   signed: readonly (PurchaseRecord & { header: string })[],
 ): Promise<Map<string, PayerResponse>> {
   const replays = new Map<string, PayerResponse>();
   const waiting = [...signed];
   const work = async (url: string) => {
     for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
-      const answers: PayerResponse[] = [];
-      await sendPayment(url + each.path, each.header, answers);
-      const [answer] = answers;
-      if (answer) replays.set(nonceOfHeader(each.header), answer);
+      const responses: PayerResponse[] = [];
+      await sendPayment(url + each.path, each.header, responses);
+      const [response] = responses;
+      if (response) replays.set(nonceOfHeader(each.header), response);
     }
   };
-  const urls = sellers.flatMap(({ url }) => url ?? []);
+  const urls = portfolios.flatMap(({ url }) => url ?? []);
   await Promise.all(Array.from({ length: REPLAYS_AT_ONCE }, (_, i) => work(urls[i % urls.length] ?? "")));
   return replays;
 }

@@ -39,10 +39,10 @@ import { TEST_NETWORK } from "./paid-client.ts";
 
 export const TEST_PRICE = 10_000n;
 export const TEST_ORIGIN = "https://sold.example";
-/** The first account that plays no other part. */
+/** The first account without another role. */
 const PAYER_INDEX = 8;
 
-/** Faults that a test injects; each is asked before the real facilitator and may answer in its place. */
+/** Faults that a test injects; each wraps the real facilitator and may respond in its place. */
 export type InjectedFacilitatorCalls = {
   verify?: (real: PaymentFacilitator["verify"]) => PaymentFacilitator["verify"];
   settle?: (real: PaymentFacilitator["settle"]) => PaymentFacilitator["settle"];
@@ -204,7 +204,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     serve,
     send,
     mint,
-    /** Somebody new with a dollar. */
+    /** A new account with a dollar. */
     async payer(dollars = 1n): Promise<PrivateKeyAccount> {
       const account = privateKeyToAccount(localAccount(PAYER_INDEX + payers++).privateKey);
       await mint(account.address, dollars * 1_000_000n);
@@ -255,7 +255,7 @@ function paidEndpoint(
     operationId: "getPaid",
     summary: "What is sold",
     tag: "Paid",
-    parameters: [{ name: "q", in: "query", required: true, kind: TEXT, description: "What is asked." }],
+    parameters: [{ name: "q", in: "query", required: true, kind: TEXT, description: "What is requested." }],
     body: null,
     responses: { 200: { type: "object" } },
     handle({ values, headers }) {

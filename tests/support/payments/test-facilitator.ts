@@ -59,7 +59,7 @@ export function paymentTermsOf(stage: Pick<PaidStage, "asset" | "payTo">): Payme
 const AGREES = "631626ba7e60e01b60005260206000f3";
 export const ACCEPTING_ACCOUNT_CODE: Hex = `0x${AGREES}`;
 // The same up to 1.25 gwei for gas; above it reverts. The local node simulates at one gwei, others at zero, so that it
-// agrees whenever it is asked and reverts in the block of whoever pays more.
+// agrees in every simulation and reverts in a block whose sender pays more.
 export const INCONSISTENT_ACCOUNT_CODE: Hex = `0x634a817c803a1115600e575f5ffd5b${AGREES}`;
 export const INCONSISTENT_ACCOUNT_TIP = 1_500_000_000n;
 

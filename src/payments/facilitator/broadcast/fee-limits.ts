@@ -1,11 +1,9 @@
-// What a transaction may pay for gas: bounded by a cap per gas and by what the transfer moves, whatever nodes suggest.
+// What a transaction may pay for gas: bounded per gas and by the amount of the transfer, whatever nodes suggest.
 import type { PublicClient } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
 import { formatAmount } from "../../../lib/decimal.ts";
 import type { Log } from "../../../lib/log.ts";
 import { createNativePriceReader, type NativePrice, type NativePriceFeed } from "./native-price.ts";
-
-// The fee limits of one transfer: the cap per gas, and a share of what the transfer moves where the coin has a price.
 
 export type GasPercentOfPayment = {
   /** Most that the gas of a transfer may cost, in percent of what the transfer moves. */
@@ -36,9 +34,9 @@ export function createFeeLimitReader(options: {
 }
 
 export type FeeQuote = {
-  /** As each node sees it; at least one. */
+  /** One per node, at least one. */
   readonly baseFeesPerGas: readonly bigint[];
-  /** The lowest suggestion: a tip is paid in full, whoever suggested it. */
+  /** The lowest suggestion, because a tip is paid in full. */
   readonly priorityFeePerGas: bigint;
 };
 
@@ -49,7 +47,7 @@ export type FeeLimits = {
   readonly priorityFeePerGasMax: bigint;
 };
 
-export type TransactionFees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+type TransactionFees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
 
 // The base fee grows by an eighth per block at most, so that a transaction stays valid for six full blocks. Only the base
 // fee of its block is paid.
@@ -66,7 +64,7 @@ export class FeesTooHighError extends Error {
   }
 }
 
-/** `raisePercent` is above 100 where a transaction replaces another one; the cap holds all the same. */
+/** `raisePercent` is above 100 where a transaction replaces another one; the cap still applies. */
 export function computeFees(quote: FeeQuote, limits: FeeLimits, raisePercent: bigint): TransactionFees {
   const { feePerGasMax, priorityFeePerGasMax } = limits;
   const baseFeePerGas = plausibleBaseFee(quote.baseFeesPerGas, feePerGasMax);
@@ -77,13 +75,13 @@ export function computeFees(quote: FeeQuote, limits: FeeLimits, raisePercent: bi
 }
 
 /**
- * The highest within the limit: the chain charges its own base fee, so that a node which names too much costs nothing,
- * while one which names too little would leave the transaction waiting.
+ * The highest within the limit: the chain charges its own base fee, so a node that reports too much costs nothing, while
+ * one that reports too little would leave the transaction pending.
  */
 function plausibleBaseFee(baseFees: readonly bigint[], feePerGasMax: bigint): bigint {
   const ascending = [...baseFees].sort((a, b) => (a < b ? -1 : 1));
   const [lowest] = ascending;
-  if (lowest === undefined) throw new Error("no node named a base fee");
+  if (lowest === undefined) throw new Error("no node reported a base fee");
   const within = ascending.filter((fee) => fee <= feePerGasMax).at(-1);
   if (within === undefined) throw new FeesTooHighError(lowest, feePerGasMax);
   return within;

@@ -28,9 +28,9 @@ it.each([
   ["first", 0],
   ["second", 1],
 ])("come from the other node while the %s one is silent, long before its request ends", async (_, which) => {
-  const heard = await clientOf({ instead: tip(7n) });
+  const other = await clientOf({ instead: tip(7n) });
   const silent = await clientOf({ instead: { eth_getBlockByNumber: silence } });
-  const clients = [heard.client, heard.client].with(which, silent.client);
+  const clients = [other.client, other.client].with(which, silent.client);
   const ended = silent.client.getBlock().catch(() => "the silent request ended");
   const quoted = createFeeQuoteReader(clients, systemClock)();
   expect(await Promise.race([quoted, ended])).toMatchObject({ priorityFeePerGas: 7n });
@@ -68,7 +68,7 @@ it("are read once however long the read takes, and are as old as their arrival",
   expect(reads()).toBe(2);
 });
 
-it("are not to be had where no node responds, and are asked for again", async () => {
+it("fail where no node responds, and are read again", async () => {
   const faults = { before: ["eth_getBlockByNumber"] };
   const clients = [(await clientOf(faults)).client, (await clientOf(faults)).client];
   const quotes = createFeeQuoteReader(clients, systemClock);

@@ -1,26 +1,26 @@
-// What nodes say a transaction costs now, each asked on its own so that one can be held against another.
+// What a transaction costs now, read from each node separately so that they can be compared.
 import type { PublicClient } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
 import type { FeeQuote } from "./fee-limits.ts";
 
-// Below the block time of every chain served: a burst of payments shares one read.
+// Below the block time of every chain we serve: a burst of payments shares one read.
 const CACHE_MS = 1_000;
 
 // Nodes respond within a few hundred milliseconds; payments are sent one after another and wait for this.
 const OTHERS_MS = 500;
 
-/** Asks each client on its own; one that is much slower than the first is left out. Throws where none responds. */
+/** Reads from each client; leaves out one that is much slower than the first. Throws where none responds. */
 export function createFeeQuoteReader(
   clients: readonly PublicClient[],
   clock: Clock,
 ): () => Promise<FeeQuote> {
   let latest: { readonly quote: FeeQuote; readonly atMs: number } | null = null;
-  let underWay: Promise<FeeQuote> | null = null;
+  let inFlight: Promise<FeeQuote> | null = null;
 
   async function readQuote(): Promise<FeeQuote> {
-    const heard: NodeQuote[] = [];
+    const quotes: NodeQuote[] = [];
     const reads = clients.map(async (client) => {
-      heard.push(await quoteOf(client));
+      quotes.push(await readNodeQuote(client));
     });
     const all = Promise.allSettled(reads);
     await Promise.any(reads).catch(({ errors }: AggregateError) => {
@@ -29,9 +29,9 @@ export function createFeeQuoteReader(
     const waiting = new AbortController();
     await Promise.race([all, clock.sleep(OTHERS_MS, waiting.signal).catch(() => undefined)]);
     waiting.abort();
-    const tips = heard.map(({ priorityFeePerGas }) => priorityFeePerGas);
+    const tips = quotes.map(({ priorityFeePerGas }) => priorityFeePerGas);
     return {
-      baseFeesPerGas: heard.map(({ baseFeePerGas }) => baseFeePerGas),
+      baseFeesPerGas: quotes.map(({ baseFeePerGas }) => baseFeePerGas),
       priorityFeePerGas: tips.reduce((lowest, tip) => (tip < lowest ? tip : lowest)),
     };
   }
@@ -43,24 +43,24 @@ export function createFeeQuoteReader(
       return quote;
     } finally {
       // A failed read is not shared with later payments.
-      underWay = null;
+      inFlight = null;
     }
   }
 
   return async () => {
     if (latest !== null && clock.nowMs() - latest.atMs <= CACHE_MS) return latest.quote;
-    underWay ??= refresh();
-    return underWay;
+    inFlight ??= refresh();
+    return inFlight;
   };
 }
 
 type NodeQuote = { readonly baseFeePerGas: bigint; readonly priorityFeePerGas: bigint };
 
-async function quoteOf(client: PublicClient): Promise<NodeQuote> {
+async function readNodeQuote(client: PublicClient): Promise<NodeQuote> {
   const [{ baseFeePerGas }, priorityFeePerGas] = await Promise.all([
     client.getBlock(),
     client.estimateMaxPriorityFeePerGas(),
   ]);
-  if (typeof baseFeePerGas !== "bigint") throw new Error("the node names no base fee");
+  if (typeof baseFeePerGas !== "bigint") throw new Error("the node reports no base fee");
   return { baseFeePerGas, priorityFeePerGas };
 }

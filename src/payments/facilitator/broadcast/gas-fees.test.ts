@@ -22,7 +22,7 @@ afterAll(() => stage.close());
 const GWEI = 10n ** 9n;
 /** 90 ETH for a transfer of 90,000 gas. */
 const ABSURD = { result: `0x${(10n ** 15n).toString(16)}` };
-// A transfer takes about 90,000; the rest is room for a first transfer to a new account.
+// A transfer takes about 90,000; the rest is headroom for a first transfer to a new account.
 const TRANSFER_GAS = 150_000n;
 
 async function settleBehind(
@@ -80,7 +80,7 @@ describe("a base fee above the cap", () => {
   it("is not paid: no verdict, nothing is sent, nothing is charged", async () => {
     await setBaseFee(20n * GWEI);
     const { verdict, outcome, spent, transfers } = await settleBehind({}, { feePerGasMax: 5n * GWEI });
-    expect(verdict).toMatchObject({ kind: "trouble" });
+    expect(verdict).toMatchObject({ kind: "unavailable" });
     expect(String((verdict as { cause: unknown }).cause)).toContain("fee");
     expect(outcome).toMatchObject({ kind: "unknown", transaction: null });
     expect(spent).toBe(0n);
@@ -112,12 +112,12 @@ describe("gas in proportion to the payment", () => {
     return { percentMax, decimals: 6, feed };
   }
 
-  it("refuses for now what would cost more than it moves", async () => {
+  it("defers a transfer that would cost more than it moves", async () => {
     // A cent is 3 * 10^12 wei: for 140,000 gas, 0.02 gwei each.
     const gas = { paymentPercent: await ofPayment(3_333n, 100n) };
     await setBaseFee(GWEI);
     const { verdict, outcome, spent, transfers } = await settleBehind({}, gas);
-    expect(verdict).toMatchObject({ kind: "trouble" });
+    expect(verdict).toMatchObject({ kind: "unavailable" });
     expect(outcome).toMatchObject({ kind: "unknown", transaction: null });
     expect(spent).toBe(0n);
     expect(transfers).toEqual([]);

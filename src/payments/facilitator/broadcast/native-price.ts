@@ -18,9 +18,9 @@ const ABI = parseAbi([
   "function decimals() view returns (uint8)",
 ]);
 
-// The bound on gas needs no better price than this, and every payment would read it otherwise.
+// The bound on gas needs no fresher price, and every payment would read it otherwise.
 const CACHE_MS = 60_000;
-// A heartbeat is kept by a transaction of its own, which may wait for a block.
+// Each heartbeat is a transaction of its own, which may wait for a block.
 const LATE_SECONDS_MAX = 300;
 
 /** Returns null where no price can be read or the feed is late. */
@@ -42,9 +42,9 @@ export function createNativePriceReader(options: {
       const ageSeconds = clock.nowMs() / 1_000 - Number(updatedAt);
       if (usdPerCoin > 0n && ageSeconds <= feed.heartbeatSeconds + LATE_SECONDS_MAX)
         return { usdPerCoin, scale };
-      log.warn({ feed: feed.feed, ageSeconds }, "The price feed of the native coin is late");
+      log.warn({ event: "native-price-late", feed: feed.feed, ageSeconds }, "Native price feed is late");
     } catch (err) {
-      log.warn({ err, feed: feed.feed }, "The price of the native coin could not be read");
+      log.warn({ event: "native-price-failed", err, feed: feed.feed }, "Reading the native price failed");
     }
     return null;
   }

@@ -45,13 +45,13 @@ function stageOf(node: Partial<BroadcastRpc> = {}) {
 }
 
 describe("account nonces", () => {
-  it("follow one another in a burst, also while the node has heard of none", async () => {
+  it("follow one another in a burst, also while the node has none of them", async () => {
     const { sent, send } = stageOf();
     await Promise.all(Array.from({ length: 20 }, send));
     expect(sent.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 20 }, (_, i) => 5 + i));
   });
 
-  it("go on from what the node knows when somebody else used the key", async () => {
+  it("continue from the nonce of the node when another process used the key", async () => {
     const { sent, known, send } = stageOf();
     await send();
     known.nonce = 9;
@@ -83,7 +83,7 @@ describe("account nonces", () => {
   });
 });
 
-describe("a node that refuses", () => {
+describe("a node that rejects", () => {
   const failing = (...errors: (Error | null)[]) => {
     const left = [...errors];
     return stageOf({
@@ -98,7 +98,7 @@ describe("a node that refuses", () => {
     ["nonce too low: next nonce 6, tx nonce 5", 100n],
     ["replacement transaction underpriced", 125n],
     ["transaction underpriced", 125n],
-  ])("%s: is asked again with what it wants", async (words, raised) => {
+  ])("%s: gets another transaction with what it wants", async (words, raised) => {
     const { sent, send } = failing(new Error(words), null);
     await send();
     expect(sent).toHaveLength(2);
@@ -108,7 +108,7 @@ describe("a node that refuses", () => {
   it("every fee up to the cap: is never offered more", async () => {
     const words = new Error("replacement transaction underpriced");
     const { sent, send } = failing(...Array(10).fill(words));
-    await expect(send()).rejects.toThrow("refuses every nonce and fee");
+    await expect(send()).rejects.toThrow("rejects every nonce and fee");
     expect(sent.map(({ fee }) => fee)).toEqual([1_000n, 1_250n, 1_560n, FEE_MAX]);
   });
 
@@ -119,7 +119,7 @@ describe("a node that refuses", () => {
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 6]);
   });
 
-  it("anything else: told to whoever sent it, and the nonce is free again", async () => {
+  it("anything else: the sender gets the error, and the nonce is free again", async () => {
     const { sent, send } = failing(new Error("insufficient funds for gas"), null);
     await expect(send()).rejects.toThrow("insufficient funds");
     await send();
@@ -139,10 +139,10 @@ describe("a node that refuses", () => {
     expect(forgotten).toEqual([]);
   });
 
-  it("for ever: gives up", async () => {
+  it("always: the queue gives up", async () => {
     const words = new Error("nonce too low");
     const { sent, send } = failing(...Array(10).fill(words));
-    await expect(send()).rejects.toThrow("refuses every nonce");
+    await expect(send()).rejects.toThrow("rejects every nonce");
     expect(sent).toHaveLength(4);
   });
 

@@ -1,4 +1,4 @@
-// One queue for everything a key sends: each transaction gets the next account nonce, and a hole is filled, not waited for.
+// One queue for everything a key sends: each transaction gets the next account nonce, and a nonce gap is filled.
 import { type Hex, keccak256, type LocalAccount, type TransactionSerializableEIP1559 } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
 import { createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
@@ -8,11 +8,11 @@ import { classifySendError, type SendErrorKind } from "./send-error.ts";
 
 /** What the queue needs of a node. */
 export type BroadcastRpc = {
-  /** Transactions of the account that the node knows of, mined or waiting. */
+  /** The number of transactions of the account that the node has, mined or pending. */
   readPendingNonce(): Promise<number>;
   readFees(): Promise<FeeQuote>;
   send(raw: Hex): Promise<unknown>;
-  /** Whether the node knows a transaction, mined or waiting. */
+  /** Whether the node has a transaction, mined or pending. */
   hasTransaction(hash: Hex): Promise<boolean>;
 };
 
@@ -21,80 +21,58 @@ export type TransferTransaction = {
   readonly data: Hex;
   readonly gas: bigint;
   readonly limits: FeeLimits;
-  /** Called with the hash before the transaction leaves; where it rejects, nothing is sent. */
+  /** Called with the hash before the transaction is sent; if it rejects, nothing is sent. */
   readonly beforeSend: (hash: Hex) => Promise<void>;
-  /** Called with a hash that the node refused. */
+  /** Called with the hash of a transaction that the node rejected. */
   readonly onRejected: (hash: Hex) => Promise<void>;
 };
 
-export type BroadcastQueue = {
-  /** The hash of what was sent, or may have been; throws where it certainly was not. */
-  send(transfer: TransferTransaction): Promise<Hex>;
-};
-
-export type BroadcastQueueOptions = {
+type BroadcastQueueOptions = {
   readonly account: LocalAccount;
   readonly chainId: number;
   readonly rpc: BroadcastRpc;
   readonly clock: Clock;
   readonly log: Log;
-  /** After how long a node that does not know of a transaction has dropped it, or never had it. */
+  /** After how long a node without a transaction has dropped it, or never had it. */
   readonly nonceGapMs: number;
 };
 
-// A burst is answered within seconds; a longer queue would outlive the signatures in it.
+// A burst is sent within seconds; a longer queue would outlive the signatures in it.
 const WAITING_MAX = 500;
 const ATTEMPTS_MAX = 4;
 // Nodes want at least a tenth more before they replace a transaction.
 const RAISE_PERCENT = 125n;
 
-export function createBroadcastQueue({
-  account,
-  chainId,
-  rpc: node,
-  clock,
-  log,
-  nonceGapMs: holeMs,
-}: BroadcastQueueOptions): BroadcastQueue {
-  const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
-  let next: number | null = null;
-  let lastKnown: number | null = null;
-  /** When the node last knew of everything we sent, or of something else than before. */
-  let movedMs = 0;
+export class BroadcastQueue {
+  readonly #options: BroadcastQueueOptions;
+  readonly #turn = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
+  /** The next account nonce; null until the node is read. */
+  #next: number | null = null;
+  #lastKnown: number | null = null;
+  /** When the node last had everything we sent, or something else than before. */
+  #progressMs = 0;
 
-  async function nextNonce(): Promise<number> {
-    const known = await node.readPendingNonce();
-    const nowMs = clock.nowMs();
-    const stands = known === lastKnown && next !== null && known < next;
-    // Not counted from the last send: while payments keep coming, there would always have been one just now.
-    const isHole = stands && nowMs - movedMs > holeMs;
-    if (!stands || isHole) movedMs = nowMs;
-    lastKnown = known;
-    // The node knows more than we: another process used the key, or we have just started.
-    if (next === null || known > next) return known;
-    if (isHole) {
-      log.warn({ known, next }, "A transaction of the facilitator was dropped; its nonce is used again");
-      return known;
-    }
-    // Behind a balancer the next node may not have heard of what we have just sent.
-    return next;
+  constructor(options: BroadcastQueueOptions) {
+    this.#options = options;
   }
 
-  /** A used nonce may have been used by this very transaction: sent before, or taken without a response. */
-  async function failureOf(error: unknown, hash: Hex): Promise<SendErrorKind> {
-    const failure = classifySendError(error);
-    if (failure !== "nonce") return failure;
-    try {
-      return (await node.hasTransaction(hash)) ? "known" : "nonce";
-    } catch (cause) {
-      log.warn({ err: cause, hash }, "A transaction whose nonce is used could not be looked up");
-      return "unheard";
-    }
+  /** The hash of a transaction that was sent or may have been; throws where it certainly was not. */
+  send(transfer: TransferTransaction): Promise<Hex> {
+    return this.#turn.run(async () => {
+      let raisePercent = 100n;
+      for (let attempt = 1; ; attempt += 1) {
+        const sent = await this.#sendOnce(transfer, raisePercent);
+        if (sent !== "again") return sent;
+        if (attempt >= ATTEMPTS_MAX) throw new Error("the node rejects every nonce and fee");
+        raisePercent = (raisePercent * RAISE_PERCENT) / 100n;
+      }
+    });
   }
 
-  async function sendOnce(transfer: TransferTransaction, raise: bigint): Promise<Hex | "again"> {
-    const fees = computeFees(await node.readFees(), transfer.limits, raise);
-    const nonce = await nextNonce();
+  async #sendOnce(transfer: TransferTransaction, raisePercent: bigint): Promise<Hex | "again"> {
+    const { account, chainId, rpc, log } = this.#options;
+    const fees = computeFees(await rpc.readFees(), transfer.limits, raisePercent);
+    const nonce = await this.#nextNonce();
     const request: TransactionSerializableEIP1559 = {
       type: "eip1559",
       chainId,
@@ -108,35 +86,60 @@ export function createBroadcastQueue({
     const hash = keccak256(raw);
     await transfer.beforeSend(hash);
     try {
-      await node.send(raw);
+      await rpc.send(raw);
     } catch (error) {
-      const failure = await failureOf(error, hash);
-      if (failure !== "known") next = null;
+      const failure = await this.#classifyFailure(error, hash);
+      if (failure !== "known") this.#next = null;
       if (failure === "nonce" || failure === "underpriced" || failure === "rejected") {
         await transfer.onRejected(hash);
       }
       if (failure === "nonce" || failure === "underpriced") return "again";
-      // Nobody answered, so it may be on its way: whoever waits for its receipt will see.
-      if (failure === "unheard") {
-        log.warn({ err: error, hash, nonce }, "A transaction may or may not have been sent");
+      // Without a response it may have been sent: waiting for its receipt will show.
+      if (failure === "no-response") {
+        const fields = { event: "broadcast-maybe-sent", err: error, hash, nonce };
+        log.warn(fields, "Transaction may have been sent");
         return hash;
       }
       if (failure === "rejected") throw error;
     }
-    next = nonce + 1;
+    this.#next = nonce + 1;
     return hash;
   }
 
-  return {
-    send: (transfer) =>
-      turn.run(async () => {
-        let raise = 100n;
-        for (let attempt = 1; ; attempt += 1) {
-          const sent = await sendOnce(transfer, raise);
-          if (sent !== "again") return sent;
-          if (attempt >= ATTEMPTS_MAX) throw new Error("the node refuses every nonce and fee");
-          raise = (raise * RAISE_PERCENT) / 100n;
-        }
-      }),
-  };
+  async #nextNonce(): Promise<number> {
+    const { rpc, clock, log, nonceGapMs } = this.#options;
+    const known = await rpc.readPendingNonce();
+    const next = this.#next;
+    const nowMs = clock.nowMs();
+    const isStalled = known === this.#lastKnown && next !== null && known < next;
+    // Not counted from the last send: while payments keep coming, the last one is always recent.
+    const isNonceGap = isStalled && nowMs - this.#progressMs > nonceGapMs;
+    if (!isStalled || isNonceGap) this.#progressMs = nowMs;
+    this.#lastKnown = known;
+    // The node has more than we sent: another process used the key, or we have just started.
+    if (next === null || known > next) return known;
+    if (isNonceGap) {
+      log.warn({ event: "broadcast-nonce-gap", known, next }, "Transaction dropped, using its nonce again");
+      return known;
+    }
+    // Behind a load balancer the next node may not have our latest transaction yet.
+    return next;
+  }
+
+  /** This very transaction may have used the nonce: sent before, or accepted without a response. */
+  async #classifyFailure(error: unknown, hash: Hex): Promise<SendErrorKind> {
+    const { rpc, log } = this.#options;
+    const failure = classifySendError(error);
+    if (failure !== "nonce") return failure;
+    try {
+      return (await rpc.hasTransaction(hash)) ? "known" : "nonce";
+    } catch (cause) {
+      log.warn({ event: "broadcast-lookup-failed", err: cause, hash }, "Transaction lookup failed");
+      return "no-response";
+    }
+  }
+}
+
+export function createBroadcastQueue(options: BroadcastQueueOptions): BroadcastQueue {
+  return new BroadcastQueue(options);
 }

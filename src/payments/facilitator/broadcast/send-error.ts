@@ -1,4 +1,4 @@
-// What a node's answer to a transaction means: nodes say the same thing in their own words.
+// Classifies what a node returns for a transaction: each implementation has its own messages.
 import { BaseError, LimitExceededRpcError, RpcRequestError } from "viem";
 import { NoResponseError } from "./viem-client.ts";
 
@@ -8,25 +8,25 @@ export type SendErrorKind =
   /** The account nonce is used, or too far ahead. */
   | "nonce"
   | "underpriced"
-  /** No answer: it may have been taken. */
-  | "unheard"
-  /** Not taken, for any other reason. */
+  /** It may have been accepted. */
+  | "no-response"
+  /** Not accepted, for any other reason. */
   | "rejected";
 
-const WORDS: readonly (readonly [RegExp, SendErrorKind])[] = [
+const ERROR_PATTERNS: readonly (readonly [RegExp, SendErrorKind])[] = [
   [/already known|known transaction|already imported|already exists/i, "known"],
   [/underpriced|fee too low|replacement/i, "underpriced"],
   [/nonce/i, "nonce"],
 ];
 
 export function classifySendError(error: unknown): SendErrorKind {
-  const said = error instanceof BaseError ? `${error.message} ${error.details}` : String(error);
-  const word = WORDS.find(([pattern]) => pattern.test(said));
-  if (word) return word[1];
-  return isNoResponse(error) ? "unheard" : "rejected";
+  const message = error instanceof BaseError ? `${error.message} ${error.details}` : String(error);
+  const match = ERROR_PATTERNS.find(([pattern]) => pattern.test(message));
+  if (match) return match[1];
+  return isNoResponse(error) ? "no-response" : "rejected";
 }
 
-/** Whether a failure is silence and not the other side's word: nothing can be concluded from it. */
+/** Whether the node gave no response: nothing can be concluded from it. */
 export function isNoResponse(error: unknown): boolean {
   if (!(error instanceof BaseError)) return error instanceof NoResponseError;
   return (
@@ -34,16 +34,16 @@ export function isNoResponse(error: unknown): boolean {
   );
 }
 
-// Code 3 is a revert by definition; many nodes have other codes for it, and words.
+// Code 3 is a revert by definition; many nodes use other codes, and messages.
 const REVERTED = 3;
 const EXECUTION_FAILED =
   /revert|out of gas|gas required exceeds|invalid opcode|invalid jump|stack (?:over|under)flow/i;
 
-/** Whether the contracts refused: the only failure of a read that says something about the payment. */
+/** Whether a contract reverted: the only failure of a read that says something about the payment. */
 export function isContractRevert(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
-  const refuses = (each: unknown) =>
+  const isRevert = (each: unknown) =>
     each instanceof RpcRequestError &&
     (each.code === REVERTED || each.data !== undefined || EXECUTION_FAILED.test(each.details));
-  return error.walk(refuses) !== null;
+  return error.walk(isRevert) !== null;
 }

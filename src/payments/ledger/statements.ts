@@ -1,0 +1,188 @@
+// The SQL of the ledger: each transition is one statement, and its predicate names the state and the owner it expects.
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import type { Payment } from "../paywall/payment.ts";
+import { NONCE_USED } from "../rejection-reasons.ts";
+import type { BlockId } from "../settlement/lookup.ts";
+import { type PaymentKey, ROW_COLUMNS, whereKey } from "./row.ts";
+import {
+  assertTransition,
+  LEDGER_TRANSITIONS,
+  type LedgerTransition,
+  type LedgerTransitionName,
+  type PaymentState,
+  persistedStatesBefore,
+} from "./transitions.ts";
+
+/** A payment as a request brings it. */
+export type ReservationInput = {
+  readonly key: PaymentKey;
+  readonly payment: Payment;
+  readonly fingerprint: string;
+  readonly payload: PaymentPayload;
+  readonly terms: PaymentRequirements;
+};
+
+/** The row of which a process is the owner. */
+export type OwnedKey = { readonly key: PaymentKey; readonly owner: string };
+
+export const FREE_LEASE = rawSql("owner = null, lease_until = null");
+/** No process acts on the row: without an owner, or with one that did not renew its lease in time. */
+export const NOT_LEASED = rawSql("(owner is null or lease_until <= now())");
+
+export function fromNow(ms: number): SqlText {
+  return sql`now() + ${ms}::double precision * interval '1 millisecond'`;
+}
+
+export function takeLease(owner: string, leaseMs: number): SqlText {
+  return sql`owner = ${owner}, lease_until = ${fromNow(leaseMs)}`;
+}
+
+export function setBlock({ number, hash }: BlockId): SqlText {
+  return sql`block_number = ${number}, block_hash = ${hash}`;
+}
+
+/**
+ * A transition that only the owner makes. Another process that took the row over has changed `owner`, so a stalled
+ * owner changes nothing and gets no row back.
+ */
+export function ownerTransitionSql(
+  name: LedgerTransitionName,
+  { key, owner }: OwnedKey,
+  set: SqlText,
+  { guard = sql`true`, returning = rawSql("1 as done") }: { guard?: SqlText; returning?: RawSql } = {},
+): SqlText {
+  const transition: LedgerTransition = LEDGER_TRANSITIONS[name];
+  return sql`update payments set ${set}, updated_at = now()
+    where ${whereKey(key)} and owner = ${owner} and state = any(${persistedStatesBefore(transition)}) and ${guard}
+    returning ${returning}`;
+}
+
+/**
+ * Takes an identifier away from the row that holds it, where that row was not sent and cannot be: the handler failed or
+ * its process died (for the same request, or never verified), or the authorization is over. The row loses its owner as
+ * well, so a stalled process cannot go on. Rows that were sent or rejected keep it: the chain must be read first.
+ */
+function releaseIdentifierSql(
+  key: PaymentKey,
+  paymentId: string | null,
+  fingerprint: string,
+  guard: SqlText = sql`true`,
+): SqlText {
+  return sql`update payments set replaced = true, ${FREE_LEASE}, updated_at = now()
+    where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
+      and payment_id = ${paymentId} and not replaced and ${NOT_LEASED}
+      and (state in ('reserved', 'released') and (fingerprint = ${fingerprint} or not verified)
+        or state in ('expired', 'lost') or state = 'refused' and reason = ${NONCE_USED})
+      and ${guard}
+    returning 1`;
+}
+
+export type OpenOptions = {
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly failureWindowMs: number;
+  readonly failuresMax: number;
+  /** False makes it a plain read. */
+  readonly mayReserve: boolean;
+};
+
+/**
+ * Reads the row of a payment and the failures of its payer, and reserves the payment where there is no row and the
+ * payer may still fail. Nothing is written otherwise: `released` and `reserved` both depend on `allowed`.
+ *
+ * All parts read one snapshot. A row that another request inserts meanwhile is not in `known`; the insert then does
+ * nothing and neither a row nor a reservation comes back.
+ */
+export function openSql(
+  { key, payment, fingerprint, payload, terms }: ReservationInput,
+  { owner, leaseMs, failureWindowMs, failuresMax, mayReserve }: OpenOptions,
+): SqlText {
+  const release = releaseIdentifierSql(
+    key,
+    payment.paymentId,
+    fingerprint,
+    sql`exists (select 1 from allowed)`,
+  );
+  return sql`with known as (select ${ROW_COLUMNS} from payments where ${whereKey(key)}),
+    failed as (select coalesce(sum(failures), 0) as payer_failures from payments
+      where payer = ${key.payer} and failures > 0 and failed_at > ${fromNow(-failureWindowMs)}),
+    allowed as (select 1 from failed where ${mayReserve}::boolean and payer_failures < ${failuresMax}::int
+      and not exists (select 1 from known)),
+    released as (${release}),
+    reserved as (insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
+        fingerprint, payment_digest, payment_id, payload, terms, state, owner, lease_until)
+      select ${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to},
+        ${payment.value.toString()}::numeric, ${payment.validBefore.toString()}::bigint, ${fingerprint},
+        ${payment.digest}, ${payment.paymentId}, ${JSON.stringify(payload)}, ${JSON.stringify(terms)},
+        'reserved', ${owner}, ${fromNow(leaseMs)}
+      -- Counting forces the update to run first: until then the unique index still holds the identifier.
+      where exists (select 1 from allowed) and (select count(*) from released) >= 0
+      on conflict do nothing returning 1)
+    select failed.payer_failures::text as payer_failures, (select count(*) from reserved)::int as reserved_rows, known.*
+    from failed left join known on true`;
+}
+
+export type ReclaimOptions = {
+  readonly from: PaymentState;
+  readonly to: "reserved" | "settling";
+  readonly paymentId: string | null;
+  readonly fingerprint: string;
+};
+
+export function reclaimSql(
+  { key, owner }: OwnedKey,
+  { from, to, paymentId, fingerprint }: ReclaimOptions,
+  leaseMs: number,
+): SqlText {
+  assertTransition("reclaim", from, to);
+  return sql`with released as (${releaseIdentifierSql(key, paymentId, fingerprint)})
+    update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
+      ${takeLease(owner, leaseMs)}, updated_at = now()
+    where ${whereKey(key)} and state = ${from} and ${NOT_LEASED}
+      -- As in openSql: the identifier is released before this row takes it.
+      and (select count(*) from released) >= 0
+    returning ${ROW_COLUMNS}`;
+}
+
+export function acquireSql(
+  { key, owner }: OwnedKey,
+  from: PaymentState,
+  to: PaymentState,
+  leaseMs: number,
+): SqlText {
+  assertTransition("acquire", from, to);
+  return sql`update payments set state = ${to}, ${takeLease(owner, leaseMs)}, updated_at = now()
+    where ${whereKey(key)} and state = ${from} and ${NOT_LEASED} returning ${ROW_COLUMNS}`;
+}
+
+/** Marks the payment as verified, and counts the other payments of its payer that are verified and worked on. */
+export function admitSql({ key, owner }: OwnedKey): SqlText {
+  const mark = ownerTransitionSql("admit", { key, owner }, sql`verified = true`);
+  return sql`with marked as (${mark})
+    select (select count(*) from marked)::int as marked,
+      (select count(*) from payments where payer = ${key.payer} and not (${whereKey(key)})
+        and verified and owner is not null and lease_until > now())::int as others`;
+}
+
+export function countActiveSql(payer: string): SqlText {
+  return sql`select count(*)::int as count from payments
+    where payer = ${payer} and verified and owner is not null and lease_until > now()`;
+}
+
+export function deleteReservationSql({ key, owner }: OwnedKey): SqlText {
+  return deleteOrReleaseSql(sql`${whereKey(key)} and owner = ${owner} and state = 'reserved'`);
+}
+
+/** The same for a row without a live lease. A stalled owner finds its row gone, or without its name. */
+export function withdrawSql(key: PaymentKey, from: "reserved" | "released"): SqlText {
+  return deleteOrReleaseSql(sql`${whereKey(key)} and state = ${from} and ${NOT_LEASED}`);
+}
+
+/** Deletes a row; one with failures stays as `released`, because the failures still count. */
+function deleteOrReleaseSql(where: SqlText): SqlText {
+  return sql`with deleted as (delete from payments where ${where} and failures = 0 returning 1),
+    released as (update payments set state = 'released', ${FREE_LEASE}, updated_at = now()
+      where ${where} and failures > 0 returning 1)
+    select ((select count(*) from deleted) + (select count(*) from released))::int as done`;
+}

@@ -1,0 +1,155 @@
+// What a payment in the ledger can become: a table that the statements use and that docs/payments.md draws.
+
+/** The values of the column `state`; docs/payments.md describes each. */
+export const PAYMENT_STATES = [
+  // Being verified and worked for; nothing is charged.
+  "reserved",
+  // The response is stored; the transfer was sent or will be.
+  "settling",
+  // Paid.
+  "settled",
+  // The handler failed; nothing was charged.
+  "released",
+  // The facilitator rejected the transfer; with the reason NONCE_USED the chain did, for good.
+  "refused",
+  // The transfer did not happen and never will.
+  "expired",
+  // The transfer happened, a reorg removed it, and it cannot be repeated.
+  "lost",
+] as const;
+
+export type PaymentState = (typeof PAYMENT_STATES)[number];
+
+/** `absent` is no row, `final` a settled row whose block no reorg can remove. */
+export type LedgerState = "absent" | PaymentState | "final";
+
+export type LedgerTransition = {
+  readonly changes: readonly (readonly [from: LedgerState, to: LedgerState])[];
+  /** owner: only the holder of the lease; free: only without a live lease; new: only without a row. */
+  readonly requires: "owner" | "free" | "owner or free" | "new";
+  readonly lease: "takes" | "keeps" | "frees";
+};
+
+const stays = <S extends LedgerState>(...states: readonly S[]) =>
+  states.map((state) => [state, state] as const);
+
+/** One entry per function of the ledger that changes rows. */
+export const LEDGER_TRANSITIONS = {
+  open: { changes: [["absent", "reserved"]], requires: "new", lease: "takes" },
+  reclaim: {
+    changes: [
+      ["reserved", "reserved"],
+      ["released", "reserved"],
+      ["settling", "settling"],
+      ["refused", "settling"],
+    ],
+    requires: "free",
+    lease: "takes",
+  },
+  admit: { changes: stays("reserved"), requires: "owner", lease: "keeps" },
+  deleteReservation: {
+    changes: [
+      ["reserved", "absent"],
+      ["reserved", "released"],
+    ],
+    requires: "owner",
+    lease: "frees",
+  },
+  withdraw: {
+    changes: [
+      ["reserved", "absent"],
+      ["reserved", "released"],
+      ["released", "released"],
+    ],
+    requires: "free",
+    lease: "frees",
+  },
+  deleteUnverified: { changes: [["reserved", "absent"]], requires: "free", lease: "frees" },
+  recordJobFailure: { changes: [["reserved", "released"]], requires: "owner", lease: "frees" },
+  storeResponse: { changes: [["reserved", "settling"]], requires: "owner", lease: "keeps" },
+  acquire: {
+    changes: [...stays("settling", "refused", "settled"), ["refused", "settling"]],
+    requires: "free",
+    lease: "takes",
+  },
+  startSettling: {
+    changes: [
+      ["settling", "settling"],
+      ["settled", "settling"],
+    ],
+    requires: "owner",
+    lease: "keeps",
+  },
+  recordSettled: {
+    changes: [
+      ["settling", "settled"],
+      ["refused", "settled"],
+    ],
+    requires: "owner",
+    lease: "frees",
+  },
+  recordUnknownOutcome: { changes: stays("settling", "refused"), requires: "owner", lease: "frees" },
+  recordRejected: {
+    changes: [
+      ["settling", "refused"],
+      ["refused", "refused"],
+    ],
+    requires: "owner",
+    lease: "frees",
+  },
+  recordExpired: {
+    changes: [
+      ["settling", "expired"],
+      ["refused", "expired"],
+    ],
+    requires: "owner",
+    lease: "frees",
+  },
+  recordLost: {
+    changes: [
+      ["settling", "lost"],
+      ["refused", "lost"],
+    ],
+    requires: "owner",
+    lease: "frees",
+  },
+  recordBlock: {
+    changes: [
+      ["settled", "settled"],
+      ["settled", "final"],
+    ],
+    requires: "owner",
+    lease: "frees",
+  },
+  markFinal: { changes: [["settled", "final"]], requires: "free", lease: "frees" },
+  markReplaced: { changes: stays("settling", "refused"), requires: "owner or free", lease: "frees" },
+  releaseIdentifier: {
+    changes: stays("reserved", "released", "refused", "expired", "lost"),
+    requires: "free",
+    lease: "frees",
+  },
+  prune: {
+    changes: [
+      ["reserved", "absent"],
+      ["released", "absent"],
+      ["refused", "absent"],
+      ["expired", "absent"],
+    ],
+    requires: "free",
+    lease: "frees",
+  },
+} as const satisfies Record<string, LedgerTransition>;
+
+export type LedgerTransitionName = keyof typeof LEDGER_TRANSITIONS;
+
+/** Guards transitions whose states the caller names. */
+export function assertTransition(name: LedgerTransitionName, from: LedgerState, to: LedgerState): void {
+  const { changes }: LedgerTransition = LEDGER_TRANSITIONS[name];
+  if (changes.some((change) => change[0] === from && change[1] === to)) return;
+  throw new Error(`${name} does not lead from ${from} to ${to}`);
+}
+
+/** The values of the column `state` that a transition starts from. */
+export function persistedStatesBefore({ changes }: LedgerTransition): readonly PaymentState[] {
+  return [...new Set(changes.flatMap(([from]) => (from === "absent" || from === "final" ? [] : [from])))];
+}

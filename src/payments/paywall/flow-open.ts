@@ -1,0 +1,138 @@
+// Steps of the payment flow until the request owns its payment: find or reserve it, and decide by its row.
+import type { LedgerRow } from "../ledger/row.ts";
+import { allowsNewSignature, isNeverValid, NONCE_USED, rejectionMessage } from "../rejection-reasons.ts";
+import { PAYMENT_EXPIRED_MESSAGE } from "../settlement/settle.ts";
+import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
+import { findTermsViolation } from "./payment.ts";
+
+const LOST_MESSAGE = "The payment was undone by the chain and cannot be repeated; sign a new one.";
+
+/** Reserves the payment, or finds its row. The reservation is durable before the facilitator is involved. */
+export async function openPayment(flow: Flow): Promise<Next<"opening">> {
+  const { key, payment, fingerprint, payload, terms, owner, respond, firstSeen } = flow;
+  const { ledger, limits } = flow.services;
+  const violation = currentViolation(flow);
+  const opened = await ledger.open({ key, payment, fingerprint, payload, terms }, owner, {
+    mayReserve: violation === null,
+    failuresMax: limits.failuresMax,
+  });
+  if (opened.kind === "reserved") return { at: "verifying" };
+  if (opened.kind === "found") {
+    firstSeen.row ??= opened.row;
+    return { at: "deciding", row: opened.row, payerFailures: opened.payerFailures };
+  }
+  if (violation !== null) return done(respond.paymentRequired(violation));
+  if (opened.payerFailures >= limits.failuresMax) return done(respond.tooManyFailures());
+  return joinOrWait(null, payment.paymentId);
+}
+
+/** Reads no database and calls no facilitator. The order of the checks matters. */
+export function decideByRow(flow: Flow, { row, payerFailures }: StateOf<"deciding">): Next<"deciding"> {
+  const { payment, respond, fingerprint } = flow;
+  if (row.digest !== payment.digest) {
+    if (row.isVerified) return done(respond.conflict("Another payment with the same nonce exists."));
+    // An unverified row may be forged. Its request deletes it soon; if that process died, we do.
+    return row.isLeased ? { at: "waiting", row } : { at: "discarding", row };
+  }
+  if (row.fingerprint !== fingerprint) {
+    return done(respond.conflict("The payment belongs to another request."));
+  }
+  // Once the transfer is mined, anyone can read the signature on the chain; the identifier stays between us.
+  if (row.paymentId !== null && row.paymentId !== payment.paymentId) {
+    return done(respond.conflict("The payment has an identifier and must be sent with it again."));
+  }
+  if (row.state === "settled") {
+    if (row.transaction !== null) return { at: "replaying", row, transaction: row.transaction };
+    // No version writes such a row, and it must not be worked for or charged again.
+    return done(respond.pending("The payment is in progress; send the same signature again."));
+  }
+  if (row.state === "lost") return done(respond.paymentRequired(LOST_MESSAGE));
+  if (row.state === "expired") return done(respond.paymentRequired(PAYMENT_EXPIRED_MESSAGE));
+  if (row.isLeased) return { at: "waiting", row };
+  return shareOutcome(flow, row) ?? decideToReclaim(flow, row, payerFailures);
+}
+
+/** Requests that waited together share the outcome of one attempt: ten of them must not try ten times. */
+function shareOutcome({ respond, firstSeen }: Flow, row: LedgerRow): StateOf<"done"> | null {
+  const first = firstSeen.row ?? row;
+  if (row.attempts <= first.attempts && row.failures <= first.failures) return null;
+  if (row.state === "refused" && allowsNewSignature(row.reason)) {
+    const reason = isNeverValid(row.reason) ? String(row.reason) : NONCE_USED;
+    return done(respond.paymentRequired(rejectionMessage(reason)));
+  }
+  const message = "The request did not succeed and may be sent again with the same signature.";
+  return done(respond.pending(message));
+}
+
+/** For a row that no process acts on and that is neither paid nor over. */
+function decideToReclaim(flow: Flow, row: LedgerRow, payerFailures: number): Next<"deciding"> {
+  const hasFailedTooOften = payerFailures >= flow.services.limits.failuresMax;
+  const { state } = row;
+  if (state === "reserved" || state === "released") {
+    const violation = currentViolation(flow);
+    if (violation !== null) return { at: "withdrawing", row: { ...row, state }, violation };
+    if (hasFailedTooOften) return done(flow.respond.tooManyFailures());
+  }
+  // A payment that is settling may have moved money already, so its outcome is looked for in any case.
+  if (state === "refused" && hasFailedTooOften) return done(flow.respond.tooManyFailures());
+  return { at: "reclaiming", row };
+}
+
+/** The nonce belongs to a row that was never verified and whose process died. */
+export async function discardUnverified(
+  { services, key }: Flow,
+  { row }: StateOf<"discarding">,
+): Promise<Next<"discarding">> {
+  await services.ledger.deleteUnverified(key);
+  return { at: "waiting", row };
+}
+
+/** The payment expires too soon. Its row is removed, so that a stalled process cannot go on and charge it. */
+export async function withdrawPayment(
+  flow: Flow,
+  { row, violation }: StateOf<"withdrawing">,
+): Promise<Next<"withdrawing">> {
+  if (await flow.services.ledger.withdraw(flow.key, row.state)) {
+    return done(flow.respond.paymentRequired(violation));
+  }
+  return joinOrWait(row, identifierFor(flow, row));
+}
+
+export async function reclaimPayment(
+  flow: Flow,
+  { row }: StateOf<"reclaiming">,
+): Promise<Next<"reclaiming">> {
+  const { services, key, owner, fingerprint } = flow;
+  const paymentId = identifierFor(flow, row);
+  const to = wasSent(row) ? "settling" : "reserved";
+  const reclaimed = await services.ledger.reclaim(key, owner, {
+    from: row.state,
+    to,
+    paymentId,
+    fingerprint,
+  });
+  if (reclaimed === null) return joinOrWait(row, paymentId);
+  return to === "settling" ? { at: "resuming", row: reclaimed } : { at: "verifying" };
+}
+
+function currentViolation({ services, payment }: Flow): string | null {
+  const { offer, clock, limits } = services;
+  return findTermsViolation(payment, offer, { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs });
+}
+
+function wasSent({ state }: LedgerRow): boolean {
+  return state === "settling" || state === "refused";
+}
+
+/** A signature that was sent may be public, and a stranger who reads it must not attach an identifier to it. */
+function identifierFor({ payment }: Flow, row: LedgerRow): string | null {
+  return row.paymentId ?? (wasSent(row) ? null : payment.paymentId);
+}
+
+/** For a request that could not become the owner: its identifier may belong to another authorization. */
+function joinOrWait(
+  row: LedgerRow | null,
+  paymentId: string | null,
+): StateOf<"findingHolder"> | StateOf<"waiting"> {
+  return paymentId === null ? { at: "waiting", row } : { at: "findingHolder", row, paymentId };
+}

@@ -1,0 +1,103 @@
+// The states of a paid request and the transitions between them. docs/payments.md draws this table.
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { ConcurrencyLimit, FairLimit } from "../../lib/concurrency-limit.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
+import type { StoredResponse } from "../ledger/stored-response.ts";
+import type { SettlementContext } from "../settlement/settle.ts";
+import type { PaymentOffer } from "./offer.ts";
+import type { PaidHandler, PaidResource, PaymentOutcome } from "./paid-request.ts";
+import type { Payment } from "./payment.ts";
+import type { PaymentResponses } from "./responses.ts";
+import type { RowWaiters } from "./row-waiters.ts";
+
+/** Each state with the states that may follow it. A step that returns another one does not compile. */
+export const FLOW = {
+  opening: ["verifying", "deciding", "findingHolder", "waiting", "done"],
+  deciding: ["discarding", "withdrawing", "reclaiming", "replaying", "waiting", "done"],
+  discarding: ["waiting"],
+  withdrawing: ["findingHolder", "waiting", "done"],
+  reclaiming: ["verifying", "resuming", "findingHolder", "waiting"],
+  verifying: ["admitting", "done"],
+  admitting: ["running", "done"],
+  running: ["storing", "done"],
+  storing: ["settling", "done"],
+  settling: ["done"],
+  resuming: ["replaying", "done"],
+  findingHolder: ["joining", "waiting"],
+  joining: ["verifyingPayer", "waiting", "done"],
+  verifyingPayer: ["replaying", "finishingHolder", "done"],
+  finishingHolder: ["replaying", "waiting", "done"],
+  replaying: ["done"],
+  waiting: ["opening", "done"],
+} as const;
+
+/** A row that may be charged under the identifier of the request, and another authorization than the request's. */
+type Holder = { readonly holder: LedgerRow };
+
+export type FlowState =
+  | { readonly at: "opening" }
+  | { readonly at: "deciding"; readonly row: LedgerRow; readonly payerFailures: number }
+  | { readonly at: "discarding"; readonly row: LedgerRow }
+  | {
+      readonly at: "withdrawing";
+      readonly row: LedgerRow & { readonly state: "reserved" | "released" };
+      readonly violation: string;
+    }
+  | { readonly at: "reclaiming"; readonly row: LedgerRow }
+  | { readonly at: "verifying" }
+  | { readonly at: "admitting" }
+  | { readonly at: "running" }
+  | { readonly at: "storing"; readonly response: StoredResponse }
+  | { readonly at: "settling"; readonly row: LedgerRow; readonly response: StoredResponse }
+  | { readonly at: "resuming"; readonly row: LedgerRow }
+  | { readonly at: "findingHolder"; readonly row: LedgerRow | null; readonly paymentId: string }
+  | ({ readonly at: "joining" } & Holder)
+  | ({ readonly at: "verifyingPayer" } & Holder)
+  | ({ readonly at: "finishingHolder" } & Holder)
+  | { readonly at: "replaying"; readonly row: LedgerRow; readonly transaction: Hex }
+  /** `row` is null where another request has just inserted it: it is there at the next read. */
+  | { readonly at: "waiting"; readonly row: LedgerRow | null }
+  | { readonly at: "done"; readonly response: EndpointResponse };
+
+export type FlowStateName = FlowState["at"];
+export type StateOf<A extends FlowStateName> = Extract<FlowState, { readonly at: A }>;
+/** What the step of a state may return. */
+export type Next<A extends keyof typeof FLOW> = StateOf<(typeof FLOW)[A][number]>;
+
+/** What all requests of a process share. */
+export type FlowServices = SettlementContext & {
+  readonly offer: PaymentOffer;
+  readonly count: (outcome: PaymentOutcome) => void;
+  /** Requests that act; those that wait are not among them. */
+  readonly activeRequests: ConcurrencyLimit;
+  readonly waiters: RowWaiters;
+  /** One payment of a payer at a time: those admitted at the same moment would count one another, and all be rejected. */
+  readonly payerAdmission: FairLimit;
+  /** For tests. */
+  readonly onTransition?: (from: FlowStateName, to: FlowStateName) => void;
+};
+
+/** One request. `firstSeen` is the only part that changes. */
+export type Flow = {
+  readonly services: FlowServices;
+  readonly resource: PaidResource;
+  readonly payment: Payment;
+  /** The owner of every lease that the request takes. */
+  readonly owner: string;
+  readonly key: PaymentKey;
+  readonly payload: PaymentPayload;
+  readonly terms: PaymentRequirements;
+  readonly fingerprint: string;
+  readonly respond: PaymentResponses;
+  readonly handler: PaidHandler;
+  /** When the request stops waiting for others. */
+  readonly deadlineMs: number;
+  /** The rows as the request found them first: requests that waited together share the outcome of one attempt. */
+  readonly firstSeen: { row: LedgerRow | null; holder: LedgerRow | null };
+};
+
+export function done(response: EndpointResponse): StateOf<"done"> {
+  return { at: "done", response };
+}

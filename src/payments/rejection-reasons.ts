@@ -1,0 +1,97 @@
+// Why a payment is rejected: the codes of the x402 library and our own, what each implies, and what clients read.
+
+export const NONCE_USED = "invalid_exact_evm_nonce_already_used";
+/** The payment is outside the rules of this facilitator. */
+export const NOT_SERVED = "payment_not_served";
+/** A transfer of this payer reverted in a block, at our cost. */
+export const PAYER_REJECTED = "payer_refused_after_revert";
+/** Too many transfers of contract accounts have reverted; none is sent for the moment. */
+export const CONTRACT_PAYERS_PAUSED = "contract_payers_paused";
+export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
+export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed";
+export const WRONG_SIGNATURE = "invalid_exact_evm_signature";
+
+/** The nonce is used as of a block that a reorg can still undo; once that block is final, the reason is NONCE_USED. */
+export const NONCE_USED_NOT_FINAL = "nonce_used_in_unfinalized_block";
+/** The nonce is used for good, and no log of our nodes shows for what. */
+export const NONCE_UNTRACED = "nonce_used_not_in_logs";
+
+type RejectionReason = {
+  /**
+   * "never": the token can never accept the payment; neither time nor another transfer is the cause.
+   * "before-send": the facilitator decides it before it sends anything.
+   * "any-time": it may follow a broadcast.
+   */
+  readonly decided: "never" | "before-send" | "any-time";
+  readonly message?: string;
+};
+
+// A map and not an object: the reason is text from outside, and an object has more keys than these.
+const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
+  Object.entries<RejectionReason>({
+    [WRONG_SIGNATURE]: { decided: "never", message: "The payment is not signed by its payer." },
+    invalid_exact_evm_payload_authorization_value_mismatch: { decided: "never" },
+    invalid_exact_evm_authorization_value: { decided: "never" },
+    invalid_exact_evm_recipient_mismatch: { decided: "never" },
+    invalid_exact_evm_network_mismatch: { decided: "never" },
+    invalid_exact_evm_scheme: { decided: "never" },
+    invalid_exact_evm_token_name_mismatch: { decided: "never" },
+    invalid_exact_evm_token_version_mismatch: { decided: "never" },
+    invalid_exact_evm_eip3009_not_supported: { decided: "never" },
+    invalid_exact_evm_failed_to_parse_signature: { decided: "never" },
+    eip6492_factory_not_allowed: {
+      decided: "never",
+      message: "The payer's contract account is not deployed; deploy it first.",
+    },
+    [NONCE_USED]: {
+      decided: "before-send",
+      message: "The payment has been used or cancelled on chain; sign a new one.",
+    },
+    [NOT_SERVED]: { decided: "before-send" },
+    [PAYER_REJECTED]: {
+      decided: "before-send",
+      message:
+        "An earlier transfer of this payer was reverted when it was mined; payments from this account are rejected for a day.",
+    },
+    [CONTRACT_PAYERS_PAUSED]: {
+      decided: "before-send",
+      message:
+        "Payments from contract accounts are paused for up to an hour; pay from an account with a plain key, or later.",
+    },
+    [SIMULATION_FAILED]: { decided: "before-send" },
+    invalid_exact_evm_payload_authorization_valid_before: {
+      decided: "before-send",
+      message: "The payment has expired, or would before it is carried out.",
+    },
+    invalid_exact_evm_payload_authorization_valid_after: {
+      decided: "before-send",
+      message: "The payment is not valid yet.",
+    },
+    invalid_exact_evm_insufficient_balance: {
+      decided: "before-send",
+      message: "The payer's balance does not cover the payment.",
+    },
+    [TRANSACTION_FAILED]: { decided: "any-time", message: "The transfer was reverted by the token." },
+  }),
+);
+
+export function isNeverValid(reason: string | null): boolean {
+  return reason !== null && REASONS.get(reason)?.decided === "never";
+}
+
+/** Whether a facilitator gives this reason only before it sends anything; an unknown reason may follow a broadcast. */
+export function isDecidedBeforeSend(reason: string): boolean {
+  const decided = REASONS.get(reason)?.decided;
+  return decided === "never" || decided === "before-send";
+}
+
+/** Whether a rejection with this reason, as a row stores it, allows the client to sign again. */
+export function allowsNewSignature(reason: string | null): boolean {
+  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL || isNeverValid(reason);
+}
+
+/** The reason as a sentence; without one, the code itself if it looks like a code. */
+export function rejectionMessage(reason: string): string {
+  const code = /^[a-z0-9_]{1,80}$/.test(reason) ? reason : "unknown";
+  return REASONS.get(reason)?.message ?? `The payment was not accepted (${code}).`;
+}

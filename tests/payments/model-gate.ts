@@ -1,0 +1,152 @@
+// A gate over the model chain, one per request: records the path of the request and counts its statements.
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
+import type { Hex } from "../../src/lib/hex.ts";
+import type { FlowStateName } from "../../src/payments/paywall/flow-states.ts";
+import { createGate } from "../../src/payments/paywall/gate.ts";
+import type { GateLimits } from "../../src/payments/paywall/limits.ts";
+import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
+import type { PaidHandler } from "../../src/payments/paywall/paid-request.ts";
+import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
+import type { EndpointResponse } from "../../src/schema/endpoint.ts";
+import type { StatementRunner } from "../../src/schema/record-store.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { TEST_KEY, TEST_PAY_TO } from "../support/payments/ledger-rows.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { encodePayload } from "./chaos/forgeries.ts";
+import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
+
+export const MODEL_OFFER: PaymentOffer = {
+  network: "eip155:31337",
+  asset: TEST_KEY.asset,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  payTo: TEST_PAY_TO,
+  amount: 10_000n,
+  maxTimeoutSeconds: 60,
+  description: "A snapshot.",
+  mimeType: "application/json",
+  resourceOrigin: "https://sold.example",
+};
+
+export type ModelRequest = {
+  /** Which authorization of the payer. */
+  readonly nonce?: number;
+  readonly paymentId?: string | null;
+  readonly path?: string;
+  readonly payTo?: Hex;
+  readonly isForged?: boolean;
+  readonly verify?: VerifyFault;
+  readonly settle?: SettleFault;
+  readonly handler?: PaidHandler;
+  readonly limits?: Partial<GateLimits>;
+  /** How far the clock of this process is ahead. */
+  readonly aheadMs?: number;
+  readonly lookup?: Partial<SettlementLookup>;
+  /** Runs before the first statement that matches, as another process would. */
+  readonly interrupt?: { readonly before: RegExp; readonly run: () => Promise<unknown> };
+  /** The process dies instead of running the statement of this number, or right after it. */
+  readonly dies?: { readonly statement: number; readonly when: "before" | "after" };
+};
+
+export type ModelResponse = {
+  /** Null where the process died. */
+  readonly status: number | null;
+  readonly body: string;
+  readonly path: readonly FlowStateName[];
+  readonly statements: number;
+};
+
+export const nonceOf = (nonce: number): Hex => `0x${nonce.toString(16).padStart(64, "0")}`;
+
+const ok: PaidHandler = async () => ({ status: 200, body: { sold: true } });
+
+/** One ledger and one chain, and a process of its own for every request. */
+export class ModelWorld {
+  readonly chain = new ModelChain();
+  readonly #database: Database;
+  readonly #validBefore = Math.floor(Date.now() / 1_000) + 3_600;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  header({ nonce = 1, paymentId = null, payTo = MODEL_OFFER.payTo, isForged = false }: ModelRequest): string {
+    return encodePayload({
+      x402Version: 2,
+      accepted: { scheme: "exact", network: MODEL_OFFER.network, asset: MODEL_OFFER.asset },
+      ...(paymentId === null ? {} : { extensions: { "payment-identifier": { info: { id: paymentId } } } }),
+      payload: {
+        authorization: {
+          from: TEST_KEY.payer,
+          to: payTo,
+          value: MODEL_OFFER.amount.toString(),
+          validAfter: "0",
+          validBefore: String(this.#validBefore),
+          nonce: nonceOf(nonce),
+        },
+        signature: isForged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE,
+      },
+    });
+  }
+
+  /** A process: its gate, and what its requests do. */
+  process(request: ModelRequest) {
+    const { verify = "none", settle = "none", aheadMs = 0, interrupt, dies } = request;
+    const edges: (readonly [FlowStateName, FlowStateName])[] = [];
+    let statements = 0;
+    let isDead = false;
+    let isInterrupted = false;
+    const records = openRecordStore(this.#database);
+    const die = () => {
+      isDead = true;
+      throw new Error("this process is dead");
+    };
+    const store: StatementRunner = {
+      run: async (statement) => {
+        if (isDead) die();
+        statements += 1;
+        const number = statements;
+        if (dies?.statement === number && dies.when === "before") die();
+        if (interrupt?.before.test(statement.text) && !isInterrupted) {
+          isInterrupted = true;
+          await interrupt.run();
+        }
+        const rows = await records.run(statement);
+        if (dies?.statement === number) die();
+        return rows as never;
+      },
+    };
+    const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
+    const gate = createGate({
+      offer: MODEL_OFFER,
+      store,
+      facilitator: this.chain.facilitator({ verify, settle }, () => undefined),
+      lookup: { ...this.chain.settlements(0), ...request.lookup },
+      log: silentLog,
+      clock,
+      limits: { leaseMs: 60_000, waitMs: 3_000, receiptMs: 0, ...request.limits },
+      onTransition: (from, to) => edges.push([from, to]),
+    });
+    return { gate, edges, statements: () => statements, isDead: () => isDead };
+  }
+
+  async request(request: ModelRequest = {}): Promise<ModelResponse> {
+    const { gate, edges, statements, isDead } = this.process(request);
+    const resource = { method: "GET", path: request.path ?? "/paid", query: {} };
+    const response: EndpointResponse | null = await gate
+      .serve({ resource, signature: this.header(request) }, request.handler ?? ok)
+      .catch((error: unknown) => {
+        if (isDead()) return null;
+        throw error;
+      });
+    const body = response?.body;
+    return {
+      status: response?.status ?? null,
+      body: body instanceof Uint8Array ? Buffer.from(body).toString() : JSON.stringify(body),
+      path: ["opening", ...edges.map(([, to]) => to)],
+      statements: statements(),
+    };
+  }
+}
