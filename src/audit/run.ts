@@ -3,7 +3,7 @@ import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Deployment } from "../protocol/deployment.ts";
-import { FOLD_VERSION, tables } from "../protocol/domains.ts";
+import { rowDeclaration } from "../protocol/domains.ts";
 import { countLogsByEvent } from "../store/index/raw-logs.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { assertAuditable, chooseAuditBlock, readAuditedBlock, readIndexedPosition } from "./block.ts";
@@ -54,7 +54,7 @@ async function auditSnapshot(
   progress: (activity: string) => void,
 ): Promise<AuditReport> {
   const { database, deployment, rpc, sample, stop: signal } = options;
-  await assertAuditable(database, deployment, { tables, foldVersion: FOLD_VERSION });
+  await assertAuditable(database, deployment, rowDeclaration);
   return database.transaction(
     async (session) => {
       await session.query(`set local idle_in_transaction_session_timeout to ${IDLE_MS_MAX}`);

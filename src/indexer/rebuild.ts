@@ -1,4 +1,4 @@
-// A rebuild tells how far it is: now and then, because a large one takes minutes.
+// Progress log of a rebuild: a line every few seconds, because a large one takes minutes.
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { RebuildOptions } from "../store/index/rebuild.ts";
@@ -6,10 +6,10 @@ import type { RebuildOptions } from "../store/index/rebuild.ts";
 const PROGRESS_MS = 2_000;
 
 export function createRebuildProgress(log: Log, clock: Clock): RebuildOptions["onProgress"] {
-  let toldMs = clock.nowMs();
+  let loggedMs = clock.nowMs();
   return ({ block, toBlock, logs }) => {
-    if (clock.nowMs() - toldMs < PROGRESS_MS) return;
-    toldMs = clock.nowMs();
-    log.info(`Rebuilding: block ${block} of ${toBlock}, ${logs.toLocaleString("en")} events`);
+    if (clock.nowMs() - loggedMs < PROGRESS_MS) return;
+    loggedMs = clock.nowMs();
+    log.info({ event: "rebuild-progress", block, toBlock, logs }, "Rebuilding rows");
   };
 }

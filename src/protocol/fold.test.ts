@@ -10,11 +10,13 @@ import {
   repeatHashByte,
 } from "../../tests/support/index/memory-index.ts";
 import type { RequiredRow } from "../schema/domain.ts";
+import { createAddDetails } from "./details/read-details.ts";
 import { receipts } from "./domains/receipts.ts";
 import { services } from "./domains/services.ts";
-import { createProtocol } from "./fold.ts";
+import { createFold } from "./fold.ts";
 
-const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const fold = createFold(MEMORY_DEPLOYMENT);
 const signal = new AbortController().signal;
 
 const updated = (serviceNumericId: bigint, active: boolean) => ({
@@ -39,7 +41,7 @@ describe("a fold", () => {
     const rows = new MemoryRows();
     const batch = rows.batch();
     const steps: string[] = [];
-    await protocol.fold(await protocol.addDetails(story.logs, signal), {
+    await fold(await addDetails(story.logs, signal), {
       load: (needs: readonly RequiredRow[]) => {
         steps.push(`load ${needs.map(({ table, keyText }) => `${table.name} ${keyText}`).join()}`);
         return batch.load(needs);
@@ -66,9 +68,9 @@ describe("a fold", () => {
     const story = new LogSequence()
       .append("CommerceRegistry", "ServiceRegistered", registered(1n))
       .append("CommerceRegistry", "ServiceUpdated", updated(1n, false));
-    const detailed = await protocol.addDetails(story.logs, signal);
+    const detailed = await addDetails(story.logs, signal);
     const runs = [new MemoryRows(), new MemoryRows()];
-    for (const rows of runs) await protocol.fold(detailed, rows.batch());
+    for (const rows of runs) await fold(detailed, rows.batch());
     expect(String(runs[0])).toBe(String(runs[1]));
   });
 
@@ -97,9 +99,9 @@ describe("a fold", () => {
     const story = new LogSequence().append("CommerceRegistry", "ServiceRegistered", registered(1n), {
       emitter: repeatAddressByte("66"),
     });
-    expect(await protocol.addDetails(story.logs, signal)).toEqual([]);
+    expect(await addDetails(story.logs, signal)).toEqual([]);
     const rows = new MemoryRows();
-    await protocol.fold(
+    await fold(
       story.logs.map((log) => ({ log, details: null })),
       rows.batch(),
     );

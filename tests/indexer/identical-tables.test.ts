@@ -1,8 +1,8 @@
 // However the index came about, its tables are the same to the byte: live, backfilled, rebuilt, through any reorg.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { rowDeclaration } from "../../src/protocol/domains.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
@@ -25,17 +25,10 @@ async function rebuild({ database }: TestIndex, stage: IndexerStage): Promise<nu
   const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
   if (!lock) throw new Error("the indexer still holds its lock");
   try {
-    const never = () => Promise.reject(new Error("a rebuild asks no node"));
     return await rebuildRows(lock, {
       schema: database.schema,
-      declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(stage.deployment, {
-        readTransactions: never,
-        callAtBlocks: never,
-        callAtLaterBlock: never,
-        haveChanged: never,
-        traceCalls: never,
-      }).fold,
+      declaration: rowDeclaration,
+      fold: createFold(stage.deployment),
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });

@@ -10,8 +10,8 @@ import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simula
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { rowDeclaration } from "../../src/protocol/domains.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
@@ -162,18 +162,11 @@ describe("a history that is old and came through contracts", () => {
 async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
   const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
   if (!lock) throw new Error("the indexer still holds its lock");
-  const never = () => Promise.reject(new Error("a rebuild reads no node"));
   try {
     await rebuildRows(lock, {
       schema: database.schema,
-      declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(stage.deployment, {
-        readTransactions: never,
-        callAtBlocks: never,
-        callAtLaterBlock: never,
-        haveChanged: never,
-        traceCalls: never,
-      }).fold,
+      declaration: rowDeclaration,
+      fold: createFold(stage.deployment),
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });

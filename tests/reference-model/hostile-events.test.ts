@@ -1,7 +1,8 @@
 // Events that are valid and meant to hurt: the index takes them, keeps them, and goes on.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { createAddDetails } from "../../src/protocol/details/read-details.ts";
+import { rowDeclaration, tables } from "../../src/protocol/domains.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { createRowIndexes, createRowTables, recordRowTables } from "../../src/store/index/row-tables.ts";
 import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../src/store/postgres/advisory-lock.ts";
@@ -17,7 +18,8 @@ import {
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
-const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const fold = createFold(MEMORY_DEPLOYMENT);
 
 let database: Database;
 let lock: Lock | null;
@@ -33,7 +35,7 @@ beforeAll(async () => {
   await lock.transaction(async (session) => {
     await createRowTables(session, tables);
     await createRowIndexes(session, tables);
-    await recordRowTables(session, { tables, foldVersion: FOLD_VERSION });
+    await recordRowTables(session, rowDeclaration);
   });
   store = openIndexStore(database, lock, tables);
   const held = lock;
@@ -51,9 +53,9 @@ async function write(tell: (story: LogSequence, block: number) => void): Promise
   tell(story, head);
   const hash = story.logs[0]?.blockHash ?? repeatHashByte("b0");
   const tip = { number: head, hash, timestamp: 1_767_225_600 + head };
-  const logs = await protocol.addDetails(story.logs, new AbortController().signal);
+  const logs = await addDetails(story.logs, new AbortController().signal);
   const blocks = [{ ...tip, parentHash: hash, logCount: logs.length }];
-  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, protocol.fold, null);
+  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, fold, null);
   await folded.write();
 }
 

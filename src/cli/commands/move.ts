@@ -9,15 +9,14 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseDeployment } from "../../protocol/deployment.ts";
-import { FOLD_VERSION, tables } from "../../protocol/domains.ts";
-import { createProtocol } from "../../protocol/fold.ts";
+import { rowDeclaration } from "../../protocol/domains.ts";
+import { createFold } from "../../protocol/fold.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
-import { unavailableDetailReads } from "./rebuild.ts";
 
 // One for the copy, one for questions about it.
 const POOL_MAX = 2;
@@ -92,8 +91,8 @@ async function makeRows(database: Database, log: Log, signal: AbortSignal): Prom
   try {
     return await rebuildRows(lock, {
       schema: database.schema,
-      declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(deployment, unavailableDetailReads).fold,
+      declaration: rowDeclaration,
+      fold: createFold(deployment),
       signal,
       onProgress: createRebuildProgress(log, systemClock),
     });

@@ -5,14 +5,14 @@ import { splitRpcUrls } from "../../config/node-urls.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../../config/settings.ts";
 import { createRebuildProgress } from "../../indexer/rebuild.ts";
-import { parseRereadRange, type RereadRange, rereadLogs } from "../../indexer/reread-logs.ts";
+import { parseRereadRange, type RereadOptions, rereadLogs } from "../../indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
-import { FOLD_VERSION, tables } from "../../protocol/domains.ts";
-import { createProtocol } from "../../protocol/fold.ts";
+import { rowDeclaration } from "../../protocol/domains.ts";
+import { createFold } from "../../protocol/fold.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
@@ -49,14 +49,14 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
       const startedMs = systemClock.nowMs();
       const logs = await rebuildRows(lock, {
         schema: database.schema,
-        declaration: { tables, foldVersion: FOLD_VERSION },
-        fold: createProtocol(deployment, unavailableDetailReads).fold,
+        declaration: rowDeclaration,
+        fold: createFold(deployment),
         signal: stop,
         onProgress: createRebuildProgress(log, systemClock),
       });
       const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
       say(
-        `Rebuilt ${tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
+        `Rebuilt ${rowDeclaration.tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
       );
     } finally {
       await lock.release();
@@ -70,7 +70,7 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
 async function reread(
   lock: Lock,
   options: {
-    readonly range: RereadRange;
+    readonly range: RereadOptions["range"];
     readonly deployment: Deployment;
     readonly config: Config<typeof indexerSettings>;
     readonly log: Log;
@@ -87,12 +87,3 @@ async function reread(
     rpc.close();
   }
 }
-
-const refuse = () => Promise.reject(new Error("a rebuild reads no node"));
-export const unavailableDetailReads = {
-  readTransactions: refuse,
-  callAtBlocks: refuse,
-  callAtLaterBlock: refuse,
-  haveChanged: refuse,
-  traceCalls: refuse,
-};

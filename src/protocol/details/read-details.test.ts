@@ -16,9 +16,9 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { agents, agentsDomain } from "../domains/agents.ts";
 import { attestationsDomain } from "../domains/attestations.ts";
-import { createProtocol } from "../fold.ts";
 import type { DetailReads, StateCall } from "./chain-reads.ts";
-import { createStoredDetailsReader } from "./read-details.ts";
+import { createAddDetails } from "./read-details.ts";
+import { createStoredDetailsReader } from "./stored-details.ts";
 
 const OWNER = repeatAddressByte("01");
 const REGISTRY = MEMORY_DEPLOYMENT.contracts.AgentRegistry;
@@ -74,7 +74,7 @@ const registered = (story: LogSequence, agentId: bigint, tx = TX) =>
 /** The stored details, and what was asked for them. */
 async function detail(story: LogSequence, chain: MemoryChain) {
   const reads = createMemoryReads(chain);
-  const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story.logs, signal);
+  const detailed = await createAddDetails(MEMORY_DEPLOYMENT, reads)(story.logs, signal);
   return { details: detailed.map((each) => each.details), asked: reads.asked };
 }
 
@@ -172,7 +172,7 @@ describe("details are read from the state at the block", () => {
       },
     };
     const story = registered(new LogSequence(), 1n);
-    await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story.logs, signal);
+    await createAddDetails(MEMORY_DEPLOYMENT, reads)(story.logs, signal);
     expect(asked.map(({ to, blockHash }) => [to, blockHash])).toEqual([[REGISTRY, story.logs[0]?.blockHash]]);
   });
 });
@@ -225,7 +225,7 @@ describe("details of a forwarded call", () => {
         ...createMemoryReads({ ...chain, ...known }),
         callAtBlocks: () => Promise.reject(down),
       };
-      const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story().logs, signal);
+      const detailed = await createAddDetails(MEMORY_DEPLOYMENT, reads)(story().logs, signal);
       return detailed.map(({ details }) => details?.slice(0, 4));
     };
     await expect(whileDown({})).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });

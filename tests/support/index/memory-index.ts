@@ -5,8 +5,9 @@ import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Deployment } from "../../../src/protocol/deployment.ts";
 import type { DetailReads } from "../../../src/protocol/details/chain-reads.ts";
+import { createAddDetails } from "../../../src/protocol/details/read-details.ts";
 import { tables } from "../../../src/protocol/domains.ts";
-import { createProtocol, type FoldRows } from "../../../src/protocol/fold.ts";
+import { createFold, type FoldRows } from "../../../src/protocol/fold.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 
@@ -156,10 +157,11 @@ export function createMemoryReads(chain: MemoryChain): DetailReads & { asked: Re
 async function rowsAfter(logs: readonly ChainLog[], chain: MemoryChain = {}): Promise<MemoryRows> {
   const together = new MemoryRows();
   const oneByOne = new MemoryRows();
-  const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads(chain));
-  const detailed = await protocol.addDetails(logs, new AbortController().signal);
-  await protocol.fold(detailed, together.batch());
-  for (const each of detailed) await protocol.fold([each], oneByOne.batch());
+  const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads(chain));
+  const fold = createFold(MEMORY_DEPLOYMENT);
+  const detailed = await addDetails(logs, new AbortController().signal);
+  await fold(detailed, together.batch());
+  for (const each of detailed) await fold([each], oneByOne.batch());
   const [left, right] = [together.toString(), oneByOne.toString()];
   if (left !== right) throw new Error(`one batch gives ${left}, but many give ${right}`);
   return together;
