@@ -5,7 +5,12 @@ import type { Session } from "../postgres/session.ts";
 import { createIndexesSql, createTableSql } from "./table-sql.ts";
 
 /** What the rows are made from: the tables, and the version of the folds that fill them. */
-export type RowDeclaration = { readonly tables: readonly Table[]; readonly foldVersion: number };
+export type RowDeclaration = {
+  readonly tables: readonly Table[];
+  readonly foldVersion: number | string;
+  /** Earlier versions that make exactly the same rows. */
+  readonly equivalentFoldVersions?: readonly (number | string)[];
+};
 
 export function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
   const statements = tables.flatMap((table) => [
@@ -30,7 +35,11 @@ export async function readRowTablesState(
   );
   const [made] = rows;
   if (!made) return "absent";
-  return made.declaration_hash === hashRowDeclaration(declaration) ? "current" : "stale";
+  const { tables, foldVersion, equivalentFoldVersions = [] } = declaration;
+  const isCurrent = [foldVersion, ...equivalentFoldVersions].some(
+    (version) => hashRowDeclaration({ tables, foldVersion: version }) === made.declaration_hash,
+  );
+  return isCurrent ? "current" : "stale";
 }
 
 export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {
