@@ -1,9 +1,18 @@
-// Policies must be what the policy module says of them.
-import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
-import { policies } from "../../protocol/domains/policies.ts";
-import { createdBy, defineTableAudit, viewCheck } from "./define-audit.ts";
+// Audits of policies and spending against the policy module, and of session keys against their account.
+import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
+import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
+import {
+  paymentWindows,
+  policies,
+  SPEND_WINDOW_SECONDS,
+  signedPayments,
+  spendWindows,
+} from "../../protocol/domains/policies.ts";
+import { sessionExecutions, sessionKeys } from "../../protocol/domains/session-keys.ts";
+import { createdBy, defineTableAudit, type TableAudit, viewCheck } from "./define-audit.ts";
 
-const policyModule = { contract: "PolicyModule", abi } as const;
+const policyModule = { contract: "PolicyModule", abi: policyModuleAbi } as const;
+const policyAccount = { contract: "PolicyAccount", abi: policyAccountAbi, addressColumn: "account" } as const;
 
 // What an event does not name is null.
 const NOTHING = Object.fromEntries(
@@ -16,7 +25,7 @@ const ofType = (type: string) => (row: { readonly policy_type: string }) => row.
 
 // FUNCTION_ALLOWLIST_MODE is the one type that no view tells; isFunctionAllowed answers for the list alone, whether
 // the mode is on or off.
-export const policiesAudit = defineTableAudit(policies, {
+const policiesAudit = defineTableAudit(policies, {
   births: [
     createdBy(
       policies,
@@ -156,3 +165,127 @@ export const policiesAudit = defineTableAudit(policies, {
     }),
   ],
 });
+
+// getSpendLimit tells what is stored, getPaymentPolicy only what counts now.
+const spendWindowsAudit = defineTableAudit(spendWindows, {
+  births: [
+    createdBy(
+      spendWindows,
+      policyModule,
+      "SpendRecorded",
+      ({ args: { account, token, dailyTotal } }) => ({ account, token, spent: dailyTotal }),
+      { topics: 2 },
+    ),
+  ],
+  views: [
+    viewCheck(spendWindows, policyModule, "getSpendLimit", {
+      args: ({ account, token }) => [account, token],
+      columns: {
+        spent: ({ spentToday }) => spentToday,
+        window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
+      },
+    }),
+  ],
+});
+
+const paymentWindowsAudit = defineTableAudit(paymentWindows, {
+  births: [
+    createdBy(
+      paymentWindows,
+      policyModule,
+      "SignedPaymentRecorded",
+      ({ args: { account, merchant, token, facilitator, dailyTotal } }) => ({
+        account,
+        merchant,
+        token,
+        facilitator,
+        spent: dailyTotal,
+      }),
+      { topics: 3, words: [0] },
+    ),
+  ],
+  views: [
+    viewCheck(paymentWindows, policyModule, "getPaymentPolicy", {
+      args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
+      columns: {
+        // Of a window that is over the contract tells nothing but zero: then the event alone can be compared.
+        spent: ({ spentToday, lastResetTimestamp }, { row, timestamp }) =>
+          timestamp >= BigInt(lastResetTimestamp) + SPEND_WINDOW_SECONDS && spentToday === 0n
+            ? row.spent
+            : spentToday,
+        window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
+      },
+    }),
+  ],
+});
+
+const signedPaymentsAudit = defineTableAudit(signedPayments, {
+  births: [
+    createdBy(
+      signedPayments,
+      policyModule,
+      "SignedPaymentRecorded",
+      ({ args: { account, merchant, token, facilitator, amount, paymentHash } }) => ({
+        account,
+        payment_hash: paymentHash,
+        merchant,
+        token,
+        facilitator,
+        amount,
+      }),
+    ),
+  ],
+});
+
+const sessionKeysAudit = defineTableAudit(sessionKeys, {
+  births: [
+    createdBy(
+      sessionKeys,
+      policyAccount,
+      "SessionKeyUpdated",
+      ({ args, address }) => ({
+        account: address,
+        session_key: args.sessionKey,
+        expires_at: BigInt(args.expiresAt),
+        active: args.active,
+      }),
+      { topics: 1 },
+    ),
+  ],
+  views: [
+    viewCheck(sessionKeys, policyAccount, "sessionKeys", {
+      args: ({ session_key }) => [session_key],
+      columns: {
+        expires_at: ([expiresAt]) => BigInt(expiresAt),
+        active: ([, active]) => active,
+      },
+    }),
+  ],
+});
+
+const sessionExecutionsAudit = defineTableAudit(sessionExecutions, {
+  births: [
+    createdBy(
+      sessionExecutions,
+      policyAccount,
+      "SessionKeyExecuted",
+      ({ args, address }) => ({
+        account: address,
+        session_key: args.sessionKey,
+        nonce: args.nonce,
+        target: args.target,
+        value: args.value,
+      }),
+      { topics: 1, words: [1] },
+    ),
+  ],
+});
+
+export const policyAudits: readonly TableAudit[] = [
+  policiesAudit,
+  spendWindowsAudit,
+  paymentWindowsAudit,
+  signedPaymentsAudit,
+  sessionKeysAudit,
+  sessionExecutionsAudit,
+];

@@ -1,5 +1,4 @@
-// Merchants as answers: /merchants/:id, /merchants, and what their customers and observers made of them.
-
+// Reads of commerce: GET /merchants, /services, /facilitators, /quotes, /receipts, /trust-signals and /disputes.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import {
@@ -28,8 +27,6 @@ import { quotes } from "../domains/quotes.ts";
 import { receipts } from "../domains/receipts.ts";
 import { services } from "../domains/services.ts";
 import { trustSignals } from "../domains/trust-signals.ts";
-
-// Services as answers: /services/:id and /services.
 
 const service = defineRecord({
   name: "Service",
@@ -70,8 +67,6 @@ export const serviceReads = [
   }),
 ];
 
-// Facilitators as answers: /facilitators.
-
 const facilitator = defineRecord({
   name: "Facilitator",
   table: facilitators,
@@ -85,7 +80,7 @@ const facilitator = defineRecord({
   ]),
 });
 
-export const facilitatorReads = [
+const facilitatorReads = [
   defineList("/facilitators", facilitator, {
     operationId: "listFacilitators",
     summary: "Facilitators, by id",
@@ -95,8 +90,6 @@ export const facilitatorReads = [
     filters: { active: equalsFilter("active", boolParameter, "Only those that are, or are not, active.") },
   }),
 ];
-
-// Quotes as answers: /quotes/:quoteHash.
 
 const quote = defineRecord({
   name: "Quote",
@@ -121,7 +114,7 @@ const quote = defineRecord({
   ]),
 });
 
-export const quoteReads = [
+const quoteReads = [
   defineRecordRead("/quotes/:quoteHash", quote, {
     operationId: "getQuote",
     summary: "One quote",
@@ -132,8 +125,6 @@ export const quoteReads = [
     notFoundMessage: "There is no quote with this hash.",
   }),
 ];
-
-// Receipts as answers: /receipts.
 
 const receipt = defineRecord({
   name: "Receipt",
@@ -157,7 +148,7 @@ const receipt = defineRecord({
   ]),
 });
 
-export const receiptReads = [
+const receiptReads = [
   defineList("/receipts", receipt, {
     operationId: "listReceipts",
     summary: "Receipts, newest first",
@@ -170,8 +161,6 @@ export const receiptReads = [
     },
   }),
 ];
-
-// Disputes as answers: /disputes.
 
 const dispute = defineRecord({
   name: "Dispute",
@@ -187,7 +176,7 @@ const dispute = defineRecord({
   ]),
 });
 
-export const disputeReads = [
+const disputeReads = [
   defineList("/disputes", dispute, {
     operationId: "listDisputes",
     summary: "Disputes, newest first",
@@ -199,8 +188,6 @@ export const disputeReads = [
     },
   }),
 ];
-
-// Trust signals as answers: /trust-signals.
 
 const signal = defineRecord({
   name: "TrustSignal",
@@ -220,7 +207,7 @@ const numbered = enumParameter(["0", "1", "2", "3"]);
 const SUBJECT_TYPES = "0 merchants, 1 services, 2 facilitators, 3 agents";
 const KINDS = "0 verification, 1 risk, 2 compliance, 3 fulfillment";
 
-export const trustSignalReads = [
+const trustSignalReads = [
   defineList("/trust-signals", signal, {
     operationId: "listTrustSignals",
     summary: "Trust signals, newest first",
@@ -241,8 +228,7 @@ export const trustSignalReads = [
   }),
 ];
 
-// Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
-
+/** Counters as an object of strings, zero where nothing is counted yet. */
 export function selectCountsSql(alias: string, keys: readonly string[]): SqlText {
   const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);
   return sql`json_build_object(${rawSql(pairs.join(", "))})`;
@@ -279,7 +265,7 @@ function signalsByKind(asOf: AsOf): SqlText {
     from subject_signal_counts s where s.subject_type = 0 and s.subject_id = t.merchant_id and ${isValidAt("s", asOf)})`;
 }
 
-const standing = {
+const reputationFields = {
   commerce: { sql: () => selectCountsSql("r", COMMERCE), json: countsSchema(COMMERCE) },
   disputes: { sql: () => selectCountsSql("r", DISPUTES), json: countsSchema(DISPUTES) },
   trust_signals_by_kind: { sql: signalsByKind, json: SIGNALS },
@@ -289,7 +275,7 @@ const reputation = defineRecord({
   name: "MerchantReputation",
   table: merchants,
   joins: [{ table: merchantRecords, alias: "r", on: "r.merchant_id = t.merchant_id" }],
-  fields: { ...merchant.fields, ...standing },
+  fields: { ...merchant.fields, ...reputationFields },
 });
 
 const byId = {
@@ -312,9 +298,9 @@ const getReputation: Read = {
     title: "MerchantReputation",
     ...closedObject({
       merchant: recordJsonSchema(merchant),
-      commerce: standing.commerce.json,
-      disputes: standing.disputes.json,
-      trust_signals_by_kind: standing.trust_signals_by_kind.json,
+      commerce: reputationFields.commerce.json,
+      disputes: reputationFields.disputes.json,
+      trust_signals_by_kind: reputationFields.trust_signals_by_kind.json,
     }),
   },
   plan(input) {
@@ -332,7 +318,7 @@ const getReputation: Read = {
   },
 };
 
-export const merchantReads = [
+const merchantReads = [
   defineRecordRead("/merchants/:id", merchant, {
     ...byId,
     operationId: "getMerchant",
@@ -350,4 +336,14 @@ export const merchantReads = [
     },
   }),
   getReputation,
+];
+
+export const commerceReads = [
+  ...merchantReads,
+  ...serviceReads,
+  ...facilitatorReads,
+  ...quoteReads,
+  ...receiptReads,
+  ...trustSignalReads,
+  ...disputeReads,
 ];
