@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "80575f875f29e6e2";
+export const FOLD_VERSION = "1f919cd9b29f3dac";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the hand-kept number

@@ -32,7 +32,7 @@ const adapter = { contract: "SettlementAdapter", abi: settlementAdapterAbi } as 
 
 const merchantsAudit = defineTableAudit(merchants, {
   ids: "merchant_id",
-  births: [
+  createdBy: [
     createdBy(merchants, registry, "MerchantRegistered", ({ args }) => ({
       merchant_id: args.merchantId,
       owner: args.owner,
@@ -54,7 +54,7 @@ const merchantsAudit = defineTableAudit(merchants, {
 
 const servicesAudit = defineTableAudit(services, {
   ids: "service_numeric_id",
-  births: [
+  createdBy: [
     createdBy(services, registry, "ServiceRegistered", ({ args }) => ({
       service_numeric_id: args.serviceNumericId,
       merchant_id: args.merchantId,
@@ -75,10 +75,10 @@ const servicesAudit = defineTableAudit(services, {
   ],
 });
 
-// Registering again keeps the id: rows are told apart by it.
+// Registering again keeps the id, which identifies the row.
 const facilitatorsAudit = defineTableAudit(facilitators, {
   ids: "facilitator_id",
-  births: [
+  createdBy: [
     createdBy(
       facilitators,
       registry,
@@ -100,9 +100,9 @@ const facilitatorsAudit = defineTableAudit(facilitators, {
   ],
 });
 
-// The live deployment lets a quote be committed again: rows are told apart by the hash.
+// The live deployment lets a quote be committed again: the hash identifies the row.
 const quotesAudit = defineTableAudit(quotes, {
-  births: [
+  createdBy: [
     createdBy(quotes, registry, "QuoteCommitted", ({ args }) => ({ quote_hash: args.quoteHash }), {
       topics: 1,
     }),
@@ -133,7 +133,7 @@ const quotesAudit = defineTableAudit(quotes, {
 
 const receiptsAudit = defineTableAudit(receipts, {
   ids: "receipt_id",
-  births: [
+  createdBy: [
     createdBy(receipts, registry, "ReceiptRecorded", ({ args }) => ({
       receipt_id: args.receiptId,
       quote_hash: args.quoteHash,
@@ -163,7 +163,7 @@ const receiptsAudit = defineTableAudit(receipts, {
 
 const disputesAudit = defineTableAudit(disputes, {
   ids: "dispute_id",
-  births: [
+  createdBy: [
     createdBy(disputes, registry, "DisputeOpened", ({ args }) => ({
       dispute_id: args.disputeId,
       receipt_id: args.receiptId,
@@ -177,7 +177,7 @@ const disputesAudit = defineTableAudit(disputes, {
         opener: ({ opener }) => opener,
         reason_hash: ({ reasonHash }) => reasonHash,
         status: ({ status }) => DISPUTE_STATUSES[status] ?? `STATUS_${status}`,
-        // While a dispute is open the contract has zero there; resolved with zero it is a hash like any other.
+        // The contract returns zero for an open dispute; zero is a valid hash for a resolved one.
         resolution_hash: ({ status, resolutionHash }) => (status === 0 ? null : resolutionHash),
       },
     }),
@@ -191,7 +191,7 @@ const disputesAudit = defineTableAudit(disputes, {
 });
 
 const settlementsAudit = defineTableAudit(settlements, {
-  births: [
+  createdBy: [
     createdBy(settlements, adapter, "SettlementExecuted", ({ args, txHash, logIndex }) => ({
       settlement_id: `${txHash}-${logIndex}`,
       quote_hash: args.quoteHash,
@@ -206,7 +206,7 @@ const settlementsAudit = defineTableAudit(settlements, {
 
 const trustSignalsAudit = defineTableAudit(trustSignals, {
   ids: "signal_id",
-  births: [
+  createdBy: [
     createdBy(trustSignals, registry, "TrustSignalRecorded", ({ args }) => ({ signal_id: args.signalId })),
   ],
   views: [
@@ -282,7 +282,7 @@ const serviceVolumesAudit = recountAudit(
   `select service_numeric_id, ${VOLUME} from receipts group by service_numeric_id`,
 );
 
-// A dispute is always about a receipt of the same merchant, so every merchant of the second part is in the first.
+// A dispute is always about a receipt of the same merchant, so every merchant with disputes has receipts.
 const merchantRecordsAudit = recountAudit(
   merchantRecords,
   [receipts, disputes],

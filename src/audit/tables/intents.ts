@@ -21,12 +21,12 @@ import {
 
 const book = { contract: "IntentBook", abi } as const;
 
-// 3, EXPIRED, is never stored by the contract, and the index works it out when it answers.
+// The contract never stores 3 (EXPIRED); reads derive it from the deadline.
 const STATUSES = ["OPEN", "FILLED", "CANCELLED"] as const;
 
 const intentsAudit = defineTableAudit(intents, {
   ids: "intent_id",
-  births: [
+  createdBy: [
     createdBy(intents, book, "IntentSubmitted", ({ args }) => ({
       intent_id: args.intentId,
       owner: args.owner,
@@ -69,7 +69,7 @@ const intentsAudit = defineTableAudit(intents, {
 const bidsAudit = defineTableAudit(bids, {
   ids: "chain_bid_id",
   idsWithin: intents,
-  births: [
+  createdBy: [
     createdBy(bids, book, "SolverBidSubmitted", ({ args }) => ({
       intent_id: args.intentId,
       chain_bid_id: args.bidId,
@@ -91,7 +91,7 @@ const bidsAudit = defineTableAudit(bids, {
 });
 
 const fillsAudit = defineTableAudit(fills, {
-  births: [
+  createdBy: [
     createdBy(fills, book, "IntentFilled", ({ args }) => ({
       intent_id: args.intentId,
       solver: args.solver,
@@ -110,7 +110,7 @@ const fillsAudit = defineTableAudit(fills, {
 });
 
 const fillProofsAudit = defineTableAudit(fillProofs, {
-  births: [
+  createdBy: [
     createdBy(fillProofs, book, "IntentFillProof", ({ args }) => ({
       intent_id: args.intentId,
       result_hash: args.resultHash,

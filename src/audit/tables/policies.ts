@@ -14,8 +14,8 @@ import { createdBy, defineTableAudit, type TableAudit, viewCheck } from "./defin
 const policyModule = { contract: "PolicyModule", abi: policyModuleAbi } as const;
 const policyAccount = { contract: "PolicyAccount", abi: policyAccountAbi, addressColumn: "account" } as const;
 
-// What an event does not name is null.
-const NOTHING = Object.fromEntries(
+// Columns that the event does not set are null.
+const EMPTY_POLICY = Object.fromEntries(
   Object.entries(policies.columns)
     .filter(([, column]) => column.nullable)
     .map(([name]) => [name, null]),
@@ -23,16 +23,15 @@ const NOTHING = Object.fromEntries(
 
 const ofType = (type: string) => (row: { readonly policy_type: string }) => row.policy_type === type;
 
-// FUNCTION_ALLOWLIST_MODE is the one type that no view tells; isFunctionAllowed answers for the list alone, whether
-// the mode is on or off.
+// FUNCTION_ALLOWLIST_MODE has no view; isFunctionAllowed returns the entry of the list whether the mode is on or off.
 const policiesAudit = defineTableAudit(policies, {
-  births: [
+  createdBy: [
     createdBy(
       policies,
       policyModule,
       "SpendLimitSet",
       ({ args: { account, token, maxPerDay } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "SPEND_LIMIT",
         policy_subject: token,
@@ -46,7 +45,7 @@ const policiesAudit = defineTableAudit(policies, {
       policyModule,
       "TargetAllowlistUpdated",
       ({ args: { account, target, allowed } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "TARGET_ALLOWLIST",
         policy_subject: target,
@@ -60,7 +59,7 @@ const policiesAudit = defineTableAudit(policies, {
       policyModule,
       "FunctionAllowlistUpdated",
       ({ args: { account, target, selector, allowed } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "FUNCTION_ALLOWLIST",
         policy_subject: `${target}:${selector}`,
@@ -75,7 +74,7 @@ const policiesAudit = defineTableAudit(policies, {
       policyModule,
       "FunctionAllowlistModeUpdated",
       ({ args: { account, enabled } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "FUNCTION_ALLOWLIST_MODE",
         policy_subject: "",
@@ -88,7 +87,7 @@ const policiesAudit = defineTableAudit(policies, {
       policyModule,
       "PaymentPolicySet",
       ({ args: { account, merchant, token, facilitator, maxPerPayment, maxPerDay, allowed } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "PAYMENT_POLICY",
         policy_subject: `${merchant}:${token}:${facilitator}`,
@@ -106,7 +105,7 @@ const policiesAudit = defineTableAudit(policies, {
       policyModule,
       "GuardianSet",
       ({ args: { account, guardian } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "GUARDIAN",
         policy_subject: "",
@@ -119,7 +118,7 @@ const policiesAudit = defineTableAudit(policies, {
       policyModule,
       "AccountFrozen",
       ({ args: { account, frozen } }) => ({
-        ...NOTHING,
+        ...EMPTY_POLICY,
         account,
         policy_type: "ACCOUNT_FROZEN",
         policy_subject: "",
@@ -166,9 +165,9 @@ const policiesAudit = defineTableAudit(policies, {
   ],
 });
 
-// getSpendLimit tells what is stored, getPaymentPolicy only what counts now.
+// getSpendLimit returns what is stored, getPaymentPolicy only what counts now.
 const spendWindowsAudit = defineTableAudit(spendWindows, {
-  births: [
+  createdBy: [
     createdBy(
       spendWindows,
       policyModule,
@@ -189,7 +188,7 @@ const spendWindowsAudit = defineTableAudit(spendWindows, {
 });
 
 const paymentWindowsAudit = defineTableAudit(paymentWindows, {
-  births: [
+  createdBy: [
     createdBy(
       paymentWindows,
       policyModule,
@@ -208,7 +207,7 @@ const paymentWindowsAudit = defineTableAudit(paymentWindows, {
     viewCheck(paymentWindows, policyModule, "getPaymentPolicy", {
       args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
       columns: {
-        // Of a window that is over the contract tells nothing but zero: then the event alone can be compared.
+        // The contract returns zero for a window that is over: then only the event can be compared.
         spent: ({ spentToday, lastResetTimestamp }, { row, timestamp }) =>
           timestamp >= BigInt(lastResetTimestamp) + SPEND_WINDOW_SECONDS && spentToday === 0n
             ? row.spent
@@ -220,7 +219,7 @@ const paymentWindowsAudit = defineTableAudit(paymentWindows, {
 });
 
 const signedPaymentsAudit = defineTableAudit(signedPayments, {
-  births: [
+  createdBy: [
     createdBy(
       signedPayments,
       policyModule,
@@ -238,7 +237,7 @@ const signedPaymentsAudit = defineTableAudit(signedPayments, {
 });
 
 const sessionKeysAudit = defineTableAudit(sessionKeys, {
-  births: [
+  createdBy: [
     createdBy(
       sessionKeys,
       policyAccount,
@@ -264,7 +263,7 @@ const sessionKeysAudit = defineTableAudit(sessionKeys, {
 });
 
 const sessionExecutionsAudit = defineTableAudit(sessionExecutions, {
-  births: [
+  createdBy: [
     createdBy(
       sessionExecutions,
       policyAccount,

@@ -13,7 +13,7 @@ const agentRegistry = { contract: "AgentRegistry", abi: agentRegistryAbi } as co
 
 const agentsAudit = defineTableAudit(agents, {
   ids: "agent_id",
-  births: [
+  createdBy: [
     createdBy(agents, agentRegistry, "AgentRegistered", ({ args }) => ({
       agent_id: args.agentId,
       owner: args.owner,
@@ -37,7 +37,7 @@ const attestationRegistry = { contract: "AttestationRegistry", abi: attestationR
 
 const attestationsAudit = defineTableAudit(attestations, {
   ids: "attestation_id",
-  births: [
+  createdBy: [
     createdBy(attestations, attestationRegistry, "AttestationSubmitted", ({ args }) => ({
       attestation_id: args.id,
     })),
@@ -69,7 +69,7 @@ const attestorRegistry = { contract: "AttestorRegistry", abi: attestorRegistryAb
 
 const solversAudit = defineTableAudit(solvers, {
   ids: "solver_id",
-  births: [
+  createdBy: [
     createdBy(solvers, solverRegistry, "SolverRegistered", ({ args }) => ({
       solver_id: args.solverId,
       operator: args.operator,
@@ -91,7 +91,7 @@ const solversAudit = defineTableAudit(solvers, {
 
 const attestorsAudit = defineTableAudit(attestors, {
   ids: "attestor_id",
-  births: [
+  createdBy: [
     createdBy(attestors, attestorRegistry, "AttestorRegistered", ({ args }) => ({
       attestor_id: args.attestorId,
       operator: args.operator,

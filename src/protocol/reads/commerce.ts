@@ -51,7 +51,7 @@ export const serviceReads = [
     parameter: "id",
     kind: uintParameter(),
     column: "service_numeric_id",
-    notFoundMessage: "There is no service with this id.",
+    notFoundMessage: "No service has this id.",
   }),
   defineList("/services", service, {
     operationId: "listServices",
@@ -60,9 +60,9 @@ export const serviceReads = [
     key: "services",
     order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
     filters: {
-      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Only those of this merchant."),
-      capability_hash: equalsFilter("capability_hash", hashParameter, "Only those with this capability."),
-      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
+      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Filter by merchant."),
+      capability_hash: equalsFilter("capability_hash", hashParameter, "Filter by capability hash."),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
   }),
 ];
@@ -87,7 +87,7 @@ const facilitatorReads = [
     tag: "Commerce",
     key: "facilitators",
     order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
-    filters: { active: equalsFilter("active", boolParameter, "Only those that are, or are not, active.") },
+    filters: { active: equalsFilter("active", boolParameter, "Filter by active state.") },
   }),
 ];
 
@@ -122,7 +122,7 @@ const quoteReads = [
     parameter: "quoteHash",
     kind: hashParameter,
     column: "quote_hash",
-    notFoundMessage: "There is no quote with this hash.",
+    notFoundMessage: "No quote has this hash.",
   }),
 ];
 
@@ -156,8 +156,8 @@ const receiptReads = [
     key: "receipts",
     order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
     filters: {
-      agent: immutableFilter(receipts, "agent", addressParameter, "Only those this agent paid."),
-      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Only those of this merchant."),
+      agent: immutableFilter(receipts, "agent", addressParameter, "Filter by paying agent."),
+      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Filter by merchant."),
     },
   }),
 ];
@@ -184,7 +184,7 @@ const disputeReads = [
     key: "disputes",
     order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
     filters: {
-      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Only those about this receipt."),
+      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Filter by receipt."),
     },
   }),
 ];
@@ -215,15 +215,15 @@ const trustSignalReads = [
     key: "trust_signals",
     order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
     filters: {
-      subject_type: immutableFilter(trustSignals, "subject_type", numbered, `Only about: ${SUBJECT_TYPES}.`),
-      subject_id: immutableFilter(
+      subject_type: immutableFilter(
         trustSignals,
-        "subject_id",
-        uintParameter(),
-        "Only about the subject of this id.",
+        "subject_type",
+        numbered,
+        `Filter by subject type: ${SUBJECT_TYPES}.`,
       ),
-      kind: immutableFilter(trustSignals, "kind", numbered, `Only of this kind: ${KINDS}.`),
-      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Only by this reporter."),
+      subject_id: immutableFilter(trustSignals, "subject_id", uintParameter(), "Filter by subject id."),
+      kind: immutableFilter(trustSignals, "kind", numbered, `Filter by kind: ${KINDS}.`),
+      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Filter by reporter."),
     },
   }),
 ];
@@ -259,7 +259,7 @@ const SIGNALS = {
   items: closedObject({ kind: { type: "integer" }, signals: { type: "string" } }),
 };
 
-// Signals about subjects of type 0, which are merchants.
+// Subjects of type 0 are merchants.
 function signalsByKind(asOf: AsOf): SqlText {
   return sql`(select coalesce(json_agg(json_build_object('kind', s.kind, 'signals', s.signals::text) order by s.signals desc, s.kind), '[]')
     from subject_signal_counts s where s.subject_type = 0 and s.subject_id = t.merchant_id and ${isValidAt("s", asOf)})`;
@@ -283,13 +283,13 @@ const byId = {
   parameter: "id",
   kind: uintParameter(),
   column: "merchant_id",
-  notFoundMessage: "There is no merchant with this id.",
+  notFoundMessage: "No merchant has this id.",
 };
 
 const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation, {
   ...byId,
   operationId: "getMerchantReputation",
-  summary: "What a merchant has sold and delivered, and what is said of it",
+  summary: "Reputation of a merchant",
 });
 
 const getReputation: Read = {
@@ -308,8 +308,8 @@ const getReputation: Read = {
     return {
       sql: statement,
       cost,
-      assemble(answered) {
-        const row = toFirstRecord(answered);
+      assemble(rows) {
+        const row = toFirstRecord(rows);
         if (!row) return null;
         const { commerce, disputes, trust_signals_by_kind, ...merchant } = row;
         return { merchant, commerce, disputes, trust_signals_by_kind };
@@ -331,8 +331,8 @@ const merchantReads = [
     key: "merchants",
     order: { direction: "asc", keys: [{ sql: "t.merchant_id", cast: "numeric" }] },
     filters: {
-      owner: immutableFilter(merchants, "owner", addressParameter, "Only those of this owner."),
-      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
+      owner: immutableFilter(merchants, "owner", addressParameter, "Filter by owner."),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
   }),
   getReputation,

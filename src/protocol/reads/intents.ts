@@ -39,7 +39,7 @@ const fields = {
   slippage_bps: computedField("t.slippage_bps::text", { type: "string" }),
   ...columnFields(intents, ["nonce"]),
   status: {
-    // The contract keeps such an intent open; nothing can be done with it any more.
+    // The contract still stores such an intent as open, but it can no longer be filled.
     sql: (asOf: AsOf) =>
       sql`case when t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)} then 'EXPIRED' else t.status end`,
     json: { type: "string", enum: INTENT_STATUSES },
@@ -65,7 +65,7 @@ const METADATA = closedObject({
   updated_at: { type: "string", format: "date-time" },
 });
 
-// What its owner put, or reserved by the intent's hash before it was indexed.
+// Metadata that the owner wrote, or reserved by the intent's hash before it was indexed.
 const metadata = computedField(
   "metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)",
   nullable(METADATA),
@@ -81,20 +81,20 @@ const intentWithMetadata = defineRecord({
   fields: { ...fields, metadata },
 });
 
-const LIVE = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp`;
-// So many ids are found by their deadline, and sorted, faster than a page is found by walking from the newest intent.
-const FEW = 1_000;
+const OPEN_NOW = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp`;
+// Up to this many ids, finding them by deadline and sorting is faster than walking from the newest intent.
+const FEW_OPEN_MAX = 1_000;
 
 /**
- * Where few intents are open in truth, most of those that were never closed have expired: the open ones are found by
- * their deadline. Where many are, a page of them is found by walking from the newest one, and to collect all of them
- * would cost more. Which it is, a count that stops early tells; only that branch is executed.
+ * Where few intents are really open, most of those that were never closed have expired: find the open ones by their
+ * deadline. Where many are open, walking from the newest one finds a page, and collecting all of them would cost more. A
+ * count that stops early decides; only that branch is executed.
  */
-function openNow({ rowCount: rows, after }: PageRequest): SqlText {
-  const isFew = sql`(select count(*) from (select from intents o where ${LIVE} limit ${FEW + 1}) c) <= ${FEW}`;
+function openNow({ rowCount, after }: PageRequest): SqlText {
+  const isFew = sql`(select count(*) from (select from intents o where ${OPEN_NOW} limit ${FEW_OPEN_MAX + 1}) c) <= ${FEW_OPEN_MAX}`;
   const beyond = after === null ? sql`true` : sql`o.intent_id < ${after[0] ?? ""}::numeric`;
-  const few = sql`select o.intent_id from intents o where ${LIVE} and ${isFew}`;
-  const newest = sql`select o.intent_id from intents o where ${LIVE} and not (${isFew}) and ${beyond} order by o.intent_id desc limit ${rows}`;
+  const few = sql`select o.intent_id from intents o where ${OPEN_NOW} and ${isFew}`;
+  const newest = sql`select o.intent_id from intents o where ${OPEN_NOW} and not (${isFew}) and ${beyond} order by o.intent_id desc limit ${rowCount}`;
   return sql`t.intent_id = any(array((${few}) union all (${newest})))`;
 }
 
@@ -116,19 +116,19 @@ const getIntent: Read = {
     parameter: "id",
     kind: uintParameter(),
     column: "intent_id",
-    notFoundMessage: "There is no intent with this id.",
+    notFoundMessage: "No intent has this id.",
   }),
   writableTables: ["intent_metadata", "intent_reservations"],
 };
 
 const BID_STATUSES = ["open", "selected", "rejected", "expired"] as const;
 
-// What can not be selected any more: its own time is over, or the intent's.
+// Bids that can no longer be selected: the bid, or its intent, has expired or ended.
 function expired(alias: SqlText, asOf: AsOf): SqlText {
   return sql`${alias}.valid_until <= ${blockTimeAt(asOf)} or i.deadline <= ${blockTimeAt(asOf)} or i.status <> 'OPEN'`;
 }
 
-// The chain's selection counts before the helper's; whichever it is, all others are rejected (D72).
+// A selection on chain takes precedence over one off chain; either rejects all other bids (D72).
 const CHOSEN_OFFCHAIN = sql`(select min(c.bid_id) from offchain_bids c where c.intent_id = i.intent_id and c.status = 'SELECTED')`;
 
 function chainBids(asOf: AsOf): SqlText {
@@ -142,7 +142,7 @@ function chainBids(asOf: AsOf): SqlText {
     where ${isValidAt("b", asOf)}`;
 }
 
-// Rows of the helper belong to no block: they are what they are now, whichever block is looked at (D74).
+// Off-chain bids belong to no block: they are current at every block (D74).
 function offchainBids(asOf: AsOf): SqlText {
   return sql`select o.bid_id::text, null::numeric, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
       case when i.selected_bid_id is null and o.bid_id = ${CHOSEN_OFFCHAIN} then 'SELECTED'
@@ -159,7 +159,7 @@ const bid = defineDerivedRecord({
     bid_id: computedField("t.bid_id", { type: "string" }),
     chain_bid_id: computedField("t.chain_bid_id", nullable({ type: "string" })),
     ...columnFields(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
-    // As it is stored, which may be packed: plans are short, and this is for bounding a page, not for measuring it.
+    // The stored size, which may be compressed: plans are short, and this only bounds a page.
     execution_plan: computedField("t.execution_plan", { type: "object" }, "pg_column_size(t.execution_plan)"),
     status: computedField("t.status", {
       type: "string",
@@ -169,7 +169,7 @@ const bid = defineDerivedRecord({
   },
 });
 
-// Most out, then least in, then least fee, then who came first.
+// Highest output, then lowest input, then lowest fee, then oldest.
 const BEST_FIRST = [
   "-t.amount_out",
   "t.amount_in",
@@ -185,19 +185,19 @@ const listBids: Read = {
       table: intents,
       column: "intent_id",
       parameter: "id",
-      notFoundMessage: "There is no intent with this id.",
+      notFoundMessage: "No intent has this id.",
     },
     defineList("/intents/:id/bids", bid, {
       operationId: "listBids",
-      summary: "The bids on an intent, best first",
+      summary: "Bids on an intent, best first",
       tag: "Bids",
       key: "bids",
       order: { direction: "asc", keys: BEST_FIRST },
-      pathFilters: { id: equalsFilter("intent_id", uintParameter(), "Which intent.") },
+      pathFilters: { id: equalsFilter("intent_id", uintParameter(), "Intent id.") },
       filters: {
         status: {
           kind: enumParameter(BID_STATUSES),
-          description: "Only bids in this state, in any case.",
+          description: "Filter by state; case-insensitive.",
           where: (value) => sql`t.status = ${String(value).toUpperCase()}`,
         },
       },
@@ -217,8 +217,8 @@ export const intentReads = [
     filters: {
       status: {
         kind: enumParameter(["open", "filled", "cancelled", "expired"]),
-        description: "Only intents in this state, in any case.",
-        // Walks from the newest intent past all that are live, and those may be most of them.
+        description: "Filter by state; case-insensitive.",
+        // Walks from the newest intent past all open ones, which may be most of them.
         isSlow: (value) => value === "expired",
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },

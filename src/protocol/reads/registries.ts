@@ -31,15 +31,15 @@ export const agentReads = [
     parameter: "agentId",
     kind: uintParameter(),
     column: "agent_id",
-    notFoundMessage: "There is no agent with this id.",
+    notFoundMessage: "No agent has this id.",
   }),
   defineList("/agents", agent, {
     operationId: "listAgents",
-    summary: "The agents of an owner, by id",
+    summary: "Agents of an owner, by id",
     tag: "Agents",
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
-    filters: { owner: immutableFilter(agents, "owner", addressParameter, "Whose agents.", true) },
+    filters: { owner: immutableFilter(agents, "owner", addressParameter, "Owner address.", true) },
   }),
 ];
 
@@ -66,7 +66,7 @@ const attestationReads = [
     parameter: "id",
     kind: uintParameter(),
     column: "attestation_id",
-    notFoundMessage: "There is no attestation with this id.",
+    notFoundMessage: "No attestation has this id.",
   }),
   defineList("/attestations", attestation, {
     operationId: "listAttestations",
@@ -75,9 +75,9 @@ const attestationReads = [
     key: "attestations",
     order: { direction: "asc", keys: [{ sql: "t.attestation_id", cast: "numeric" }] },
     filters: {
-      schema: immutableFilter(attestations, "schema_hash", hashParameter, "Only of this schema."),
-      subject: immutableFilter(attestations, "subject", hashParameter, "Only about this subject."),
-      attester: immutableFilter(attestations, "attester", addressParameter, "Only by this attester."),
+      schema: immutableFilter(attestations, "schema_hash", hashParameter, "Filter by schema."),
+      subject: immutableFilter(attestations, "subject", hashParameter, "Filter by subject."),
+      attester: immutableFilter(attestations, "attester", addressParameter, "Filter by attester."),
     },
   }),
 ];
@@ -85,7 +85,7 @@ const attestationReads = [
 const COUNT = { type: "string", pattern: "^[0-9]+$" };
 const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" });
 
-/** Rounded once to six decimals (D63). The long factor makes the division exact enough for that; plain it is not. */
+/** Rounded once to six decimals (D63). The long factor makes the division exact enough for that. */
 const average = (sum: string) =>
   computedField(
     `trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(a.fills, 0), 6))::text`,
@@ -95,7 +95,7 @@ const average = (sum: string) =>
 const solver = defineRecord({
   name: "Solver",
   table: solvers,
-  // By address: what an operator filled before it registered counts too.
+  // By address: fills of an operator before it registered count too.
   joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
   fields: {
     ...columnFields(solvers, [
@@ -107,7 +107,7 @@ const solver = defineRecord({
       "active",
     ]),
     fills: computedField("coalesce(a.fills, 0)", COUNT),
-    // A fill that fails reverts and leaves no trace: every fill there is has succeeded.
+    // A failing fill reverts without an event: every recorded fill succeeded.
     successful_fills: computedField("coalesce(a.fills, 0)", COUNT),
     failed_fills: computedField("'0'", COUNT),
     avg_latency_blocks: average("a.latency_blocks_total"),
@@ -124,7 +124,7 @@ const solverReads = [
     parameter: "id",
     kind: uintParameter(),
     column: "solver_id",
-    notFoundMessage: "There is no solver with this id.",
+    notFoundMessage: "No solver has this id.",
   }),
   defineList("/solvers", solver, {
     operationId: "listSolvers",
@@ -133,8 +133,8 @@ const solverReads = [
     key: "solvers",
     order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },
     filters: {
-      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
-      operator: immutableFilter(solvers, "operator", addressParameter, "Only those of this operator."),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
+      operator: immutableFilter(solvers, "operator", addressParameter, "Filter by operator."),
     },
   }),
 ];
@@ -142,7 +142,7 @@ const solverReads = [
 const attestor = defineRecord({
   name: "Attestor",
   table: attestors,
-  // By address: what an operator attested before it registered counts too.
+  // By address: attestations of an operator before it registered count too.
   joins: [{ table: attesterActivity, alias: "a", on: "a.attester = t.operator" }],
   fields: {
     ...columnFields(attestors, ["attestor_id", "operator", "metadata_uri", "schemas_hash", "active"]),
@@ -160,7 +160,7 @@ const attestorReads = [
     parameter: "id",
     kind: uintParameter(),
     column: "attestor_id",
-    notFoundMessage: "There is no attestor with this id.",
+    notFoundMessage: "No attestor has this id.",
   }),
   defineList("/attestors", attestor, {
     operationId: "listAttestors",
@@ -169,8 +169,8 @@ const attestorReads = [
     key: "attestors",
     order: { direction: "asc", keys: [{ sql: "t.attestor_id", cast: "numeric" }] },
     filters: {
-      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
-      operator: immutableFilter(attestors, "operator", addressParameter, "Only those of this operator."),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
+      operator: immutableFilter(attestors, "operator", addressParameter, "Filter by operator."),
     },
   }),
 ];
