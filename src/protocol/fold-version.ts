@@ -9,7 +9,7 @@
 export const FOLD_VERSION = "1f919cd9b29f3dac";
 
 /**
- * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the hand-kept number
- * of the releases before this hash. A missing entry costs a rebuild; a wrong one leaves wrong rows.
+ * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that
+ * earlier releases raised by hand. A missing entry costs a rebuild; a wrong one leaves wrong rows.
  */
 export const EQUIVALENT_FOLD_VERSIONS: readonly (number | string)[] = [1];

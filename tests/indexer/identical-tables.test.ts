@@ -1,4 +1,4 @@
-// However the index came about, its tables are the same to the byte: live, backfilled, rebuilt, through any reorg.
+// Live indexing, backfill, rebuild and reorgs lead to byte-identical tables.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rowDeclaration } from "../../src/protocol/domains.ts";
@@ -91,7 +91,7 @@ describe("random reorgs", () => {
             await stage.runSteps(40);
             for (const { steps, depth, keep, more } of acts) {
               await stage.runSteps(steps);
-              // Sometimes the index is level when the chain forks, sometimes it is in the middle of something.
+              // The index may be synced when the chain forks, or in the middle of a batch.
               if (more % 2 === 0) await index.waitUntilIndexed(await stage.head());
               await stage.chain.reorg(depth, { replay: keep, blocks: depth + more });
             }

@@ -1,4 +1,4 @@
-// What a statement of a read costs PostgreSQL: how many pages and rows its plan looks at.
+// The cost of a statement in PostgreSQL: how many pages and rows its plan reads.
 import { tables } from "../../../src/protocol/domains.ts";
 import type { SqlText } from "../../../src/schema/sql.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
@@ -8,11 +8,11 @@ type Plan = Record<string, unknown> & { readonly Plans?: readonly Plan[] };
 export type StatementCost = {
   readonly pages: number;
   readonly removed: number;
-  /** Tables that are read from end to end. */
+  /** Sequentially scanned tables. */
   readonly whole: readonly string[];
 };
 
-// Rows of these are few by their nature.
+// These tables are always small.
 const SMALL = ["commerce_totals", "rail_volumes", "signal_counts"];
 
 export const wrapReadStatement = (text: string) =>
@@ -20,7 +20,7 @@ export const wrapReadStatement = (text: string) =>
 
 let prepared = 0;
 
-/** As the API runs it: prepared, and used often enough to have a plan for any value. */
+/** As the API runs it: prepared, and used often enough to have a generic plan. */
 export async function measureStatementCost(
   database: Database,
   { text, values }: SqlText,
