@@ -14,7 +14,7 @@ const NOT_IN_ROWS = ["explain"];
 // Enough to tell versions apart, short enough to read in a diff.
 const VERSION_DIGITS = 16;
 
-export type FoldVersion = { readonly version: string; readonly files: DeclarationHash["files"] };
+type FoldVersion = { readonly version: string; readonly files: DeclarationHash["files"] };
 
 export function computeFoldVersion(
   read: ReadSource = (file) => readFileSync(file, "utf8"),

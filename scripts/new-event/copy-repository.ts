@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
-export type RepositoryCopy = { readonly root: string; remove(): void };
+type RepositoryCopy = { readonly root: string; remove(): void };
 
 export function copyRepository(source = process.cwd()): RepositoryCopy {
   const root = mkdtempSync(join(tmpdir(), "sextant-new-event-"));

@@ -2,7 +2,7 @@
 import { toEventSelector, toFunctionSelector } from "viem";
 
 /** Inserts `text` before the only occurrence of `before`. */
-export type Insertion = { readonly before: string; readonly text: string };
+type Insertion = { readonly before: string; readonly text: string };
 
 export type EventEdit = {
   readonly file: string;
@@ -244,7 +244,7 @@ const endorsementReads = [
         before: "export const commerceAudits",
         text: `const endorsementsAudit = defineTableAudit(endorsements, {
   ids: "endorsement_id",
-  births: [
+  createdBy: [
     createdBy(endorsements, registry, "MerchantEndorsed", ({ args }) => ({ endorsement_id: args.endorsementId })),
   ],
   views: [

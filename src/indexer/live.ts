@@ -6,7 +6,7 @@ import type { IndexStore } from "../store/index/store.ts";
 import type { IndexingContext, WrittenBatch } from "./context.ts";
 
 /** The result of one step towards the head. */
-export type SyncStep =
+type SyncStep =
   | { readonly kind: "written"; readonly written: WrittenBatch }
   | { readonly kind: "rolledBack"; readonly to: BlockSummary; readonly depth: number }
   | { readonly kind: "synced" };

@@ -16,7 +16,7 @@ export type IndexingReporter = {
   onFailure(error: unknown, retryMs: number): void;
 };
 
-export type IndexChainOptions = {
+type IndexChainOptions = {
   readonly startBlock: number;
   readonly signal: AbortSignal;
   readonly report: IndexingReporter;

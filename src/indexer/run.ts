@@ -4,7 +4,6 @@ import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver, Rpc, RpcLimits } from "../chain/rpc/types.ts";
 import { verifyDeployment } from "../chain/verify-deployment.ts";
 import { splitRpcUrls } from "../config/node-urls.ts";
-import { systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
@@ -20,7 +19,7 @@ import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { createChainSource, createDetailReads } from "./chain-source.ts";
 import { type IndexingReporter, indexChain } from "./loop.ts";
-import { createRebuildProgress } from "./rebuild.ts";
+import { createRebuildOptions } from "./rebuild.ts";
 import { withSelfAudit } from "./self-audit/run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
 import { createUnconfirmedRanges } from "./self-audit/unconfirmed-ranges.ts";
@@ -85,17 +84,8 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     while (!stop.aborted) {
       await whileHoldingLock({ ...options, log }, async (lock, signal) => {
         await lock.transaction((session) => claimSchema(session, deployment));
-        await prepareRowTables(
-          lock,
-          {
-            schema: options.database.schema,
-            declaration: rowDeclaration,
-            fold,
-            signal,
-            onProgress: createRebuildProgress(log, systemClock),
-          },
-          log,
-        );
+        const { schema } = options.database;
+        await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);
         const store = openIndexStore(options.database, lock, rowDeclaration.tables);
         const { startBlock } = deployment;
         await withSelfAudit({ ...options, log, rpc, decoder, unconfirmed, signal }, (report) =>

@@ -5,7 +5,7 @@ import type { ModelEvent } from "./model-events.ts";
 export type PlainRow = Readonly<Record<string, string | number | boolean | null>>;
 type Input = Readonly<Record<string, unknown>>;
 
-export type ModelRule = (model: ReadModel, event: ModelEvent) => void;
+type ModelRule = (model: ReadModel, event: ModelEvent) => void;
 /** By contract and event, as in "AgentRegistry.AgentRevoked". */
 export type ModelRules = Readonly<Record<string, ModelRule>>;
 

@@ -47,7 +47,7 @@ export type CreationEvent = {
 };
 
 /** The expected rows, computed from other tables: plain SQL in which a table name stands for its rows as of the block. */
-export type RecountQuery = {
+type RecountQuery = {
   readonly columns: readonly string[];
   readonly from: readonly Table[];
   readonly sql: string;

@@ -2,15 +2,12 @@
 
 import { readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
-import { createRebuildProgress } from "../../indexer/rebuild.ts";
+import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
-import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseDeployment } from "../../protocol/deployment.ts";
-import { rowDeclaration } from "../../protocol/domains.ts";
-import { createFold } from "../../protocol/fold.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
@@ -89,13 +86,8 @@ async function makeRows(database: Database, log: Log, signal: AbortSignal): Prom
   const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0, signal, bulkWrites: true });
   if (!lock) throw new Fault("DATABASE_BUSY", "An indexer writes to the new database already; stop it.");
   try {
-    return await rebuildRows(lock, {
-      schema: database.schema,
-      declaration: rowDeclaration,
-      fold: createFold(deployment),
-      signal,
-      onProgress: createRebuildProgress(log, systemClock),
-    });
+    const { schema } = database;
+    return await rebuildRows(lock, createRebuildOptions(deployment, { schema, log, signal }));
   } finally {
     await lock.release();
   }

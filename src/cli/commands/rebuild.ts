@@ -4,7 +4,7 @@ import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { splitRpcUrls } from "../../config/node-urls.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../../config/settings.ts";
-import { createRebuildProgress } from "../../indexer/rebuild.ts";
+import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { parseRereadRange, type RereadOptions, rereadLogs } from "../../indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -12,7 +12,6 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
-import { createFold } from "../../protocol/fold.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
@@ -47,13 +46,8 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
         say(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
       }
       const startedMs = systemClock.nowMs();
-      const logs = await rebuildRows(lock, {
-        schema: database.schema,
-        declaration: rowDeclaration,
-        fold: createFold(deployment),
-        signal: stop,
-        onProgress: createRebuildProgress(log, systemClock),
-      });
+      const { schema } = database;
+      const logs = await rebuildRows(lock, createRebuildOptions(deployment, { schema, log, signal: stop }));
       const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
       say(
         `Rebuilt ${rowDeclaration.tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,

@@ -29,7 +29,7 @@ export type AuditReporter = {
   onUnconfirmedChange(spans: readonly BlockSpan[]): void;
 };
 
-export type ContinuousAuditOptions = {
+type ContinuousAuditOptions = {
   readonly intervalMs: number;
   /** Auditing waits while the indexer is not synced. */
   readonly isSynced: () => boolean;

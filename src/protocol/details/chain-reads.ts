@@ -12,7 +12,7 @@ export type StateCall = {
   readonly blockHash: Hex;
 };
 
-export type ChangeLogQuery = {
+type ChangeLogQuery = {
   readonly address: Hex;
   readonly topics: readonly Hex[];
   readonly fromBlock: number;

@@ -54,7 +54,7 @@ const policyUpdate = {
   additionalProperties: false,
 };
 
-export const preflightResponseSchema = {
+const preflightResponseSchema = {
   title: "Preflight",
   ...closedObject({
     allowed: { type: "boolean" },

@@ -18,7 +18,7 @@ import {
 import { readSelector, readTokenCall, type TokenCall } from "./token-call.ts";
 
 /** A planned transaction in one sentence, for the person or agent about to sign it. */
-export function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
+function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
   const { target, value, data } = call;
   if (data === "0x") return `Send ${value} wei to ${target}.`;
   const coins = value > 0n ? `, sending ${value} wei along` : "";

@@ -5,7 +5,7 @@ import { SAMPLE_DECLARATIONS, type SampleChange, sampleTableOf } from "./sample-
 /** By table name, then by key text. */
 export type PlainTables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-export type PlainPosition = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
+type PlainPosition = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
 
 export class PlainHistory {
   readonly #states = new Map<number, Map<string, Map<string, Row>>>();

@@ -29,7 +29,7 @@ export type SampleChange = {
   readonly looks: boolean;
 };
 
-export type SampleTable = {
+type SampleTable = {
   readonly table: Table;
   readonly counts: boolean;
   readonly key: (key: number) => Row;

@@ -115,7 +115,7 @@ export type MemoryChain = {
   readonly traces?: Readonly<Record<Hex, readonly { to: Hex; input: Hex }[]>>;
 };
 
-export type RequestedReads = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
+type RequestedReads = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
 
 /** Reads of a fixed chain, which record what was requested. */
 export function createMemoryReads(chain: MemoryChain): DetailReads & { requested: RequestedReads } {

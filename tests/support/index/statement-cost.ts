@@ -5,7 +5,7 @@ import type { Database } from "../../../src/store/postgres/database.ts";
 
 type Plan = Record<string, unknown> & { readonly Plans?: readonly Plan[] };
 
-export type StatementCost = {
+type StatementCost = {
   readonly pages: number;
   readonly removed: number;
   /** Sequentially scanned tables. */
