@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
+import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 
 type Step = { readonly name: string; readonly run: () => string | null };
 
@@ -13,6 +14,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "types", run: () => command("tsc", ["--noEmit", "--pretty"]) },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
+  { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 

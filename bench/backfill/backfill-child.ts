@@ -58,8 +58,8 @@ await runIndexer({
   stop: done.signal,
   onCall: nothing,
   report: {
-    standby: nothing,
-    leading: nothing,
+    onStandby: nothing,
+    onLeading: nothing,
     onHead: nothing,
     onSynced: nothing,
     onRollback: nothing,

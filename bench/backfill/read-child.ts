@@ -7,7 +7,8 @@ import { backfill } from "../../src/indexer/backfill.ts";
 import { createChainSource, createDetailReads } from "../../src/indexer/chain-source.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { createAddDetails } from "../../src/protocol/details/read-details.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { historyChain } from "../history/history.ts";
@@ -36,13 +37,18 @@ const store = {
   rollback: unused,
   fold: async () => folded,
 };
-const protocol = createProtocol(deployment, createDetailReads(rpc));
+const addDetails = createAddDetails(deployment, createDetailReads(rpc));
+const fold = createFold(deployment);
 const progress = createProgressReporter();
 const startedMs = performance.now();
 const startedCpu = process.cpuUsage();
 let events = 0;
 const range = { from: deployment.startBlock, to: task.head };
-for await (const { logs } of backfill({ chain, protocol, store }, range, new AbortController().signal)) {
+for await (const { logs } of backfill(
+  { chain, addDetails, fold, store },
+  range,
+  new AbortController().signal,
+)) {
   events += logs;
   progress(() => `${events} events`);
 }

@@ -10,8 +10,7 @@ import {
 } from "viem";
 import { describe, expect, it } from "vitest";
 import { PROTOCOL_ABIS } from "./protocol-abis.ts";
-import { type ContractInterface, protocolInterface } from "./protocol-interface.ts";
-import { protocolRecords } from "./protocol-records.ts";
+import { type ContractInterface, protocolInterface, protocolRecords } from "./protocol-interface.ts";
 
 // What the base contracts of the account bring along, beyond the published interface.
 const inherited: Readonly<Record<string, readonly string[]>> = {

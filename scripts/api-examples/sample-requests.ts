@@ -1,4 +1,5 @@
 // One good request for every route of the indexing API, made of what the API itself tells about a running economy.
+import { indexReads } from "../../src/protocol/reads.ts";
 
 export type ExampleResponse = { readonly status: number; readonly body: unknown };
 export type SendExampleRequest = (method: string, target: string, body?: unknown) => Promise<ExampleResponse>;
@@ -108,8 +109,12 @@ export async function requestAllExamples(call: SendExampleRequest): Promise<read
   await read("/facilitators", {}, "?active=true&limit=1");
   await read("/quotes/{quoteHash}", { quoteHash: receipt.quote_hash ?? "" });
   await read("/receipts", {}, `?agent=${receipt.agent}&limit=1`);
-  await read("/trust-signals", {}, "?limit=1");
-  await read("/disputes", {}, "?limit=1");
+  // Every other list needs no parameter: a new one gets its example here.
+  for (const { path, parameters } of indexReads) {
+    const isPlainList =
+      parameters.some(({ name }) => name === "limit") && !parameters.some(({ required }) => required);
+    if (isPlainList && !samples.some((each) => each.path === path)) await read(path, {}, "?limit=1");
+  }
   await read("/analytics/commerce");
 
   const catalog = await ask("POST", "/catalogs", "/catalogs", {

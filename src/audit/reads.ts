@@ -1,4 +1,4 @@
-// What an audit reads at its block: contract calls from the node, events from the stored logs.
+// Reads of an audit at its block: contract calls from the node, events from the stored logs.
 import { callContracts } from "../chain/contract-calls.ts";
 import { RpcError, type RpcFailureKind } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
@@ -6,22 +6,26 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../protocol/decode/logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
-import type { ChainLog } from "../schema/chain-log.ts";
+import type { BlockSummary, ChainLog } from "../schema/chain-log.ts";
+import type { Row } from "../schema/table.ts";
 import { readLogsAt } from "../store/index/raw-logs.ts";
 import type { Session } from "../store/postgres/session.ts";
-import type { AuditedBlock } from "./block.ts";
-import type { AuditCall, AuditReads } from "./tables/compare-rows.ts";
 
-export type AuditReadOptions = {
+type AuditReadOptions = {
   readonly rpc: Rpc;
   readonly session: Pick<Session, "query">;
   readonly deployment: Deployment;
-  readonly block: AuditedBlock;
+  readonly block: BlockSummary;
   readonly signal: AbortSignal;
 };
 
-// What a contract can do to a node by running for ever, or by answering more than fits.
-const STRANGER_FAILURES: ReadonlySet<RpcFailureKind> = new Set([
+/** `untrusted`: anyone may have deployed the contract, so it may do anything. */
+export type AuditCall = { readonly to: Hex; readonly data: Hex; readonly untrusted: boolean };
+
+export type AuditReads = ReturnType<typeof createAuditReads>;
+
+// Failures that a contract can cause by never ending, or by returning too much.
+const UNTRUSTED_FAILURES: ReadonlySet<RpcFailureKind> = new Set([
   "timeout",
   "internal",
   "malformed",
@@ -30,19 +34,19 @@ const STRANGER_FAILURES: ReadonlySet<RpcFailureKind> = new Set([
 ]);
 
 // An account reads one word of its storage, perhaps behind a proxy: a few thousand gas.
-const STRANGER_GAS_MAX = 200_000;
+const UNTRUSTED_GAS_MAX = 200_000;
 
-export function createAuditReads({ rpc, session, deployment, block, signal }: AuditReadOptions): AuditReads {
+export function createAuditReads({ rpc, session, deployment, block, signal }: AuditReadOptions) {
   const contracts: Readonly<Record<string, Hex>> = deployment.contracts;
   const decoder = createLogDecoder(deployment);
 
-  const ask = async (calls: readonly AuditCall[]): Promise<(Hex | null)[]> => {
+  const callAtBlock = async (calls: readonly AuditCall[]): Promise<(Hex | null)[]> => {
     const at = { blockHash: block.hash };
-    const located = calls.map(({ to, data, untrusted: stranger }) => ({
+    const located = calls.map(({ to, data, untrusted }) => ({
       to,
       data,
       block: at,
-      ...(stranger && { gasMax: STRANGER_GAS_MAX }),
+      ...(untrusted && { gasMax: UNTRUSTED_GAS_MAX }),
     }));
     const results = await callContracts(rpc, located, { signal }).catch((error) => {
       throw withoutState(error, block.number);
@@ -50,47 +54,50 @@ export function createAuditReads({ rpc, session, deployment, block, signal }: Au
     return results.map((result) => ("ok" in result ? result.ok : null));
   };
 
-  /** One hostile contract must spoil neither the audit nor the answers of others. */
-  const askStranger = async (call: AuditCall): Promise<Hex | null> => {
+  /** A hostile contract must break neither the audit nor the results of other contracts. */
+  const callUntrusted = async (call: AuditCall): Promise<Hex | null> => {
     try {
-      const [answer = null] = await ask([call]);
-      return answer;
+      const [result = null] = await callAtBlock([call]);
+      return result;
     } catch (error) {
-      if (error instanceof RpcError && STRANGER_FAILURES.has(error.kind)) return null;
+      if (error instanceof RpcError && UNTRUSTED_FAILURES.has(error.kind)) return null;
       throw error;
     }
   };
 
   return {
+    /** Unix seconds of the audited block. */
     timestamp: BigInt(block.timestamp),
-    addressOf(contract) {
+    addressOf(contract: string): Hex {
       const address = contracts[contract];
       if (!address) throw new Error(`the deployment has no ${contract}`);
       return address;
     },
-    async callViews(calls) {
+    /** In the order of the calls; null for a revert, and for an untrusted contract that returned nothing at all. */
+    async callViews(calls: readonly AuditCall[]): Promise<readonly (Hex | null)[]> {
       if (calls.length === 0) return [];
       try {
-        return await ask(calls);
+        return await callAtBlock(calls);
       } catch (error) {
-        if (!(error instanceof RpcError) || !calls.some(({ untrusted: stranger }) => stranger)) throw error;
+        if (!(error instanceof RpcError) || !calls.some(({ untrusted }) => untrusted)) throw error;
       }
-      const answers: (Hex | null)[] = [];
-      for (const call of calls) answers.push(await askStranger(call));
-      return answers;
+      const results: (Hex | null)[] = [];
+      for (const call of calls) results.push(await callUntrusted(call));
+      return results;
     },
-    async readEvents(rows) {
-      const places = rows.map((row) => ({
+    /** In the order of the rows; null where the position in a row has no event of the protocol. */
+    async readEvents(rows: readonly Row[]): Promise<readonly (DecodedEvent | null)[]> {
+      const positions = rows.map((row) => ({
         block: row.block_number as bigint,
         logIndex: row.log_index as number,
       }));
-      const logs = await readLogsAt(session, places);
+      const logs = await readLogsAt(session, positions);
       return logs.map((log) => log && decodeStored(decoder, log));
     },
   };
 }
 
-/** A stored log that is damaged is no event: the row that names it is told of. */
+/** A damaged stored log is no event: the audit then reports the row that refers to it. */
 function decodeStored(decoder: LogDecoder, log: ChainLog): DecodedEvent | null {
   try {
     return decoder.decode(log, BigInt(log.blockTimestamp));
@@ -99,13 +106,13 @@ function decodeStored(decoder: LogDecoder, log: ChainLog): DecodedEvent | null {
   }
 }
 
-/** A node that keeps only recent state says so in many ways; ours is one sentence. */
+/** Nodes report pruned state in many ways; this makes it one error. */
 function withoutState(error: unknown, block: number): unknown {
   if (!(error instanceof RpcError) || (error.kind !== "missing" && error.kind !== "unsupported"))
     return error;
   return new Fault(
     "BLOCK_MISSING",
-    `The node at ${error.host} does not have the state of block ${block} any more; an old block can only be audited with an archive node in RPC_URL.`,
+    `The node at ${error.host} no longer has the state of block ${block}; an old block can only be audited with an archive node in RPC_URL.`,
     { cause: error },
   );
 }

@@ -1,4 +1,4 @@
-// The audit's text: aligned, bounded, and harmless whatever the chain holds.
+// The audit report: aligned, bounded, and harmless whatever the chain holds.
 import { describe, expect, it } from "vitest";
 import { type AuditReport, formatAuditReport } from "./report.ts";
 import type { TableAuditResult } from "./table.ts";
@@ -17,16 +17,19 @@ const difference = (found: string) => ({
   expected: "ipfs://a",
   source: "AgentRegistry.getAgent",
 });
-const agents = (differences: number, first: TableAuditResult["first"] = []): TableAuditResult => ({
+const agents = (
+  differences: number,
+  firstDifferences: TableAuditResult["firstDifferences"] = [],
+): TableAuditResult => ({
   table: "agents",
   compared: 1_234,
   differences,
-  first,
+  firstDifferences,
   notes: ["getAgent", "a sample of 5,000 rows"],
 });
 
 describe("the report of an audit", () => {
-  it("is a table", () => {
+  it("prints a table", () => {
     expect(formatAuditReport(report([agents(0)]))).toBe(
       [
         `Audit of local at block 12 (${block.hash}); indexed up to 34.`,
@@ -54,7 +57,7 @@ describe("the report of an audit", () => {
     expect(text.split("according to\n")[1]?.trimEnd().split("\n")).toHaveLength(20);
   });
 
-  it("neither obeys nor repeats at length what somebody wrote on the chain", () => {
+  it("neutralizes control characters and cuts long text from the chain", () => {
     const hostile = `\u001b[2J\nNo difference.\u2028\u202e${"x".repeat(1_000)}`;
     const text = formatAuditReport(report([agents(1, [difference(hostile)])]));
     for (const character of ["\u001b", "\u2028", "\u202e"]) expect(text).not.toContain(character);

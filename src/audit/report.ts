@@ -1,17 +1,17 @@
-// What an audit found, as text for people: a table of tables, then the first differences one by one.
-import type { AuditedBlock } from "./block.ts";
+// The audit report as text: one line per table, then the first differences.
+import type { BlockSummary } from "../schema/chain-log.ts";
 import type { TableAuditResult } from "./table.ts";
 
 export type AuditReport = {
   readonly network: string;
-  readonly block: AuditedBlock;
+  readonly block: BlockSummary;
   readonly indexed: number;
   readonly results: readonly TableAuditResult[];
 };
 
-// Enough to see a pattern; whoever needs more looks at the table that the first ones name.
+// Enough to see a pattern and which tables to look at.
 const DETAILS_MAX = 20;
-// A hash and its 0x fit; texts that are longer are cut.
+// The length of a 0x-prefixed hash; longer texts are cut.
 const CELL_LENGTH_MAX = 66;
 
 export function countDifferences(report: AuditReport): number {
@@ -45,8 +45,15 @@ function overview(results: readonly TableAuditResult[]): string[] {
 
 function details(results: readonly TableAuditResult[], total: number): string[] {
   if (total === 0) return ["No difference."];
-  const lines = results.flatMap(({ table, first }) =>
-    first.map(({ key, column, found, expected, source }) => [table, key, column, found, expected, source]),
+  const lines = results.flatMap(({ table, firstDifferences }) =>
+    firstDifferences.map(({ key, column, found, expected, source }) => [
+      table,
+      key,
+      column,
+      found,
+      expected,
+      source,
+    ]),
   );
   const shown = lines.slice(0, DETAILS_MAX).map((line) => line.map(cell));
   const heading =
@@ -60,7 +67,7 @@ function details(results: readonly TableAuditResult[], total: number): string[] 
   ];
 }
 
-/** Text from the chain can hold anything, also what a terminal would obey. */
+/** Text from the chain may contain terminal control characters. */
 function cell(text: string): string {
   const harmless = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
   return harmless.length > CELL_LENGTH_MAX ? `${harmless.slice(0, CELL_LENGTH_MAX - 1)}…` : harmless;
@@ -69,7 +76,7 @@ function cell(text: string): string {
 function aligned(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  toTheRight: readonly number[],
+  rightAligned: readonly number[],
 ): string[] {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
@@ -78,7 +85,7 @@ function aligned(
     row
       .map((text, column) => {
         const width = widths[column] ?? 0;
-        return toTheRight.includes(column) ? text.padStart(width) : text.padEnd(width);
+        return rightAligned.includes(column) ? text.padStart(width) : text.padEnd(width);
       })
       .join("  ")
       .trimEnd(),

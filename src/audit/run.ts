@@ -1,9 +1,9 @@
-// The audit put together: a snapshot of the database and a node at the same block, table by table.
+// Runs an audit: compares a snapshot of the database with a node at the same block, table by table.
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Deployment } from "../protocol/deployment.ts";
-import { FOLD_VERSION, tables } from "../protocol/domains.ts";
+import { rowDeclaration } from "../protocol/domains.ts";
 import { countLogsByEvent } from "../store/index/raw-logs.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { assertAuditable, chooseAuditBlock, readAuditedBlock, readIndexedPosition } from "./block.ts";
@@ -17,25 +17,26 @@ export type RunAuditOptions = {
   readonly database: Database;
   readonly deployment: Deployment;
   readonly rpc: Rpc;
-  /** Null for the newest one that is final. */
+  /** Null for the newest final block. */
   readonly block: number | null;
   /** Null for every row. */
   readonly sample: number | null;
   readonly log: Log;
   readonly stop: AbortSignal;
-  /** All of them by default. */
+  /** All audits by default. */
   readonly audits?: readonly TableAudit[];
 };
 
 const PROGRESS_MS = 2_000;
-// One statement over the largest table of a slow server; an operator who waits longer would rather be told.
+// Enough for one statement over the largest table of a slow server.
 const STATEMENT_MS_MAX = 3_600_000;
-// Between two pages a node may be out of order for a while without the snapshot being lost.
+// Keeps the snapshot while a node is down between two pages.
 const IDLE_MS_MAX = 1_800_000;
 
 export async function runAudit(options: RunAuditOptions): Promise<AuditReport> {
-  let activity = "Beginning the audit";
-  const telling = setInterval(() => options.log.info(activity), PROGRESS_MS);
+  const log = options.log.child({ component: "audit" });
+  let activity = "starting";
+  const timer = setInterval(() => log.info({ event: "audit-progress", activity }, "Auditing"), PROGRESS_MS);
   const progress = (next: string) => {
     activity = next;
   };
@@ -45,7 +46,7 @@ export async function runAudit(options: RunAuditOptions): Promise<AuditReport> {
     if (!options.stop.aborted) throw error;
     throw new Fault("SHUTTING_DOWN", "The audit was interrupted before it was complete.", { cause: error });
   } finally {
-    clearInterval(telling);
+    clearInterval(timer);
   }
 }
 
@@ -54,7 +55,7 @@ async function auditSnapshot(
   progress: (activity: string) => void,
 ): Promise<AuditReport> {
   const { database, deployment, rpc, sample, stop: signal } = options;
-  await assertAuditable(database, deployment, { tables, foldVersion: FOLD_VERSION });
+  await assertAuditable(database, deployment, rowDeclaration);
   return database.transaction(
     async (session) => {
       await session.query(`set local idle_in_transaction_session_timeout to ${IDLE_MS_MAX}`);
@@ -62,7 +63,7 @@ async function auditSnapshot(
       const number = chooseAuditBlock(options.block, deployment, position);
       const block = await readAuditedBlock(rpc, session, number, signal);
       const reads = createAuditReads({ rpc, session, deployment, block, signal });
-      progress("Counting the stored events");
+      progress("counting stored events");
       const logCounts = await countLogsByEvent(session, Object.values(deployment.contracts), number);
       const results: TableAuditResult[] = [];
       for (const audit of options.audits ?? tableAudits) {

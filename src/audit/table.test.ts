@@ -1,4 +1,4 @@
-// Damage to an index is told exactly: which table, which row, which column.
+// The audit reports damage to an index exactly: table, row and column.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditedIndex, openAuditedIndex } from "../../tests/support/index/audited-index.ts";
 import {
@@ -14,11 +14,11 @@ import type { TableAudit } from "./tables/define-audit.ts";
 
 let index: AuditedIndex;
 let database: Database;
-let told: AuditedIndex["auditTable"];
+let auditTable: AuditedIndex["auditTable"];
 
 beforeAll(async () => {
   index = await openAuditedIndex(12);
-  ({ database, auditTable: told } = index);
+  ({ database, auditTable } = index);
 }, 120_000);
 
 afterAll(() => index?.close());
@@ -39,21 +39,21 @@ describe("rows that are wrong", () => {
       : [[chosen.table.name, chosen, "true"]],
   );
 
-  it.each(cases)("tells of damage in every column of %s", async (_name, chosen, where) => {
+  it.each(cases)("reports damage in every column of %s", async (_name, chosen, where) => {
     const columns = corruptibleColumns(chosen.table);
     const row = await pickRow(database, chosen.table, where);
     await withCorruptRow(database, chosen.table, row, columns, async (key) => {
       const expected = columns.map((column) => `${key} ${column}`).sort();
-      expect((await told(chosen.table.name)).sort()).toEqual(expected);
+      expect((await auditTable(chosen.table.name)).sort()).toEqual(expected);
     });
-    expect(await told(chosen.table.name)).toEqual([]);
+    expect(await auditTable(chosen.table.name)).toEqual([]);
   });
 
-  it.each(["tx_hash", "log_index", "block_number"])("tells of a wrong %s in any table", async (column) => {
+  it.each(["tx_hash", "log_index", "block_number"])("reports a wrong %s in any table", async (column) => {
     for (const table of tables.filter(({ hasProvenance: provenance }) => provenance)) {
       await withCorruptRow(database, table, await pickRow(database, table), [column], async (key) => {
-        // Another place may hold another event of the same kind: then it is the columns that differ.
-        const differences = await told(table.name);
+        // Another position may hold another event of the same kind: then the columns differ.
+        const differences = await auditTable(table.name);
         expect(differences.filter((each) => each.startsWith(`${key} `))).not.toEqual([]);
       });
     }
@@ -73,46 +73,48 @@ describe("rows that are not there, or should not be", () => {
     }
   }
 
-  it("tells of rows that the stored events speak of", async () => {
+  it("reports missing rows that the stored events imply", async () => {
     for (const { table, creationEvents: births } of tableAudits) {
       if (births.length === 0) continue;
       const row = await pickRow(database, table);
       const match = table.key.map((name) => `${name}::text = '${String(row[name])}'`).join(" and ");
-      expect(await without(table.name, match, () => told(table.name))).toContain("(all) (rows)");
+      expect(await without(table.name, match, () => auditTable(table.name))).toContain("(all) (rows)");
     }
   });
 
-  it("tells of an id that is left out, and of one that only the contract knows", async () => {
+  it("reports a gap in the ids, and an id that only the contract knows", async () => {
     const { rows } = await database.query<{ last: string }>("select max(agent_id)::text as last from agents");
     const last = BigInt(rows[0]?.last ?? 0);
-    expect(await without("agents", "agent_id = 2", () => told("agents"))).toContain(`1 to ${last} (rows)`);
+    expect(await without("agents", "agent_id = 2", () => auditTable("agents"))).toContain(
+      `1 to ${last} (rows)`,
+    );
     // As if its event had never been seen: neither rows nor logs know of it, but the contract does.
     const place = `(block_number, log_index) in (select block_number, log_index from agents where agent_id = ${last})`;
     const unseen = await without("logs", place, () =>
-      without("agents", `agent_id = ${last}`, () => told("agents")),
+      without("agents", `agent_id = ${last}`, () => auditTable("agents")),
     );
     expect(unseen).toEqual([`${last} (row)`]);
   });
 
-  it("tells of a bid that only the contract knows", async () => {
+  it("reports a bid that only the contract knows", async () => {
     const [row] = (
       await database.query<Record<string, string>>(
         "select * from bids order by intent_id, chain_bid_id desc limit 1",
       )
     ).rows;
     const where = `intent_id = ${row?.intent_id} and chain_bid_id = ${row?.chain_bid_id}`;
-    expect(await without("bids", where, () => told("bids"))).toEqual([
+    expect(await without("bids", where, () => auditTable("bids"))).toEqual([
       "(all) (rows)",
       `${row?.intent_id}|${row?.chain_bid_id} (row)`,
     ]);
   });
 
-  it("tells of a row that the contract does not know", async () => {
+  it("reports a row that the contract does not know", async () => {
     await database.query(
       "insert into agents select 999999, owner, metadata_uri, pubkey, capabilities_hash, revoked, block_number, tx_hash, log_index, valid_from, valid_to from agents where agent_id = 1 and valid_to is null",
     );
     try {
-      expect(await told("agents")).toEqual(
+      expect(await auditTable("agents")).toEqual(
         expect.arrayContaining(["999999 (row)", "999999 agent_id", "(all) (rows)", "1 to 999999 (rows)"]),
       );
     } finally {
@@ -129,12 +131,12 @@ describe("damage that goes further", () => {
     });
   };
 
-  it("tells of keys that no contract takes and of places that no chain has", async () => {
+  it("reports keys that no contract accepts and positions that no chain has", async () => {
     const tooLarge = (2n ** 256n).toString();
     await restore("solvers", "solver_id", tooLarge, "solver_id = 1");
     await restore("quotes", "block_number", 2n ** 63n - 1n, "valid_to is null");
     try {
-      expect(await told("solvers")).toContain(`${tooLarge} (row)`);
+      expect(await auditTable("solvers")).toContain(`${tooLarge} (row)`);
       const { results } = await index.audit({
         audits: tableAudits.filter(({ table }) => table.name === "quotes"),
       });
@@ -145,16 +147,16 @@ describe("damage that goes further", () => {
         "update quotes q set block_number = l.block_number from logs l where l.tx_hash = decode(substr(q.tx_hash, 3), 'hex') and l.log_index = q.log_index",
       );
     }
-    expect([...(await told("solvers")), ...(await told("quotes"))]).toEqual([]);
+    expect([...(await auditTable("solvers")), ...(await auditTable("quotes"))]).toEqual([]);
   });
 
-  it("tells of the row whose stored log is damaged", async () => {
+  it("reports the row whose stored log is damaged", async () => {
     const row = await pickRow(database, findTable("merchants"));
     const place = `block_number = ${row.block_number} and log_index = ${row.log_index}`;
     const { rows } = await database.query<{ data: Uint8Array }>(`select data from logs where ${place}`);
     await database.query(`update logs set data = '\\x' where ${place}`);
     try {
-      expect(await told("merchants")).toEqual([`${row.merchant_id} log_index`]);
+      expect(await auditTable("merchants")).toEqual([`${row.merchant_id} log_index`]);
     } finally {
       await database.query({
         text: `update logs set data = $1 where ${place}`,
@@ -172,7 +174,7 @@ describe("versions that contradict each other", () => {
     ["leaves a gap", "valid_to = valid_to - 1", "valid_to is not null and valid_to - valid_from > 1"],
     ["overlaps", "valid_to = valid_to + 1", "valid_to is not null"],
     ["goes on", "valid_to = null", "valid_to is not null"],
-  ])("a version that %s is told of", async (_name, damage, where) => {
+  ])("reports a version that %s", async (_name, damage, where) => {
     // Neither of two current versions could be written past the index that forbids it.
     await database.query(`drop index agents_current`);
     const { rows } = await database.query<{ agent_id: string; valid_from: string; valid_to: string | null }>(
@@ -183,7 +185,7 @@ describe("versions that contradict each other", () => {
     const place = `agent_id = ${version.agent_id} and valid_from`;
     await database.query(`update agents set ${damage} where ${place} = ${version.valid_from}`);
     try {
-      expect(await told("agents", { block: index.deployment.startBlock })).toContain(
+      expect(await auditTable("agents", { block: index.deployment.startBlock })).toContain(
         `${version.agent_id} (version)`,
       );
     } finally {
@@ -192,6 +194,6 @@ describe("versions that contradict each other", () => {
       await database.query(`update agents set ${restore} where ${place} = ${moved}`);
       await database.query("create unique index agents_current on agents (agent_id) where valid_to is null");
     }
-    expect(await told("agents")).toEqual([]);
+    expect(await auditTable("agents")).toEqual([]);
   });
 });

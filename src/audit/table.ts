@@ -1,5 +1,4 @@
-// The audit of one table: its versions, its rows against contracts and events, its completeness, its sums.
-
+// The audit of one table: versions, rows against contracts and events, completeness, and recounts.
 import { formatKey, type Row } from "../schema/table.ts";
 import { countRowsAsOf, readRowsAsOf } from "../store/index/as-of.ts";
 import {
@@ -12,25 +11,19 @@ import {
 import type { Checkpoint } from "../store/index/checkpoint.ts";
 import { countDistinctLogs, type LogCounts } from "../store/index/raw-logs.ts";
 import type { Session } from "../store/postgres/session.ts";
-import {
-  type AuditReads,
-  areKnownToContract,
-  compareRows,
-  ENTIRE_ROW,
-  type RowDifference,
-} from "./tables/compare-rows.ts";
+import type { AuditReads } from "./reads.ts";
+import { areKnownToContract, compareRows, ENTIRE_ROW, type RowDifference } from "./tables/compare-rows.ts";
 import type { CreationEvent, TableAudit } from "./tables/define-audit.ts";
 
-export type AuditContext = {
+type AuditContext = {
   readonly session: Session;
   readonly reads: AuditReads;
   readonly logCounts: LogCounts;
   readonly position: Checkpoint;
   readonly block: number;
-  /** Most rows of a table to compare one by one; null for all. */
+  /** Maximum number of rows of a table to compare one by one; null for all. */
   readonly sample: number | null;
   readonly signal: AbortSignal;
-  /** Told as it goes, for whoever waits. */
   readonly onProgress: (activity: string) => void;
 };
 
@@ -38,20 +31,19 @@ export type TableAuditResult = {
   readonly table: string;
   readonly compared: number;
   readonly differences: number;
-  /** The first of them. */
-  readonly first: readonly RowDifference[];
+  readonly firstDifferences: readonly RowDifference[];
   readonly notes: readonly string[];
 };
 
-// Enough of one table to see what is wrong with it.
+// Enough to see what is wrong with a table.
 const FIRST_DIFFERENCES = 20;
 
-type Findings = { differences: number; readonly first: RowDifference[] };
+type Findings = { differences: number; readonly firstDifferences: RowDifference[] };
 
 export async function auditTable(audit: TableAudit, context: AuditContext): Promise<TableAuditResult> {
   const { table } = audit;
-  const { session, block, position, onProgress: progress } = context;
-  const findings: Findings = { differences: 0, first: [] };
+  const { session, block, position, onProgress } = context;
+  const findings: Findings = { differences: 0, firstDifferences: [] };
   const result = (compared: number, notes: readonly string[]): TableAuditResult => ({
     table: table.name,
     compared,
@@ -59,31 +51,33 @@ export async function auditTable(audit: TableAudit, context: AuditContext): Prom
     notes,
   });
 
-  progress(`Auditing ${table.name}: versions`);
+  onProgress(`${table.name}: versions`);
   await checkVersions(audit, context, findings);
   if (table.history === "recent" && block < position.finalized) {
-    return result(0, [`kept only from block ${position.finalized}`]);
+    return result(0, [`stored only from block ${position.finalized}`]);
   }
   const count = await countRowsAsOf(session, table, block);
   const byRow = audit.views.length > 0 || audit.creationEvents.length > 0;
   const { compared, unverifiable } = byRow
     ? await compareAll(audit, count, context, findings)
     : { compared: count, unverifiable: 0 };
-  progress(`Auditing ${table.name}: completeness and sums`);
+  onProgress(`${table.name}: completeness and recounts`);
   if (audit.creationEvents.length > 0) await checkCount(audit, count, context, findings);
   if (audit.ids) await checkIds(audit, audit.ids, context, findings);
   if (audit.recount) await checkRecount(audit, audit.recount, context, findings);
   return result(compared, [
     ...notesOf(audit),
-    ...(compared < count ? [`a sample of ${grouped(count)} rows`] : []),
-    ...(unverifiable > 0 ? [`${grouped(unverifiable)} unverifiable: the account does not confirm it`] : []),
+    ...(compared < count ? [`a sample of ${formatCount(count)} rows`] : []),
+    ...(unverifiable > 0
+      ? [`${formatCount(unverifiable)} unverifiable: the account does not confirm it`]
+      : []),
   ]);
 }
 
-function notesOf({ views, creationEvents: births, recount }: TableAudit): string[] {
+function notesOf({ views, creationEvents, recount }: TableAudit): string[] {
   return [
     ...(views.length > 0 ? [views.map(({ name }) => name).join(", ")] : []),
-    ...(views.length === 0 && births.length > 0 ? ["no getter: compared with its events"] : []),
+    ...(views.length === 0 && creationEvents.length > 0 ? ["no getter: compared with its events"] : []),
     ...(recount ? ["recounted"] : []),
   ];
 }
@@ -91,26 +85,26 @@ function notesOf({ views, creationEvents: births, recount }: TableAudit): string
 async function compareAll(
   audit: TableAudit,
   count: number,
-  { session, block, sample, reads, signal, onProgress: progress }: AuditContext,
+  { session, block, sample, reads, signal, onProgress }: AuditContext,
   findings: Findings,
 ): Promise<{ compared: number; unverifiable: number }> {
   let compared = 0;
   let unverifiable = 0;
-  const total = grouped(Math.min(count, sample ?? count));
+  const total = formatCount(Math.min(count, sample ?? count));
   for await (const rows of readRowsAsOf(session, audit.table, { block, count, sample })) {
     signal.throwIfAborted();
-    progress(`Auditing ${audit.table.name}: ${grouped(compared)} of ${total} rows`);
+    onProgress(`${audit.table.name}: ${formatCount(compared)} of ${total} rows`);
     const comparison = await compareRows(audit, rows, reads);
-    tell(findings, comparison.differences);
+    addDifferences(findings, comparison.differences);
     compared += rows.length;
     unverifiable += comparison.unverifiable;
   }
   return { compared, unverifiable };
 }
 
-/** As many rows as the stored events say, whatever is in them. */
+/** Checks that there are as many rows as the stored events say. */
 async function checkCount(
-  { creationEvents: births }: TableAudit,
+  { creationEvents }: TableAudit,
   count: number,
   { session, block, reads, logCounts }: AuditContext,
   findings: Findings,
@@ -118,22 +112,22 @@ async function checkCount(
   const addressOf = ({ anyEmitter, contract }: CreationEvent) =>
     anyEmitter ? null : reads.addressOf(contract);
   let expected = 0;
-  for (const birth of births) {
-    const { topic0, distinctBy: apart } = birth;
-    const address = addressOf(birth);
+  for (const event of creationEvents) {
+    const { topic0, distinctBy } = event;
+    const address = addressOf(event);
     expected +=
-      apart || !address
-        ? await countDistinctLogs(session, { topic0, address, topics: 0, words: [], ...apart }, block)
+      distinctBy || !address
+        ? await countDistinctLogs(session, { topic0, address, topics: 0, words: [], ...distinctBy }, block)
         : logCounts.countOf(address, topic0);
   }
   if (expected === count) return;
   const source = "stored logs";
-  tell(findings, [
+  addDifferences(findings, [
     { key: "(all)", column: "(rows)", found: String(count), expected: String(expected), source },
   ]);
 }
 
-/** No id is left out, and the contract does not know the one that would come next. */
+/** Checks that ids have no gaps and that the contract does not know the next one. */
 async function checkIds(
   audit: TableAudit,
   { column, within }: NonNullable<TableAudit["ids"]>,
@@ -143,7 +137,7 @@ async function checkIds(
   const { table } = audit;
   if (within === null) {
     const series = await readIdRange(session, table, column, block);
-    await judgeIds(audit, column, [{ parent: {}, series }], reads, findings);
+    await compareIds(audit, column, [{ parent: {}, series }], reads, findings);
     return;
   }
   const count = await countRowsAsOf(session, within, block);
@@ -151,11 +145,11 @@ async function checkIds(
     signal.throwIfAborted();
     const all = await readIdRangesWithin(session, table, column, { table: within, rows: parents }, block);
     const found = all.map((series, index) => ({ parent: parents[index] ?? {}, series }));
-    await judgeIds(audit, column, found, reads, findings);
+    await compareIds(audit, column, found, reads, findings);
   }
 }
 
-async function judgeIds(
+async function compareIds(
   { table, views }: TableAudit,
   column: string,
   found: readonly { readonly parent: Row; readonly series: IdRange }[],
@@ -164,18 +158,20 @@ async function judgeIds(
 ): Promise<void> {
   const [view] = views;
   if (!view) throw new Error(`${table.name} counts its ids, but has no view that knows them`);
-  const nexts = found.map(({ parent, series }): Row => ({ ...parent, [column]: series.last + 1n }));
-  const known = await areKnownToContract(view, nexts, reads);
+  const nextRows = found.map(({ parent, series }): Row => ({ ...parent, [column]: series.last + 1n }));
+  const known = await areKnownToContract(view, nextRows, reads);
   const source = `${view.contract}.${view.name}`;
   found.forEach(({ parent, series: { count, last } }, index) => {
     if (count !== last) {
       const key = formatKey(table.key, { ...parent, [column]: `1 to ${last}` });
       const values = { found: String(count), expected: String(last) };
-      tell(findings, [{ key, column: "(rows)", ...values, source: "ids without gaps" }]);
+      addDifferences(findings, [{ key, column: "(rows)", ...values, source: "ids without gaps" }]);
     }
     if (known[index]) {
-      const key = formatKey(table.key, nexts[index] ?? {});
-      tell(findings, [{ key, column: ENTIRE_ROW, found: "is missing", expected: "is there", source }]);
+      const key = formatKey(table.key, nextRows[index] ?? {});
+      addDifferences(findings, [
+        { key, column: ENTIRE_ROW, found: "is missing", expected: "is there", source },
+      ]);
     }
   });
 }
@@ -191,7 +187,7 @@ async function checkRecount(
     limit: FIRST_DIFFERENCES,
   });
   const source = `recount of ${recount.from.map(({ name }) => name).join(", ")}`;
-  tell(
+  addDifferences(
     findings,
     first.map((mismatch) => ({ ...mismatch, source })),
     count,
@@ -208,21 +204,26 @@ async function checkVersions(
     finalized: position.finalized,
     limit: FIRST_DIFFERENCES,
   });
-  const differences = first.map(({ key, version, expected: fault }) => ({
+  const differences = first.map(({ key, version, expected }) => ({
     key,
     column: "(version)",
     found: version,
-    expected: fault,
+    expected,
     source: "versions of the row",
   }));
-  tell(findings, differences, count);
+  addDifferences(findings, differences, count);
 }
 
-function tell(findings: Findings, differences: readonly RowDifference[], count = differences.length): void {
+function addDifferences(
+  findings: Findings,
+  differences: readonly RowDifference[],
+  count = differences.length,
+): void {
   findings.differences += count;
-  findings.first.push(...differences.slice(0, Math.max(0, FIRST_DIFFERENCES - findings.first.length)));
+  const missing = Math.max(0, FIRST_DIFFERENCES - findings.firstDifferences.length);
+  findings.firstDifferences.push(...differences.slice(0, missing));
 }
 
-function grouped(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString("en");
 }

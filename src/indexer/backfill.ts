@@ -1,90 +1,133 @@
-// Finalized history, in large batches: the next one is read and completed while the last one is written.
-import type { Batch, BlockSummary, Folded, IndexingContext, LogRange, WrittenBatch } from "./ports.ts";
+// Backfill: indexes finalized history in large batches and reads the next batch while the last one is written.
+import type { LogBatch } from "../chain/logs/stream-logs.ts";
+import type { BlockSummary } from "../schema/chain-log.ts";
+import type { FoldedBatch, IndexBatch } from "../store/index/store.ts";
+import type { IndexingContext, WrittenBatch } from "./context.ts";
 
-type Prepared = { readonly batch: Batch; readonly blocks: number };
+type PreparedBatch = { readonly batch: IndexBatch; readonly blocks: number };
 
-// Statements and commits have a price of their own, which this many logs make small; more would only cost memory.
+// Amortizes the fixed cost of statements and commits; larger batches only cost memory.
 const LOGS_PER_WRITE_MAX = 6_000;
 
-/** A batch whose logs are folded, and what will be told of it: the logs themselves are needed no longer. */
-type Ready = { readonly folded: Folded; readonly told: Omit<WrittenBatch, "ms"> };
+/** A folded batch with what will be reported of it. Does not hold the logs, which are no longer needed. */
+type ReadyBatch = { readonly folded: FoldedBatch; readonly summary: Omit<WrittenBatch, "ms"> };
 
-/** A batch on its way into the database. */
-type Writing = { readonly folded: Folded; readonly over: Promise<WrittenBatch> };
+type WriteInFlight = { readonly folded: FoldedBatch; readonly done: Promise<WrittenBatch> };
 
 /**
- * Indexes the blocks from `from` to `to`, which must be final, and tells of each batch written. Three batches are under
- * way at a time: one is read, the one before it folded, and the one before that written. Whatever has been read while
- * a batch was written goes into the next one, so that a slow database gets larger batches and a slow node smaller
- * ones, sooner.
+ * Indexes the blocks from `from` to `to`, which must be final, and yields each batch once it is written. Three batches
+ * are in flight: one is read, the one before it folded, and the one before that written. A batch takes in everything
+ * that was read while its predecessor was written, so a slow database gets larger batches and a slow node smaller ones.
  */
 export async function* backfill(
-  parts: IndexingContext,
-  range: { from: number; to: number },
+  context: IndexingContext,
+  range: { readonly from: number; readonly to: number },
   signal: AbortSignal,
 ): AsyncGenerator<WrittenBatch, void, void> {
-  const ranges = parts.chain.streamHistory(range.from, range.to, signal)[Symbol.asyncIterator]();
-  const prepareNext = (): Promise<Prepared | null> => {
-    const next = ranges.next().then((found) => (found.done ? null : prepare(parts, found.value, signal)));
-    // Its turn to be awaited comes later; a failure meanwhile must not count as unhandled.
-    next.catch(() => undefined);
-    return next;
-  };
-  let upcoming = prepareNext();
-  /** All that is ready by the time the database is, within the limit; null at the end. */
-  const gather = async (database: Promise<unknown>): Promise<Prepared | null> => {
-    const idle = database.then(stop, stop);
-    const gathered: Prepared[] = [];
-    for (let waiting = 0; waiting < LOGS_PER_WRITE_MAX; ) {
-      const next = await (gathered.length === 0 ? upcoming : Promise.race([idle, upcoming.catch(stop)]));
-      if (next === null) break;
-      gathered.push(next);
-      waiting += next.batch.logs.length;
-      upcoming = prepareNext();
-    }
-    return gathered.length === 0 ? null : joined(gathered);
-  };
-  let writing: Writing | null = null;
-  const foldNext = async (): Promise<Ready | null> => {
-    const prepared = await gather(writing?.over ?? Promise.resolve());
-    if (prepared === null) return null;
-    const { batch, blocks } = prepared;
-    const folded = await parts.store.fold(batch, parts.protocol.fold, writing?.folded ?? null);
-    return { folded, told: { tip: batch.tip, logs: batch.logs.length, blocks } };
-  };
+  const pipeline = new BackfillPipeline(context, range, signal);
   try {
-    for (let next = await foldNext(); next !== null; next = await foldNext()) {
-      const written: WrittenBatch | undefined = await writing?.over;
-      writing = { folded: next.folded, over: write(next) };
+    for (let next = await pipeline.foldNext(); next !== null; next = await pipeline.foldNext()) {
+      const written = await pipeline.writeNext(next);
       if (written) yield written;
     }
-    if (writing) yield await writing.over;
+    const last = await pipeline.finishWrite();
+    if (last) yield last;
   } catch (error) {
-    // What is written is told, whatever became of the next one.
-    if (writing) yield await writing.over;
+    // Report the written batch even if the next one failed.
+    const last = await pipeline.finishWrite();
+    if (last) yield last;
     throw error;
   } finally {
-    // Whoever begins anew must find either all of that batch or nothing.
-    await writing?.over.catch(() => undefined);
-    await ranges.return?.();
+    await pipeline.close();
   }
 }
 
-const stop = () => null;
+class BackfillPipeline {
+  readonly #context: IndexingContext;
+  readonly #signal: AbortSignal;
+  readonly #ranges: AsyncIterator<LogBatch>;
+  #upcoming: Promise<PreparedBatch | null>;
+  #writing: WriteInFlight | null = null;
 
-function write({ folded, told }: Ready): Promise<WrittenBatch> {
-  const started = performance.now();
-  const over = folded.write().then(() => ({ ...told, ms: performance.now() - started }));
-  // Heard when its turn comes.
-  over.catch(() => undefined);
-  return over;
+  constructor(
+    context: IndexingContext,
+    { from, to }: { readonly from: number; readonly to: number },
+    signal: AbortSignal,
+  ) {
+    this.#context = context;
+    this.#signal = signal;
+    this.#ranges = context.chain.streamHistory(from, to, signal)[Symbol.asyncIterator]();
+    this.#upcoming = this.#prepareNext();
+  }
+
+  /** Folds everything read so far, upon the batch that may still be in flight; null at the end of the range. */
+  async foldNext(): Promise<ReadyBatch | null> {
+    const prepared = await this.#collectPrepared(this.#writing?.done ?? Promise.resolve());
+    if (prepared === null) return null;
+    const { batch, blocks } = prepared;
+    const { fold, store } = this.#context;
+    const folded = await store.fold(batch, fold, this.#writing?.folded ?? null);
+    return { folded, summary: { tip: batch.tip, logs: batch.logs.length, blocks } };
+  }
+
+  /** Waits for the write in flight and starts the next one; returns the batch that was written meanwhile. */
+  async writeNext(next: ReadyBatch): Promise<WrittenBatch | undefined> {
+    const written = await this.#writing?.done;
+    this.#writing = { folded: next.folded, done: writeBatch(next) };
+    return written;
+  }
+
+  async finishWrite(): Promise<WrittenBatch | undefined> {
+    return this.#writing?.done;
+  }
+
+  async close(): Promise<void> {
+    // Wait for the batch in flight: a restart must find it committed or absent.
+    await this.#writing?.done.catch(() => undefined);
+    await this.#ranges.return?.();
+  }
+
+  #prepareNext(): Promise<PreparedBatch | null> {
+    const next = this.#ranges
+      .next()
+      .then((found) => (found.done ? null : prepareBatch(this.#context, found.value, this.#signal)));
+    // Awaited later; avoid an unhandled rejection.
+    next.catch(() => undefined);
+    return next;
+  }
+
+  /** Everything that is read by the time the database is idle, up to the limit; null at the end of the range. */
+  async #collectPrepared(database: Promise<unknown>): Promise<PreparedBatch | null> {
+    const idle = database.then(resolveNull, resolveNull);
+    const collected: PreparedBatch[] = [];
+    for (let logs = 0; logs < LOGS_PER_WRITE_MAX; ) {
+      const next = await (collected.length === 0
+        ? this.#upcoming
+        : Promise.race([idle, this.#upcoming.catch(resolveNull)]));
+      if (next === null) break;
+      collected.push(next);
+      logs += next.batch.logs.length;
+      this.#upcoming = this.#prepareNext();
+    }
+    return collected.length === 0 ? null : mergeBatches(collected);
+  }
 }
 
-/** Neighbouring batches as one. */
-function joined(prepared: readonly Prepared[]): Prepared {
+const resolveNull = () => null;
+
+function writeBatch({ folded, summary }: ReadyBatch): Promise<WrittenBatch> {
+  const started = performance.now();
+  const done = folded.write().then(() => ({ ...summary, ms: performance.now() - started }));
+  // Awaited later; avoid an unhandled rejection.
+  done.catch(() => undefined);
+  return done;
+}
+
+/** Merges adjacent batches into one. */
+function mergeBatches(prepared: readonly PreparedBatch[]): PreparedBatch {
   const batches = prepared.map(({ batch }) => batch);
   const last = batches.at(-1);
-  if (!last) throw new Error("no batches are to be joined");
+  if (!last) throw new Error("no batches to merge");
   // Of the empty blocks only the tip matters.
   const blocks = batches.flatMap((batch) =>
     batch === last ? batch.blocks : batch.blocks.filter(({ logCount }) => logCount > 0),
@@ -95,13 +138,13 @@ function joined(prepared: readonly Prepared[]): Prepared {
   };
 }
 
-async function prepare(
-  { chain, protocol }: IndexingContext,
-  range: LogRange,
+async function prepareBatch(
+  { chain, addDetails }: IndexingContext,
+  range: LogBatch,
   signal: AbortSignal,
-): Promise<Prepared> {
+): Promise<PreparedBatch> {
   const [logs, [tip]] = await Promise.all([
-    protocol.addDetails(range.logs, signal),
+    addDetails(range.logs, signal),
     chain.readHeaders([range.toBlock], signal),
   ]);
   if (!tip) throw new Error(`the node has logs up to block ${range.toBlock}, but not the block itself`);
@@ -115,12 +158,12 @@ async function prepare(
       logCount: known + 1,
     });
   }
-  // The tip is remembered even when it is empty: the live part starts from its hash.
-  if (!counts.has(tip.number)) counts.set(tip.number, { ...refOf(tip), logCount: 0 });
-  const batch = { tip: refOf(tip), blocks: [...counts.values()], logs, finalized: tip.number };
+  // Store the tip even when it is empty: live indexing starts from its hash.
+  if (!counts.has(tip.number)) counts.set(tip.number, { ...summarize(tip), logCount: 0 });
+  const batch = { tip: summarize(tip), blocks: [...counts.values()], logs, finalized: tip.number };
   return { batch, blocks: range.toBlock - range.fromBlock + 1 };
 }
 
-function refOf({ number, hash, timestamp }: BlockSummary): BlockSummary {
+function summarize({ number, hash, timestamp }: BlockSummary): BlockSummary {
   return { number, hash, timestamp };
 }

@@ -1,5 +1,4 @@
-// A chain as the indexing loop wants it, over the JSON-RPC client.
-
+// The chain as the indexing loop reads it: heads, headers and logs over the JSON-RPC client.
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { readTransactions } from "../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../chain/head/finality.ts";
@@ -17,36 +16,39 @@ import type { Secret } from "../lib/secret.ts";
 import type { LogDecoder } from "../protocol/decode/logs.ts";
 import type { DetailReads } from "../protocol/details/chain-reads.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import type { ChainSource } from "./ports.ts";
 
-export type ChainSourceOptions = {
+type ChainSourceOptions = {
   readonly facts: Pick<ChainInfo, "finalityDepth" | "finalityDepthMin" | "blockTimeMs" | "logsBloom">;
   readonly decoder: LogDecoder;
   readonly wsUrls: readonly Secret<string>[];
   readonly rangeMax: number;
-  /** The share of heavy ranges of history that a second node reads too, from 0 to 1. */
+  /** Fraction of heavy history ranges that a second node reads too, from 0 to 1. */
   readonly comparedShare: number;
-  /** Told before the logs of a range that one node alone has shown although several are configured. */
+  /** Called before the logs of a range that only one of several configured nodes confirmed. */
   readonly onUnconfirmed: (range: BlockRange) => void;
   readonly log: Log;
 };
 
-// Asking a little faster than blocks come finds each one soon after it exists.
+// Polling faster than blocks arrive finds each one soon after it exists.
 const POLLS_PER_BLOCK = 2;
 const POLL_MS_MIN = 100;
 
-export function createChainSource(rpc: Rpc, options: ChainSourceOptions): ChainSource {
+export type ChainSource = ReturnType<typeof createChainSource>;
+
+export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
   const { facts } = options;
   const filters = createLogFilters(options.decoder);
-  const others = createSecondaryProviders();
+  const secondaryProviders = createSecondaryProviders();
   return {
-    readFinalized: (signal) =>
+    /** The newest block that cannot be undone. */
+    readFinalized: (signal: AbortSignal) =>
       readFinalizedHeader(rpc, {
         depthFallback: facts.finalityDepth,
         depthMin: facts.finalityDepthMin,
         signal,
       }),
-    followHeads: (signal) =>
+    /** Yields the head whenever it may have changed. */
+    followHeads: (signal: AbortSignal) =>
       followHeads(rpc, {
         wsUrls: options.wsUrls,
         pollMsMin: Math.max(POLL_MS_MIN, Math.floor(facts.blockTimeMs / POLLS_PER_BLOCK)),
@@ -54,10 +56,13 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions): ChainS
         log: options.log,
         signal,
       }),
-    readHeaders: (numbers, signal) => readConfirmedHeaders(rpc, numbers, signal),
-    readBlockLogs: (header, signal) =>
+    /** Headers by number, in the given order, neighbours linked; rejects, retryably, where the node lacks one. */
+    readHeaders: (numbers: readonly number[], signal: AbortSignal) =>
+      readConfirmedHeaders(rpc, numbers, signal),
+    readBlockLogs: (header: BlockHeader, signal: AbortSignal) =>
       readCrossCheckedBlockLogs(rpc, header, filters, { bloom: facts.logsBloom, signal }),
-    streamHistory: (fromBlock, toBlock, signal) =>
+    /** The logs of final blocks, in order and without gaps. */
+    streamHistory: (fromBlock: number, toBlock: number, signal: AbortSignal) =>
       streamLogs(rpc, {
         fromBlock,
         toBlock,
@@ -65,14 +70,14 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions): ChainS
         rangeMax: options.rangeMax,
         crossCheckFraction: options.comparedShare,
         onUnconfirmed: options.onUnconfirmed,
-        secondaryProviders: others,
+        secondaryProviders,
         bloom: facts.logsBloom,
         signal,
       }),
   };
 }
 
-/** The logs that the protocol consists of. */
+/** Filters for every log of the protocol. */
 export function createLogFilters(decoder: LogDecoder): readonly LogFilter[] {
   return [
     { addresses: decoder.addresses, topics0: decoder.topics0, topicsByAddress: decoder.topics0ByAddress },
@@ -81,8 +86,8 @@ export function createLogFilters(decoder: LogDecoder): readonly LogFilter[] {
 }
 
 /**
- * A header's hash is vouched for by the child that names it. One without a child in the answer is asked for again by
- * its hash: a node that made the hash up does not know such a block, and a checkpoint with it would fit no chain.
+ * A child header confirms the hash of its parent. Headers without a child in the response are read again by hash: a
+ * node that made the hash up does not know such a block, and a checkpoint with it would fit no chain.
  */
 async function readConfirmedHeaders(
   rpc: Rpc,
@@ -90,8 +95,8 @@ async function readConfirmedHeaders(
   signal: AbortSignal,
 ): Promise<readonly BlockHeader[]> {
   const headers = await readHeaders(rpc, numbers, { signal });
-  const named = new Set(headers.map(({ parentHash }) => parentHash));
-  const childless = headers.filter(({ hash }) => !named.has(hash));
+  const confirmed = new Set(headers.map(({ parentHash }) => parentHash));
+  const childless = headers.filter(({ hash }) => !confirmed.has(hash));
   await Promise.all(childless.map(({ hash }) => readHeaderByHash(rpc, hash, { signal })));
   return headers;
 }

@@ -1,51 +1,56 @@
-// The part of the chain that can still be undone: followed by hash, rolled back where it forks.
+// Live indexing: follows the blocks that are not final yet by hash, and rolls back where the chain forks.
 import { Fault } from "../lib/fault.ts";
-import type { BlockHeader } from "../schema/chain-log.ts";
-import type { BlockSummary, IndexingContext, Position, StorePort, WrittenBatch } from "./ports.ts";
+import type { BlockHeader, BlockSummary } from "../schema/chain-log.ts";
+import type { Checkpoint } from "../store/index/checkpoint.ts";
+import type { IndexStore } from "../store/index/store.ts";
+import type { IndexingContext, WrittenBatch } from "./context.ts";
 
-/** What one look at the chain led to. */
-export type SyncStep =
+/** The result of one step towards the head. */
+type SyncStep =
   | { readonly kind: "written"; readonly written: WrittenBatch }
-  | { readonly kind: "rolled back"; readonly to: BlockSummary; readonly depth: number }
-  | { readonly kind: "level" };
+  | { readonly kind: "rolledBack"; readonly to: BlockSummary; readonly depth: number }
+  | { readonly kind: "synced" };
 
-// Catching up in groups spares a round trip and a commit per block; a group is small enough to be redone.
+// Catching up in groups saves a round trip and a commit per block; a group is small enough to redo.
 export const BLOCKS_PER_STEP_MAX = 64;
 
-/** Moves the index one step towards `head`; call again until it answers "level". */
+/** Moves the index one step towards `head`; call it until it returns "synced". */
 export async function stepTowards(
-  parts: IndexingContext,
-  position: Position,
+  context: IndexingContext,
+  position: Checkpoint,
   head: BlockHeader,
   finalized: number,
   signal: AbortSignal,
 ): Promise<SyncStep> {
   const { block } = position;
-  // A head behind ours is a node that lags or restarts, until a hash says otherwise.
+  // A head behind the index means that the node lags or restarts, unless its hash differs.
   if (head.number <= block.number) {
-    if (await isOurs(parts.store, head)) return { kind: "level" };
-    // The head may itself be orphaned by now: then the chain still has our block, and another head is on its way.
-    return (await rollBackToCommonAncestor(parts, position, head.number, signal)) ?? { kind: "level" };
+    if (await isIndexed(context.store, head)) return { kind: "synced" };
+    // The head itself may be orphaned by now: then the chain still has our block, and another head will follow.
+    return (await rollBackToCommonAncestor(context, position, head.number, signal)) ?? { kind: "synced" };
   }
   const count = Math.min(BLOCKS_PER_STEP_MAX, head.number - block.number);
   const numbers = Array.from({ length: count }, (_, index) => block.number + 1 + index);
-  const headers = await parts.chain.readHeaders(numbers, signal);
+  const headers = await context.chain.readHeaders(numbers, signal);
   if (headers[0]?.parentHash !== block.hash) {
-    const step = await rollBackToCommonAncestor(parts, position, block.number, signal);
+    const step = await rollBackToCommonAncestor(context, position, block.number, signal);
     if (step) return step;
-    throw new Fault("NODE_UNAVAILABLE", `The node answered from two branches about block ${block.number}.`);
+    throw new Fault(
+      "NODE_UNAVAILABLE",
+      `The node returned headers of two branches at block ${block.number}.`,
+    );
   }
-  return { kind: "written", written: await write(parts, headers, finalized, signal) };
+  return { kind: "written", written: await writeBlocks(context, headers, finalized, signal) };
 }
 
-async function write(
-  { chain, protocol, store }: IndexingContext,
+async function writeBlocks(
+  { chain, addDetails, fold, store }: IndexingContext,
   headers: readonly BlockHeader[],
   finalized: number,
   signal: AbortSignal,
 ): Promise<WrittenBatch> {
   const perBlock = await Promise.all(headers.map((header) => chain.readBlockLogs(header, signal)));
-  const logs = await protocol.addDetails(perBlock.flat(), signal);
+  const logs = await addDetails(perBlock.flat(), signal);
   const blocks = headers.map(({ number, hash, timestamp }, index) => ({
     number,
     hash,
@@ -53,53 +58,54 @@ async function write(
     logCount: perBlock[index]?.length ?? 0,
   }));
   const tip = blocks.at(-1);
-  if (!tip) throw new Error("a group of no blocks is to be written");
+  if (!tip) throw new Error("empty batch");
   const started = performance.now();
-  const folded = await store.fold({ tip, blocks, logs, finalized }, protocol.fold, null);
+  const folded = await store.fold({ tip, blocks, logs, finalized }, fold, null);
   await folded.write();
   return { tip, logs: logs.length, blocks: headers.length, ms: performance.now() - started };
 }
 
-async function isOurs(store: StorePort, head: BlockHeader): Promise<boolean> {
-  const [ours] = await store.readBlocksDescending(head.number, 1);
-  // Blocks that are final and empty are forgotten; a node that far back only lags.
-  return ours === undefined || ours.number !== head.number || ours.hash === head.hash;
+async function isIndexed(store: IndexStore, head: BlockHeader): Promise<boolean> {
+  const [stored] = await store.readBlocksDescending(head.number, 1);
+  // Final empty blocks are not stored; a node that far back only lags.
+  return stored === undefined || stored.number !== head.number || stored.hash === head.hash;
 }
 
 /**
- * Walks back from a block to the last one that the chain still has, and undoes everything after it; null when the
+ * Walks back from a block to the last one that the chain still has, and rolls back everything after it; null when the
  * chain has the block it started from.
  */
 export async function rollBackToCommonAncestor(
   { chain, store }: IndexingContext,
-  position: Position,
+  position: Checkpoint,
   from: number,
   signal: AbortSignal,
-): Promise<SyncStep | null> {
+): Promise<Extract<SyncStep, { kind: "rolledBack" }> | null> {
   for (let top = from; ; ) {
-    const ours = await store.readBlocksDescending(top, BLOCKS_PER_STEP_MAX);
-    const candidates = ours.filter(({ number }) => number >= position.finalized);
-    const theirs = await chain.readHeaders(
+    const stored = await store.readBlocksDescending(top, BLOCKS_PER_STEP_MAX);
+    const candidates = stored.filter(({ number }) => number >= position.finalized);
+    const headers = await chain.readHeaders(
       candidates.map(({ number }) => number),
       signal,
     );
-    const shared = candidates.find(({ hash }, index) => theirs[index]?.hash === hash);
-    if (shared && shared.number === from) return null;
-    if (shared) {
-      await store.rollback(shared);
-      return { kind: "rolled back", to: shared, depth: position.block.number - shared.number };
+    const ancestor = candidates.find(({ hash }, index) => headers[index]?.hash === hash);
+    if (ancestor && ancestor.number === from) return null;
+    if (ancestor) {
+      await store.rollback(ancestor);
+      return { kind: "rolledBack", to: ancestor, depth: position.block.number - ancestor.number };
     }
     const lowest = candidates.at(-1);
-    if (!lowest || candidates.length < ours.length || ours.length < BLOCKS_PER_STEP_MAX)
-      throw tooDeep(position);
+    if (!lowest || candidates.length < stored.length || stored.length < BLOCKS_PER_STEP_MAX) {
+      throw reorgTooDeep(position);
+    }
     top = lowest.number - 1;
   }
 }
 
-function tooDeep(position: Position): Fault {
+function reorgTooDeep({ finalized }: Checkpoint): Fault {
   return new Fault(
     "REORG_TOO_DEEP",
-    `The chain differs from the index at block ${position.finalized}, which was final; nothing was deleted. Check that ` +
+    `The chain differs from the index at block ${finalized}, which was final; nothing was deleted. Check that ` +
       "RPC_URL is a healthy node of the right chain; if the chain really was rewritten, index it again into another DATABASE_SCHEMA.",
   );
 }

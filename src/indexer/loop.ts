@@ -1,36 +1,36 @@
-// The indexing loop: history first, then the head, for as long as it is wanted; every failure is met with patience.
+// The indexing loop: backfills history, then follows the head until it is stopped; retries every failure with backoff.
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault, type FaultCode } from "../lib/fault.ts";
-import type { BlockHeader } from "../schema/chain-log.ts";
+import type { BlockHeader, BlockSummary } from "../schema/chain-log.ts";
+import type { Checkpoint } from "../store/index/checkpoint.ts";
 import { backfill } from "./backfill.ts";
+import type { IndexingContext, WrittenBatch } from "./context.ts";
 import { BLOCKS_PER_STEP_MAX, rollBackToCommonAncestor, stepTowards } from "./live.ts";
-import type { BlockSummary, IndexingContext, Position, WrittenBatch } from "./ports.ts";
 
-/** What the loop tells of itself as it goes. */
 export type IndexingReporter = {
   onBackfillStart(range: { from: number; to: number }): void;
   onBatchWritten(written: WrittenBatch, phase: "backfill" | "live"): void;
   onHead(head: BlockSummary): void;
-  onSynced(position: Position): void;
+  onSynced(position: Checkpoint): void;
   onRollback(to: BlockSummary, depth: number): void;
   onFailure(error: unknown, retryMs: number): void;
 };
 
-export type IndexChainOptions = {
+type IndexChainOptions = {
   readonly startBlock: number;
   readonly signal: AbortSignal;
   readonly report: IndexingReporter;
   readonly clock?: Clock;
 };
 
-// A failing node or database is asked again soon, but not hammered.
+// Retry a failing node or database soon, without hammering it.
 const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 5_000;
-// A node that lies once about an old block must not end the process; one that insists must.
-const TOO_DEEP_ANSWERS = 4;
+// One wrong response about an old block must not end the process; a node that repeats it must.
+const REORG_TOO_DEEP_ATTEMPTS = 4;
 
-/** Runs until the signal aborts. Rejects only for what waiting can not cure. */
-export async function indexChain(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
+/** Runs until the signal aborts. Rejects only for failures that are not retryable. */
+export async function indexChain(context: IndexingContext, options: IndexChainOptions): Promise<void> {
   const clock = options.clock ?? systemClock;
   let failures = 0;
   const report: IndexingReporter = {
@@ -42,13 +42,13 @@ export async function indexChain(parts: IndexingContext, options: IndexChainOpti
   };
   while (!options.signal.aborted) {
     try {
-      // After any failure everything is read anew: what the database says is what happened.
-      await catchUp(parts, { ...options, report });
-      await follow(parts, { ...options, report });
+      // After a failure, read the position from the database again: it alone knows what was committed.
+      await catchUp(context, { ...options, report });
+      await follow(context, { ...options, report });
     } catch (error) {
       if (options.signal.aborted) return;
       failures += 1;
-      if (!isCurable(error, failures)) throw error;
+      if (!isRetryable(error, failures)) throw error;
       const retryMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(failures - 1, 16), RETRY_MS_MAX);
       options.report.onFailure(error, retryMs);
       await clock.sleep(retryMs, options.signal).catch(() => undefined);
@@ -56,7 +56,7 @@ export async function indexChain(parts: IndexingContext, options: IndexChainOpti
   }
 }
 
-// Waiting cures none of these: somebody has to look, or (for the lock) somebody else writes now.
+// Not retryable: an operator has to act, or (for the lock) another process writes now.
 const FINAL: ReadonlySet<FaultCode> = new Set([
   "CHAIN_MISMATCH",
   "DEPLOYMENT_MISMATCH",
@@ -64,72 +64,72 @@ const FINAL: ReadonlySet<FaultCode> = new Set([
   "DATABASE_LOCK_LOST",
 ]);
 
-// Everything else stays at the failing block, says so and tries again, even a defect of ours: an operator, a better
-// node or the next version may cure it. Skipping is never an answer.
-function isCurable(error: unknown, failures: number): boolean {
+// Everything else is retried at the failing block, even a bug: an operator, a better node or the next version may fix
+// it. The indexer never skips a block.
+function isRetryable(error: unknown, failures: number): boolean {
   if (!(error instanceof Fault)) return true;
-  if (error.code === "REORG_TOO_DEEP") return failures < TOO_DEEP_ANSWERS;
+  if (error.code === "REORG_TOO_DEEP") return failures < REORG_TOO_DEEP_ATTEMPTS;
   return !FINAL.has(error.code);
 }
 
 /** Brings the index to the finalized block. */
-async function catchUp(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
+async function catchUp(context: IndexingContext, options: IndexChainOptions): Promise<void> {
   for (;;) {
-    const finalized = await parts.chain.readFinalized(options.signal);
-    const position = (await parts.store.readCheckpoint()) ?? (await begin(parts, options));
+    const finalized = await context.chain.readFinalized(options.signal);
+    const position = (await context.store.readCheckpoint()) ?? (await writeStartBlock(context, options));
     const from = position.block.number + 1;
     if (from > finalized.number) return;
-    // What was indexed before it was final must be what the chain has before more is put on top of it.
-    const [theirs] = await parts.chain.readHeaders([position.block.number], options.signal);
-    if (theirs?.hash !== position.block.hash) {
-      const step = await rollBackToCommonAncestor(parts, position, position.block.number, options.signal);
-      if (step?.kind === "rolled back") options.report.onRollback(step.to, step.depth);
+    // The last indexed block may have been replaced before it became final: verify it before building on it.
+    const [header] = await context.chain.readHeaders([position.block.number], options.signal);
+    if (header?.hash !== position.block.hash) {
+      const step = await rollBackToCommonAncestor(context, position, position.block.number, options.signal);
+      if (step) options.report.onRollback(step.to, step.depth);
       continue;
     }
     options.report.onBackfillStart({ from, to: finalized.number });
-    for await (const written of backfill(parts, { from, to: finalized.number }, options.signal)) {
+    for await (const written of backfill(context, { from, to: finalized.number }, options.signal)) {
       options.report.onBatchWritten(written, "backfill");
     }
   }
 }
 
-/** The block before the deployment is where everything starts from. */
-async function begin(
-  { chain, protocol, store }: IndexingContext,
+/** Writes the checkpoint of an empty index: the block before the deployment. */
+async function writeStartBlock(
+  { chain, fold, store }: IndexingContext,
   options: IndexChainOptions,
-): Promise<Position> {
+): Promise<Checkpoint> {
   const number = Math.max(0, options.startBlock - 1);
   const [header] = await chain.readHeaders([number], options.signal);
-  if (!header) throw new Error(`block ${number} was not answered`);
+  if (!header) throw new Error(`node returned no header for block ${number}`);
   const tip = { number, hash: header.hash, timestamp: header.timestamp };
   const blocks = [{ ...tip, logCount: 0 }];
-  const folded = await store.fold({ tip, blocks, logs: [], finalized: number }, protocol.fold, null);
+  const folded = await store.fold({ tip, blocks, logs: [], finalized: number }, fold, null);
   await folded.write();
   return { block: tip, finalized: number };
 }
 
-async function follow(parts: IndexingContext, options: IndexChainOptions): Promise<void> {
-  for await (const head of parts.chain.followHeads(options.signal)) {
+async function follow(context: IndexingContext, options: IndexChainOptions): Promise<void> {
+  for await (const head of context.chain.followHeads(options.signal)) {
     options.report.onHead(head);
-    const finalized = await parts.chain.readFinalized(options.signal);
-    const near = await stepsTo(parts, head, finalized.number, options);
-    if (!near || options.signal.aborted) return;
+    const finalized = await context.chain.readFinalized(options.signal);
+    const isNearHead = await syncTo(context, head, finalized.number, options);
+    if (!isNearHead || options.signal.aborted) return;
   }
 }
 
-/** False when history has grown behind us so much that it is better read as such. */
-async function stepsTo(
-  parts: IndexingContext,
+/** False when so many blocks became final meanwhile that a backfill reads them faster. */
+async function syncTo(
+  context: IndexingContext,
   head: BlockHeader,
   finalized: number,
   options: IndexChainOptions,
 ): Promise<boolean> {
   while (!options.signal.aborted) {
-    const position = await parts.store.readCheckpoint();
+    const position = await context.store.readCheckpoint();
     if (!position || position.block.number + BLOCKS_PER_STEP_MAX < finalized) return false;
-    const step = await stepTowards(parts, position, head, finalized, options.signal);
+    const step = await stepTowards(context, position, head, finalized, options.signal);
     if (step.kind === "written") options.report.onBatchWritten(step.written, "live");
-    else if (step.kind === "rolled back") options.report.onRollback(step.to, step.depth);
+    else if (step.kind === "rolledBack") options.report.onRollback(step.to, step.depth);
     else {
       options.report.onSynced(position);
       return true;

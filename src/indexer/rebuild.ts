@@ -1,15 +1,28 @@
-// A rebuild tells how far it is: now and then, because a large one takes minutes.
-import type { Clock } from "../lib/clock.ts";
+// What a rebuild of the rows needs, for the indexer and the commands that start one.
+import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { Deployment } from "../protocol/deployment.ts";
+import { rowDeclaration } from "../protocol/domains.ts";
+import { createFold } from "../protocol/fold.ts";
 import type { RebuildOptions } from "../store/index/rebuild.ts";
 
+// A large rebuild takes minutes.
 const PROGRESS_MS = 2_000;
 
-export function createRebuildProgress(log: Log, clock: Clock): RebuildOptions["onProgress"] {
-  let toldMs = clock.nowMs();
-  return ({ block, toBlock, logs }) => {
-    if (clock.nowMs() - toldMs < PROGRESS_MS) return;
-    toldMs = clock.nowMs();
-    log.info(`Rebuilding: block ${block} of ${toBlock}, ${logs.toLocaleString("en")} events`);
+export function createRebuildOptions(
+  deployment: Deployment,
+  { schema, log, signal }: { readonly schema: string; readonly log: Log; readonly signal: AbortSignal },
+): RebuildOptions {
+  let loggedMs = systemClock.nowMs();
+  return {
+    schema,
+    declaration: rowDeclaration,
+    fold: createFold(deployment),
+    signal,
+    onProgress: ({ block, toBlock, logs }) => {
+      if (systemClock.nowMs() - loggedMs < PROGRESS_MS) return;
+      loggedMs = systemClock.nowMs();
+      log.info({ event: "rebuild-progress", block, toBlock, logs }, "Rebuilding rows");
+    },
   };
 }

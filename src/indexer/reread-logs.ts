@@ -1,31 +1,32 @@
-// The repair of stored history: the logs of some final blocks read again, every range by two nodes where there are two.
+// Repairs stored history: reads the logs of final blocks again, every range from two nodes where two are configured.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
-import { type BlockRange as ReadRange, streamLogs } from "../chain/logs/stream-logs.ts";
+import { type BlockRange, streamLogs } from "../chain/logs/stream-logs.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLogDecoder } from "../protocol/decode/logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
-import { createProtocol } from "../protocol/fold.ts";
-import { readCheckpoint } from "../store/index/checkpoint.ts";
+import { createAddDetails } from "../protocol/details/read-details.ts";
+import { type Checkpoint, readCheckpoint } from "../store/index/checkpoint.ts";
 import { replaceStoredLogs } from "../store/index/raw-logs.ts";
 import type { Lock } from "../store/postgres/advisory-lock.ts";
 import { createDetailReads, createLogFilters } from "./chain-source.ts";
-
-export type RereadRange = { readonly from: number; readonly to: number };
+import type { BlockSpan } from "./self-audit/unconfirmed-ranges.ts";
 
 export type RereadOptions = {
   readonly rpc: Rpc;
   readonly deployment: Deployment;
-  readonly range: RereadRange;
+  readonly range: BlockSpan;
   readonly rangeMax: number;
   readonly signal: AbortSignal;
 };
 
-/** Returns the number of logs read. Each batch is stored at once: interrupted, it is simply run again. */
+/** Returns the number of logs read. Stores each batch at once, so an interrupted run is simply repeated. */
 export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<number> {
   const { rpc, deployment, range, signal } = options;
-  await lock.transaction(async (session) => refuseUnfit(range, deployment, await readCheckpoint(session)));
-  const { addDetails: detail } = createProtocol(deployment, createDetailReads(rpc));
+  await lock.transaction(async (session) =>
+    assertFinalRange(range, deployment, await readCheckpoint(session)),
+  );
+  const addDetails = createAddDetails(deployment, createDetailReads(rpc));
   const { logsBloom } = findChainById(deployment.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   let logs = 0;
   for await (const batch of streamLogs(rpc, {
@@ -34,11 +35,11 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
     filters: createLogFilters(createLogDecoder(deployment)),
     rangeMax: options.rangeMax,
     crossCheckFraction: 1,
-    onUnconfirmed: refuseUnconfirmed,
+    onUnconfirmed: throwUnconfirmed,
     bloom: logsBloom,
     signal,
   })) {
-    const detailed = await detail(batch.logs, signal);
+    const detailed = await addDetails(batch.logs, signal);
     const blocks = { from: batch.fromBlock, to: batch.toBlock };
     await lock.transaction((session) => replaceStoredLogs(session, blocks, detailed));
     logs += detailed.length;
@@ -46,8 +47,8 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
   return logs;
 }
 
-/** A repair must not put one node's word in place of what is stored: a single node has to be configured as such. */
-function refuseUnconfirmed({ fromBlock, toBlock }: ReadRange): never {
+/** A repair never replaces stored logs by the word of one node, unless only one node is configured. */
+function throwUnconfirmed({ fromBlock, toBlock }: BlockRange): never {
   throw new Fault(
     "NODE_UNAVAILABLE",
     `Blocks ${fromBlock} to ${toBlock} were read from one node, and no other one responded; nothing of them was ` +
@@ -55,11 +56,11 @@ function refuseUnconfirmed({ fromBlock, toBlock }: ReadRange): never {
   );
 }
 
-/** Only final blocks: the others are read again by the indexer itself where the chain changes. */
-function refuseUnfit(
-  { from, to }: RereadRange,
+/** Only final blocks: the indexer itself reads the others again when the chain changes. */
+function assertFinalRange(
+  { from, to }: BlockSpan,
   { startBlock }: Deployment,
-  checkpoint: Awaited<ReturnType<typeof readCheckpoint>>,
+  checkpoint: Checkpoint | null,
 ): void {
   const last = checkpoint?.finalized ?? -1;
   if (from >= startBlock && to <= last) return;
@@ -69,8 +70,8 @@ function refuseUnfit(
   );
 }
 
-/** `N` or `N-M`. */
-export function parseRereadRange(text: string): RereadRange {
+/** Parses `N` or `N-M`. */
+export function parseRereadRange(text: string): BlockSpan {
   const found = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text);
   const from = Number(found?.[1]);
   const to = Number(found?.[2] ?? found?.[1]);

@@ -1,12 +1,14 @@
-// What the indexer says of itself: to people as progress, to machines as metrics, to other processes as readiness.
+// The indexer's status: progress for the log, metrics, and readiness for other processes.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ObservedCall } from "../chain/rpc/types.ts";
 import type { Readiness } from "../http/server.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
+import type { BlockSummary } from "../schema/chain-log.ts";
+import type { WrittenBatch } from "./context.ts";
 import type { IndexingReporter } from "./loop.ts";
-import type { BlockSummary } from "./ports.ts";
+import type { LeadershipReporter } from "./run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
 import {
   createSelfAuditStatus,
@@ -15,7 +17,7 @@ import {
   selfAuditDetails,
 } from "./self-audit/status.ts";
 
-export type IndexerPhase = "starting" | "standby" | "backfill" | "live" | "failing";
+type IndexerPhase = "starting" | "standby" | "backfill" | "live" | "failing";
 
 /** As stored for the processes that serve the rows. */
 export type IndexerReport = {
@@ -28,100 +30,51 @@ export type IndexerReport = {
 };
 
 export type IndexerStatus = IndexingReporter &
-  AuditReporter & {
+  AuditReporter &
+  LeadershipReporter & {
     readonly registry: Registry;
-    standby(): void;
-    leading(): void;
     onCall(call: ObservedCall): void;
     report(): IndexerReport;
     readiness(): Readiness;
   };
 
-// People want to see that something happens, not a line per batch.
+// Shows that something happens without a line per batch.
 const PROGRESS_MS = 2_000;
-// Being a few blocks behind the head is what following a chain looks like; a minute behind is not.
+// A few blocks behind the head is normal while following a chain; a minute is not.
 const LAG_SECONDS_MAX = 60;
 
-export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
+type IndexerState = {
+  phase: IndexerPhase;
+  reason: string | null;
+  head: BlockSummary | null;
+  indexed: BlockSummary | null;
+  reorgs: number;
+  backfill: { from: number; to: number; startedMs: number; logs: number; loggedMs: number };
+};
+
+export function createIndexerStatus(parentLog: Log, clock: Clock): IndexerStatus {
+  const log = parentLog.child({ component: "indexer" });
   const metrics = createMetrics();
   const audit = createSelfAuditStatus(metrics.registry, log, clock);
-  let phase: IndexerPhase = "starting";
-  let reason: string | null = null;
-  let head: BlockSummary | null = null;
-  let indexed: BlockSummary | null = null;
-  let reorgs = 0;
-  let backfill = { from: 0, to: 0, startedMs: 0, logs: 0, toldMs: 0 };
-
-  const lagBlocks = () => (head && indexed ? Math.max(0, head.number - indexed.number) : null);
-  const lagSeconds = () => (head && indexed ? Math.max(0, head.timestamp - indexed.timestamp) : null);
-  const moved = () => {
-    if (head) metrics.head.set(head.number);
-    if (indexed) metrics.indexed.set(indexed.number);
-    metrics.lagBlocks.set(lagBlocks() ?? 0);
-    metrics.lagSeconds.set(lagSeconds() ?? 0);
+  const state: IndexerState = {
+    phase: "starting",
+    reason: null,
+    head: null,
+    indexed: null,
+    reorgs: 0,
+    backfill: { from: 0, to: 0, startedMs: 0, logs: 0, loggedMs: 0 },
   };
-
   return {
     registry: metrics.registry,
-    standby() {
-      phase = "standby";
-      log.info("Waiting for the lock of the index; another indexer may hold it");
+    onStandby() {
+      state.phase = "standby";
+      log.info({ event: "lock-wait" }, "Waiting for the lock of the index; another indexer may hold it");
     },
-    leading() {
-      phase = "starting";
-      log.info("This process writes the index");
+    onLeading() {
+      state.phase = "starting";
+      log.info({ event: "lock-acquired" }, "This process writes the index");
     },
-    onBackfillStart({ from, to }) {
-      phase = "backfill";
-      backfill = { from, to, startedMs: clock.nowMs(), logs: 0, toldMs: clock.nowMs() };
-      log.info(`Reading history: blocks ${from} to ${to}`);
-    },
-    onBatchWritten(written, during) {
-      phase = during;
-      reason = null;
-      indexed = written.tip;
-      metrics.logs.inc(written.logs);
-      metrics.write.observe(written.ms / 1000);
-      moved();
-      if (during === "live") {
-        if (written.logs > 0) log.debug({ block: written.tip.number, logs: written.logs }, "Indexed");
-        return;
-      }
-      backfill.logs += written.logs;
-      const done = written.tip.number >= backfill.to;
-      if (!done && clock.nowMs() - backfill.toldMs < PROGRESS_MS) return;
-      backfill.toldMs = clock.nowMs();
-      log.info(progressLine(backfill, written.tip.number, clock.nowMs()));
-    },
-    onHead({ number, hash, timestamp }) {
-      head = { number, hash, timestamp };
-      moved();
-    },
-    onSynced(position) {
-      phase = "live";
-      reason = null;
-      indexed = position.block;
-      moved();
-    },
-    onRollback(to, depth) {
-      reorgs += 1;
-      indexed = to;
-      metrics.reorgs.inc();
-      metrics.undone.inc(depth);
-      log.warn(
-        { block: to.number, hash: to.hash, depth },
-        `The chain forked: rolled back ${depth} blocks to ${to.number}`,
-      );
-      moved();
-    },
-    onFailure(error, retryMs) {
-      phase = "failing";
-      // Only our own sentences are meant for everyone; the rest is in the log.
-      reason =
-        error instanceof Fault ? error.message : "The next block can not be indexed; the log tells why.";
-      metrics.failures.inc();
-      log.error({ err: error, retryMs }, "Indexing failed and is tried again");
-    },
+    ...createIndexingReporter(state, metrics, log, clock),
     onCall({ provider, method, outcome, ms }) {
       metrics.calls.inc({ provider, method, outcome });
       metrics.callSeconds.observe({ provider }, ms / 1000);
@@ -130,36 +83,124 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
     onNotCompared: audit.onNotCompared,
     onAuditFailed: audit.onAuditFailed,
     onUnconfirmedChange: audit.onUnconfirmedChange,
-    report: () => ({ phase, reason, head, indexed, reorgs, audit: audit.report() }),
-    readiness() {
-      const seconds = lagSeconds();
-      if (reason !== null) return { ready: false, reason };
-      if (phase === "standby") return { ready: false, reason: "This indexer stands by; another one writes." };
-      if (phase !== "live") return { ready: false, reason: "The history is being read." };
-      if (seconds === null || seconds > LAG_SECONDS_MAX) {
-        return {
-          ready: false,
-          reason: `The index is ${seconds ?? "an unknown number of"} seconds behind the head.`,
-        };
+    report: () => {
+      const { phase, reason, head, indexed, reorgs } = state;
+      return { phase, reason, head, indexed, reorgs, audit: audit.report() };
+    },
+    readiness: () => readinessOf(state, audit.report()),
+  };
+}
+
+function createIndexingReporter(
+  state: IndexerState,
+  metrics: Metrics,
+  log: Log,
+  clock: Clock,
+): IndexingReporter {
+  return {
+    onBackfillStart({ from, to }) {
+      const nowMs = clock.nowMs();
+      state.phase = "backfill";
+      state.backfill = { from, to, startedMs: nowMs, logs: 0, loggedMs: nowMs };
+      log.info({ event: "backfill-start", from, to }, "Reading history");
+    },
+    onBatchWritten(written, phase) {
+      state.phase = phase;
+      state.reason = null;
+      state.indexed = written.tip;
+      metrics.logs.inc(written.logs);
+      metrics.write.observe(written.ms / 1000);
+      updateGauges(metrics, state);
+      if (phase === "backfill") logBackfillProgress(state.backfill, written, log, clock);
+      else if (written.logs > 0) {
+        log.debug({ event: "block-indexed", block: written.tip.number, logs: written.logs }, "Indexed");
       }
-      const differs = describeSelfAuditDifferences(audit.report());
-      if (differs !== null) return { ready: false, reason: differs };
-      return { ready: true, details: selfAuditDetails(audit.report()) };
+    },
+    onHead({ number, hash, timestamp }) {
+      state.head = { number, hash, timestamp };
+      updateGauges(metrics, state);
+    },
+    onSynced(position) {
+      state.phase = "live";
+      state.reason = null;
+      state.indexed = position.block;
+      updateGauges(metrics, state);
+    },
+    onRollback(to, depth) {
+      state.reorgs += 1;
+      state.indexed = to;
+      metrics.reorgs.inc();
+      metrics.undone.inc(depth);
+      log.warn({ event: "reorg", block: to.number, hash: to.hash, depth }, "Chain forked, rolled back");
+      updateGauges(metrics, state);
+    },
+    onFailure(error, retryMs) {
+      state.phase = "failing";
+      // Only the messages of our own faults are public; the log has the rest.
+      state.reason =
+        error instanceof Fault ? error.message : "The next block cannot be indexed; see the indexer's log.";
+      metrics.failures.inc();
+      log.error({ event: "indexing-failed", err: error, retryMs }, "Indexing failed, retrying");
     },
   };
 }
 
-function progressLine(
-  { from, to, startedMs, logs }: { from: number; to: number; startedMs: number; logs: number },
-  at: number,
-  nowMs: number,
-): string {
-  const seconds = Math.max(0.001, (nowMs - startedMs) / 1000);
-  const share = (at - from + 1) / Math.max(1, to - from + 1);
-  const left = Math.round(seconds / share - seconds);
-  const rate = Math.round(logs / seconds).toLocaleString("en");
-  return `History: block ${at} of ${to} (${(share * 100).toFixed(1)} %), ${logs.toLocaleString("en")} events, ${rate} a second, ${left} s left`;
+function readinessOf({ phase, reason, head, indexed }: IndexerState, audit: SelfAuditReport): Readiness {
+  if (reason !== null) return { ready: false, reason };
+  if (phase === "standby") return { ready: false, reason: "This indexer stands by; another one writes." };
+  if (phase !== "live") return { ready: false, reason: "The history is being read." };
+  const seconds = lagSeconds(head, indexed);
+  if (seconds === null || seconds > LAG_SECONDS_MAX) {
+    return {
+      ready: false,
+      reason: `The index is ${seconds ?? "an unknown number of"} seconds behind the head.`,
+    };
+  }
+  const differs = describeSelfAuditDifferences(audit);
+  if (differs !== null) return { ready: false, reason: differs };
+  return { ready: true, details: selfAuditDetails(audit) };
 }
+
+function updateGauges(metrics: Metrics, { head, indexed }: IndexerState): void {
+  if (head) metrics.head.set(head.number);
+  if (indexed) metrics.indexed.set(indexed.number);
+  metrics.lagBlocks.set(head && indexed ? Math.max(0, head.number - indexed.number) : 0);
+  metrics.lagSeconds.set(lagSeconds(head, indexed) ?? 0);
+}
+
+function lagSeconds(head: BlockSummary | null, indexed: BlockSummary | null): number | null {
+  return head && indexed ? Math.max(0, head.timestamp - indexed.timestamp) : null;
+}
+
+function logBackfillProgress(
+  backfill: IndexerState["backfill"],
+  written: WrittenBatch,
+  log: Log,
+  clock: Clock,
+): void {
+  const nowMs = clock.nowMs();
+  const block = written.tip.number;
+  backfill.logs += written.logs;
+  if (block < backfill.to && nowMs - backfill.loggedMs < PROGRESS_MS) return;
+  backfill.loggedMs = nowMs;
+  const { from, to, startedMs, logs } = backfill;
+  const seconds = Math.max(0.001, (nowMs - startedMs) / 1000);
+  const fraction = (block - from + 1) / Math.max(1, to - from + 1);
+  log.info(
+    {
+      event: "backfill-progress",
+      block,
+      to,
+      percent: Number((fraction * 100).toFixed(1)),
+      logs,
+      logsPerSecond: Math.round(logs / seconds),
+      secondsLeft: Math.round(seconds / fraction - seconds),
+    },
+    "Reading history",
+  );
+}
+
+type Metrics = ReturnType<typeof createMetrics>;
 
 function createMetrics() {
   const registry = new Registry();

@@ -1,4 +1,4 @@
-// A deployment file is taken whole or refused with the reason.
+// Parsing a deployment file: complete, or rejected with the reason.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROTOCOL_CONTRACTS } from "@sextant/contracts/deploy/deployment";
@@ -17,14 +17,14 @@ const parse = (change: Record<string, unknown>) => parseDeployment({ ...good, ..
 const withContracts = (change: Record<string, unknown>) => ({ contracts: { ...good.contracts, ...change } });
 
 describe("a deployment", () => {
-  it("is read, with addresses in lower case, and can not be changed", () => {
+  it("is parsed with lower-case addresses and frozen", () => {
     const upper = `0x${good.contracts.IntentBook.slice(2).toUpperCase()}`;
     const deployment = parse(withContracts({ IntentBook: upper }));
     expect(deployment).toEqual(good);
     expect(Object.isFrozen(deployment) && Object.isFrozen(deployment.contracts)).toBe(true);
   });
 
-  it("may say more than we need: a local one names its tokens", () => {
+  it("may have more keys: a local one names its tokens", () => {
     expect(parse({ local: { UsdCoin: "0x12" } })).toEqual(good);
   });
 
@@ -32,7 +32,7 @@ describe("a deployment", () => {
     expect(CONTRACT_NAMES).toEqual(PROTOCOL_CONTRACTS);
   });
 
-  it("of every file we ship can be read", () => {
+  it("of every shipped file is valid", () => {
     const files = readdirSync("deployments").filter((name) => name.endsWith(".json"));
     expect(files).not.toEqual([]);
     for (const name of files) {
@@ -48,7 +48,7 @@ describe("a deployment", () => {
     ["nothing", undefined],
   ])("is not %s", (_, json) => {
     expect(() => parseDeployment(json, "file.json")).toThrow(
-      "file.json can not be used: the file must be a JSON object",
+      "file.json is invalid: the file must be a JSON object",
     );
   });
 
@@ -83,7 +83,7 @@ describe("a deployment", () => {
       withContracts({ IntentBook: "0x1234" }),
       "contracts.IntentBook must be an address",
     ],
-  ])("is refused %s", (_, change, reason) => {
+  ])("is rejected %s", (_, change, reason) => {
     expect(() => parse(change)).toThrow(reason);
     expect(() => parse(change)).toThrow("file.json");
     expect(() => parse(change)).toThrow(Fault);

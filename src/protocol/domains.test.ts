@@ -1,4 +1,4 @@
-// The domains cover every event once, their tables can hold whatever is logged, and every event has plain words.
+// Domains cover every event once, tables can hold every logged value, and every event has an explanation.
 
 import type { EventSource } from "@sextant/contracts/interface/protocol-abis";
 import fc from "fast-check";
@@ -39,23 +39,23 @@ describe("domains", () => {
     expect(requireFullCoverage(good)).toBe(good);
   });
 
-  it("are refused when an event has no rule", () => {
+  it("reject an event without a rule", () => {
     expect(() => requireFullCoverage([made(["Born"])])).toThrow(
       "Life: the ABI has Born,Died, the domains have rules for Born",
     );
   });
 
-  it("are refused when an event has two rules", () => {
+  it("reject an event with two rules", () => {
     expect(() => requireFullCoverage([made(["Born", "Died"]), made(["Died"])])).toThrow(
       "rules for Born,Died,Died",
     );
   });
 
-  it("are refused when a rule has no event", () => {
+  it("reject a rule without an event", () => {
     expect(() => requireFullCoverage([made(["Born", "Died", "Nope"])])).toThrow("rules for Born,Died,Nope");
   });
 
-  it("are refused when a table is in two of them", () => {
+  it("reject a table in two domains", () => {
     expect(() => requireFullCoverage([made(["Born"], [lives]), made(["Died"], [lives])])).toThrow(
       "the table lives belongs to two domains",
     );
@@ -70,22 +70,22 @@ describe("tables", () => {
     }
   });
 
-  it("index no text that is as long as its author likes: an entry of an index has a limit", () => {
-    const ours = ["status", "policy_type", "policy_subject", "scope", "settlement_id"];
+  it("index only bounded text: PostgreSQL limits the size of an index entry", () => {
+    const generated = ["status", "policy_type", "policy_subject", "scope", "settlement_id"];
     for (const { name, columns, key, indexes } of tables) {
       const unbounded = [...key, ...indexes.flat()].filter(
         (column) =>
           columns[column]?.sql === 'text collate "C"' && columns[column]?.json.pattern === undefined,
       );
       expect(
-        unbounded.filter((column) => !ours.includes(column)),
+        unbounded.filter((column) => !generated.includes(column)),
         name,
       ).toEqual([]);
     }
   });
 
-  it("put no limit on sums, because anyone may log the largest amount again and again", () => {
-    for (const { name, columns, key } of tables.filter(({ hasProvenance: provenance }) => !provenance)) {
+  it("have unbounded sums: anyone may log the largest amount repeatedly", () => {
+    for (const { name, columns, key } of tables.filter(({ hasProvenance }) => !hasProvenance)) {
       const amounts = Object.entries(columns).filter(([column]) => !key.includes(column));
       const limited = amounts.filter(([, column]) => column.sql.startsWith("numeric("));
       expect(
@@ -129,21 +129,21 @@ function explain(contract: EventSource, name: string, args: Readonly<Record<stri
 }
 
 describe("explanations", () => {
-  it.each(EVENTS)("say what $name of $contract did, whatever its arguments", ({ contract, name, item }) => {
+  it.each(EVENTS)("describe $name of $contract for any arguments", ({ contract, name, item }) => {
     const args = fc.record(
       Object.fromEntries(item.inputs.map((input) => [input.name ?? "", anyOf(input)] as const)),
     );
     fc.assert(
       fc.property(args, (values) => {
-        const told = explain(contract, name, values);
-        expect(told).toMatch(/^[A-Z]/);
-        expect(told.length).toBeGreaterThan(10);
-        // Free text is quoted as it is; what we add must be words.
-        const ours = Object.values(values).reduce<string>(
-          (text, value) => (typeof value === "string" && value ? text.replaceAll(value, "") : text),
-          told,
+        const text = explain(contract, name, values);
+        expect(text).toMatch(/^[A-Z]/);
+        expect(text.length).toBeGreaterThan(10);
+        // Free text is quoted as it is; only the rest is ours.
+        const own = Object.values(values).reduce<string>(
+          (rest, value) => (typeof value === "string" && value ? rest.replaceAll(value, "") : rest),
+          text,
         );
-        expect(ours).not.toMatch(/undefined|null|NaN|\[object|=>/);
+        expect(own).not.toMatch(/undefined|null|NaN|\[object|=>/);
       }),
       { numRuns: 20 },
     );
@@ -236,7 +236,7 @@ describe("explanations", () => {
     ],
   ];
 
-  it.each(flags)("of %s.%s never read a flag the wrong way round", (contract, name, args, flag, yes, no) => {
+  it.each(flags)("of %s.%s show its flag the right way round", (contract, name, args, flag, yes, no) => {
     const [on, off] = [true, false].map((value) => explain(contract, name, { ...args, [flag]: value }));
     expect(on).toContain(yes);
     expect(on).not.toMatch(/no longer|removed|inactive|unfrozen|withdrew| off$/);
@@ -244,7 +244,7 @@ describe("explanations", () => {
     expect(off).not.toContain(yes);
   });
 
-  it("cover every flag there is", () => {
+  it("are tested for every flag", () => {
     const known = flags.map(([contract, name, , flag]) => `${contract}.${name} ${flag}`);
     const all = EVENTS.flatMap(({ contract, name, item }) =>
       item.inputs.filter(({ type }) => type === "bool").map((input) => `${contract}.${name} ${input.name}`),
@@ -252,21 +252,21 @@ describe("explanations", () => {
     expect(all.sort()).toEqual(known.sort());
   });
 
-  it("tell a rejected dispute from a resolved one", () => {
-    const told = [1, 2].map((status) =>
+  it("distinguish a rejected dispute from a resolved one", () => {
+    const texts = [1, 2].map((status) =>
       explain("CommerceRegistry", "DisputeResolved", {
         disputeId: 4n,
         status,
         resolutionHash: repeatHashByte("77"),
       }),
     );
-    expect(told).toEqual([
+    expect(texts).toEqual([
       `Dispute #4 resolved with ${repeatHashByte("77")}`,
       `Dispute #4 rejected with ${repeatHashByte("77")}`,
     ]);
   });
 
-  it("name subjects and kinds of signals, and number those we do not know", () => {
+  it("name known subjects and kinds of signals, and number the others", () => {
     const signal = (subjectType: number, kind: number) =>
       explain("CommerceRegistry", "TrustSignalRecorded", {
         signalId: 1n,

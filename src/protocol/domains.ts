@@ -1,4 +1,4 @@
-// All domains of the protocol, and the proof that together they cover every event exactly once.
+// All domains of the protocol; loading them checks that they cover every event exactly once.
 import type { AbiEvent } from "viem";
 import type { Domain } from "../schema/domain.ts";
 import type { Table } from "../schema/table.ts";
@@ -17,6 +17,7 @@ import { sessionKeysDomain } from "./domains/session-keys.ts";
 import { settlementsDomain } from "./domains/settlements.ts";
 import { solversDomain } from "./domains/solvers.ts";
 import { trustSignalsDomain } from "./domains/trust-signals.ts";
+import { EQUIVALENT_FOLD_VERSIONS, FOLD_VERSION } from "./fold-version.ts";
 
 export const domains: readonly Domain[] = requireFullCoverage([
   agentsDomain,
@@ -36,26 +37,30 @@ export const domains: readonly Domain[] = requireFullCoverage([
   settlementsDomain,
 ]);
 
-/** To be raised with every change of what a fold does: rows of an older version are made again from the stored logs. */
-export const FOLD_VERSION = 1;
-
 export const tables: readonly Table[] = domains.flatMap((each) => each.tables);
 
-/** Refuses to load when an event of a contract has no rule or two, or a rule has no event. */
+/** What the rows are made from: when it changes, the indexer rebuilds them from the stored logs. */
+export const rowDeclaration = {
+  tables,
+  foldVersion: FOLD_VERSION,
+  equivalentFoldVersions: EQUIVALENT_FOLD_VERSIONS,
+} as const;
+
+/** Throws when an event of a contract has no rule or two, or a rule has no event. */
 export function requireFullCoverage(all: readonly Domain[]): readonly Domain[] {
   for (const contract of new Set(all.map((each) => each.contract))) {
     const siblings = all.filter((each) => each.contract === contract);
-    const ruled = siblings.flatMap((each) => Object.keys(each.events)).sort();
+    const withRule = siblings.flatMap((each) => Object.keys(each.events)).sort();
     const declared = eventNames(siblings[0]?.abi ?? []).sort();
-    if (ruled.join() !== declared.join()) {
+    if (withRule.join() !== declared.join()) {
       throw new Error(
-        `${contract}: the ABI has ${declared.join()}, the domains have rules for ${ruled.join()}`,
+        `${contract}: the ABI has ${declared.join()}, the domains have rules for ${withRule.join()}`,
       );
     }
   }
   const names = all.flatMap((each) => each.tables.map(({ name }) => name));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice) throw new Error(`the table ${twice} belongs to two domains`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate) throw new Error(`the table ${duplicate} belongs to two domains`);
   return all;
 }
 

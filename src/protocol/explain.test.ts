@@ -1,4 +1,4 @@
-// Explanations: what the protocol logged, in the order it was logged, with every digit of every number.
+// Explanations: the events of the protocol in log order, with exact numbers.
 import { describe, expect, it } from "vitest";
 import {
   encodeProtocolLog,
@@ -24,7 +24,7 @@ const submitted = encodeProtocolLog(
 const sessionKey = { sessionKey: OWNER, expiresAt: 1_800_000_000, active: true };
 
 describe("an explanation", () => {
-  it("tells every event in order, integers as text and flags as flags", () => {
+  it("has every event in order, integers as text and flags as booleans", () => {
     const opened = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", sessionKey, {
       block: 12,
       index: 1,
@@ -48,7 +48,7 @@ describe("an explanation", () => {
     });
   });
 
-  it("leaves out what only looks like an event of the protocol", () => {
+  it("omits imitations of events of the protocol", () => {
     const elsewhere = { ...submitted, address: repeatAddressByte("99") };
     expect(explainLogs(TX, [elsewhere, submitted], decoder)?.events).toHaveLength(1);
     expect(explainLogs(TX, [elsewhere], decoder)).toBeNull();

@@ -1,4 +1,4 @@
-// The fold as a whole: order, one look at the rows for a batch, and errors that say which log they come from.
+// The fold: order of changes, one load of rows per batch, and errors that name the log.
 import { describe, expect, it } from "vitest";
 import {
   createMemoryReads,
@@ -10,11 +10,13 @@ import {
   repeatHashByte,
 } from "../../tests/support/index/memory-index.ts";
 import type { RequiredRow } from "../schema/domain.ts";
+import { createAddDetails } from "./details/read-details.ts";
 import { receipts } from "./domains/receipts.ts";
 import { services } from "./domains/services.ts";
-import { createProtocol } from "./fold.ts";
+import { createFold } from "./fold.ts";
 
-const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const fold = createFold(MEMORY_DEPLOYMENT);
 const signal = new AbortController().signal;
 
 const updated = (serviceNumericId: bigint, active: boolean) => ({
@@ -31,7 +33,7 @@ const registered = (serviceNumericId: bigint) => ({
 });
 
 describe("a fold", () => {
-  it("asks for all rows it needs at once, before it changes any", async () => {
+  it("loads all rows it needs at once, before it changes any", async () => {
     const story = new LogSequence()
       .append("CommerceRegistry", "ServiceRegistered", registered(1n))
       .append("CommerceRegistry", "ServiceUpdated", updated(1n, false))
@@ -39,7 +41,7 @@ describe("a fold", () => {
     const rows = new MemoryRows();
     const batch = rows.batch();
     const steps: string[] = [];
-    await protocol.fold(await protocol.addDetails(story.logs, signal), {
+    await fold(await addDetails(story.logs, signal), {
       load: (needs: readonly RequiredRow[]) => {
         steps.push(`load ${needs.map(({ table, keyText }) => `${table.name} ${keyText}`).join()}`);
         return batch.load(needs);
@@ -62,17 +64,17 @@ describe("a fold", () => {
     expect(rows.one(services).active).toBe(true);
   });
 
-  it("gives the same rows for the same logs, again and again", async () => {
+  it("returns the same rows for the same logs every time", async () => {
     const story = new LogSequence()
       .append("CommerceRegistry", "ServiceRegistered", registered(1n))
       .append("CommerceRegistry", "ServiceUpdated", updated(1n, false));
-    const detailed = await protocol.addDetails(story.logs, signal);
+    const detailed = await addDetails(story.logs, signal);
     const runs = [new MemoryRows(), new MemoryRows()];
-    for (const rows of runs) await protocol.fold(detailed, rows.batch());
+    for (const rows of runs) await fold(detailed, rows.batch());
     expect(String(runs[0])).toBe(String(runs[1]));
   });
 
-  it("marks rows with the block, transaction and log that made them, and keeps that through updates", async () => {
+  it("records the block, transaction and log that created a row, and an update does not change them", async () => {
     const tx = repeatHashByte("e7");
     const rows = await new LogSequence()
       .append("CommerceRegistry", "ServiceRegistered", registered(4n), { block: 5, tx, index: 3 })
@@ -81,7 +83,7 @@ describe("a fold", () => {
     expect(rows.one(services)).toMatchObject({ block_number: 5n, tx_hash: tx, log_index: 3, active: false });
   });
 
-  it("says which log could not be folded, and why", async () => {
+  it("names the log that could not be folded, and the cause", async () => {
     const story = new LogSequence().append("CommerceRegistry", "FulfillmentRecorded", {
       receiptId: 8n,
       fulfillmentHash: MEMORY_ZERO_HASH,
@@ -93,13 +95,13 @@ describe("a fold", () => {
     });
   });
 
-  it("passes over logs that are none of ours", async () => {
+  it("skips logs of other contracts", async () => {
     const story = new LogSequence().append("CommerceRegistry", "ServiceRegistered", registered(1n), {
       emitter: repeatAddressByte("66"),
     });
-    expect(await protocol.addDetails(story.logs, signal)).toEqual([]);
+    expect(await addDetails(story.logs, signal)).toEqual([]);
     const rows = new MemoryRows();
-    await protocol.fold(
+    await fold(
       story.logs.map((log) => ({ log, details: null })),
       rows.batch(),
     );

@@ -1,21 +1,16 @@
-// The protocol as the indexing loop uses it: completes logs with what events leave out, and folds them into rows.
+// Folds stored or fresh logs into changes of rows.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Hex } from "../lib/hex.ts";
-import type { ChainLog } from "../schema/chain-log.ts";
+import type { LogWithDetails } from "../schema/chain-log.ts";
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { FoldInput, RequiredRow } from "../schema/domain.ts";
 import { formatKey, type Row, type Table } from "../schema/table.ts";
 import { createLogDecoder, type DecodedEvent } from "./decode/logs.ts";
 import type { Deployment } from "./deployment.ts";
-import type { DetailReads } from "./details/chain-reads.ts";
-import { createStoredDetailsReader, readDetails } from "./details/read-details.ts";
+import { createStoredDetailsReader } from "./details/stored-details.ts";
 
-export type LogToFold = {
-  readonly log: ChainLog;
-  readonly details: Hex | null;
-  /** What the log says, where it has just been decoded; stored logs come without. */
-  readonly event?: DecodedEvent;
-};
+/** `event` is set where the log has just been decoded; stored logs come without. */
+export type LogToFold = LogWithDetails & { readonly event?: DecodedEvent };
 
 /** The rows during one batch. */
 export type FoldRows = {
@@ -24,47 +19,29 @@ export type FoldRows = {
   change(change: Change, origin: EventOrigin): void;
 };
 
-export type Protocol = {
-  addDetails(logs: readonly ChainLog[], signal: AbortSignal): Promise<readonly LogToFold[]>;
-  fold(logs: readonly LogToFold[], rows: FoldRows): Promise<void>;
-};
+/** Makes the changes of these logs, in order. Pure except for `rows`. */
+export type FoldLogs = (logs: readonly LogToFold[], rows: FoldRows) => Promise<void>;
 
-// About a millisecond: then whatever else goes on (logs on their way to the database, the next ones on their way from
-// the node) gets its turn, and neither of the two has to wait for a whole batch.
+// About a millisecond of work, then other I/O gets its turn: logs on their way to the database and from the node.
 const EVENTS_PER_TURN = 20;
 
-export function createProtocol(deployment: Deployment, reads: DetailReads): Protocol {
+export function createFold(deployment: Deployment): FoldLogs {
   const decoder = createLogDecoder(deployment);
-  const decode = (log: ChainLog) => decoder.decode(log, BigInt(log.blockTimestamp));
-
-  return {
-    async addDetails(logs, signal) {
-      const events: { readonly log: ChainLog; readonly event: DecodedEvent }[] = [];
-      for (const log of logs) {
-        const event = decode(log);
-        // What is none of the protocol's events (a look-alike of an account's, say) is not kept at all.
-        if (!event) continue;
-        events.push({ log, event });
-      }
-      const found = await readDetails(events, reads, signal);
-      return events.map(({ log, event }) => ({ log, details: found.get(event) ?? null, event }));
-    },
-    async fold(logs, rows) {
-      const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
-      const needs: RequiredRow[] = [];
-      for (const { log, details, event: known } of logs) {
-        const event = known ?? decode(log);
-        if (!event) continue;
-        events.push({ event, details });
-        if (event.rule.requiredRows) needs.push(...event.rule.requiredRows(event));
-      }
-      await rows.load(needs);
-      const find = (table: Table, key: Row) => rows.find(table, formatKey(table.key, key));
-      for (const [index, { event, details }] of events.entries()) {
-        foldEvent(event, details, find, rows);
-        if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await nextTurn();
-      }
-    },
+  return async (logs, rows) => {
+    const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
+    const needs: RequiredRow[] = [];
+    for (const { log, details, event: decoded } of logs) {
+      const event = decoded ?? decoder.decode(log, BigInt(log.blockTimestamp));
+      if (!event) continue;
+      events.push({ event, details });
+      if (event.rule.requiredRows) needs.push(...event.rule.requiredRows(event));
+    }
+    await rows.load(needs);
+    const find = (table: Table, key: Row) => rows.find(table, formatKey(table.key, key));
+    for (const [index, { event, details }] of events.entries()) {
+      foldEvent(event, details, find, rows);
+      if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await nextTurn();
+    }
   };
 }
 
@@ -85,7 +62,7 @@ function foldEvent(event: DecodedEvent, details: Hex | null, find: Find, rows: F
   try {
     for (const change of event.rule.fold(input)) rows.change(change, origin);
   } catch (cause) {
-    const place = `log ${event.logIndex} of block ${event.blockNumber}`;
-    throw new Error(`${event.contract}.${event.name}, ${place}, could not be folded`, { cause });
+    const position = `log ${event.logIndex} of block ${event.blockNumber}`;
+    throw new Error(`${event.contract}.${event.name}, ${position}, could not be folded`, { cause });
   }
 }

@@ -1,4 +1,4 @@
-// The deployment that NETWORK names: shipped with Sextant, or a file of the operator's own.
+// Reads the deployment that NETWORK names: a shipped one, or a file of the operator.
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../lib/fault.ts";
@@ -14,14 +14,14 @@ export async function readDeployment(network: string): Promise<Deployment> {
     text = await readFile(file, "utf8");
   } catch (cause) {
     const known = (await readdir(SHIPPED)).map((name) => name.replace(/\.json$/, "")).join(", ");
-    const message = `NETWORK must be one of ${known}, or the path of a deployment file; "${network}" can not be read.`;
+    const message = `NETWORK must be one of ${known}, or the path of a deployment file; "${network}" cannot be read.`;
     throw new Fault("CONFIG_INVALID", message, { cause });
   }
   try {
     return parseDeployment(JSON.parse(text), network);
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    throw new Fault("CONFIG_INVALID", `The deployment ${network} can not be used: it is not JSON.`, {
+    throw new Fault("CONFIG_INVALID", `The deployment ${network} is invalid: it is not JSON.`, {
       cause,
     });
   }

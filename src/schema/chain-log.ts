@@ -23,3 +23,9 @@ export type ChainLog = {
   readonly transactionIndex: number;
   readonly logIndex: number;
 };
+
+/** What identifies a block: its number and hash, and when it was made. */
+export type BlockSummary = Pick<BlockHeader, "number" | "hash" | "timestamp">;
+
+/** A log with what its event leaves out. */
+export type LogWithDetails = { readonly log: ChainLog; readonly details: Hex | null };

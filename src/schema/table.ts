@@ -1,4 +1,5 @@
 // What a table of indexed rows is: its columns, its key, what it is listed by, and how long it remembers.
+import type { Hex } from "../lib/hex.ts";
 import { bytes32, type Column, uint16, uint63, type ValueOf } from "./column.ts";
 
 export type Columns = Readonly<Record<string, Column<unknown>>>;
@@ -62,5 +63,5 @@ export function formatKey(key: readonly string[], row: Row): string {
 }
 
 /** The zero address and hash, which the protocol uses for "none". */
-export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
-export const ZERO_HASH = `0x${"0".repeat(64)}`;
+export const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
+export const ZERO_HASH: Hex = `0x${"0".repeat(64)}`;

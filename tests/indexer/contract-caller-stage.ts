@@ -1,4 +1,4 @@
-// A local chain on which contracts act for people: an account, its session key, bundles, a multicall, and a hidden call.
+// A local chain on which contracts forward calls: an account, its session key, bundles, a multicall, and a hidden call.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import type { TransactionCall } from "@sextant/contracts/deploy/transaction";
@@ -26,7 +26,7 @@ export type ContractCallerStage = {
   readonly chain: LocalChain;
   readonly world: World;
   readonly deployment: Deployment;
-  /** Who acts through what; each forwards one call per transaction. */
+  /** The routes of a call; each forwards one call per transaction. */
   readonly routes: Readonly<Record<CallRoute, Actor>>;
   /** Makes the contract send one call in a transaction whose input shows another. */
   showing(shown: Hex): Actor;
@@ -40,7 +40,7 @@ export type CallRoute = "execute" | "executeWithSessionKey" | "handleOps" | "mul
 const SIGNER = 3;
 const SESSION_KEY = 4;
 const DEADLINE = 4_000_000_000n;
-/** More than any call here needs; an estimate would not see what a bundle swallows. */
+/** More than any call here needs; an estimate misses the calls that fail inside a bundle. */
 const GAS = 3_000_000n;
 
 export async function openContractCallerStage(): Promise<ContractCallerStage> {
@@ -145,7 +145,7 @@ async function create(sender: Actor, data: Hex): Promise<Address> {
   return contractAddress;
 }
 
-/** A user operation that makes the account execute a call, signed as the entry point of the stage wants it. */
+/** A user operation that makes the account execute a call, signed for the entry point of the stage. */
 async function operation(account: Address, call: TransactionCall, nonce: bigint, chainId: number) {
   const args = [call.to ?? account, call.value ?? 0n, call.data ?? "0x"] as const;
   const callData = encodeFunctionData({ abi: policyAccountAbi, functionName: "execute", args });

@@ -1,4 +1,4 @@
-// Whatever is done to the indexer, its database or its node: afterwards the tables are those of a clean index.
+// After any fault of the indexer, its database or its node, the tables equal those of a clean index.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function cleanDigest(
 
 type Site = { readonly database: Database; start(): SextantProcess; reached(number: number): Promise<void> };
 
-/** A database that `sextant indexer` processes write to, and a look into it. */
+/** A database that `sextant indexer` processes write to. */
 async function openSite(stage: IndexerStage): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), "sextant-faults-"));
   const network = join(folder, "deployment.json");
@@ -83,7 +83,7 @@ describe("kill -9", () => {
       const random = seededRandom(21);
       for (let kills = 0; kills < 6; kills += 1) {
         const victim = site.start();
-        // Sometimes before it has the lock, sometimes in the middle of its history, sometimes at the head.
+        // Before it has the lock, during the backfill, or at the head.
         await new Promise((resolve) => setTimeout(resolve, 1_200 + random() * 1_500));
         victim.child.kill("SIGKILL");
         await victim.ended;
@@ -129,18 +129,18 @@ describe("two indexers", () => {
   );
 });
 
-describe("a node that can not be trusted", () => {
+describe("a node that returns wrong data", () => {
   const FAULTS: readonly NodeFaultInjection[] = [...LIAR_FAULTS, { kind: "hang" }];
 
   it.each([31, 32])(
-    "costs time, never a row (seed %i)",
+    "delays the index and never costs a row (seed %i)",
     async (seed) => {
       const stage = await openIndexerStage(seed);
       await stage.runSteps(150);
       const random = seededRandom(seed);
       const node = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
-        // The first answers are honest, so that the start is not what is tested.
+        // The first responses are correct, so that this does not test the start.
         plan: (number) =>
           number > 4 && random() < 0.25 ? (FAULTS[Math.floor(random() * FAULTS.length)] ?? null) : null,
         liesPerQuestion: 1,
@@ -170,13 +170,13 @@ describe("a node that can not be trusted", () => {
 
 describe("a made-up hash", () => {
   it(
-    "of the block that history ends at is not taken for a checkpoint",
+    "of the last block of history does not become the checkpoint",
     async () => {
       const stage = await openIndexerStage(51);
       await stage.runSteps(60);
       const node = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
-        // Every question for single blocks is answered with a lie once, and honestly when it is asked again.
+        // The first response to every request for a single block is wrong, the next one correct.
         plan: (number, calls) =>
           number > 4 && calls.some(({ method }) => method === "eth_getBlockByNumber")
             ? { kind: "wrong-hash" }
@@ -222,7 +222,7 @@ describe("a reorg deeper than finality", () => {
 
 describe("a node that calls its head final", () => {
   it(
-    "cannot make the index forget what an honest second node may still undo",
+    "cannot make blocks final that an honest second node may still undo",
     async () => {
       const stage = await openIndexerStage(61);
       await stage.runSteps(60);

@@ -1,8 +1,8 @@
-// However the index came about, its tables are the same to the byte: live, backfilled, rebuilt, through any reorg.
+// Live indexing, backfill, rebuild and reorgs lead to byte-identical tables.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { rowDeclaration } from "../../src/protocol/domains.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
@@ -25,17 +25,10 @@ async function rebuild({ database }: TestIndex, stage: IndexerStage): Promise<nu
   const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
   if (!lock) throw new Error("the indexer still holds its lock");
   try {
-    const never = () => Promise.reject(new Error("a rebuild asks no node"));
     return await rebuildRows(lock, {
       schema: database.schema,
-      declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(stage.deployment, {
-        readTransactions: never,
-        callAtBlocks: never,
-        callAtLaterBlock: never,
-        haveChanged: never,
-        traceCalls: never,
-      }).fold,
+      declaration: rowDeclaration,
+      fold: createFold(stage.deployment),
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });
@@ -98,7 +91,7 @@ describe("random reorgs", () => {
             await stage.runSteps(40);
             for (const { steps, depth, keep, more } of acts) {
               await stage.runSteps(steps);
-              // Sometimes the index is level when the chain forks, sometimes it is in the middle of something.
+              // The index may be synced when the chain forks, or in the middle of a batch.
               if (more % 2 === 0) await index.waitUntilIndexed(await stage.head());
               await stage.chain.reorg(depth, { replay: keep, blocks: depth + more });
             }

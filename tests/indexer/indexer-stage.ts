@@ -1,4 +1,4 @@
-// A local chain with the protocol on it, and an economy that is played in acts, so that blocks can be undone between.
+// A local chain with the protocol and a simulator that runs in parts, so that blocks can be undone in between.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
@@ -9,12 +9,12 @@ import { toDeployment } from "../support/index/test-index.ts";
 export type IndexerStage = {
   readonly chain: LocalChain;
   readonly deployment: Deployment;
-  /** Plays some steps with people who have seen nothing yet: what a reorg took from others does not matter. */
+  /** Runs some steps with new accounts, which do not depend on blocks that a reorg removed. */
   runSteps(steps: number): Promise<void>;
   head(): Promise<{ readonly number: number; readonly hash: string }>;
 };
 
-// The economy's cast is forty people; a hundred keeps the acts apart.
+// The simulator uses forty accounts; a hundred separates the runs.
 const CAST_SIZE = 100;
 const FIRST_CAST = 1_000;
 
@@ -30,7 +30,7 @@ export async function openIndexerStage(
     chain,
     deployment: toDeployment(local),
     async runSteps(steps) {
-      // A world of its own each time: it reads the accounts' nonces anew.
+      // A new world each time, because it reads the nonces of the accounts.
       const world = await openWorld({ request, deployment: local, seed: seed + acts });
       await runSimulator({
         world,

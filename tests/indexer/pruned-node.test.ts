@@ -1,4 +1,4 @@
-// A node that keeps 128 blocks of state is enough to index what came through accounts, bundles and other contracts.
+// A node with 128 blocks of state is enough to index calls through accounts, bundles and other contracts.
 
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
@@ -10,8 +10,8 @@ import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simula
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { rowDeclaration } from "../../src/protocol/domains.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
@@ -25,7 +25,7 @@ import { openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 const FINALITY = 32;
-/** Past what the node keeps, whatever stands at the head. */
+/** More blocks than the node has state for. */
 const BLOCKS_LATER = 200;
 const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
 
@@ -45,7 +45,7 @@ const wishOf = ({ local }: World, amountOutMin: bigint) => ({
   constraints: { amountInMax: 1_000n, amountOutMin, deadline: 4_000_000_000n, slippageBps: 50 },
 });
 
-/** One of each kind through the route; the agent and the attestation do not stay as they were. */
+/** One of each kind through the route; the agent and the attestation change afterwards. */
 async function actThrough(stage: ContractCallerStage, route: CallRoute): Promise<void> {
   const { world, routes } = stage;
   const actor = routes[route];
@@ -104,7 +104,7 @@ describe("a history that is old and came through contracts", () => {
     );
     await registerAgentsInOneCall(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
     await registerAndUpdateAgent(world, world.actors.owner, profileOf("fifth"), profileOf("sixth"));
-    // No transaction shows this call, but the record is still what it was.
+    // No transaction shows this call, but the record has not changed.
     await registerAgent(world, stage.routes.hidden, profileOf("seventh"));
     await stage.chain.mine(BLOCKS_LATER);
     expected = await archiveDigest(stage);
@@ -119,7 +119,7 @@ describe("a history that is old and came through contracts", () => {
       await index.waitUntilIndexed(head);
       expect(await index.digest(head.number - FINALITY)).toEqual(expected);
       const traced = counts.get("debug_traceTransaction") ?? 0;
-      // Where a node offers none, the first attempt says so and is the last.
+      // Without traces, the first attempt fails and is the only one.
       if (traces) expect(traced).toBeGreaterThan(VISIBLE.length);
       else expect(traced).toBe(1);
     },
@@ -135,7 +135,7 @@ describe("a history that is old and came through contracts", () => {
       },
     ],
   ])(
-    "is not read from a node that returns %s for a state it dropped",
+    "is not read from a node that returns %s for a pruned state",
     async (_, onDroppedState) => {
       const { index } = await prunedIndex(stage, { traces: false, onDroppedState });
       const head = await stage.head();
@@ -162,18 +162,11 @@ describe("a history that is old and came through contracts", () => {
 async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
   const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
   if (!lock) throw new Error("the indexer still holds its lock");
-  const never = () => Promise.reject(new Error("a rebuild reads no node"));
   try {
     await rebuildRows(lock, {
       schema: database.schema,
-      declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(stage.deployment, {
-        readTransactions: never,
-        callAtBlocks: never,
-        callAtLaterBlock: never,
-        haveChanged: never,
-        traceCalls: never,
-      }).fold,
+      declaration: rowDeclaration,
+      fold: createFold(stage.deployment),
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });
@@ -206,7 +199,7 @@ describe("a history whose calls no transaction shows", () => {
   );
 
   it(
-    "stops at that block where it does not, and says what is needed",
+    "stops at that block where it does not, and names what is needed",
     async () => {
       const { index } = await prunedIndex(stage, { traces: false });
       const reason = await failureOf(index);
@@ -228,7 +221,7 @@ async function failureOf({ status }: TestIndex): Promise<string> {
   throw new Error(`the index does not fail: ${JSON.stringify(status.report())}`);
 }
 
-describe("a transaction that shows another call than it makes", () => {
+describe("a transaction whose input shows another call than it makes", () => {
   it(
     "is indexed by the call it makes: an intent, and an agent that was not updated",
     async () => {
@@ -256,9 +249,9 @@ describe("a transaction that shows another call than it makes", () => {
   );
 });
 
-describe("a whole economy", () => {
+describe("a simulated history", () => {
   it(
-    "gives the tables of an archive node, byte for byte, from a node that keeps 128 blocks",
+    "gives the tables of an archive node, byte for byte, from a node with 128 blocks of state",
     async () => {
       const stage = await openIndexerStage(31);
       await stage.runSteps(250);
@@ -274,9 +267,9 @@ describe("a whole economy", () => {
   );
 });
 
-describe("a node that keeps everything", () => {
+describe("an archive node", () => {
   it(
-    "is found behind one that does not, and needs no traces",
+    "is found behind a pruned one, and needs no traces",
     async () => {
       const stage = await openContractCallerStage();
       await actThrough(stage, "hidden");

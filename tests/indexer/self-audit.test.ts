@@ -1,4 +1,4 @@
-// The indexer compares samples of what it has stored with the chain again, and says loudly what differs.
+// The self-audit compares samples of the index with the chain and reports differences.
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ import { silentLog } from "../support/quiet-log.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
-// The test waits for findings, not for time: a short pause only keeps it short.
+// The tests wait for findings, not for time; a short interval makes them fast.
 const AUDIT_MS = 10;
 
 let stage: IndexerStage;
@@ -65,7 +65,7 @@ async function finalLog(index: TestIndex): Promise<{ readonly block: number; rea
 
 const audited = (index: TestIndex) => index.status.report().audit;
 
-/** Every final block was compared once more. */
+/** Every final block was compared again. */
 async function onePass(index: TestIndex): Promise<void> {
   const before = audited(index).blocksChecked;
   await expect
@@ -73,7 +73,7 @@ async function onePass(index: TestIndex): Promise<void> {
     .toBeGreaterThan(2 * head.number);
 }
 
-/** The last update that is alone in its block, deep enough for every node to call it final. */
+/** The last update that is alone in its block and final for every node. */
 async function lonelyUpdate({ database }: TestIndex): Promise<ChainLog> {
   const decoder = createLogDecoder(stage.deployment);
   const toBlock = head.number - localChain.finalityDepth - 1;
@@ -88,9 +88,9 @@ async function lonelyUpdate({ database }: TestIndex): Promise<ChainLog> {
   return update;
 }
 
-describe("the indexer's own audit", () => {
+describe("the self-audit", () => {
   it(
-    "compares blocks and rows with the chain and finds nothing in a whole index",
+    "compares blocks and rows with the chain and finds no difference in a correct index",
     async () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
         await onePass(index);
@@ -109,9 +109,9 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "asks for less while a node finds the range too large, and for more again afterwards",
+    "shrinks the window while a node rejects its range, and grows it again afterwards",
     async () => {
-      let refuses = false;
+      let isRejecting = false;
       const tooLarge = {
         kind: "error",
         code: -32_005,
@@ -120,7 +120,7 @@ describe("the indexer's own audit", () => {
       const node = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: (_, calls) =>
-          refuses && calls.some(({ method }) => method === "eth_getLogs") ? tooLarge : null,
+          isRejecting && calls.some(({ method }) => method === "eth_getLogs") ? tooLarge : null,
       });
       const spansSince = (first: number) =>
         node.requests
@@ -131,10 +131,10 @@ describe("the indexer's own audit", () => {
             return method === "eth_getLogs" && fromBlock ? [Number(toBlock) - Number(fromBlock) + 1] : [];
           });
       await withIndex([node.url], async () => {
-        refuses = true;
+        isRejecting = true;
         const before = node.requests.length;
         await expect.poll(() => Math.min(...spansSince(before)), { timeout: MINUTE }).toBe(1);
-        refuses = false;
+        isRejecting = false;
         const after = node.requests.length;
         await expect.poll(() => Math.max(...spansSince(after)), { timeout: MINUTE / 4 }).toBeGreaterThan(30);
       });
@@ -144,7 +144,7 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "finds a log that history has left out, says which block, and forgets it once it is stored",
+    "finds a missing log, reports its block, and clears it once it is stored",
     async () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
         const { block, logIndex } = await finalLog(index);
@@ -165,7 +165,7 @@ describe("the indexer's own audit", () => {
         expect(await index.status.registry.metrics()).toMatch(
           /sextant_indexer_audit_differences\{kind="blocks"\} 1/,
         );
-        // The processes that serve the rows say the same.
+        // The API processes report the same.
         await writeIndexerStatus(index.database, index.status.report());
         expect(await readIndexReadiness(index.database)).toMatchObject({
           ready: false,
@@ -182,7 +182,7 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "finds a row that the contract knows otherwise",
+    "finds a row that differs from the contract",
     async () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
         const table = findTable("agents");
@@ -203,7 +203,7 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "finds what a single node has always omitted where the contract shows it",
+    "finds a log that the only node always omits where the contract shows it",
     async () => {
       let omitted: NodeFaultInjection | null = null;
       await withIndex([stage.chain.rpcUrl], async ({ database }) => {
@@ -234,7 +234,7 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "does not take the word of one lying node against the index and an honest one",
+    "does not believe one lying node against the index and an honest node",
     async () => {
       let lie: NodeFaultInjection | null = null;
       const liar: FaultyNode = await startFaultyNode({
@@ -254,7 +254,7 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "compares first what was read while the second node was away, and finds what the first one omitted",
+    "first compares what was read while the second node was down, and finds what the first one omitted",
     async () => {
       let omitted: NodeFaultInjection | null = null;
       let block = 0;
@@ -303,7 +303,7 @@ describe("the indexer's own audit", () => {
   );
 
   it(
-    "remembers over a restart which block differs, and what is not confirmed",
+    "remembers differing and unconfirmed blocks across a restart",
     async () => {
       await withIndex([stage.chain.rpcUrl], async ({ database }) => {
         const difference = {
@@ -348,7 +348,7 @@ describe("the audit of rows", () => {
   const responses = Object.entries(DROPPED);
 
   it.each(responses)(
-    "compares a later block where the state of the final one is gone, which the node shows by %s",
+    "compares a later block where the state of the final one is pruned, which the node shows by %s",
     async (_, onDroppedState) => {
       const deep = await openIndexerStage(83, { finalityDepth: 300 });
       await deep.runSteps(60);
@@ -377,7 +377,7 @@ describe("the audit of rows", () => {
   );
 
   it.each(responses.slice(1))(
-    "counts what it could not compare where a node has no state at all, which it shows by %s",
+    "counts skipped samples where a node has no state at all, which it shows by %s",
     async (_, onDroppedState) => {
       let isGone = false;
       const node = await startPrunedNode({

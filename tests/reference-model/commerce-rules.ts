@@ -1,4 +1,4 @@
-// The model's rules for commerce: what is sold and paid, and every total that follows from it.
+// The model's rules for commerce, and every total that follows.
 import { zeroAddress, zeroHash } from "viem";
 import type { ModelEvent } from "./model-events.ts";
 import { eventArgument, type ModelRules, type PlainRow, type ReadModel } from "./read-model.ts";
@@ -44,7 +44,7 @@ function about(event: ModelEvent): { metadata_uri: unknown; metadata_hash: unkno
   };
 }
 
-/** The parts that quotes and receipts share. */
+/** The fields that quotes and receipts share. */
 function sale(event: ModelEvent): Readonly<Record<string, unknown>> {
   return {
     quote_hash: eventArgument(event, "quoteHash"),
@@ -217,12 +217,12 @@ export const commerceRules: ModelRules = {
       subject_id: eventArgument(event, "subjectId"),
     };
     const kind = eventArgument(event, "kind");
-    const said = {
+    const report = {
       kind,
       reporter: eventArgument(event, "reporter"),
       signal_hash: eventArgument(event, "signalHash"),
     };
-    model.put("trust_signals", signal_id, { signal_id, ...subject, ...said }, event);
+    model.put("trust_signals", signal_id, { signal_id, ...subject, ...report }, event);
     model.count("signal_counts", kind, { kind, signals: 0n }, { signals: 1n });
     const start = { ...subject, kind, signals: 0n };
     model.count("subject_signal_counts", [...Object.values(subject), kind], start, { signals: 1n });

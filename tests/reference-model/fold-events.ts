@@ -1,4 +1,4 @@
-// The plain model of the protocol at a block.
+// The reference model of the protocol at a block.
 import { commerceRules } from "./commerce-rules.ts";
 import { intentRules } from "./intent-rules.ts";
 import type { ModelEvent } from "./model-events.ts";
@@ -8,7 +8,7 @@ import { registryRules } from "./registry-rules.ts";
 
 const RULES = { ...registryRules, ...intentRules, ...policyRules, ...commerceRules };
 
-/** What the events up to and including a block come to; they must be in the order of the chain. */
+/** Folds the events up to and including a block, in chain order. */
 export function foldIntoModel(events: readonly ModelEvent[], block: number): ReadModel {
   const model = new ReadModel(RULES);
   for (const event of events) if (event.block <= block) model.apply(event);

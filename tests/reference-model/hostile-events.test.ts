@@ -1,7 +1,8 @@
-// Events that are valid and meant to hurt: the index takes them, keeps them, and goes on.
+// Valid but hostile events: the index stores them and goes on.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FOLD_VERSION, tables } from "../../src/protocol/domains.ts";
-import { createProtocol } from "../../src/protocol/fold.ts";
+import { createAddDetails } from "../../src/protocol/details/read-details.ts";
+import { rowDeclaration, tables } from "../../src/protocol/domains.ts";
+import { createFold } from "../../src/protocol/fold.ts";
 import { createRowIndexes, createRowTables, recordRowTables } from "../../src/store/index/row-tables.ts";
 import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../src/store/postgres/advisory-lock.ts";
@@ -17,7 +18,8 @@ import {
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
-const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));
+const fold = createFold(MEMORY_DEPLOYMENT);
 
 let database: Database;
 let lock: Lock | null;
@@ -29,11 +31,11 @@ beforeAll(async () => {
   const { database: opened, drop } = await openTestDatabase();
   database = opened;
   lock = await acquireLock(database, "hostile", { waitMs: 0 });
-  if (!lock) throw new Error("nobody else should hold this lock");
+  if (!lock) throw new Error("the lock is taken");
   await lock.transaction(async (session) => {
     await createRowTables(session, tables);
     await createRowIndexes(session, tables);
-    await recordRowTables(session, { tables, foldVersion: FOLD_VERSION });
+    await recordRowTables(session, rowDeclaration);
   });
   store = openIndexStore(database, lock, tables);
   const held = lock;
@@ -44,16 +46,16 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** Writes the events of a story, which places them all in one new block. */
-async function write(tell: (story: LogSequence, block: number) => void): Promise<void> {
+/** Writes events, which `append` puts into one new block. */
+async function write(append: (story: LogSequence, block: number) => void): Promise<void> {
   head += 1;
   const story = new LogSequence();
-  tell(story, head);
+  append(story, head);
   const hash = story.logs[0]?.blockHash ?? repeatHashByte("b0");
   const tip = { number: head, hash, timestamp: 1_767_225_600 + head };
-  const logs = await protocol.addDetails(story.logs, new AbortController().signal);
+  const logs = await addDetails(story.logs, new AbortController().signal);
   const blocks = [{ ...tip, parentHash: hash, logCount: logs.length }];
-  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, protocol.fold, null);
+  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, fold, null);
   await folded.write();
 }
 
@@ -72,7 +74,7 @@ const sale = (number: number) => ({
 });
 
 describe("amounts", () => {
-  it("may add up to more than the largest amount, many times over", async () => {
+  it("may sum to many times the largest amount", async () => {
     const sales = 30;
     await write((story, block) => {
       for (let number = 0; number < sales; number += 1) {
@@ -122,36 +124,33 @@ describe("text", () => {
     "a megabyte": "f09fa7ad".repeat(2 ** 18),
   };
 
-  it.each(Object.entries(bytes))(
-    "with %s is stored, read back and found again in the raw log",
-    async (_, hex) => {
-      const merchantId = BigInt(head + 1);
-      const length = hex.length / 2;
-      await write((story, block) => {
-        const party = { owner: repeatAddressByte("01"), payoutAddress: repeatAddressByte("01") };
-        const args = {
-          merchantId,
-          ...party,
-          metadataURI: "x".repeat(length),
-          metadataHash: MEMORY_ZERO_HASH,
-        };
-        story.append("CommerceRegistry", "MerchantRegistered", args, { block });
-        const [log] = story.logs.splice(0);
-        if (!log) throw new Error("a log was said");
-        const data = log.data.replace("78".repeat(length), hex) as `0x${string}`;
-        story.logs.push({ ...log, data });
-      });
-      const { rows } = await database.query<{ metadata_uri: string }>({
-        text: "select metadata_uri from merchants where merchant_id = $1",
-        values: [merchantId],
-      });
-      const exact = Buffer.from(hex, "hex");
-      expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
-      const raw = await database.query<{ data: Uint8Array }>({
-        text: "select data from logs where block_number = $1",
-        values: [head],
-      });
-      expect(Buffer.from(raw.rows[0]?.data ?? []).includes(exact)).toBe(true);
-    },
-  );
+  it.each(Object.entries(bytes))("with %s is stored, read back and found in the raw log", async (_, hex) => {
+    const merchantId = BigInt(head + 1);
+    const length = hex.length / 2;
+    await write((story, block) => {
+      const party = { owner: repeatAddressByte("01"), payoutAddress: repeatAddressByte("01") };
+      const args = {
+        merchantId,
+        ...party,
+        metadataURI: "x".repeat(length),
+        metadataHash: MEMORY_ZERO_HASH,
+      };
+      story.append("CommerceRegistry", "MerchantRegistered", args, { block });
+      const [log] = story.logs.splice(0);
+      if (!log) throw new Error("a log was said");
+      const data = log.data.replace("78".repeat(length), hex) as `0x${string}`;
+      story.logs.push({ ...log, data });
+    });
+    const { rows } = await database.query<{ metadata_uri: string }>({
+      text: "select metadata_uri from merchants where merchant_id = $1",
+      values: [merchantId],
+    });
+    const exact = Buffer.from(hex, "hex");
+    expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
+    const raw = await database.query<{ data: Uint8Array }>({
+      text: "select data from logs where block_number = $1",
+      values: [head],
+    });
+    expect(Buffer.from(raw.rows[0]?.data ?? []).includes(exact)).toBe(true);
+  });
 });

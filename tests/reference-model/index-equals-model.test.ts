@@ -1,4 +1,4 @@
-// The real indexer on a real chain has, at every block, exactly the rows that a second, plain model of the protocol has.
+// The indexer on a real chain has, at every block, exactly the rows of the reference model.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
@@ -16,7 +16,7 @@ import { foldIntoModel } from "./fold-events.ts";
 import { type ModelEvent, readModelEvents } from "./model-events.ts";
 import type { PlainRow } from "./read-model.ts";
 
-/** 2026-01-01: no run depends on the day it happens. */
+/** 2026-01-01: runs do not depend on the date. */
 const GENESIS = 1_767_225_600n;
 const STEPS = 300;
 const BLOCKS_COMPARED = 15;
@@ -71,13 +71,13 @@ async function rowsAsOf(index: TestIndex, table: Table, block: number): Promise<
   return rows.map(({ valid_from: _from, valid_to: _to, ...row }) => row);
 }
 
-/** Rows in an order of their own, columns too: two lists are equal when these texts are. */
+/** Rows as sorted texts with sorted columns, so that lists can be compared. */
 function texts(rows: readonly PlainRow[]): string[] {
   const entries = rows.map((row) => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
   return entries.map((row) => JSON.stringify(Object.fromEntries(row))).sort();
 }
 
-/** Compares the head and some earlier blocks; tells which tables had rows at all. */
+/** Compares the head and some earlier blocks; returns which tables had rows. */
 async function compare(
   index: TestIndex,
   events: readonly ModelEvent[],
@@ -99,7 +99,7 @@ async function compare(
 
 function someBlocks(random: Random, first: number, head: number): number[] {
   const earlier = Array.from({ length: BLOCKS_COMPARED }, () => first + random.below(head - first));
-  // Half of them near the head, where tables of the recent past can be compared too.
+  // Half of them near the head, where tables with recent history can be compared too.
   const near = earlier.map((block, index) => (index % 2 === 0 ? block : head - random.below(32)));
   return [first - 1, ...near, head];
 }
@@ -107,8 +107,8 @@ function someBlocks(random: Random, first: number, head: number): number[] {
 describe.each([
   { seed: 11, kind: "followed live" },
   { seed: 12, kind: "indexed afterwards" },
-])("an economy that is $kind (seed $seed)", ({ seed, kind }) => {
-  it("has the rows of the plain model at every block, also after a fork", async () => {
+])("a simulated history that is $kind (seed $seed)", ({ seed, kind }) => {
+  it("has the rows of the reference model at every block, also after a fork", async () => {
     const stage = await setStage(seed);
     const live = kind === "followed live" ? await startIndexing(stage) : null;
     await stage.play();

@@ -1,4 +1,4 @@
-// The chain's own account for the model: every event, the time of its block, and what contracts say after it.
+// Input of the reference model: every event, the time of its block, and contract views after it.
 
 import type { ProtocolContract, ProtocolDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
@@ -9,14 +9,14 @@ import { type Abi, createPublicClient, custom, type Hex } from "viem";
 export type ModelEvent = DecodedProtocolEvent & {
   /** Unix seconds of the block. */
   readonly timestamp: bigint;
-  /** What a view of the contract says at the end of the block, where the event does not say enough. */
+  /** The result of a contract view at the end of the block, where the event leaves something out. */
   readonly view: Readonly<Record<string, unknown>>;
 };
 
-type Question = { readonly view: string; readonly args: readonly string[] };
+type EventView = { readonly view: string; readonly args: readonly string[] };
 
-/** The views that complete an event, and which of its arguments they take. */
-const QUESTIONS: Readonly<Record<string, Question>> = {
+/** The views that complete an event, and the event arguments they take. */
+const EVENT_VIEWS: Readonly<Record<string, EventView>> = {
   "AgentRegistry.AgentRegistered": { view: "getAgent", args: ["agentId"] },
   "IntentBook.IntentSubmitted": { view: "getIntent", args: ["intentId"] },
   "AttestationRegistry.AttestationSubmitted": { view: "getAttestation", args: ["id"] },
@@ -45,19 +45,19 @@ export async function readModelEvents(
     return BigInt(timestamp);
   };
   const viewOf = async (event: DecodedProtocolEvent): Promise<Readonly<Record<string, unknown>>> => {
-    const question = QUESTIONS[`${event.contract}.${event.event}`];
-    if (!question) return {};
+    const view = EVENT_VIEWS[`${event.contract}.${event.event}`];
+    if (!view) return {};
     return (await client.readContract({
       address: deployment.contracts[event.contract as ProtocolContract],
       abi: PROTOCOL_ABIS[event.contract] as Abi,
-      functionName: question.view,
-      args: question.args.map((name) => event.args[name]),
+      functionName: view.view,
+      args: view.args.map((name) => event.args[name]),
       blockNumber: BigInt(event.block),
     })) as Readonly<Record<string, unknown>>;
   };
-  const told: ModelEvent[] = [];
+  const events: ModelEvent[] = [];
   for (const event of await readEvents(request, deployment)) {
-    told.push({ ...event, timestamp: await timeOf(event.block), view: await viewOf(event) });
+    events.push({ ...event, timestamp: await timeOf(event.block), view: await viewOf(event) });
   }
-  return told;
+  return events;
 }

@@ -1,4 +1,4 @@
-// The model's rules for policies and spending: the latest word per subject, windows as the contract keeps them.
+// The model's rules for policies and spending: the latest policy per subject, windows as in the contract.
 import type { ModelEvent } from "./model-events.ts";
 import { eventArgument, type ModelRules, type ReadModel } from "./read-model.ts";
 
@@ -85,7 +85,7 @@ export const policyRules: ModelRules = {
   },
 };
 
-/** What the contract itself has stored when the block ends. */
+/** What the contract has stored at the end of the block. */
 function windowOf({ view }: ModelEvent): { spent: unknown; window_start: string } {
   return { spent: view.spentToday, window_start: String(view.lastResetTimestamp) };
 }

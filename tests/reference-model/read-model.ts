@@ -1,11 +1,11 @@
-// The read model written a second time, plainly, from the description of the protocol: rows in maps, events in order.
+// An independent read model, written from the description of the protocol: rows in maps, events in order.
 import type { ModelEvent } from "./model-events.ts";
 
 /** A row as the database gives it: integers as text, except those of at most sixteen bits. */
 export type PlainRow = Readonly<Record<string, string | number | boolean | null>>;
 type Input = Readonly<Record<string, unknown>>;
 
-export type ModelRule = (model: ReadModel, event: ModelEvent) => void;
+type ModelRule = (model: ReadModel, event: ModelEvent) => void;
 /** By contract and event, as in "AgentRegistry.AgentRevoked". */
 export type ModelRules = Readonly<Record<string, ModelRule>>;
 
@@ -37,7 +37,7 @@ export class ReadModel {
     return this.#tables.get(table)?.has(keyOf(key)) ?? false;
   }
 
-  /** A row, new or in place of the one before, with where it comes from. */
+  /** Adds or replaces a row, with its provenance. */
   put(table: string, key: unknown, row: Input, event: ModelEvent): void {
     this.#set(table, key, {
       ...plain(row),
@@ -51,7 +51,7 @@ export class ReadModel {
     this.#set(table, key, { ...this.get(table, key), ...plain(fields) });
   }
 
-  /** Counters of a row that begins with `start`, the key's columns and zeros, when it is first counted in. */
+  /** Adds to the counters of a row; a new row begins with `start`: the key columns and zeros. */
   count(table: string, key: unknown, start: Input, amounts: Readonly<Record<string, bigint>>): void {
     const before: PlainRow = this.has(table, key) ? this.get(table, key) : plain(start);
     const after = Object.entries(amounts).map(([name, amount]) => {
@@ -76,7 +76,7 @@ function plain(row: Input): PlainRow {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]));
 }
 
-/** Integers too large for a number become text; addresses lose the capitals of their checksum. */
+/** Large integers become text; addresses become lower case. */
 function plainValue(value: unknown): string | number | boolean | null {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "string") return /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value;
@@ -84,7 +84,7 @@ function plainValue(value: unknown): string | number | boolean | null {
   throw new Error(`no column holds ${String(value)}`);
 }
 
-/** The value of an argument of the event; a misspelt name must not become undefined. */
+/** The value of an event argument; throws for a misspelt name. */
 export function eventArgument<T = bigint>(event: ModelEvent, name: string): T {
   if (!(name in event.args)) throw new Error(`${event.event} has no argument ${name}`);
   return event.args[name] as T;

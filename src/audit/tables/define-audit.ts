@@ -1,4 +1,4 @@
-// What an audit of a table says: which views must agree with a row, which events rows come from, what they add up to.
+// Declares the audit of a table: the views a row must equal, the events that create rows, and recounts.
 import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import { createEventDecoder } from "../../protocol/decode/event.ts";
@@ -7,19 +7,19 @@ import type { EventRecord } from "../../schema/event.ts";
 import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
 import { createViewCodec, findAbiEvent, type ViewName, type ViewResult } from "./view-codec.ts";
 
-/** A contract of the deployment; or, with `account`, whichever contract that column of the row names. */
-export type AuditedContract<A extends Abi> = {
+/** A contract of the deployment or, with `addressColumn`, the contract that this column of the row names. */
+type AuditedContract<A extends Abi> = {
   readonly abi: A;
 } & ({ readonly contract: ContractName } | { readonly contract: string; readonly addressColumn: string });
 
-/** What a view call is judged by, besides its result. */
-export type ViewContext<R = Row> = {
+/** What a comparison knows besides the result of the view. */
+type ViewContext<R = Row> = {
   readonly row: R;
   /** Unix seconds of the audited block. */
   readonly timestamp: bigint;
 };
 
-/** A view of a contract that tells what is in some columns of a row. */
+/** A contract view that returns what some columns of a row must hold. */
 export type ViewCheck = {
   readonly name: string;
   readonly contract: string;
@@ -27,27 +27,27 @@ export type ViewCheck = {
   readonly addressColumn: string | null;
   readonly appliesTo: (row: Row) => boolean;
   readonly callData: (row: Row) => Hex;
-  /** Throws where the output is none of this view. */
+  /** Throws where the output does not match the ABI. */
   readonly decode: (output: Hex) => unknown;
-  /** Whether the result is how the contract says that it knows nothing of it; a revert always is. */
+  /** Whether the result means that the contract does not know the row; a revert always does. */
   readonly isUnknown: (result: unknown) => boolean;
   readonly columns: Readonly<Record<string, (result: unknown, at: ViewContext) => unknown>>;
 };
 
-/** An event that makes a row, or makes it anew: the one that the row's provenance names. */
+/** An event that creates or replaces a row: the one in the row's provenance. */
 export type CreationEvent = {
   readonly event: string;
   readonly contract: string;
   readonly anyEmitter: boolean;
   readonly topic0: Hex;
-  /** Which indexed arguments (the first so many) and words of data tell rows apart; null: each event makes a row. */
+  /** The indexed arguments (the first ones) and data words that identify a row; null: each event creates a row. */
   readonly distinctBy: { readonly topics: number; readonly words: readonly number[] } | null;
-  /** The columns that follow from the event and never change after it. */
+  /** The columns that follow from the event and never change afterwards. */
   readonly columns: (event: EventRecord<never>) => Row;
 };
 
-/** The rows as they should be, from other tables: plain SQL in which a table's name stands for its rows as of the block. */
-export type RecountQuery = {
+/** The expected rows, computed from other tables: plain SQL in which a table name stands for its rows as of the block. */
+type RecountQuery = {
   readonly columns: readonly string[];
   readonly from: readonly Table[];
   readonly sql: string;
@@ -58,8 +58,8 @@ export type TableAudit = {
   readonly views: readonly ViewCheck[];
   readonly creationEvents: readonly CreationEvent[];
   /**
-   * The column that counts from 1 without gaps, on its own or for each row of another table; the first view must
-   * not know the number that comes next.
+   * The column that counts from 1 without gaps, globally or per row of another table; the first view must not know the
+   * next number.
    */
   readonly ids: { readonly column: string; readonly within: Table | null } | null;
   readonly recount: RecountQuery | null;
@@ -71,7 +71,7 @@ export function defineTableAudit<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   checks: {
     views?: readonly ViewCheck[];
-    births?: readonly CreationEvent[];
+    createdBy?: readonly CreationEvent[];
     ids?: K;
     idsWithin?: AnyTable;
     recount?: RecountQuery;
@@ -80,13 +80,13 @@ export function defineTableAudit<C extends Columns, K extends keyof C & string>(
   return {
     table: table as unknown as Table,
     views: checks.views ?? [],
-    creationEvents: checks.births ?? [],
+    creationEvents: checks.createdBy ?? [],
     ids: checks.ids ? { column: checks.ids, within: (checks.idsWithin as Table | undefined) ?? null } : null,
     recount: checks.recount ?? null,
   };
 }
 
-/** Every address that a result holds is lower case and its text is as the index stores text. */
+/** Results have lower-case addresses, and text as the index stores it. */
 export function viewCheck<
   C extends Columns,
   K extends keyof C & string,
@@ -131,19 +131,19 @@ export function createdBy<
   audited: AuditedContract<A>,
   event: N,
   columns: (event: EventRecord<ContractEventArgsFromTopics<A, N>>) => Partial<RowOf<C>>,
-  apart?: { topics: number; words?: readonly number[] },
+  distinctBy?: { topics: number; words?: readonly number[] },
 ): CreationEvent {
   return {
     event,
     contract: audited.contract,
     anyEmitter: "addressColumn" in audited,
     topic0: createEventDecoder(findAbiEvent(audited.abi, event)).topic0,
-    distinctBy: apart ? { topics: apart.topics, words: apart.words ?? [] } : null,
+    distinctBy: distinctBy ? { topics: distinctBy.topics, words: distinctBy.words ?? [] } : null,
     columns: columns as CreationEvent["columns"],
   };
 }
 
-/** What a table of counters must hold: every column but its key. */
+/** The audit of a rollup: recounts every column except the key. */
 export function recountAudit<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   from: readonly AnyTable[],
@@ -154,7 +154,7 @@ export function recountAudit<C extends Columns, K extends keyof C & string>(
   return defineTableAudit(table, { recount: { columns, from: from as readonly Table[], sql } });
 }
 
-/** What some columns of a table must hold, because they were copied or worked out from other rows. */
+/** Recounts columns that were copied or computed from other rows. */
 export function derivedColumns<C extends Columns, K extends keyof C & string>(
   _table: Table<C, K>,
   columns: readonly Exclude<keyof C & string, K>[],

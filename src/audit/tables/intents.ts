@@ -1,4 +1,4 @@
-// Intents, bids and fills must be what the intent book says of them, and what solvers did must add up.
+// Audits of intents, bids and fills against the intent book, and of what solvers did.
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import {
@@ -10,16 +10,23 @@ import {
   solverActivity,
 } from "../../protocol/domains/intents.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { createdBy, defineTableAudit, derivedColumns, recountAudit, viewCheck } from "./define-audit.ts";
+import {
+  createdBy,
+  defineTableAudit,
+  derivedColumns,
+  recountAudit,
+  type TableAudit,
+  viewCheck,
+} from "./define-audit.ts";
 
 const book = { contract: "IntentBook", abi } as const;
 
-// 3, EXPIRED, is never stored by the contract, and the index works it out when it answers.
+// The contract never stores 3 (EXPIRED); reads derive it from the deadline.
 const STATUSES = ["OPEN", "FILLED", "CANCELLED"] as const;
 
-export const intentsAudit = defineTableAudit(intents, {
+const intentsAudit = defineTableAudit(intents, {
   ids: "intent_id",
-  births: [
+  createdBy: [
     createdBy(intents, book, "IntentSubmitted", ({ args }) => ({
       intent_id: args.intentId,
       owner: args.owner,
@@ -59,10 +66,10 @@ export const intentsAudit = defineTableAudit(intents, {
   ],
 });
 
-export const bidsAudit = defineTableAudit(bids, {
+const bidsAudit = defineTableAudit(bids, {
   ids: "chain_bid_id",
   idsWithin: intents,
-  births: [
+  createdBy: [
     createdBy(bids, book, "SolverBidSubmitted", ({ args }) => ({
       intent_id: args.intentId,
       chain_bid_id: args.bidId,
@@ -83,8 +90,8 @@ export const bidsAudit = defineTableAudit(bids, {
   ],
 });
 
-export const fillsAudit = defineTableAudit(fills, {
-  births: [
+const fillsAudit = defineTableAudit(fills, {
+  createdBy: [
     createdBy(fills, book, "IntentFilled", ({ args }) => ({
       intent_id: args.intentId,
       solver: args.solver,
@@ -102,8 +109,8 @@ export const fillsAudit = defineTableAudit(fills, {
   ),
 });
 
-export const fillProofsAudit = defineTableAudit(fillProofs, {
-  births: [
+const fillProofsAudit = defineTableAudit(fillProofs, {
+  createdBy: [
     createdBy(fillProofs, book, "IntentFillProof", ({ args }) => ({
       intent_id: args.intentId,
       result_hash: args.resultHash,
@@ -113,9 +120,17 @@ export const fillProofsAudit = defineTableAudit(fillProofs, {
   ],
 });
 
-export const solverActivityAudit = recountAudit(
+const solverActivityAudit = recountAudit(
   solverActivity,
   [fills],
   `select solver, count(*) as fills, sum(latency_blocks) as latency_blocks_total, sum(surplus_out) as surplus_out_total
    from fills group by solver`,
 );
+
+export const intentAudits: readonly TableAudit[] = [
+  intentsAudit,
+  bidsAudit,
+  fillsAudit,
+  fillProofsAudit,
+  solverActivityAudit,
+];

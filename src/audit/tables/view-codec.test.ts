@@ -1,4 +1,4 @@
-// Results of views come out as the index would have written them, and what is none is refused.
+// View results are decoded as the index stores them; invalid output is rejected.
 
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
@@ -16,19 +16,19 @@ describe("the codec of a view", () => {
     ["a byte order mark", "\ufeffagent", "\ufeffagent"],
     ["NUL", "a\0b", "a\ufffdb"],
     ["nothing", "", ""],
-  ])("keeps text with %s as the index does", (_name, metadataURI, expected) => {
+  ])("decodes text with %s as the index stores it", (_name, metadataURI, expected) => {
     const agent = { owner, metadataURI, pubkey: "0xAB" as const, capabilitiesHash, revoked: true };
     const output = encodeFunctionResult({ abi: agentRegistryAbi, functionName: "getAgent", result: agent });
     expect(getAgent.decode(output)).toEqual({ ...agent, metadataURI: expected, pubkey: "0xab" });
   });
 
-  it("writes addresses in lower case", () => {
+  it("returns addresses in lower case", () => {
     const agent = { owner, metadataURI: "", pubkey: "0x" as const, capabilitiesHash, revoked: false };
     const output = encodeFunctionResult({ abi: agentRegistryAbi, functionName: "getAgent", result: agent });
     expect(getAgent.decode(output)).toMatchObject({ owner });
   });
 
-  it("gives several results as a tuple and refuses what is too short", () => {
+  it("returns several results as a tuple and rejects output that is too short", () => {
     const codec = createViewCodec(policyAccountAbi, "sessionKeys");
     const output = encodeAbiParameters([{ type: "uint48" }, { type: "bool" }], [7, true]);
     expect(codec.decode(output)).toEqual([7, true]);
@@ -36,7 +36,7 @@ describe("the codec of a view", () => {
     expect(() => codec.decode(output.slice(0, 66) as `0x${string}`)).toThrow();
   });
 
-  it("refuses to be made for a function that is not there", () => {
-    expect(() => createViewCodec(agentRegistryAbi, "getNobody")).toThrow("getNobody is not a function");
+  it("rejects a function that is not in the ABI", () => {
+    expect(() => createViewCodec(agentRegistryAbi, "getMissing")).toThrow("getMissing is not a function");
   });
 });

@@ -1,15 +1,12 @@
 // `sextant move`: copies the database to another PostgreSQL and verifies the copy before it commits.
 import { readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
-import { createRebuildProgress } from "../../indexer/rebuild.ts";
+import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
-import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseDeployment } from "../../protocol/deployment.ts";
-import { FOLD_VERSION, tables } from "../../protocol/domains.ts";
-import { createProtocol } from "../../protocol/fold.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
@@ -17,7 +14,6 @@ import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import { readStringOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
-import { unavailableDetailReads } from "./rebuild.ts";
 
 // One connection for the copy, one for queries about it.
 const POOL_MAX = 2;
@@ -91,13 +87,8 @@ async function rebuildCopiedRows(database: Database, log: Log, signal: AbortSign
   if (!lock)
     throw new Fault("DATABASE_BUSY", "An indexer already writes to the new database; stop it first.");
   try {
-    return await rebuildRows(lock, {
-      schema: database.schema,
-      declaration: { tables, foldVersion: FOLD_VERSION },
-      fold: createProtocol(deployment, unavailableDetailReads).fold,
-      signal,
-      onProgress: createRebuildProgress(log, systemClock),
-    });
+    const { schema } = database;
+    return await rebuildRows(lock, createRebuildOptions(deployment, { schema, log, signal }));
   } finally {
     await lock.release();
   }

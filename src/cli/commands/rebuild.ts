@@ -4,15 +4,14 @@ import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { splitRpcUrls } from "../../config/node-urls.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../../config/settings.ts";
-import { createRebuildProgress } from "../../indexer/rebuild.ts";
-import { parseRereadRange, type RereadRange, rereadLogs } from "../../indexer/reread-logs.ts";
+import { createRebuildOptions } from "../../indexer/rebuild.ts";
+import { parseRereadRange, type RereadOptions, rereadLogs } from "../../indexer/reread-logs.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
-import { FOLD_VERSION, tables } from "../../protocol/domains.ts";
-import { createProtocol } from "../../protocol/fold.ts";
+import { rowDeclaration } from "../../protocol/domains.ts";
 import { readDeployment } from "../../protocol/read-deployment.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
@@ -48,16 +47,11 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
         print(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
       }
       const startedMs = systemClock.nowMs();
-      const logs = await rebuildRows(lock, {
-        schema: database.schema,
-        declaration: { tables, foldVersion: FOLD_VERSION },
-        fold: createProtocol(deployment, unavailableDetailReads).fold,
-        signal: stop,
-        onProgress: createRebuildProgress(log, systemClock),
-      });
+      const { schema } = database;
+      const logs = await rebuildRows(lock, createRebuildOptions(deployment, { schema, log, signal: stop }));
       const seconds = ((systemClock.nowMs() - startedMs) / 1000).toFixed(1);
       print(
-        `Rebuilt ${tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
+        `Rebuilt ${rowDeclaration.tables.length} tables from ${logs.toLocaleString("en")} stored events in ${seconds} s.\n`,
       );
     } finally {
       await lock.release();
@@ -71,7 +65,7 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
 async function rereadRange(
   lock: Lock,
   options: {
-    readonly range: RereadRange;
+    readonly range: RereadOptions["range"];
     readonly deployment: Deployment;
     readonly config: Config<typeof indexerSettings>;
     readonly log: Log;
@@ -88,12 +82,3 @@ async function rereadRange(
     rpc.close();
   }
 }
-
-const refuse = () => Promise.reject(new Error("a rebuild reads no node"));
-export const unavailableDetailReads = {
-  readTransactions: refuse,
-  callAtBlocks: refuse,
-  callAtLaterBlock: refuse,
-  haveChanged: refuse,
-  traceCalls: refuse,
-};

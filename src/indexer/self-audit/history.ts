@@ -1,5 +1,4 @@
-// One part of the indexer's own audit: the stored logs of some final blocks against what a node shows of them now.
-
+// Self-audit of history: compares the stored logs of final blocks with what a node returns for them now.
 import {
   areSameLogs,
   findFirstDifferingBlock,
@@ -24,27 +23,27 @@ import { createWindowSize, readNodeWindow, readStoredWindow } from "./window.ts"
 
 export type BlockDifference = AuditDifference & { readonly block: number };
 
-export type HistoryAuditOptions = {
+type HistoryAuditOptions = {
   readonly rpc: Rpc;
   readonly database: Database;
   readonly startBlock: number;
   readonly filters: readonly LogFilter[];
   readonly bloom: BlockLogQuery["bloom"];
-  /** The most blocks of one log query. */
+  /** Maximum number of blocks of one log query. */
   readonly rangeMax: number;
-  /** Found before this process started. */
+  /** Found by an earlier process. */
   readonly knownDifferences: readonly BlockDifference[];
   readonly unconfirmed: UnconfirmedRanges;
   readonly random: () => number;
   readonly log: Log;
 };
 
-// Differing blocks are looked at again each time, until they are repaired; this many show that much is wrong.
+// Differing blocks are compared again each time until they are repaired; this many show that much is wrong.
 const DIFFERING_MAX = 10;
 
 /**
- * Windows follow one another from a random block on, so that a pass compares every final block once. Before each of
- * them, what is not confirmed by a second node has its turn.
+ * Compares consecutive windows from a random block on, so that a pass covers every final block once. Blocks without
+ * confirmation by a second node come first.
  */
 export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   const { rpc, database, startBlock, random } = options;
@@ -53,8 +52,8 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   const size = createWindowSize(options.rangeMax);
   let next: number | null = null;
 
-  /** False when it cannot be told now. */
-  async function judgeBlock(block: number, signal: AbortSignal): Promise<boolean> {
+  /** False when the nodes do not decide it now. */
+  async function classifyBlock(block: number, signal: AbortSignal): Promise<boolean> {
     const { stored } = await readStoredWindow(database, { from: block, to: block });
     const text = await describeDifference(options, query, block, stored, signal);
     if (text === null) differing.delete(block);
@@ -64,10 +63,10 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
     return text !== UNDECIDED;
   }
 
-  const confirm = createUnconfirmedAudit({ ...options, query, classifyBlock: judgeBlock });
+  const confirm = createUnconfirmedAudit({ ...options, query, classifyBlock });
 
   return async (signal) => {
-    for (const block of [...differing.keys()]) await judgeBlock(block, signal);
+    for (const block of [...differing.keys()]) await classifyBlock(block, signal);
     const checkpoint = await readCheckpoint(database);
     const last = checkpoint?.finalized ?? -1;
     if (last < startBlock) return null;
@@ -76,7 +75,7 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
     const from = next > last ? startBlock : next;
     const span = { from, to: Math.min(last, from + size.blocks() - 1) };
     const { window, stored } = await readStoredWindow(database, span);
-    // A node chosen at random: the one that history was read from may be the wrong one.
+    // Pick a node at random: the one that history was read from may be wrong.
     const only = Math.floor(random() * rpc.providers().length);
     const shown = await readNodeWindow(rpc, only, query, window, signal);
     if (shown === "too large") {
@@ -85,24 +84,24 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
     }
     size.grow();
     const block = findFirstDifferingBlock(stored, shown);
-    if (block !== null) await judgeBlock(block, signal);
-    // What lies behind a difference is compared next time.
+    if (block !== null) await classifyBlock(block, signal);
+    // Blocks after a difference are compared next time.
     const compared = block === null ? window.to : block;
     next = compared + 1;
-    return { checked: confirmed + compared - from + 1, differences: differencesOf(differing) };
+    return { checked: confirmed + compared - from + 1, differences: listDifferences(differing) };
   };
 }
 
-function differencesOf(differing: ReadonlyMap<number, string>): AuditDifference[] {
+function listDifferences(differing: ReadonlyMap<number, string>): AuditDifference[] {
   return [...differing].sort(([a], [b]) => a - b).map(([block, text]) => ({ block, text }));
 }
 
 const UNDECIDED = Symbol("undecided");
 
 /**
- * Null when the index is right. Every configured node is asked for the block by its hash; the index is wrong when
- * more of them contradict it than agree, and at least two respond where there are two. A node that contradicts its own
- * receipts proves nothing, neither against the index nor, where as many agree as contradict, for it.
+ * Null when the index is right. Reads the block by its hash from every configured node; the index is wrong when more
+ * of them contradict it than agree, and at least two respond where there are two. A node that contradicts its own
+ * receipts proves nothing against the index and, in a tie, nothing for it.
  */
 async function describeDifference(
   { rpc, log }: HistoryAuditOptions,
@@ -121,16 +120,19 @@ async function describeDifference(
   const agreeing = credible.length;
   const hosts = against.map(({ provider }) => rpc.providers()[provider]?.host);
   if (agreeing >= against.length) {
-    log.warn({ block, hosts }, "Some nodes show other logs of a block than the index and the other nodes");
+    log.warn(
+      { event: "node-log-mismatch", block, hosts },
+      "Nodes disagree with the index about a block's logs",
+    );
     return agreeing > against.length || opinions.length === rpc.providers().length ? null : UNDECIDED;
   }
   if (opinions.length < Math.min(2, rpc.providers().length)) return UNDECIDED;
   if (!against.every(({ logs }) => areSameLogs(logs, first.logs))) return UNDECIDED;
   if (await contradictsReceipts(rpc, first, query, { signal })) return UNDECIDED;
-  return describe(block, stored, first);
+  return describeLogDifference(block, stored, first);
 }
 
-/** Those whose receipts show what their log index shows. */
+/** Drops nodes whose receipts contradict their own logs. */
 async function withoutContradiction(
   rpc: Rpc,
   opinions: readonly ProviderBlockLogs[],
@@ -143,7 +145,11 @@ async function withoutContradiction(
   return opinions.filter((_, i) => !contradicts[i]);
 }
 
-function describe(block: number, stored: readonly ChainLog[], { logs }: ProviderBlockLogs): string {
+function describeLogDifference(
+  block: number,
+  stored: readonly ChainLog[],
+  { logs }: ProviderBlockLogs,
+): string {
   const missing = logs.filter((log) => !stored.some((each) => areSameLogs([each], [log]))).length;
   const extra = stored.filter((log) => !logs.some((each) => areSameLogs([each], [log]))).length;
   return `block ${block} (logs missing from the index: ${missing}, not on the chain: ${extra})`;

@@ -1,5 +1,4 @@
-// The other part of the indexer's own audit: a few rows, drawn at random, against what the contracts say of them.
-
+// Self-audit of rows: compares a few random rows with the contracts.
 import { readAuditedBlock } from "../../audit/block.ts";
 import { createAuditReads } from "../../audit/reads.ts";
 import { tableAudits } from "../../audit/tables/all-tables.ts";
@@ -15,43 +14,43 @@ import { type Checkpoint, readBlocksDescending, readCheckpoint } from "../../sto
 import type { Database } from "../../store/postgres/database.ts";
 import type { AuditCheck } from "./schedule.ts";
 
-export type RowAuditOptions = {
+type RowAuditOptions = {
   readonly rpc: Rpc;
   readonly database: Database;
   readonly deployment: Deployment;
   readonly random: () => number;
 };
 
-// A call or two each, in one batch: less than a single log query costs at most vendors.
+// One or two calls each, in one batch: cheaper than a single log query at most vendors.
 const ROWS_MAX = 10;
 // Enough to see that something is wrong; `sextant audit` shows all of it.
 const DIFFERENCES_MAX = 5;
 
-// Nodes that prune keep 128 blocks or more; the others are for the time that a sample takes.
+// Pruning nodes keep the state of 128 blocks or more; the margin is for the time that a sample takes.
 const STATE_DEPTH = 100;
 
 type Sample = { readonly checked: number; readonly differences: readonly RowDifference[] };
 
-/** The newest final block, and where its state may be gone already (on an L2 it is hundreds of blocks old) a later one. */
+/** The newest final block, and a later one where nodes may have pruned its state (on an L2 it is hundreds of blocks old). */
 function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
   const recent = block.number - STATE_DEPTH;
   return recent > finalized ? [finalized, recent] : [finalized];
 }
 
-/** A row found to differ is reported until the process ends: after a repair the indexer is started again anyway. */
-export function createRowAudit({ rpc, database, deployment, random }: RowAuditOptions): AuditCheck {
+/** Reports a differing row until the process ends: a repair restarts the indexer anyway. */
+export function createRowAudit(options: RowAuditOptions): AuditCheck {
+  const { database, deployment, random } = options;
   const candidates = tableAudits.filter(({ views }) =>
-    views.some(({ addressColumn: account }) => account === null),
+    views.some(({ addressColumn }) => addressColumn === null),
   );
   const differing = new Map<string, string>();
-  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
 
   return async (signal) => {
-    const audit = pick(candidates);
+    const audit = pickRandom(candidates, random);
     const checkpoint = await readCheckpoint(database);
     if (!audit || !checkpoint || checkpoint.finalized < deployment.startBlock) return null;
     for (const block of sampledBlocks(checkpoint)) {
-      const sample = await compareAt(audit, block, signal);
+      const sample = await compareAt(options, audit, block, signal);
       if (sample === null) continue;
       for (const { key, column } of sample.differences.slice(0, DIFFERENCES_MAX)) {
         const text = `${column} of ${key} in ${audit.table.name} is not what the contract says`;
@@ -64,53 +63,64 @@ export function createRowAudit({ rpc, database, deployment, random }: RowAuditOp
     }
     return "not compared";
   };
+}
 
-  /** Null where no node that responds has the state. */
-  async function compareAt(audit: TableAudit, block: number, signal: AbortSignal): Promise<Sample | null> {
-    const [before] = await readBlocksDescending(database, block, 1);
-    const rows = await readRandomRowsAsOf(database, audit.table, { block, limit: ROWS_MAX });
-    const providers = rpc.providers().map((_, index) => index);
-    const first = pick(providers) ?? 0;
-    let differences: readonly RowDifference[] | null = null;
-    // One node may be wrong: the index differs where every node that responds says so.
-    for (const provider of [first, ...providers.filter((each) => each !== first)]) {
-      const others = await compareOn(provider, audit, rows, block, signal);
-      if (others === null) continue;
-      differences = (differences ?? others).filter((each) => others.some((other) => isSame(each, other)));
-      if (differences.length === 0) break;
-    }
-    if (differences === null) return null;
-    if (differences.length > 0) {
-      // A block that is not final may have been replaced since the rows were read.
-      const [after] = await readBlocksDescending(database, block, 1);
-      if (after?.hash !== before?.hash) return null;
-    }
-    return { checked: rows.length, differences };
+function pickRandom<T>(list: readonly T[], random: () => number): T | undefined {
+  return list[Math.floor(random() * list.length)];
+}
+
+/** Null where no responding node has the state. */
+async function compareAt(
+  options: RowAuditOptions,
+  audit: TableAudit,
+  block: number,
+  signal: AbortSignal,
+): Promise<Sample | null> {
+  const { rpc, database, random } = options;
+  const [before] = await readBlocksDescending(database, block, 1);
+  const rows = await readRandomRowsAsOf(database, audit.table, { block, limit: ROWS_MAX });
+  const providers = rpc.providers().map((_, index) => index);
+  const first = pickRandom(providers, random) ?? 0;
+  let differences: readonly RowDifference[] | null = null;
+  // One node may be wrong: the index differs only where every responding node says so.
+  for (const provider of [first, ...providers.filter((each) => each !== first)]) {
+    const others = await compareOn(options, provider, audit, rows, block, signal);
+    if (others === null) continue;
+    differences = (differences ?? others).filter((each) => others.some((other) => isSame(each, other)));
+    if (differences.length === 0) break;
   }
+  if (differences === null) return null;
+  if (differences.length > 0) {
+    // A block that is not final may have been replaced since the rows were read.
+    const [after] = await readBlocksDescending(database, block, 1);
+    if (after?.hash !== before?.hash) return null;
+  }
+  return { checked: rows.length, differences };
+}
 
-  /** Null where the node has no state of that block, or does not respond. */
-  async function compareOn(
-    only: number,
-    audit: TableAudit,
-    rows: readonly Row[],
-    number: number,
-    signal: AbortSignal,
-  ): Promise<readonly RowDifference[] | null> {
-    try {
-      return await rpc.pinned(
-        async (node) => {
-          const block = await readAuditedBlock(node, database, number, signal);
-          const reads = createAuditReads({ rpc: node, session: database, deployment, block, signal });
-          const { differences, allUnknown } = await compareRows(audit, rows, reads);
-          return allUnknown ? null : differences;
-        },
-        { only, attemptsMax: 1, signal },
-      );
-    } catch (error) {
-      if (error instanceof RpcError) return null;
-      if (error instanceof Fault && error.code === "BLOCK_MISSING") return null;
-      throw error;
-    }
+/** Null where the node has no state of that block, or does not respond. */
+async function compareOn(
+  { rpc, database, deployment }: RowAuditOptions,
+  only: number,
+  audit: TableAudit,
+  rows: readonly Row[],
+  number: number,
+  signal: AbortSignal,
+): Promise<readonly RowDifference[] | null> {
+  try {
+    return await rpc.pinned(
+      async (node) => {
+        const block = await readAuditedBlock(node, database, number, signal);
+        const reads = createAuditReads({ rpc: node, session: database, deployment, block, signal });
+        const { differences, allUnknown } = await compareRows(audit, rows, reads);
+        return allUnknown ? null : differences;
+      },
+      { only, attemptsMax: 1, signal },
+    );
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    if (error instanceof Fault && error.code === "BLOCK_MISSING") return null;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-// The indexer's own audit put together: which samples are compared, with what, and when it has to wait.
+// The self-audit of the indexer: runs beside indexing and compares samples of the index with the chain.
 import { randomInt } from "node:crypto";
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
@@ -15,7 +15,7 @@ import { type AuditReporter, auditContinuously } from "./schedule.ts";
 import type { SelfAuditReport } from "./status.ts";
 import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
 
-export type SelfAuditOptions = {
+type SelfAuditOptions = {
   readonly rpc: Rpc;
   readonly database: Database;
   readonly deployment: Deployment;
@@ -34,14 +34,14 @@ export async function withSelfAudit(
   options: SelfAuditOptions,
   index: (report: IndexingReporter) => Promise<void>,
 ): Promise<void> {
-  // Before indexing begins: its first report replaces the one that an earlier process has left.
+  // Read it before indexing starts: the first report replaces the one of the earlier process.
   const { differences, unconfirmed } = await readStoredAudit(options.database);
   for (const span of unconfirmed) options.unconfirmed.add(span);
   if (options.auditMs === 0) return index(options.report);
   const { report, isSynced } = trackSynced(options.report);
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
-  // An audit that cannot even start must not end the indexer.
+  // An audit that fails to start must not end the indexer.
   const auditing = runSelfAudit({ ...options, signal }, differences, isSynced).catch((error) => {
     options.report.onAuditFailed("blocks", error);
   });
@@ -53,14 +53,14 @@ export async function withSelfAudit(
   }
 }
 
-/** The same reporter, and whether the index is at the head: audits wait while it is not. */
+/** Wraps the reporter to know whether the index is synced: audits wait while it is not. */
 function trackSynced(report: IndexingReporter): { readonly report: IndexingReporter; isSynced(): boolean } {
   let synced = false;
   const marking =
-    <A extends unknown[]>(next: boolean, tell: (...told: A) => void) =>
-    (...told: A) => {
+    <A extends unknown[]>(next: boolean, report: (...args: A) => void) =>
+    (...args: A) => {
       synced = next;
-      tell(...told);
+      report(...args);
     };
   return {
     isSynced: () => synced,
@@ -79,7 +79,7 @@ async function runSelfAudit(
   isSynced: () => boolean,
 ): Promise<void> {
   const { rpc, database, deployment, report, log, signal } = options;
-  // Unpredictable to nodes: which blocks, which rows, and which node is asked about them.
+  // Nodes must not predict which blocks and rows are compared, and with which node.
   const random = () => randomInt(2 ** 32) / 2 ** 32;
   const { logsBloom } = findChainById(deployment.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   if (known.length > 0) report.onAudited("blocks", { checked: 0, differences: known });
@@ -101,7 +101,7 @@ async function runSelfAudit(
   await auditContinuously(checks, { intervalMs: options.auditMs, isSynced, report, signal });
 }
 
-/** What an earlier process has found to differ, and what it could not confirm: a restart must not hide either. */
+/** The differences and unconfirmed ranges of an earlier process: a restart must not hide them. */
 async function readStoredAudit(database: Database): Promise<{
   readonly differences: readonly BlockDifference[];
   readonly unconfirmed: readonly BlockSpan[];

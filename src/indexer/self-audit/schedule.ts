@@ -1,4 +1,4 @@
-// The indexer's own audit: now and then, while it is synced, a sample of what is stored is compared with the chain.
+// The schedule of the self-audit: compares a sample with the chain at intervals while the indexer is synced.
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { BlockSpan } from "./unconfirmed-ranges.ts";
 
@@ -14,31 +14,31 @@ export type AuditDifference = {
 export type AuditFinding = {
   /** How many blocks or rows were compared. */
   readonly checked: number;
-  /** Everything known to differ now, also what was found earlier and still does. */
+  /** All known differences, including earlier ones that still exist. */
   readonly differences: readonly AuditDifference[];
 };
 
-/** Null when there is nothing to compare yet; "not compared" where no node shows what the sample needs. */
+/** Null when there is nothing to compare yet; "not compared" where no node has what the sample needs. */
 export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | "not compared" | null>;
 
 export type AuditReporter = {
   onAudited(kind: AuditKind, finding: AuditFinding): void;
   onNotCompared(kind: AuditKind): void;
   onAuditFailed(kind: AuditKind, error: unknown): void;
-  /** All ranges that rest on one node's word now. */
+  /** All ranges that only one node has confirmed. */
   onUnconfirmedChange(spans: readonly BlockSpan[]): void;
 };
 
-export type ContinuousAuditOptions = {
+type ContinuousAuditOptions = {
   readonly intervalMs: number;
-  /** Whether the indexer is synced; auditing waits while it is not. */
+  /** Auditing waits while the indexer is not synced. */
   readonly isSynced: () => boolean;
   readonly report: AuditReporter;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 };
 
-/** Runs until the signal aborts. A check that fails is reported and tried again: an audit never stops the indexer. */
+/** Runs until the signal aborts. Reports a failing check and retries it later: an audit never stops the indexer. */
 export async function auditContinuously(
   checks: Readonly<Record<AuditKind, AuditCheck>>,
   { intervalMs, isSynced, report, signal, clock = systemClock }: ContinuousAuditOptions,

@@ -1,24 +1,24 @@
-// What the indexer's own audit has found so far: for metrics, for readiness and for the stored report.
+// The results of the self-audit: metrics, readiness and the stored report.
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { AuditDifference, AuditFinding, AuditKind, AuditReporter } from "./schedule.ts";
 import { type BlockSpan, countBlocks } from "./unconfirmed-ranges.ts";
 
-/** As stored for the processes that serve the rows, and as shown by /ready. */
+/** As stored for the processes that serve the rows, and as /ready shows it. */
 export type SelfAuditReport = {
   readonly blocksChecked: number;
   readonly rowsChecked: number;
-  /** Samples that failed, or that no node showed enough of. */
+  /** Samples that failed, or that no node had enough state for. */
   readonly notCompared: number;
   /** Unix seconds; null before the first comparison. */
   readonly lastCheckedAt: number | null;
   readonly differences: readonly AuditDifference[];
-  /** History that one node alone has shown although several are configured, until two were compared. */
+  /** History that only one of several configured nodes has confirmed. */
   readonly unconfirmed: readonly BlockSpan[];
 };
 
-export type SelfAuditStatus = AuditReporter & { report(): SelfAuditReport };
+type SelfAuditStatus = AuditReporter & { report(): SelfAuditReport };
 
 export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock): SelfAuditStatus {
   const metrics = createMetrics(registry);
@@ -40,24 +40,31 @@ export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock
       metrics.lastTime.set(lastCheckedAt);
       const known = new Set(differences[kind].map(({ text }) => text));
       for (const { text } of finding.differences) {
-        if (!known.has(text)) log.error({ difference: text }, "The index differs from the chain");
+        if (!known.has(text)) {
+          log.error(
+            { event: "audit-difference", kind, difference: text },
+            "The index differs from the chain",
+          );
+        }
       }
       differences[kind] = finding.differences;
     },
     onNotCompared(kind) {
       countNotCompared(kind);
-      log.debug({ kind }, "No node shows what a sample of the index needs to be audited");
+      log.debug({ event: "audit-skipped", kind }, "No node has the state to audit a sample");
     },
     onAuditFailed(kind, error) {
       countNotCompared(kind);
-      log.warn({ err: error, kind }, "A sample of the index could not be audited");
+      log.warn({ event: "audit-failed", err: error, kind }, "Auditing a sample failed");
     },
     onUnconfirmedChange(spans) {
       const [blocks, before] = [countBlocks(spans), unconfirmed.length];
       if (before === 0 && blocks > 0) {
-        log.warn({ blocks: spans }, "History was read from one node only: no other one responded");
+        log.warn({ event: "history-unconfirmed", blocks: spans }, "Only one node confirmed parts of history");
       }
-      if (before > 0 && blocks === 0) log.info("All of history was compared with a second node");
+      if (before > 0 && blocks === 0) {
+        log.info({ event: "history-confirmed" }, "A second node confirmed all of history");
+      }
       unconfirmed = spans;
       metrics.unconfirmed.set(blocks);
     },
@@ -72,7 +79,7 @@ export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock
   };
 }
 
-/** Why rows cannot be trusted, and what to run; null while the audit has found nothing. */
+/** Why rows cannot be trusted, and what to run; null while there are no differences. */
 export function describeSelfAuditDifferences({ differences }: SelfAuditReport): string | null {
   const [first] = differences;
   if (!first) return null;
@@ -84,7 +91,7 @@ export function describeSelfAuditDifferences({ differences }: SelfAuditReport): 
   return `The index differs from the chain: ${first.text}${more}. ${remedy}`;
 }
 
-/** What /ready shows while nothing differs. */
+/** What /ready shows while there are no differences. */
 export function selfAuditDetails(report: SelfAuditReport): Readonly<Record<string, unknown>> {
   const { blocksChecked, rowsChecked, notCompared, lastCheckedAt, differences, unconfirmed } = report;
   return {

@@ -1,17 +1,17 @@
-// Which blocks still have to be compared with a second node.
+// The blocks that still need confirmation by a second node.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../tests/support/fast-clock.ts";
 import { type BlockSpan, countBlocks, createUnconfirmedRanges } from "./unconfirmed-ranges.ts";
 
 describe("unconfirmed ranges", () => {
-  it("cover exactly the blocks that were added and not confirmed", () => {
+  it("covers exactly the blocks that were added and not confirmed", () => {
     const random = seededRandom(3);
     const draw = (): BlockSpan => {
       const from = Math.floor(random() * 100);
       return { from, to: from + Math.floor(random() * 8) };
     };
-    const told: (readonly BlockSpan[])[] = [];
-    const ranges = createUnconfirmedRanges((spans) => told.push(spans));
+    const reported: (readonly BlockSpan[])[] = [];
+    const ranges = createUnconfirmedRanges((spans) => reported.push(spans));
     const blocks = new Set<number>();
     for (let step = 0; step < 300; step += 1) {
       const span = draw();
@@ -28,11 +28,11 @@ describe("unconfirmed ranges", () => {
       expect(listed).toEqual([...blocks].sort((a, b) => a - b));
       expect(countBlocks(ranges.list())).toBe(blocks.size);
     }
-    expect(told).toHaveLength(300);
-    expect(told.at(-1)).toEqual(ranges.list());
+    expect(reported).toHaveLength(300);
+    expect(reported.at(-1)).toEqual(ranges.list());
   });
 
-  it("stay few, and never lose a block", () => {
+  it("stays within the limit and never loses a block", () => {
     const ranges = createUnconfirmedRanges(() => undefined, 2);
     for (const from of [10, 40, 20]) ranges.add({ from, to: from + 1 });
     expect(ranges.list()).toEqual([

@@ -1,17 +1,18 @@
-// The ranges of history that one node alone has shown although several are configured: what the audit compares first.
+// The ranges of history that only one of several configured nodes has confirmed; the self-audit compares them first.
+import { assertDefined } from "../../lib/assert-defined.ts";
 
 export type BlockSpan = { readonly from: number; readonly to: number };
 
 export type UnconfirmedRanges = {
   add(span: BlockSpan): void;
-  /** Compared with two nodes by now. */
+  /** Two nodes have confirmed it. */
   confirm(span: BlockSpan): void;
   /** In block order; no two touch. */
   list(): readonly BlockSpan[];
 };
 
-// They travel in a report that is stored every second. Beyond this, neighbours become one range: to compare the blocks
-// between them as well costs time and loses nothing.
+// They are part of a report that is stored every second. Beyond this number, neighbours are merged: comparing the blocks
+// between them costs time and loses nothing.
 const SPANS_MAX = 200;
 
 export function createUnconfirmedRanges(
@@ -19,14 +20,14 @@ export function createUnconfirmedRanges(
   spansMax = SPANS_MAX,
 ): UnconfirmedRanges {
   let spans: readonly BlockSpan[] = [];
-  const become = (next: readonly BlockSpan[]) => {
+  const replaceSpans = (next: readonly BlockSpan[]) => {
     spans = next;
     onChange(spans);
   };
   return {
     list: () => spans,
-    add: (span) => become(bounded(joined([...spans, span]), spansMax)),
-    confirm: (span) => become(spans.flatMap((each) => without(each, span))),
+    add: (span) => replaceSpans(limitCount(mergeOverlapping([...spans, span]), spansMax)),
+    confirm: (span) => replaceSpans(spans.flatMap((each) => subtract(each, span))),
   };
 }
 
@@ -34,7 +35,7 @@ export function countBlocks(spans: readonly BlockSpan[]): number {
   return spans.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 
-function joined(spans: readonly BlockSpan[]): readonly BlockSpan[] {
+function mergeOverlapping(spans: readonly BlockSpan[]): readonly BlockSpan[] {
   const apart: BlockSpan[] = [];
   for (const span of [...spans].sort((a, b) => a.from - b.from)) {
     const last = apart.at(-1);
@@ -45,20 +46,27 @@ function joined(spans: readonly BlockSpan[]): readonly BlockSpan[] {
   return apart;
 }
 
-/** Joins the two with the least between them until they are few enough. */
-function bounded(spans: readonly BlockSpan[], spansMax: number): readonly BlockSpan[] {
-  const few = [...spans];
-  while (few.length > spansMax) {
-    const gaps = few.slice(1).map(({ from }, i) => from - (few[i] as BlockSpan).to);
-    const at = gaps.indexOf(Math.min(...gaps));
-    few.splice(at, 2, { from: (few[at] as BlockSpan).from, to: (few[at + 1] as BlockSpan).to });
+/** Merges the two spans with the smallest gap until there are few enough. */
+function limitCount(spans: readonly BlockSpan[], spansMax: number): readonly BlockSpan[] {
+  let limited = spans;
+  while (limited.length > spansMax) {
+    const gaps = limited
+      .slice(1)
+      .map(({ from }, i) => from - assertDefined(limited[i], "the span before").to);
+    const smallest = gaps.indexOf(Math.min(...gaps));
+    limited = limited.flatMap((span, i) => {
+      if (i === smallest + 1) return [];
+      return i === smallest
+        ? [{ from: span.from, to: assertDefined(limited[i + 1], "the next span").to }]
+        : [span];
+    });
   }
-  return few;
+  return limited;
 }
 
-function without({ from, to }: BlockSpan, gone: BlockSpan): readonly BlockSpan[] {
+function subtract({ from, to }: BlockSpan, removed: BlockSpan): readonly BlockSpan[] {
   return [
-    { from, to: Math.min(to, gone.from - 1) },
-    { from: Math.max(from, gone.to + 1), to },
+    { from, to: Math.min(to, removed.from - 1) },
+    { from: Math.max(from, removed.to + 1), to },
   ].filter((left) => left.from <= left.to);
 }

@@ -1,5 +1,4 @@
-// What the indexer's own audit compares first: history that one node alone has shown although several are configured.
-
+// Self-audit of unconfirmed history: compares ranges that only one of several configured nodes has confirmed.
 import { findFirstDifferingBlock } from "../../chain/logs/filter.ts";
 import type { NodeLog } from "../../chain/logs/log.ts";
 import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
@@ -9,53 +8,55 @@ import type { Database } from "../../store/postgres/database.ts";
 import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
 import { createWindowSize, readNodeWindow, readStoredWindow } from "./window.ts";
 
-export type UnconfirmedAuditOptions = {
+type UnconfirmedAuditOptions = {
   readonly rpc: Rpc;
   readonly database: Database;
   readonly query: BlockLogQuery;
-  /** The most blocks of one log query. */
+  /** Maximum number of blocks of one log query. */
   readonly rangeMax: number;
   readonly unconfirmed: UnconfirmedRanges;
-  /** Finds out whether the index is right about the block; false when that cannot be told now. */
+  /** Decides whether the index is right about the block; false when the nodes do not decide it now. */
   readonly classifyBlock: (block: number, signal: AbortSignal) => Promise<boolean>;
 };
 
-// An outage of an hour is made up for within minutes, and the nodes hardly notice.
+// Makes up for an outage of an hour within minutes, at little load for the nodes.
 const WINDOWS_PER_TURN = 10;
-// The one that was believed is among them, so two are needed for a second opinion; it may not be known by now which one.
+// The node that history was read from is among them, and which one it was may be unknown: two make a second opinion.
 const NODES_MIN = 2;
 
-/** Compares up to the last final block, as long as two nodes respond; returns how many blocks were confirmed. */
+/** Compares up to the last final block while two nodes respond; returns the number of confirmed blocks. */
 export function createUnconfirmedAudit(
   options: UnconfirmedAuditOptions,
 ): (last: number, signal: AbortSignal) => Promise<number> {
-  const { rpc, database, query, unconfirmed, classifyBlock: judgeBlock } = options;
+  const { rpc, database, query, unconfirmed, classifyBlock } = options;
   const size = createWindowSize(options.rangeMax);
 
-  /** The blocks that are confirmed now; null when none could be. */
+  /** The blocks confirmed now; null when there are none. */
   async function compareNext(last: number, signal: AbortSignal): Promise<BlockSpan | null> {
     const next = unconfirmed.list().find(({ from }) => from <= last);
     if (!next) return null;
     const span = { from: next.from, to: Math.min(next.to, last, next.from + size.blocks() - 1) };
     const { window, stored } = await readStoredWindow(database, span);
-    // One that rests after a failure has its turn next time.
+    // A node in cooldown after a failure is read next time.
     const shown = await Promise.all(
       rpc.providers().map(({ state }, only) => {
         if (state === "resting") return null;
         return readNodeWindow(rpc, only, query, window, signal).catch(withoutLogs);
       }),
     );
-    const heard = shown.filter((logs): logs is readonly NodeLog[] => logs !== null && logs !== "too large");
-    if (heard.length < NODES_MIN) {
+    const responses = shown.filter(
+      (logs): logs is readonly NodeLog[] => logs !== null && logs !== "too large",
+    );
+    if (responses.length < NODES_MIN) {
       if (shown.includes("too large")) size.shrink(window);
       return null;
     }
     size.grow();
-    const differing = heard.flatMap((logs) => findFirstDifferingBlock(stored, logs) ?? []);
+    const differing = responses.flatMap((logs) => findFirstDifferingBlock(stored, logs) ?? []);
     if (differing.length === 0) return window;
     const block = Math.min(...differing);
-    // What lies behind a difference is compared next.
-    return (await judgeBlock(block, signal)) ? { from: window.from, to: block } : null;
+    // Blocks after a difference are compared next.
+    return (await classifyBlock(block, signal)) ? { from: window.from, to: block } : null;
   }
 
   return async (last, signal) => {

@@ -1,4 +1,4 @@
-// A window of final blocks for the indexer's own audit: what is stored of it, and what a node shows of it now.
+// A window of final blocks for the self-audit: its stored logs, and the logs that a node returns for it now.
 import { headerCall } from "../../chain/headers.ts";
 import { mergeLogs } from "../../chain/logs/filter.ts";
 import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "../../chain/logs/get-logs.ts";
@@ -11,35 +11,35 @@ import { readStoredLogs } from "../../store/index/raw-logs.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { BlockSpan } from "./unconfirmed-ranges.ts";
 
-// One light query every other minute covers ten million blocks in two weeks; more at once would be felt by the node.
+// One light query every two minutes covers ten million blocks in two weeks; larger ones would load the node.
 const WINDOW_BLOCKS_MAX = 2_000;
 const LOGS_MAX = 2_000;
-// Asked again next time, of another node.
+// The next sample reads it from another node.
 const ATTEMPTS_MAX = 2;
 
-export type WindowSize = {
+type WindowSize = {
   blocks(): number;
-  /** After a window that a node found too large. A timeout counts as that, too, so it may only be slow for a moment. */
-  shrink(refused: BlockSpan): void;
-  /** After each window that was read: half a minute of trouble must not make every later pass take years. */
+  /** After a window that was too large for a node, or timed out, which may be temporary. */
+  shrink(rejected: BlockSpan): void;
+  /** After each window that was read: a short outage must not slow down every later pass. */
   grow(): void;
 };
 
 export function createWindowSize(rangeMax: number): WindowSize {
-  const most = Math.min(WINDOW_BLOCKS_MAX, rangeMax);
-  let blocks = most;
+  const blocksMax = Math.min(WINDOW_BLOCKS_MAX, rangeMax);
+  let blocks = blocksMax;
   return {
     blocks: () => blocks,
     shrink({ from, to }) {
       blocks = Math.max(1, (to - from + 1) >> 1);
     },
     grow() {
-      blocks = Math.min(most, blocks * 2);
+      blocks = Math.min(blocksMax, blocks * 2);
     },
   };
 }
 
-/** A dense window ends where as many logs are read as one query should return. */
+/** Ends a dense window where its logs reach the limit of one query. */
 export async function readStoredWindow(
   database: Database,
   span: BlockSpan,
@@ -51,7 +51,7 @@ export async function readStoredWindow(
   return { window: { from, to: full ?? to }, stored };
 }
 
-/** What this provider shows of the blocks. */
+/** The logs of the blocks according to one provider. */
 export async function readNodeWindow(
   rpc: Rpc,
   only: number,
@@ -63,7 +63,7 @@ export async function readNodeWindow(
   try {
     return await rpc.pinned(
       async (node) => {
-        // The header shows that the node has the blocks: one that lags would show less without an error.
+        // The header proves that the node has the blocks: a lagging node would return fewer logs without an error.
         const calls: RpcCall<NodeLog[] | BlockHeader>[] = [
           ...query.wanted.map((each) => rangeLogsCall(range, each)),
           headerCall(to),

@@ -1,4 +1,4 @@
-// A decoder made once per event: topics and data in, named arguments out.
+// Compiles a decoder per event: topics and data in, named arguments out.
 import { type AbiEvent, type AbiParameter, toEventSelector } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import {
@@ -13,7 +13,7 @@ import {
 export type EventDecoder = {
   readonly name: string;
   readonly topic0: Hex;
-  /** The arguments in the order of the declaration; throws MalformedWord where the log breaks the ABI. */
+  /** The arguments in the order of the declaration; throws MalformedAbiError where the log breaks the ABI. */
   readonly decode: (topics: readonly Hex[], data: Hex) => Record<string, unknown>;
 };
 

@@ -1,4 +1,4 @@
-// Which logs are events of the protocol, and what happens to those that only look like it.
+// Which logs are events of the protocol, and what happens to imitations.
 import { describe, expect, it } from "vitest";
 import {
   encodeProtocolLog,
@@ -36,20 +36,20 @@ describe("a log", () => {
     });
   });
 
-  it("of a stranger that looks like a registry's is none", () => {
+  it("of an unknown contract is ignored even if it imitates a registry", () => {
     expect(decode({ ...revoked, address: STRANGER })).toBeNull();
   });
 
-  it("of another contract of the deployment than the one that has the event is none", () => {
+  it("of a contract that does not declare the event is ignored", () => {
     expect(decode({ ...revoked, address: MEMORY_DEPLOYMENT.contracts.IntentBook })).toBeNull();
   });
 
-  it("with a topic we do not know, or with none, is none", () => {
+  it("with an unknown topic, or without topics, is ignored", () => {
     expect(decode({ ...revoked, topics: [repeatHashByte("12")] })).toBeNull();
     expect(decode({ ...revoked, topics: [] })).toBeNull();
   });
 
-  it("of an account counts whoever the account is", () => {
+  it("of an account counts for any account", () => {
     expect(decode(keyUpdated)).toMatchObject({
       contract: "PolicyAccount",
       address: MEMORY_ACCOUNT,
@@ -72,11 +72,11 @@ describe("a log that breaks the event's form", () => {
     ["an address with dirty bytes", { topics: [topic0, `0x01${topic1.slice(4)}` as Hex] }],
   ];
 
-  it.each(broken)("and only looks like an account's is none: %s", (_, change) => {
+  it.each(broken)("is ignored where it imitates an account: %s", (_, change) => {
     expect(decode({ ...keyUpdated, ...change })).toBeNull();
   });
 
-  it("of an account is not even stored, and others are not disturbed", async () => {
+  it("of an account is not stored, and other logs are", async () => {
     const story = new LogSequence().append("PolicyAccount", "SessionKeyUpdated", keyArgs, { data: "0x01" });
     story.append("PolicyAccount", "SessionKeyUpdated", keyArgs);
     expect((await story.rows()).one(sessionKeys)).toMatchObject({ block_number: 2n });
@@ -85,7 +85,7 @@ describe("a log that breaks the event's form", () => {
   it.each<[string, Partial<ChainLog>]>([
     ["no topics", { topics: revoked.topics.slice(0, 1) }],
     ["too many topics", { topics: [...revoked.topics, repeatHashByte("01")] }],
-  ])("stops the index where it is a registry's: %s", (_, change) => {
+  ])("stops the index where a registry emitted it: %s", (_, change) => {
     expect(() => decode({ ...revoked, ...change })).toThrow("log 2 of block 7 is not a valid AgentRevoked");
   });
 
@@ -114,7 +114,7 @@ describe("hostile text", () => {
   };
   const uriOf = (log: ChainLog) => (decode(log)?.args as { metadataURI: string } | undefined)?.metadataURI;
 
-  it("of a megabyte is read whole", () => {
+  it("of a megabyte is read completely", () => {
     const large = "🧭".repeat(2 ** 18);
     expect(uriOf(register(large))).toBe(large);
   });
@@ -126,7 +126,7 @@ describe("hostile text", () => {
     expect(uriOf(register("", hostile))).toBe("\ufffd\ufffd");
   });
 
-  it("that ends in the middle of a character, or holds half a pair, is well-formed afterwards", () => {
+  it("that ends inside a character, or has half a surrogate pair, becomes well-formed", () => {
     for (const bytes of ["f09fa7", "eda080", "c0af", "fffe41"]) {
       const { data } = register("x".repeat(bytes.length / 2));
       const plain = Buffer.from("x".repeat(bytes.length / 2)).toString("hex");
@@ -137,8 +137,8 @@ describe("hostile text", () => {
   });
 });
 
-describe("what is asked of the chain", () => {
-  it("is every event of the deployment by contract, and those of accounts from anywhere", () => {
+describe("the log filter", () => {
+  it("has every event of the deployment by contract, and account events from any emitter", () => {
     expect([...decoder.addresses].sort()).toEqual(Object.values(MEMORY_DEPLOYMENT.contracts).sort());
     expect(new Set(decoder.anyEmitterTopics0).size).toBe(2);
     expect(decoder.anyEmitterTopics0).toContain(keyUpdated.topics[0]);

@@ -1,5 +1,6 @@
-// Logs of a deployment to events of the protocol: which rule each log falls under and what it says.
+// Decodes logs of a deployment into events of the protocol.
 import type { AbiEvent } from "viem";
+import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { EventRule } from "../../schema/domain.ts";
@@ -16,14 +17,14 @@ export type DecodedEvent = EventRecord<never> & {
 };
 
 export type LogDecoder = {
-  /** The event a log stands for; null where it is none of the protocol's. */
+  /** Null where the log is not an event of the protocol. */
   readonly decode: (log: ChainLog, timestamp: bigint) => DecodedEvent | null;
-  /** The contracts whose logs are wanted. */
+  /** The contracts of the deployment. */
   readonly addresses: readonly Hex[];
   readonly topics0: readonly Hex[];
-  /** The events that each of these contracts declares. */
+  /** The events of each of these contracts. */
   readonly topics0ByAddress: Readonly<Record<Hex, readonly Hex[]>>;
-  /** Events that count whoever emits them. */
+  /** Events that count from any emitter. */
   readonly anyEmitterTopics0: readonly Hex[];
 };
 
@@ -61,7 +62,7 @@ function entriesOf(deployment: Contracts): Entry[] {
         contract: domain.contract,
         address: domain.anyEmitter ? null : (addresses[domain.contract] ?? null),
         decoder: createEventDecoder(item),
-        rule: domain.events[item.name] as EventRule<never>,
+        rule: assertDefined(domain.events[item.name], `the rule of ${item.name}`),
       })),
   );
 }
@@ -80,8 +81,8 @@ function eventOf(entry: Entry, log: ChainLog, timestamp: bigint): DecodedEvent |
       logIndex: log.logIndex,
     };
   } catch (cause) {
-    // Anyone can emit something that only looks like an account's event: then it is none. A contract of the
-    // deployment never breaks its own ABI, so there it is a defect of ours and must stop the index.
+    // Anyone can emit a malformed imitation of an account's event: ignore it. A contract of the deployment never
+    // breaks its own ABI, so that is a bug and must stop the index.
     if (cause instanceof MalformedAbiError && entry.address === null) return null;
     throw new Error(`log ${log.logIndex} of block ${log.blockNumber} is not a valid ${entry.decoder.name}`, {
       cause,

@@ -1,4 +1,4 @@
-// Decoders agree with viem on random arguments of random events, and refuse what is not canonical.
+// Decoders agree with viem on random events, and reject what is not canonical.
 import fc from "fast-check";
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import { describe, expect, it } from "vitest";
@@ -94,17 +94,17 @@ describe("event decoders", () => {
     ["string", word("20") + word("21") + word("0")],
     ["string", word("ffffffffffffffffff")],
     ["string", word("20")],
-  ])("refuse a malformed %s", (type, data) => {
+  ])("reject a malformed %s", (type, data) => {
     expect(() => one(type, data)).toThrow(MalformedAbiError);
   });
 
-  it("refuse a log with too few or too many topics", () => {
+  it("reject a log with too few or too many topics", () => {
     const decoder = createEventDecoder({ type: "event", name: "E", inputs: [] });
     expect(() => decoder.decode([], "0x")).toThrow(MalformedAbiError);
     expect(() => decoder.decode(["0x01", "0x02"], "0x")).toThrow(MalformedAbiError);
   });
 
-  it("keep hostile text storable: NUL and broken UTF-8 become the replacement character", () => {
+  it("replace NUL and broken UTF-8 by the replacement character", () => {
     const text = Buffer.concat([Buffer.from("a\0b"), Buffer.from([0xff, 0xc0, 0x80])]);
     const data = word("20") + word(text.length.toString(16)) + text.toString("hex").padEnd(64, "0");
     expect(one("string", data)).toBe("a\ufffdb\ufffd\ufffd\ufffd");

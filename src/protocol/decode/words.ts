@@ -1,4 +1,4 @@
-// ABI words to values: strict readers for the types that events use, made for speed on plain hex text.
+// Decodes ABI words: strict readers for the types that events use, fast on plain hex text.
 import type { Hex } from "../../lib/hex.ts";
 
 /** The payload does not follow the ABI's canonical form. */
@@ -6,12 +6,12 @@ export class MalformedAbiError extends Error {}
 
 /** Hex digits of one 32-byte word. */
 const WORD = 64;
-// viem's convention, which the generated types follow: up to 48 bits is a number, wider is a bigint.
+// viem's convention, as in the generated types: up to 48 bits is a number, wider is a bigint.
 const NUMBER_BITS_MAX = 48;
 
-export type WordReader = (word: string) => unknown;
+type WordReader = (word: string) => unknown;
 
-/** A reader for a static type of the ABI; null for the dynamic ones. */
+/** A reader for a static ABI type; null for a dynamic one. */
 export function createWordReader(type: string): WordReader | null {
   if (type === "address") return (word) => `0x${padded(word, 40)}`;
   if (type === "bool") return readBool;
@@ -54,7 +54,7 @@ function isZero(text: string): boolean {
   return ZEROS.startsWith(text);
 }
 
-/** The word at a position of the payload (hex digits without 0x). */
+/** The word at a digit of the payload (hex without 0x). */
 export function readWord(payload: string, digit: number): string {
   const word = payload.slice(digit, digit + WORD);
   if (word.length !== WORD) throw new MalformedAbiError("the payload is too short");
@@ -71,8 +71,8 @@ export function readDynamicBytes(payload: string, offsetWord: string): string {
 }
 
 /**
- * Text as PostgreSQL and JSON can hold it: what is not UTF-8, and NUL, becomes U+FFFD. A hostile name must not
- * stop the index; the exact bytes remain in the stored log.
+ * Text that PostgreSQL and JSON can hold: invalid UTF-8 and NUL become U+FFFD. A hostile name must not stop the index;
+ * the stored log has the exact bytes.
  */
 export function decodeStorableText(hexDigits: string): string {
   return toStorableText(Buffer.from(hexDigits, "hex").toString("utf8"));

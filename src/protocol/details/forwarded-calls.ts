@@ -1,12 +1,13 @@
-// Calls that other contracts were told to forward: found inside a transaction's input, and matched with its events.
+// Finds forwarded calls inside a transaction's input and matches them with its events.
+import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Hex } from "../../lib/hex.ts";
 
-// Eight times what public mempools accept as one transaction.
+// Eight times the transaction size that public mempools accept.
 const INPUT_BYTES_MAX = 1024 * 1024;
 // A registration costs 100,000 gas, so even a block of 100 million has no more of them.
 const CALLS_MAX = 1_000;
-// Calls may overlap, and each may claim the rest of the input, so what is decoded is counted in bytes and not in calls.
-// A quarter of a second at most: a long call takes 4 ns per byte.
+// Calls may overlap, and each may claim the rest of the input, so the limit counts bytes and not calls. At most a
+// quarter of a second: a long call takes 4 ns per byte.
 const DECODED_BYTES_MAX = 4 * 1024 * 1024;
 // A short call takes 16 µs, however short it is.
 const CALL_BYTES_MIN = 256;
@@ -18,8 +19,8 @@ const LENGTH_DIGITS = 8;
 
 /**
  * The calls of a function inside an input, in order. Every wrapper (an account's execute, handleOps, a multicall, a
- * Safe's multiSend) hands a call on as bytes with their length in the word before: that is looked for, at any offset
- * and in any nesting, instead of a list of wrappers. None where the input is too large to be searched.
+ * Safe's multiSend) forwards a call as bytes with their length in the word before. Searching for that at any offset and
+ * in any nesting needs no list of wrappers. Empty where the input is too large to search.
  */
 export function findForwardedCalls(input: Hex, selector: Hex): Hex[] {
   const calls: Hex[] = [];
@@ -45,9 +46,9 @@ function callAt(input: Hex, at: number): Hex | null {
 }
 
 /**
- * Which call caused which event, one to one: in their order where each fits, and otherwise only where a single call fits
- * an event and was forwarded at least as often as there are such events. An event with a choice has no call here, and
- * none has one where finding out would mean decoding too much.
+ * Matches calls with events one to one: in order where each fits, otherwise only where a single call fits an event and
+ * was forwarded at least as often as there are such events. An ambiguous event gets no call; no event gets one where
+ * matching would decode too much.
  */
 export function matchCallsToEvents<E>(
   events: readonly E[],
@@ -57,7 +58,9 @@ export function matchCallsToEvents<E>(
   const bytes = calls.reduce((sum, call) => sum + Math.max(CALL_BYTES_MIN, call.length / 2), 0);
   if (bytes > DECODED_BYTES_MAX) return new Map();
   if (calls.length === events.length) {
-    const inOrder = new Map(events.map((event, index) => [event, calls[index] as Hex] as const));
+    const inOrder = new Map(
+      events.map((event, index) => [event, assertDefined(calls[index], "the call of an event")] as const),
+    );
     if ([...inOrder].every(([event, call]) => fits(call, event))) return inOrder;
   }
   if (bytes * events.length > DECODED_BYTES_MAX) return new Map();

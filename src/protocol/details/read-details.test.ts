@@ -1,4 +1,4 @@
-// What events leave out comes from the first source that has it for certain; calldata alone is the last one.
+// Details come from the first certain source; calldata alone is the last one.
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
@@ -16,9 +16,9 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { agents, agentsDomain } from "../domains/agents.ts";
 import { attestationsDomain } from "../domains/attestations.ts";
-import { createProtocol } from "../fold.ts";
 import type { DetailReads, StateCall } from "./chain-reads.ts";
-import { createStoredDetailsReader } from "./read-details.ts";
+import { createAddDetails } from "./read-details.ts";
+import { createStoredDetailsReader } from "./stored-details.ts";
 
 const OWNER = repeatAddressByte("01");
 const REGISTRY = MEMORY_DEPLOYMENT.contracts.AgentRegistry;
@@ -36,7 +36,7 @@ const stateOf = (
   id: bigint,
   record: Partial<{ owner: Hex; capabilitiesHash: Hex; pubkey: Hex }> = {},
 ): Record<Hex, Hex> => {
-  const question = encodeFunctionData({ abi: agentRegistryAbi, functionName: "getAgent", args: [id] });
+  const call = encodeFunctionData({ abi: agentRegistryAbi, functionName: "getAgent", args: [id] });
   const result = {
     owner: OWNER,
     metadataURI: "",
@@ -46,7 +46,7 @@ const stateOf = (
     ...record,
   } as const;
   return {
-    [question]: encodeFunctionResult({ abi: agentRegistryAbi, functionName: "getAgent", result }),
+    [call]: encodeFunctionResult({ abi: agentRegistryAbi, functionName: "getAgent", result }),
   };
 };
 /** A record that the call of the same name can have made. */
@@ -71,20 +71,20 @@ const registered = (story: LogSequence, agentId: bigint, tx = TX) =>
     { tx, block: 9 },
   );
 
-/** The stored details, and what was asked for them. */
+/** The stored details, and the reads they took. */
 async function detail(story: LogSequence, chain: MemoryChain) {
   const reads = createMemoryReads(chain);
-  const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story.logs, signal);
-  return { details: detailed.map((each) => each.details), asked: reads.asked };
+  const detailed = await createAddDetails(MEMORY_DEPLOYMENT, reads)(story.logs, signal);
+  return { details: detailed.map((each) => each.details), requested: reads.requested };
 }
 
 describe("details of a direct call", () => {
   const chain = { transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } };
 
-  it("are its calldata, and the contract is not asked", async () => {
-    const { details, asked } = await detail(registered(new LogSequence(), 1n), chain);
+  it("are its calldata, without a call to the contract", async () => {
+    const { details, requested } = await detail(registered(new LogSequence(), 1n), chain);
     expect(details).toEqual([`0x00${registerCall("a").slice(2)}`]);
-    expect(asked).toEqual({ transactions: [TX], calls: [], laterCalls: [], traces: [] });
+    expect(requested).toEqual({ transactions: [TX], calls: [], laterCalls: [], traces: [] });
   });
 
   it("are what the fold reads", async () => {
@@ -111,9 +111,12 @@ describe("calldata that is not in canonical form", () => {
 
 describe("details are read from the state at the block", () => {
   const fromState = async (chain: MemoryChain, story = registered(new LogSequence(), 1n)) => {
-    const { details, asked } = await detail(story, { ...chain, state: { ...stateOf(1n), ...stateOf(2n) } });
+    const { details, requested } = await detail(story, {
+      ...chain,
+      state: { ...stateOf(1n), ...stateOf(2n) },
+    });
     expect(details.every((each) => each?.startsWith("0x01"))).toBe(true);
-    return asked.calls.length;
+    return requested.calls.length;
   };
 
   it("when another contract forwarded a call that the record contradicts", async () => {
@@ -133,7 +136,7 @@ describe("details are read from the state at the block", () => {
     ).toBe(2);
   });
 
-  it("when the selector is one we do not know, as of a newer contract", async () => {
+  it("when the selector is unknown, as of a newer contract", async () => {
     expect(await fromState({ transactions: { [TX]: { to: REGISTRY, input: "0xdeadbeef" } } })).toBe(1);
     expect(await fromState({ transactions: { [TX]: { to: REGISTRY, input: "0x" } } })).toBe(1);
   });
@@ -148,7 +151,7 @@ describe("details are read from the state at the block", () => {
     expect(rows.one(agents)).toMatchObject({ pubkey: "0x0402", capabilities_hash: repeatHashByte("5e") });
   });
 
-  it("which has what an update later in the block left: the row is the same after both", async () => {
+  it("which includes an update later in the block: the row is the same after both", async () => {
     const story = registered(new LogSequence(), 1n).append(
       "AgentRegistry",
       "AgentUpdated",
@@ -163,17 +166,19 @@ describe("details are read from the state at the block", () => {
   });
 
   it("by the hash of the block, at the contract that emitted the event", async () => {
-    const asked: StateCall[] = [];
+    const requested: StateCall[] = [];
     const reads: DetailReads = {
       ...createMemoryReads({}),
       callAtBlocks: async (calls) => {
-        asked.push(...calls);
+        requested.push(...calls);
         return calls.map(({ data }) => stateOf(1n)[data] ?? null);
       },
     };
     const story = registered(new LogSequence(), 1n);
-    await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story.logs, signal);
-    expect(asked.map(({ to, blockHash }) => [to, blockHash])).toEqual([[REGISTRY, story.logs[0]?.blockHash]]);
+    await createAddDetails(MEMORY_DEPLOYMENT, reads)(story.logs, signal);
+    expect(requested.map(({ to, blockHash }) => [to, blockHash])).toEqual([
+      [REGISTRY, story.logs[0]?.blockHash],
+    ]);
   });
 });
 
@@ -186,9 +191,9 @@ describe("details of a forwarded call", () => {
   const updated = { capabilitiesHash: repeatHashByte("5f") };
 
   it("are that call where the state at the block confirms it", async () => {
-    const { details, asked } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a") });
+    const { details, requested } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a") });
     expect(details).toEqual([call]);
-    expect([asked.laterCalls, asked.traces]).toEqual([[], []]);
+    expect([requested.laterCalls, requested.traces]).toEqual([[], []]);
   });
 
   it("are not that call where the state at the block contradicts it", async () => {
@@ -207,14 +212,14 @@ describe("details of a forwarded call", () => {
     expect(details).toEqual([call, null]);
   });
 
-  it("are that call where nodes dropped the state, and what never changes confirms it", async () => {
-    const { details, asked } = await detail(story(), {
+  it("are that call where nodes pruned the state and the immutable fields confirm it", async () => {
+    const { details, requested } = await detail(story(), {
       ...forwarded("a"),
       state: {},
       laterState: recordOf(1n, "a", updated),
     });
     expect(details).toEqual([call]);
-    expect(asked.traces).toEqual([TX]);
+    expect(requested.traces).toEqual([TX]);
   });
 
   it("are not that call while a node fails that may have the state", async () => {
@@ -225,7 +230,7 @@ describe("details of a forwarded call", () => {
         ...createMemoryReads({ ...chain, ...known }),
         callAtBlocks: () => Promise.reject(down),
       };
-      const detailed = await createProtocol(MEMORY_DEPLOYMENT, reads).addDetails(story().logs, signal);
+      const detailed = await createAddDetails(MEMORY_DEPLOYMENT, reads)(story().logs, signal);
       return detailed.map(({ details }) => details?.slice(0, 4));
     };
     await expect(whileDown({})).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
@@ -240,9 +245,9 @@ describe("details of a forwarded call", () => {
   it("are the later record where nothing changed it since, whatever the input shows", async () => {
     const laterState = recordOf(1n, "a", updated);
     const pruned = { ...forwarded("a"), state: {}, laterState };
-    const { details, asked } = await detail(story(), { ...pruned, changed: false });
+    const { details, requested } = await detail(story(), { ...pruned, changed: false });
     expect(details).toEqual([`0x01${Object.values(laterState)[0]?.slice(2)}`]);
-    expect(asked.traces).toEqual([]);
+    expect(requested.traces).toEqual([]);
     expect((await detail(story(), { ...pruned, changed: true })).details).toEqual([call]);
   });
 
@@ -273,7 +278,7 @@ describe("details of a forwarded call", () => {
       "a trace of a call to another contract",
       { traces: { [TX]: [{ to: MULTICALL, input: registerCall("a") }] }, laterState: recordOf(1n, "a") },
     ],
-  ])("stop the index where nodes dropped the state and there is %s", async (_, chain) => {
+  ])("stop the index where nodes pruned the state and there is %s", async (_, chain) => {
     const failed = detail(story(), { ...chain, state: {} });
     await expect(failed).rejects.toMatchObject({ code: "NODE_STATE_MISSING" });
     await expect(failed).rejects.toThrow(
@@ -322,7 +327,7 @@ describe("details that never change", () => {
       laterState: attestation(1n, true),
     });
     expect(late.details).toEqual(early.details);
-    expect(late.asked).toMatchObject({ calls: [], traces: [] });
+    expect(late.requested).toMatchObject({ calls: [], traces: [] });
   });
 
   it("are read at the block where the later record is not the event's", async () => {
@@ -333,11 +338,11 @@ describe("details that never change", () => {
 });
 
 describe("details", () => {
-  it("are not asked for where events leave out nothing", async () => {
+  it("cause no reads where events leave out nothing", async () => {
     const story = new LogSequence().append("AgentRegistry", "AgentRevoked", { agentId: 1n });
-    const { details, asked } = await detail(story, {});
+    const { details, requested } = await detail(story, {});
     expect(details).toEqual([null]);
-    expect(asked).toEqual({ transactions: [], calls: [], laterCalls: [], traces: [] });
+    expect(requested).toEqual({ transactions: [], calls: [], laterCalls: [], traces: [] });
   });
 
   it("of different kinds in one transaction are each found", async () => {

@@ -1,44 +1,57 @@
-// What events leave out, from the first source that has it for certain; the order of the sources is D190.
+// Reads what events leave out, from the first source that is certain; the order of the sources is D190.
 
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
-import type { DecodedEvent } from "../decode/logs.ts";
+import { createLogDecoder, type DecodedEvent } from "../decode/logs.ts";
+import type { Deployment } from "../deployment.ts";
+import type { LogToFold } from "../fold.ts";
 import {
   type ContractRecords,
-  DETAILS_FROM_CALL,
-  DETAILS_FROM_STATE,
   type DetailReads,
   type DetailsByEvent,
-  encodeCallDetails,
-  encodeStateDetails,
   groupByTransaction,
   type IncompleteEvent,
   type LocatedEvent,
   type StateBlock,
 } from "./chain-reads.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
+import { encodeCallDetails, encodeStateDetails } from "./stored-details.ts";
 
-// Details from calls that other contracts made: as a node traces them, or as the transaction's input tells to make them.
+/** Decodes logs and adds what their events leave out; drops logs that are not events of the protocol. */
+export type AddDetails = (logs: readonly ChainLog[], signal: AbortSignal) => Promise<readonly LogToFold[]>;
 
-/** Each effective call of the function emits one event: both in order, and as many, belong together. */
-export async function matchTracedCalls(
-  wanting: readonly IncompleteEvent[],
+export function createAddDetails(deployment: Deployment, reads: DetailReads): AddDetails {
+  const decoder = createLogDecoder(deployment);
+  return async (logs, signal) => {
+    const events: { readonly log: ChainLog; readonly event: DecodedEvent }[] = [];
+    for (const log of logs) {
+      const event = decoder.decode(log, BigInt(log.blockTimestamp));
+      // Logs that only look like an account's event are not stored at all.
+      if (event) events.push({ log, event });
+    }
+    const details = await readDetails(events, reads, signal);
+    return events.map(({ log, event }) => ({ log, details: details.get(event) ?? null, event }));
+  };
+}
+
+/** Each effective call of the function emits one event, so as many calls as events match in order. */
+async function matchTracedCalls(
+  incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  if (wanting.length === 0) return;
-  const traces = await reads.traceCalls([...new Set(wanting.map(({ event }) => event.txHash))], signal);
-  for (const group of groupByTransaction(wanting).values()) {
+  if (incomplete.length === 0) return;
+  const traces = await reads.traceCalls([...new Set(incomplete.map(({ event }) => event.txHash))], signal);
+  for (const group of groupByTransaction(incomplete).values()) {
     const [first] = group;
     if (!first) continue;
     const calls = (traces.get(first.event.txHash) ?? []).filter(
-      ({ to, input }) => to === first.event.address && input.startsWith(first.detailsReader.selector),
+      ({ to, input }) => to === first.event.address && input.startsWith(first.reader.selector),
     );
-    const fits = group.every(({ event, detailsReader: reader }, i) =>
-      reader.callMatches(calls[i]?.input ?? "0x", event),
-    );
+    const fits = group.every(({ event, reader }, i) => reader.callMatches(calls[i]?.input ?? "0x", event));
     if (calls.length !== group.length || !fits) continue;
     group.forEach(({ event }, i) => {
       const call = calls[i];
@@ -48,12 +61,12 @@ export async function matchTracedCalls(
 }
 
 /**
- * A forwarded call proves nothing by itself: the event does not commit to its details, and input may hold a call that was
- * never made. It must agree with the record: with all of it where the record is as of the block, and where it is not,
- * with what of it never changes (D191).
+ * A forwarded call proves nothing by itself: the event does not commit to its details, and the input may hold a call
+ * that was never made. It must agree with the record: with all fields where the record is as of the block, otherwise
+ * with the immutable ones (D191).
  */
-export function matchForwardedCalls(
-  wanting: readonly IncompleteEvent[],
+function matchForwardedCalls(
+  incomplete: readonly IncompleteEvent[],
   known: {
     readonly inputs: ReadonlyMap<Hex, Hex>;
     readonly records: ContractRecords;
@@ -62,15 +75,15 @@ export function matchForwardedCalls(
   found: DetailsByEvent,
 ): void {
   const { exact, later } = known.records;
-  const updates = updatesIn(wanting, known.located);
-  for (const group of groupByTransaction(wanting).values()) {
+  const updates = updatesIn(incomplete, known.located);
+  for (const group of groupByTransaction(incomplete).values()) {
     const [first] = group;
     const input = first && known.inputs.get(first.event.txHash);
-    const calls = first && input ? findForwardedCalls(input, first.detailsReader.selector) : [];
-    const matched = matchCallsToEvents(group, calls, (call, { event, detailsReader: reader }) => {
+    const calls = first && input ? findForwardedCalls(input, first.reader.selector) : [];
+    const matched = matchCallsToEvents(group, calls, (call, { event, reader }) => {
       const record = exact.get(event) ?? later.get(event);
       if (!record || !reader.mutable || !reader.callMatches(call, event)) return false;
-      // An update in the same block replaces the rest before any reader can see it.
+      // An update in the same block replaces the mutable fields before any reader sees them.
       const whole = exact.has(event) && !updates.has(recordKey(event, reader));
       return reader.mutable.agrees(call, record, whole ? "all" : "lasting");
     });
@@ -84,11 +97,11 @@ export function matchForwardedCalls(
 
 /** The records that a later event of the same block changes. */
 function updatesIn(
-  wanting: readonly IncompleteEvent[],
+  incomplete: readonly IncompleteEvent[],
   located: readonly LocatedEvent[],
 ): ReadonlySet<string> {
   const updates = new Set<string>();
-  const byContract = new Map(wanting.map(({ event, detailsReader: reader }) => [event.address, reader]));
+  const byContract = new Map(incomplete.map(({ event, reader }) => [event.address, reader]));
   for (const { event } of located) {
     const reader = byContract.get(event.address);
     if (reader?.mutable?.eventName === event.name) updates.add(recordKey(event, reader));
@@ -100,43 +113,43 @@ function recordKey(event: DecodedEvent, reader: DetailsReader<unknown>): string 
   return `${event.blockNumber} ${event.address} ${reader.encodeStateCall(event)}`;
 }
 
-export async function readDetails(
+async function readDetails(
   located: readonly LocatedEvent[],
   reads: DetailReads,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<DecodedEvent, Hex>> {
   const found: DetailsByEvent = new Map();
-  const wanting = located.flatMap(({ log, event }): IncompleteEvent[] =>
-    event.rule.details ? [{ log, event, detailsReader: event.rule.details }] : [],
+  const incomplete = located.flatMap(({ log, event }): IncompleteEvent[] =>
+    event.rule.details ? [{ log, event, reader: event.rule.details }] : [],
   );
-  const open = () => wanting.filter(({ event }) => !found.has(event));
-  if (wanting.length === 0) return found;
+  const unresolved = () => incomplete.filter(({ event }) => !found.has(event));
+  if (incomplete.length === 0) return found;
 
-  const inputs = await takeDirectCalls(wanting, reads, found, signal);
-  await takeLastingRecords(open(), reads, found, signal);
-  const records = await readRecords(open(), reads, found, signal);
-  matchForwardedCalls(open(), { inputs, records, located }, found);
-  const [without] = open();
-  if (without) throw unreadable(without);
+  const inputs = await matchDirectCalls(incomplete, reads, found, signal);
+  await readImmutableRecords(unresolved(), reads, found, signal);
+  const records = await readRecords(unresolved(), reads, found, signal);
+  matchForwardedCalls(unresolved(), { inputs, records, located }, found);
+  const [missing] = unresolved();
+  if (missing) throw stateMissing(missing);
   return found;
 }
 
-/** A call straight to the contract emits its event once. Where a transaction has several, a contract stood in between. */
-async function takeDirectCalls(
-  wanting: readonly IncompleteEvent[],
+/** A direct call emits its event once; a transaction with several events reached the contract through another one. */
+async function matchDirectCalls(
+  incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Hex, Hex>> {
-  const alone = [...groupByTransaction(wanting).values()].flatMap((group) =>
+  const alone = [...groupByTransaction(incomplete).values()].flatMap((group) =>
     group.length === 1 ? group : [],
   );
-  const needed = [...alone, ...wanting.filter(({ detailsReader: reader }) => reader.mutable)];
+  const needed = [...alone, ...incomplete.filter(({ reader }) => reader.mutable)];
   const transactions = await reads.readTransactions(
     [...new Set(needed.map(({ event }) => event.txHash))],
     signal,
   );
-  for (const { event, detailsReader: reader } of alone) {
+  for (const { event, reader } of alone) {
     const transaction = transactions.get(event.txHash);
     if (transaction?.to === event.address && reader.decodeCall(transaction.input)) {
       found.set(event, encodeCallDetails(transaction.input));
@@ -145,40 +158,40 @@ async function takeDirectCalls(
   return new Map([...transactions].map(([hash, { input }]) => [hash, input]));
 }
 
-/** Where nothing of the details ever changes, a later block tells them exactly, and every node has its state. */
-async function takeLastingRecords(
-  wanting: readonly IncompleteEvent[],
+/** Immutable records can be read exactly at a later block, whose state every node has. */
+async function readImmutableRecords(
+  incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  const lasting = wanting.filter(({ detailsReader: reader }) => !reader.mutable);
-  const { records } = await laterRecordsOf(lasting, reads, signal);
+  const immutable = incomplete.filter(({ reader }) => !reader.mutable);
+  const { records } = await laterRecordsOf(immutable, reads, signal);
   for (const [event, record] of records) {
     found.set(event, encodeStateDetails(record));
   }
 }
 
 /**
- * The records as nodes still have them; what is traced on the way needs none. While a node fails that may have the state
- * at the block, only what is certain counts: its failure is thrown where nothing but a forwarded call would be left.
+ * The records as far as nodes still have them; traced calls need none. While a node that may have the state at the block
+ * fails, only certain sources count: its failure is thrown where only a forwarded call would be left.
  */
 async function readRecords(
-  wanting: readonly IncompleteEvent[],
+  incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   found: DetailsByEvent,
   signal: AbortSignal,
 ): Promise<ContractRecords> {
   let failure: Fault | null = null;
-  const exact = await recordsOf(wanting, reads.callAtBlocks, signal).catch((error): DetailsByEvent => {
+  const exact = await recordsOf(incomplete, reads.callAtBlocks, signal).catch((error): DetailsByEvent => {
     if (signal.aborted || !(error instanceof Fault)) throw error;
     failure = error;
     return new Map();
   });
-  const pruned = wanting.filter(({ event }) => !exact.has(event));
+  const pruned = incomplete.filter(({ event }) => !exact.has(event));
   const { at, records: later } = await laterRecordsOf(pruned, reads, signal);
-  const kept = pruned.filter(({ event }) => later.has(event));
-  const unchanged = at ? await unchangedUntil(at, kept, reads, signal) : new Set();
+  const readable = pruned.filter(({ event }) => later.has(event));
+  const unchanged = at ? await unchangedUntil(at, readable, reads, signal) : new Set();
   for (const [event, record] of later) if (unchanged.has(event)) exact.set(event, record);
   await matchTracedCalls(
     pruned.filter(({ event }) => !exact.has(event)),
@@ -190,16 +203,16 @@ async function readRecords(
   return { exact, later };
 }
 
-/** The events whose record no later event has changed, up to the block that it was read at. */
+/** The events whose record no later event has changed, up to the block of the read state. */
 async function unchangedUntil(
   at: StateBlock,
-  wanting: readonly IncompleteEvent[],
+  incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   signal: AbortSignal,
 ): Promise<ReadonlySet<DecodedEvent>> {
-  const queries = wanting.flatMap(({ log, event, detailsReader: { mutable: changing } }) =>
-    changing
-      ? [{ address: event.address, topics: changing.encodeTopics(event), fromBlock: log.blockNumber, event }]
+  const queries = incomplete.flatMap(({ log, event, reader: { mutable } }) =>
+    mutable
+      ? [{ address: event.address, topics: mutable.encodeTopics(event), fromBlock: log.blockNumber, event }]
       : [],
   );
   const changes = queries.length === 0 ? [] : await reads.haveChanged(queries, at, signal);
@@ -207,7 +220,7 @@ async function unchangedUntil(
 }
 
 async function laterRecordsOf(
-  wanting: readonly IncompleteEvent[],
+  incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   signal: AbortSignal,
 ): Promise<{ readonly at: StateBlock | null; readonly records: DetailsByEvent }> {
@@ -217,19 +230,19 @@ async function laterRecordsOf(
     at = later.at;
     return later.results;
   };
-  const records = await recordsOf(wanting, read, signal);
+  const records = await recordsOf(incomplete, read, signal);
   return { at, records };
 }
 
 async function recordsOf(
-  wanting: readonly IncompleteEvent[],
+  incomplete: readonly IncompleteEvent[],
   read: DetailReads["callAtBlocks"],
   signal: AbortSignal,
 ): Promise<DetailsByEvent> {
   const records: DetailsByEvent = new Map();
-  if (wanting.length === 0) return records;
+  if (incomplete.length === 0) return records;
   const outputs = await read(
-    wanting.map(({ log, event, detailsReader: reader }) => ({
+    incomplete.map(({ log, event, reader }) => ({
       to: event.address,
       data: reader.encodeStateCall(event),
       blockNumber: log.blockNumber,
@@ -237,7 +250,7 @@ async function recordsOf(
     })),
     signal,
   );
-  for (const [index, { event, detailsReader: reader }] of wanting.entries()) {
+  for (const [index, { event, reader }] of incomplete.entries()) {
     const output = outputs[index];
     const record = output ? reader.normalizeRecord(output, event) : null;
     if (record) records.set(event, record);
@@ -245,22 +258,11 @@ async function recordsOf(
   return records;
 }
 
-function unreadable({ event }: IncompleteEvent): Fault {
+function stateMissing({ event }: IncompleteEvent): Fault {
   return new Fault(
     "NODE_STATE_MISSING",
     `What ${event.contract}.${event.name} leaves out in transaction ${event.txHash} of block ${event.blockNumber} is in no ` +
       "state that the nodes of RPC_URL still have, and the transaction's input does not show it. Add an archive node, or a " +
       "node that offers debug_traceTransaction for this block.",
   );
-}
-
-/** How a fold reads stored details. */
-export function createStoredDetailsReader(stored: Hex | null): <T>(reader: DetailsReader<T>) => T {
-  return (reader) => {
-    const payload: Hex = `0x${stored?.slice(4) ?? ""}`;
-    if (stored?.startsWith(DETAILS_FROM_STATE)) return reader.decodeState(payload);
-    const read = stored?.startsWith(DETAILS_FROM_CALL) ? reader.decodeCall(payload) : null;
-    if (read === null) throw new Error("the details of the event were not stored with its log");
-    return read;
-  };
 }

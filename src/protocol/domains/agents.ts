@@ -1,4 +1,4 @@
-// Agents: who may act. AgentRegistry → agents.
+// Agents. AgentRegistry → agents.
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
 import type { Hex } from "../../lib/hex.ts";
 import { insert, update } from "../../schema/change.ts";
@@ -21,7 +21,7 @@ export const agents = defineTable(
   { key: ["agent_id"], index: [["owner", "agent_id"]] },
 );
 
-// The event names neither the key nor the capabilities the agent registered with. The key stays; an update replaces the
+// The event has neither the public key nor the capabilities. The key never changes; an update replaces the
 // capabilities, and then only the call, or the state before the update, has the first ones.
 const registration = defineDetails({
   abi,
@@ -37,7 +37,7 @@ const registration = defineDetails({
   mutable: { fields: ["capabilitiesHash"], eventName: "AgentUpdated", key: "agentId" },
 });
 
-// Two readers of the same bytes: one replaces NUL, the other drops a byte order mark.
+// Two decoders of the same bytes: one replaces NUL, the other drops a byte order mark.
 function comparable(text: string): string {
   return toStorableText(text).replace(/^\ufeff/, "");
 }

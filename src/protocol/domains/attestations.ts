@@ -1,4 +1,4 @@
-// Attestations: who vouches for what. AttestationRegistry → attestations, and how active each attester is.
+// Attestations, and the activity of each attester. AttestationRegistry → attestations, attester_activity.
 import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
 import type { Hex } from "../../lib/hex.ts";
 import { addAmounts, insert, update } from "../../schema/change.ts";
@@ -35,7 +35,7 @@ export const attesterActivity = defineRollup(
   { key: ["attester"], history: "full" },
 );
 
-// The event leaves out the data hash. Of the record only `revoked` ever changes, and it is false at the event.
+// The event leaves out the data hash. Only `revoked` of the record ever changes, and it is false at the event.
 const submission = defineDetails({
   abi,
   call: "submitAttestation",

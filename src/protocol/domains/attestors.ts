@@ -1,4 +1,4 @@
-// Attestors: who offers attestations, under which schemas. AttestorRegistry → attestors.
+// Attestors and the schemas they serve. AttestorRegistry → attestors.
 import { attestorRegistryAbi as abi } from "@sextant/contracts/generated/attestor-registry";
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";

@@ -1,4 +1,4 @@
-// The commerce rollups: totals that analytics and reputation read, kept by the events that change them.
+// The commerce rollups: totals for analytics and reputation.
 import { addAmounts, type Change } from "../../schema/change.ts";
 import { address, boundedText, uint16, uint63, uint256, unboundedInteger } from "../../schema/column.ts";
 import { defineRollup, ZERO_ADDRESS } from "../../schema/table.ts";
@@ -55,7 +55,7 @@ export const serviceVolumes = defineRollup(
   { key: ["service_numeric_id"], index: [[byVolume, "service_numeric_id"]] },
 );
 
-// Reputation is read at any block, so a merchant's record keeps its whole past.
+// Reputation is read at any block, so a merchant's record has its full history.
 export const merchantRecords = defineRollup(
   "merchant_records",
   {
@@ -77,7 +77,7 @@ export function addCommerceTotals(amounts: Totals): Change {
   return addAmounts(commerceTotals, { scope: "all" }, amounts);
 }
 
-export type SettledReceipt = {
+type SettledReceipt = {
   readonly token: string;
   readonly payment_rail: number;
   readonly facilitator: string;
@@ -87,7 +87,7 @@ export type SettledReceipt = {
   readonly protocol_fee_amount: bigint;
 };
 
-/** What one settled receipt adds everywhere; a payment without a facilitator adds to none. */
+/** Adds a settled receipt to every rollup; without a facilitator, to no facilitator volume. */
 export function addSettledReceipt(receipt: SettledReceipt): Change[] {
   const amounts = {
     receipts: 1n,
@@ -109,7 +109,7 @@ export function addSettledReceipt(receipt: SettledReceipt): Change[] {
   ];
 }
 
-/** +1, 0 or -1: what a switch from `before` to `after` does to a count of those that are on. */
+/** +1, 0 or -1: how a switch from `before` to `after` changes the count of those that are on. */
 export function countDelta(before: boolean, after: boolean): bigint {
   return BigInt(Number(after) - Number(before));
 }

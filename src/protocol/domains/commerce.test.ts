@@ -1,4 +1,4 @@
-// Commerce: what is sold, quoted, paid, delivered and disputed, and totals that follow every turn of it.
+// Commerce: services, quotes, receipts, fulfilment and disputes, and the totals that follow from them.
 import { describe, expect, it } from "vitest";
 import {
   LogSequence,
@@ -102,7 +102,7 @@ function sale(terms: Terms): Record<string, unknown> {
 const totalsOf = (rows: MemoryRows) => rows.one(commerceTotals);
 
 describe("services with the same id, which the live deployment allows", () => {
-  it("are both kept, by number", async () => {
+  it("are separate rows by number", async () => {
     const rows = await new Shop().merchant().service(1n, "translate").service(2n, "translate").rows();
     expect(rows.of(services).map((row) => [row.service_numeric_id, row.service_id])).toEqual([
       [1n, "translate"],
@@ -112,8 +112,8 @@ describe("services with the same id, which the live deployment allows", () => {
   });
 });
 
-describe("what is active", () => {
-  it("is counted by every switch, and a repetition counts nothing", async () => {
+describe("the active state", () => {
+  it("changes the counts with every switch, and a repetition does not", async () => {
     const story = new Shop().merchant().service(1n, "a");
     const merchant = { merchantId: 1n, payoutAddress: AGENT, ...document("m2") };
     const service = { serviceNumericId: 1n, ...document("s2"), capabilityHash: repeatHashByte("0e") };
@@ -203,7 +203,7 @@ describe("a quote", () => {
     expect(totalsOf(rows)).toMatchObject({ quotes: 1n, settled_quotes: 0n, quoted_volume: 100n });
   });
 
-  it("must be there when it is paid", async () => {
+  it("must exist when it is paid", async () => {
     await expect(new Shop().receipt(1n).rows()).rejects.toThrow("could not be folded");
   });
 });
@@ -239,7 +239,7 @@ describe("a fulfilment", () => {
     return [rows.one(receipts).fulfillment_hash, rows.one(merchantRecords).fulfilled_receipts];
   };
 
-  it("of zero is none", async () => {
+  it("of zero does not count", async () => {
     expect(await outcomeOf()).toEqual([null, 0n]);
     expect(await outcomeOf(MEMORY_ZERO_HASH)).toEqual([null, 0n]);
   });
@@ -249,7 +249,7 @@ describe("a fulfilment", () => {
     expect(await outcomeOf(repeatHashByte("aa"), repeatHashByte("bb"))).toEqual([repeatHashByte("bb"), 1n]);
   });
 
-  it("is taken back by a zero hash, and may come again", async () => {
+  it("is revoked by a zero hash, and may come again", async () => {
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH)).toEqual([null, 0n]);
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, MEMORY_ZERO_HASH)).toEqual([null, 0n]);
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, repeatHashByte("cc"))).toEqual([

@@ -1,4 +1,4 @@
-// Disputes: receipts that are contested, and how it ended. CommerceRegistry → disputes.
+// Disputes about receipts and their resolution. CommerceRegistry → disputes.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { addAmounts, type Change, insert, update } from "../../schema/change.ts";
 import { address, boundedText, bytes32, orNull, uint256 } from "../../schema/column.ts";
@@ -14,7 +14,7 @@ export const disputes = defineTable(
   {
     dispute_id: uint256,
     receipt_id: uint256,
-    // Copied from the receipt, so that resolving finds the merchant's record without a second look.
+    // Copied from the receipt, so that resolving needs no lookup of the receipt.
     merchant_id: uint256,
     opener: address,
     reason_hash: bytes32,
@@ -41,8 +41,8 @@ function count(merchant_id: bigint, counts: Counts): Change[] {
   return [addCommerceTotals(counts), addAmounts(merchantRecords, { merchant_id }, counts)];
 }
 
-/** Moves one dispute between counters; the same status twice moves nothing. */
-function moved(from: string, to: string): Counts {
+/** Moves one dispute between counters; the same status twice changes nothing. */
+function statusCountChanges(from: string, to: string): Counts {
   const [left, entered] = [COUNTER[from], COUNTER[to]];
   if (left === entered) return {};
   return { ...(left && { [left]: -1n }), ...(entered && { [entered]: 1n }) };
@@ -74,7 +74,7 @@ export const disputesDomain = defineDomain({
       explain: ({ args }) =>
         `Dispute #${args.disputeId} opened by ${args.opener} about receipt #${args.receiptId}`,
     },
-    // The live deployment lets a dispute be resolved again: the last word counts.
+    // The live deployment lets a dispute be resolved again: the last resolution counts.
     DisputeResolved: {
       requiredRows: ({ args }) => [requireRow(disputes, { dispute_id: args.disputeId })],
       fold: ({ args, find }) => {
@@ -83,7 +83,7 @@ export const disputesDomain = defineDomain({
         const status = DISPUTE_STATUSES[args.status] ?? `STATUS_${args.status}`;
         return [
           update(disputes, { dispute_id: args.disputeId }, { status, resolution_hash: args.resolutionHash }),
-          ...count(before.merchant_id, moved(before.status, status)),
+          ...count(before.merchant_id, statusCountChanges(before.status, status)),
         ];
       },
       explain: ({ args }) =>

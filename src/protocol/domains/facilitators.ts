@@ -1,4 +1,4 @@
-// Facilitators: who settles payments for others. CommerceRegistry → facilitators.
+// Facilitators, which settle payments for others. CommerceRegistry → facilitators.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { update, upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";

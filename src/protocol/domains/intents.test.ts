@@ -24,9 +24,9 @@ function bookOf(ids: readonly bigint[], changed: Partial<typeof intent> = {}): M
     functionName: "getIntent",
     result: { ...intent, ...changed },
   });
-  const question = (id: bigint) =>
+  const call = (id: bigint) =>
     encodeFunctionData({ abi: intentBookAbi, functionName: "getIntent", args: [id] });
-  return { state: Object.fromEntries(ids.map((id) => [question(id), result])) };
+  return { state: Object.fromEntries(ids.map((id) => [call(id), result])) };
 }
 
 class Book extends LogSequence {
@@ -91,14 +91,14 @@ describe("an intent", () => {
     expect([row.input_token, row.output_token]).toEqual([token, token]);
   });
 
-  it("of a kind we do not know keeps its number", async () => {
+  it("of an unknown type shows its number", async () => {
     const changed = { intentType: 7 } as unknown as Partial<typeof intent>;
     expect((await new Book().submitted().rows(bookOf([1n], changed))).one(intents).intent_type).toBe(
       "TYPE_7",
     );
   });
 
-  it("that is cancelled is CANCELLED and keeps where it came from", async () => {
+  it("that is cancelled is CANCELLED and has the provenance of its submission", async () => {
     const rows = await new Book()
       .submitted()
       .append("IntentBook", "IntentCancelled", { intentId: 1n })
@@ -214,12 +214,12 @@ describe("a fill", () => {
 });
 
 describe("the book", () => {
-  it("knows its signing domain may change and makes nothing of it", async () => {
+  it("ignores a change of its signing domain", async () => {
     const rows = await new LogSequence().append("IntentBook", "EIP712DomainChanged", {}).rows();
     expect(rows.of(intents)).toEqual([]);
   });
 
-  it("takes the terms of a direct call from its calldata", async () => {
+  it("reads the terms of a direct call from its calldata", async () => {
     const story = new Book().submitted();
     const [log] = story.logs;
     if (!log) throw new Error("a log was said");

@@ -1,4 +1,4 @@
-// Intents: what owners want done, what solvers bid, and how it ended. IntentBook → intents, bids, fills.
+// Intents, bids and fills. IntentBook → intents, bids, fills, fill_proofs, solver_activity.
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import type { Hex } from "../../lib/hex.ts";
@@ -49,7 +49,7 @@ export const intents = defineTable(
   },
 );
 
-// SELECTED and REJECTED follow from the intent's selected bid, so that a change of mind touches one row.
+// SELECTED and REJECTED follow from the intent's selected bid, so that selecting another bid changes one row.
 export const bids = defineTable(
   "bids",
   {
@@ -107,7 +107,7 @@ type Terms = {
   readonly nonce: bigint;
 };
 
-// The event names only id, owner and nonce; the rest never changes once stored.
+// The event has only id, owner and nonce; the rest is immutable.
 const submission = defineDetails({
   abi,
   call: "submitIntent",

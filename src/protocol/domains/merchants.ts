@@ -1,4 +1,4 @@
-// Merchants: who sells. CommerceRegistry → merchants.
+// Merchants. CommerceRegistry → merchants, and the commerce rollups.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";

@@ -1,4 +1,4 @@
-// Policies: the latest word per subject, and spending windows that start and end as in the contract.
+// Policies: the latest one per subject, and spending windows that start and end as in the contract.
 import { describe, expect, it } from "vitest";
 import {
   LogSequence,

@@ -1,17 +1,17 @@
-// Policies: what an account allows itself, and what it has spent. PolicyModule → policies, spending windows.
+// Policies of accounts and what they have spent. PolicyModule → policies, spending windows, signed payments.
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import { type Change, insert, upsert } from "../../schema/change.ts";
 import { address, bool, boundedText, bytes4, bytes32, orNull, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable, type RowOf } from "../../schema/table.ts";
 
-/** The contract's spending window, which starts with the first spend after the last one ended. */
+/** The length of the contract's spending window, which starts with the first spend after the last window ended. */
 export const SPEND_WINDOW_SECONDS = 86_400n;
 
 const policyColumns = {
   account: address,
   policy_type: boundedText,
-  /** What the policy is about, as one text: what makes it unique for the account and type. */
+  /** The subject of the policy as one text, unique for the account and type. */
   policy_subject: boundedText,
   token: orNull(address),
   target: orNull(address),
@@ -64,7 +64,7 @@ export const signedPayments = defineTable(
 
 type PolicyRow = RowOf<typeof policyColumns>;
 
-const NOTHING = {
+const EMPTY_POLICY = {
   token: null,
   target: null,
   selector: null,
@@ -79,10 +79,16 @@ const NOTHING = {
 };
 
 function policy(account: string, type: string, subject: string, fields: Partial<PolicyRow>): Change {
-  return upsert(policies, { account, policy_type: type, policy_subject: subject, ...NOTHING, ...fields });
+  return upsert(policies, {
+    account,
+    policy_type: type,
+    policy_subject: subject,
+    ...EMPTY_POLICY,
+    ...fields,
+  });
 }
 
-/** A window goes on until a day has passed since it began, as in the contract. */
+/** As in the contract, a window lasts a day from its start. */
 function windowStart(before: { window_start: bigint } | null, now: bigint): bigint {
   return before && now < before.window_start + SPEND_WINDOW_SECONDS ? before.window_start : now;
 }

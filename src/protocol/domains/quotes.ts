@@ -1,4 +1,4 @@
-// Quotes: what a merchant commits to sell at which terms. CommerceRegistry → quotes.
+// Quotes: terms that a merchant commits to. CommerceRegistry → quotes.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint16, uint256 } from "../../schema/column.ts";

@@ -1,4 +1,4 @@
-// Receipts: quotes that were paid, and what was delivered for them. CommerceRegistry → receipts.
+// Receipts of paid quotes, and their fulfilment. CommerceRegistry → receipts.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
@@ -34,7 +34,7 @@ export const receipts = defineTable(
   },
 );
 
-/** The zero hash is how the contract says "not fulfilled". */
+/** The contract uses the zero hash for "not fulfilled". */
 const fulfilment = (hash: string): string | null => (hash === ZERO_HASH ? null : hash);
 
 export const receiptsDomain = defineDomain({
@@ -72,7 +72,7 @@ export const receiptsDomain = defineDomain({
       explain: ({ args }) =>
         `Receipt #${args.receiptId} recorded: ${args.agent} paid merchant #${args.merchantId} ${args.amount} of ${args.token}`,
     },
-    // Repeatable: the last one counts, and a zero hash takes the fulfilment back.
+    // Repeatable: the last one counts, and a zero hash revokes the fulfilment.
     FulfillmentRecorded: {
       requiredRows: ({ args }) => [requireRow(receipts, { receipt_id: args.receiptId })],
       fold: ({ args, find }) => {

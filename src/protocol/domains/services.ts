@@ -1,4 +1,4 @@
-// Services: what merchants sell. CommerceRegistry → services.
+// Services of merchants. CommerceRegistry → services.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { insert, update } from "../../schema/change.ts";
 import { bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";

@@ -1,4 +1,4 @@
-// Session keys: events of accounts that anyone may deploy, which may say anything and must stop nothing.
+// Session keys: events of accounts that anyone may deploy, which must never stop the index.
 import { describe, expect, it } from "vitest";
 import {
   LogSequence,
@@ -27,7 +27,7 @@ class Account extends LogSequence {
 }
 
 describe("session keys", () => {
-  it("belong to whoever emitted the event", async () => {
+  it("belong to the emitter of the event", async () => {
     const rows = await new Account().key(100, true).key(200, true, OTHER_ACCOUNT).rows();
     expect(rows.of(sessionKeys).map((row) => [row.account, row.expires_at, row.active])).toEqual([
       [MEMORY_ACCOUNT, 100n, true],
@@ -53,7 +53,7 @@ describe("session keys", () => {
     });
   });
 
-  it("execute once per nonce, and an account that lies about it stops nothing", async () => {
+  it("execute once per nonce, and an account that repeats one does not stop the index", async () => {
     const rows = await new Account()
       .execution(7n, 1n)
       .execution(2n ** 256n - 1n, 2n ** 256n - 1n)

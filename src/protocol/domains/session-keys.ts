@@ -1,4 +1,4 @@
-// Session keys: who may act for an account for a while. PolicyAccount → session keys and what they executed.
+// Session keys of accounts and what they executed. PolicyAccount → session_keys, session_executions.
 import { policyAccountAbi as abi } from "@sextant/contracts/generated/policy-account";
 import { upsert } from "../../schema/change.ts";
 import { address, bool, uint63, uint256 } from "../../schema/column.ts";
@@ -17,8 +17,8 @@ export const sessionExecutions = defineTable(
   { key: ["account", "session_key", "nonce"] },
 );
 
-// Anyone can deploy an account, or a contract that only pretends to be one: whatever it emits concerns itself
-// alone, and nothing it repeats may stop the index. Hence put, never insert.
+// Anyone can deploy an account, or a contract that imitates one: its events concern only itself, and repeating them must
+// not stop the index. Hence upsert, never insert.
 export const sessionKeysDomain = defineDomain({
   contract: "PolicyAccount",
   abi,

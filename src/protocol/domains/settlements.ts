@@ -1,11 +1,11 @@
-// Settlements: quotes paid out line by line. SettlementAdapter → settlements.
+// Settlements of quotes. SettlementAdapter → settlements.
 import { settlementAdapterAbi as abi } from "@sextant/contracts/generated/settlement-adapter";
 import { insert } from "../../schema/change.ts";
 import { address, boundedText, bytes32, uint256 } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
 
-// Nothing in the event is unique (the same instruction may be executed twice), so its place in the chain is the key.
+// Nothing in the event is unique (the same instruction may be executed twice), so its position in the chain is the key.
 export const settlements = defineTable(
   "settlements",
   {

@@ -1,4 +1,4 @@
-// Solvers: who fills intents, and the bond behind them. SolverRegistry → solvers.
+// Solvers and their bonds. SolverRegistry → solvers.
 import { solverRegistryAbi as abi } from "@sextant/contracts/generated/solver-registry";
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";

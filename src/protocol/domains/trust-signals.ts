@@ -1,4 +1,4 @@
-// Trust signals: what reporters say about merchants, services, facilitators and agents.
+// Trust signals about merchants, services, facilitators and agents. CommerceRegistry → trust_signals and counts.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { addAmounts, insert } from "../../schema/change.ts";
 import { address, bytes32, uint16, uint63, uint256 } from "../../schema/column.ts";

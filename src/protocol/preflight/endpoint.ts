@@ -1,5 +1,5 @@
-// POST /preflight: the account's indexed rules for one planned transaction, read in one statement and evaluated.
-
+// POST /preflight: reads the account's indexed rules for one planned transaction in one statement and evaluates them.
+import { assertDefined } from "../../lib/assert-defined.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { parseUint } from "../../lib/uint.ts";
 import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
@@ -10,14 +10,13 @@ import type { AsOf } from "../../schema/reads/read.ts";
 import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { type ResultRow, toFirstRecord } from "../../schema/reads/result-rows.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
-import { evaluatePreflight, NATIVE_COIN_ADDRESS } from "./evaluate.ts";
+import { evaluatePreflight } from "./evaluate.ts";
 import type { AccountRules, PlannedTransaction } from "./rules.ts";
 import { readPaddedSelector } from "./token-call.ts";
-
-// What a preflight answers, as JSON Schema.
 
 const policyTypes = ["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"];
 const amountOrNull = nullable(uint256.json);
@@ -27,7 +26,7 @@ const spendCheck = {
   ...closedObject({
     token: { ...address.json, description: "The zero address is the native coin." },
     attempted: uint256.json,
-    spent: { ...uint256.json, description: "In the current window, at the block looked at." },
+    spent: { ...uint256.json, description: "In the current window, as of the block." },
     max_per_day: { ...amountOrNull, description: "Null where there is no limit." },
     remaining: amountOrNull,
     ok: { type: "boolean" },
@@ -38,7 +37,7 @@ const policyUpdate = {
   title: "PolicyUpdate",
   type: "object",
   description:
-    "A call that the account itself has to send. The owner of a PolicyAccount calls the account's function of the same name instead.",
+    "A call that the account itself must send. The owner of a PolicyAccount calls the account's function of the same name instead.",
   properties: {
     policy_type: { type: "string", enum: policyTypes },
     target: address.json,
@@ -46,7 +45,7 @@ const policyUpdate = {
     token: address.json,
     suggested_value: {
       anyOf: [{ type: "boolean" }, uint256.json],
-      description: "The least that is enough; a limit of 0 is no limit.",
+      description: "The smallest sufficient value; a limit of 0 means no limit.",
     },
     to: { ...address.json, description: "The policy module." },
     data: bytes.json,
@@ -55,41 +54,41 @@ const policyUpdate = {
   additionalProperties: false,
 };
 
-export const preflightResponseSchema = {
+const preflightResponseSchema = {
   title: "Preflight",
   ...closedObject({
     allowed: { type: "boolean" },
-    action: { type: "string", description: "What the transaction does, in a sentence." },
+    action: { type: "string", description: "What the transaction does, in one sentence." },
     reasons: {
       type: "array",
       items: { type: "string" },
-      description: "Every rule that says no; the first is the one the contract would revert with.",
+      description: "Every violated rule; the first is the one the contract reverts with.",
     },
     missing_policies: { type: "array", items: { type: "string", enum: policyTypes } },
     spend_checks: { type: "array", items: spendCheck },
     required_policy_updates: {
       type: "array",
       items: policyUpdate,
-      description: "Has nothing for a reason that no policy can change, such as an expired session key.",
+      description: "Empty for a reason that no policy can change, such as an expired session key.",
     },
   }),
 };
 
-// The largest transaction that nodes take into their pool; a body of the largest size carries almost as much in hex.
+// The largest transaction that nodes accept into their pool; the body limit fits it in hex.
 const DATA_BYTES_MAX = 128 * 1024;
 const BODY_BYTES_MAX = 2 * DATA_BYTES_MAX;
 
 const BODY = {
   type: "object",
   properties: {
-    account: { ...addressParameter.json, description: "Whose rules apply: the account that would send it." },
-    target: { ...addressParameter.json, description: "Where the transaction goes." },
+    account: { ...addressParameter.json, description: "Account that would send the transaction." },
+    target: { ...addressParameter.json, description: "Target of the transaction." },
     value: { ...uintParameter().json, description: "Native coin sent along, in wei." },
     data: { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$", description: "Calldata; 0x for none." },
     session_key: {
       ...addressParameter.json,
       description:
-        "The session key that would sign the call. With it, the rules of a PolicyAccount for session keys apply as well.",
+        "Session key that would sign the call; the rules of a PolicyAccount for session keys then apply as well.",
     },
   },
   required: ["account", "target", "value", "data"],
@@ -100,7 +99,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     method: "POST",
     path: "/preflight",
     operationId: "preflight",
-    summary: "Whether an account's policies allow a transaction, and which calls would change that",
+    summary: "Check a planned transaction against the policies of an account",
     tag: "Policies",
     parameters: [
       {
@@ -108,7 +107,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         in: "query",
         required: false,
         kind: uintParameter(BLOCK_MAX),
-        description: "Answer as of this block instead of the newest indexed one.",
+        description: "Read as of this block; default: the newest indexed block.",
       },
     ],
     body: BODY,
@@ -119,9 +118,9 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
       const asOf = values.block === undefined ? null : BigInt(values.block as string);
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client },
-        (head, answered) => {
+        (head, rows) => {
           assertBlockReadable(asOf, head, { recent: false });
-          const rules = toRules(toFirstRecord(answered) ?? {});
+          const rules = toRules(toFirstRecord(rows) ?? {});
           return {
             status: 200,
             body: evaluatePreflight(transaction, rules),
@@ -143,7 +142,7 @@ function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTra
   };
 }
 
-/** One row with everything the contract would look up. */
+/** Selects one row with everything the contract would look up. */
 function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
   const { account, target, data, sessionKey } = transaction;
   const policy = (column: string, type: string, subject: string) =>
@@ -154,10 +153,27 @@ function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
     sessionKey === null
       ? sql`null`
       : sql`(select k.${rawSql(column)} from ${rawSql(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${isValidAt("k", asOf)})`;
-  return sql`select d.contracts ->> 'PolicyModule' as policy_module, ${blockTimeAt(asOf)} as time, ${policy("frozen", "ACCOUNT_FROZEN", "")} as frozen, ${policy("allowed", "TARGET_ALLOWLIST", target)} as target_allowed, ${policy("enabled", "FUNCTION_ALLOWLIST_MODE", "")} as function_mode, ${policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${readPaddedSelector(data)}`)} as function_allowed, ${policy("max_per_day", "SPEND_LIMIT", NATIVE_COIN_ADDRESS)} as native_max, ${window("spent", NATIVE_COIN_ADDRESS)} as native_spent, ${window("window_start", NATIVE_COIN_ADDRESS)} as native_start, ${policy("max_per_day", "SPEND_LIMIT", target)} as token_max, ${window("spent", target)} as token_spent, ${window("window_start", target)} as token_start, ${session("active")} as session_active, ${session("expires_at")} as session_expires`;
+  const columns = {
+    policy_module: sql`d.contracts ->> 'PolicyModule'`,
+    time: blockTimeAt(asOf),
+    frozen: policy("frozen", "ACCOUNT_FROZEN", ""),
+    target_allowed: policy("allowed", "TARGET_ALLOWLIST", target),
+    function_mode: policy("enabled", "FUNCTION_ALLOWLIST_MODE", ""),
+    function_allowed: policy("allowed", "FUNCTION_ALLOWLIST", `${target}:${readPaddedSelector(data)}`),
+    native_max: policy("max_per_day", "SPEND_LIMIT", ZERO_ADDRESS),
+    native_spent: window("spent", ZERO_ADDRESS),
+    native_start: window("window_start", ZERO_ADDRESS),
+    token_max: policy("max_per_day", "SPEND_LIMIT", target),
+    token_spent: window("spent", target),
+    token_start: window("window_start", target),
+    session_active: session("active"),
+    session_expires: session("expires_at"),
+  };
+  const selected = Object.entries(columns).map(([alias, value]) => sql`${value} as ${rawSql(alias)}`);
+  return sql`select ${joinSql(selected, ", ")}`;
 }
 
-// What has no row was never set, which is false, zero and no limit in the contract too.
+// Without a row a rule was never set, which the contract reads as false, zero or no limit.
 function toRules(row: ResultRow): AccountRules {
   const number = (key: string) => BigInt((row[key] as string | null | undefined) ?? 0);
   const allowance = (kind: string) => ({
@@ -166,7 +182,7 @@ function toRules(row: ResultRow): AccountRules {
     windowStart: number(`${kind}_start`),
   });
   return {
-    policyModule: row.policy_module as Hex,
+    policyModule: assertDefined(row.policy_module as Hex | null, "the policy module"),
     time: number("time"),
     frozen: row.frozen === true,
     targetAllowed: row.target_allowed === true,

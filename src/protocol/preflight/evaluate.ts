@@ -1,9 +1,9 @@
-// Preflight: would the policy module, and the account for a session key, let a transaction pass; if not, what would help?
-
+// Preflight: whether the policy module, and the account for a session key, allow a transaction, and what would change that.
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import { UINT256_MAX } from "../../lib/uint.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
 import {
   type AccountRules,
@@ -17,9 +17,8 @@ import {
 } from "./rules.ts";
 import { readSelector, readTokenCall, type TokenCall } from "./token-call.ts";
 
-// A planned transaction in one sentence for the person or agent who is about to sign it.
-
-export function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
+/** A planned transaction in one sentence, for the person or agent about to sign it. */
+function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
   const { target, value, data } = call;
   if (data === "0x") return `Send ${value} wei to ${target}.`;
   const coins = value > 0n ? `, sending ${value} wei along` : "";
@@ -41,7 +40,7 @@ function describeSpend(
   return `Transfer ${amount} of token ${token} from ${first} to ${second} (transferFrom)`;
 }
 
-export type SpendCheck = {
+type SpendCheck = {
   readonly token: Hex;
   readonly attempted: string;
   readonly spent: string;
@@ -50,7 +49,7 @@ export type SpendCheck = {
   readonly ok: boolean;
 };
 
-export type PreflightResult = {
+type PreflightResult = {
   readonly allowed: boolean;
   readonly action: string;
   readonly reasons: readonly string[];
@@ -59,35 +58,33 @@ export type PreflightResult = {
   readonly required_policy_updates: readonly PolicyUpdate[];
 };
 
-export const NATIVE_COIN_ADDRESS: Hex = "0x0000000000000000000000000000000000000000";
-
-/** All rules that say no, in the contract's order: the first is the one it would revert with. */
+/** All violated rules in the contract's order: the first is the one it reverts with. */
 export function evaluatePreflight(transaction: PlannedTransaction, rules: AccountRules): PreflightResult {
   const checks = spendChecks(transaction, rules);
-  const objections = [
+  const violations = [
     ...findSessionKeyViolations(transaction, rules),
     ...findPolicyViolations(transaction, rules),
-    ...spendObjections(checks, rules.policyModule),
+    ...findSpendViolations(checks, rules.policyModule),
     ...findSessionCallViolations(transaction, rules),
   ];
   return {
-    allowed: objections.length === 0,
+    allowed: violations.length === 0,
     action: describeAction(transaction),
-    reasons: objections.map(({ reason }) => reason),
-    missing_policies: [...new Set(objections.flatMap(({ missing }) => missing ?? []))],
+    reasons: violations.map(({ reason }) => reason),
+    missing_policies: [...new Set(violations.flatMap(({ missing }) => missing ?? []))],
     spend_checks: checks,
-    required_policy_updates: eachOnce(objections.flatMap(({ update }) => update ?? [])),
+    required_policy_updates: removeDuplicates(violations.flatMap(({ update }) => update ?? [])),
   };
 }
 
 function spendChecks(transaction: PlannedTransaction, rules: AccountRules): SpendCheck[] {
   const { target, value, data, sessionKey } = transaction;
   const spend = readTokenCall(data)?.spend ?? null;
-  const native = value > 0n ? [spendCheck(NATIVE_COIN_ADDRESS, value, rules.native, rules.time)] : [];
+  const native = value > 0n ? [spendCheck(ZERO_ADDRESS, value, rules.native, rules.time)] : [];
   if (spend === null) return native;
-  // The module checks both spends on their own; an account records the first before the second. Both are of the same
-  // limit only where the zero address is the target.
-  const recorded = sessionKey !== null && target === NATIVE_COIN_ADDRESS ? value : 0n;
+  // The module checks both spends separately; an account records the first before the second. They share a limit only
+  // where the zero address is the target.
+  const recorded = sessionKey !== null && target === ZERO_ADDRESS ? value : 0n;
   return [...native, spendCheck(target, spend.amount, rules.token, rules.time, recorded)];
 }
 
@@ -100,7 +97,7 @@ function spendCheck(
 ): SpendCheck {
   const { maxPerDay, windowStart } = allowance;
   const spent = recorded + (time >= windowStart + SPEND_WINDOW_SECONDS ? 0n : allowance.spent);
-  // A limit may have been lowered below what is already spent; then nothing is left, and nothing may still be spent.
+  // A limit may be lower than what is already spent; then nothing remains.
   const remaining = maxPerDay > spent ? maxPerDay - spent : 0n;
   const limited = maxPerDay > 0n;
   return {
@@ -113,22 +110,22 @@ function spendCheck(
   };
 }
 
-function spendObjections(checks: readonly SpendCheck[], to: Hex): PolicyViolation[] {
+function findSpendViolations(checks: readonly SpendCheck[], to: Hex): PolicyViolation[] {
   const failed = checks.filter(({ ok }) => !ok);
   return failed.map(({ token, attempted, spent, max_per_day, remaining }) => {
-    // The zero address as a target asks the native limit twice, each time on its own: one new limit must do for both.
+    // With the zero address as target, both spends check the native limit separately: one new limit must fit both.
     const needed = failed
       .filter((other) => other.token === token)
       .map((other) => BigInt(other.spent) + BigInt(other.attempted))
       .reduce((highest, next) => (next > highest ? next : highest));
-    // No limit is high enough for a total that does not fit into one; 0 takes the limit away.
+    // No limit fits a total above uint256; 0 removes the limit.
     const suggested = needed > UINT256_MAX ? 0n : needed;
     const data = encodeFunctionData({
       abi: policyModuleAbi,
       functionName: "setSpendLimit",
       args: [token, suggested],
     });
-    const what = token === NATIVE_COIN_ADDRESS ? "the native coin" : token;
+    const what = token === ZERO_ADDRESS ? "the native coin" : token;
     return {
       reason: `Spending ${attempted} of ${what} exceeds the daily limit of ${max_per_day}: ${spent} is spent, ${remaining} remains.`,
       update: { policy_type: "SPEND_LIMIT", token, suggested_value: suggested.toString(), to, data },
@@ -136,6 +133,6 @@ function spendObjections(checks: readonly SpendCheck[], to: Hex): PolicyViolatio
   });
 }
 
-function eachOnce(updates: readonly PolicyUpdate[]): PolicyUpdate[] {
+function removeDuplicates(updates: readonly PolicyUpdate[]): PolicyUpdate[] {
   return updates.filter((update, index) => updates.findIndex(({ data }) => data === update.data) === index);
 }

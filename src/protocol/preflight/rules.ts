@@ -1,16 +1,13 @@
-// What preflight knows of an account, and the rules of its policy module that come before spending.
-
+// The rules of an account and its policy module that preflight checks before spending.
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import { readPaddedSelector, readSelector, readTokenCall } from "./token-call.ts";
 
-// What a PolicyAccount checks for a session key, beside the rules of its policy module.
-
 /** The entry point of ERC-4337 version 0.9, which every PolicyAccount trusts. */
 const ENTRY_POINT: Hex = "0x433709009b8330fda32311df1c2afa402ed8d009";
 
-/** What the account checks before it asks the module: where the call goes, and whether the key may act. */
+/** What a PolicyAccount checks for a session key before it calls the module: the target, and whether the key is valid. */
 export function findSessionKeyViolations(
   transaction: PlannedTransaction,
   rules: AccountRules,
@@ -18,18 +15,18 @@ export function findSessionKeyViolations(
   const { account, target, sessionKey } = transaction;
   if (sessionKey === null) return [];
   const { active, expiresAt } = rules.session;
-  const objections: PolicyViolation[] = [];
+  const violations: PolicyViolation[] = [];
   if (target === account || target === rules.policyModule || target === ENTRY_POINT) {
-    objections.push({
+    violations.push({
       reason: `Session keys may never call ${target}: it is the account, its policy module or the entry point.`,
     });
   }
   if (!active) {
-    objections.push({ reason: `${sessionKey} is not an active session key of account ${account}.` });
+    violations.push({ reason: `${sessionKey} is not an active session key of account ${account}.` });
   } else if (rules.time > expiresAt) {
-    objections.push({ reason: `Session key ${sessionKey} expired at ${expiresAt}.` });
+    violations.push({ reason: `Session key ${sessionKey} expired at ${expiresAt}.` });
   }
-  return objections;
+  return violations;
 }
 
 /** What the account checks after the module: that the spend of the call is known. */
@@ -63,7 +60,7 @@ export type PlannedTransaction = {
   readonly sessionKey: Hex | null;
 };
 
-/** What the account allows itself per window and has spent in the last one; a limit of 0 is none. */
+/** The spend limit of the account per window, and what it spent in the last one; a limit of 0 means no limit. */
 export type SpendAllowance = {
   readonly maxPerDay: bigint;
   readonly spent: bigint;
@@ -96,27 +93,27 @@ export type PolicyUpdate = {
   readonly data: Hex;
 };
 
-/** One rule that rejects the transaction; without an update where no policy could change that. */
+/** One rule that rejects the transaction; without an update where no policy can change that. */
 export type PolicyViolation = {
   readonly reason: string;
   readonly missing?: string;
   readonly update?: PolicyUpdate;
 };
 
-/** The rules of the policy module that come before spending, in its order. */
+/** The rules of the policy module before spending, in its order. */
 export function findPolicyViolations(
   { account, target, data }: PlannedTransaction,
   rules: AccountRules,
 ): PolicyViolation[] {
   const to = rules.policyModule;
-  const objections: PolicyViolation[] = [];
+  const violations: PolicyViolation[] = [];
   if (rules.frozen) {
     const call = encodeFunctionData({
       abi: policyModuleAbi,
       functionName: "setAccountFrozen",
       args: [account, false],
     });
-    objections.push({
+    violations.push({
       reason: `Account ${account} is frozen.`,
       update: { policy_type: "ACCOUNT_FROZEN", suggested_value: false, to, data: call },
     });
@@ -127,7 +124,7 @@ export function findPolicyViolations(
       functionName: "setTargetAllowed",
       args: [target, true],
     });
-    objections.push({
+    violations.push({
       reason: `Target ${target} is not allowed for this account.`,
       missing: "TARGET_ALLOWLIST",
       update: { policy_type: "TARGET_ALLOWLIST", target, suggested_value: true, to, data: call },
@@ -135,16 +132,16 @@ export function findPolicyViolations(
   }
   const selector = readSelector(data);
   if (rules.functionAllowlistEnabled && selector !== null && !rules.functionAllowed) {
-    objections.push({
+    violations.push({
       reason: `Function ${selector} of ${target} is not allowed for this account.`,
       ...suggestFunctionAllowlisting(to, target, selector),
     });
   }
-  return objections;
+  return violations;
 }
 
-/** The entry of the function allowlist that is missing, and the call that adds it. */
-export function suggestFunctionAllowlisting(
+/** The missing entry of the function allowlist, and the call that adds it. */
+function suggestFunctionAllowlisting(
   to: Hex,
   target: Hex,
   selector: Hex,

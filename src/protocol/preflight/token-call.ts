@@ -1,4 +1,4 @@
-// What a call does to the token it is sent to, read from its calldata exactly as the policy module reads it.
+// The token spend of a call, read from its calldata exactly as the policy module reads it.
 import type { Hex } from "../../lib/hex.ts";
 
 export type TokenCall = {
@@ -23,7 +23,7 @@ export function readPaddedSelector(data: Hex): Hex {
   return data.slice(0, 10).padEnd(10, "0") as Hex;
 }
 
-/** Null when the call is none of the three that spend. The amount is the last argument of each. */
+/** Null when the call is not one of the three that spend. The amount is the last argument of each. */
 export function readTokenCall(data: Hex): TokenCall | null {
   const known = NAMES[readSelector(data) ?? ""];
   if (!known) return null;

@@ -1,5 +1,4 @@
-// Commerce as a whole: /analytics/commerce, read from the totals that the fold keeps.
-
+// Reads: GET /analytics/commerce, from the rollups that the folds maintain.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
@@ -9,20 +8,20 @@ import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
 
-// D64: a bounded answer.
+// A bounded response (D64).
 const ROWS_MAX = 20;
 
 const SUMMARY = Object.keys(commerceTotals.columns).filter((column) => column !== "scope");
 const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
 
 type Ranking = {
-  /** Whose rows are ranked, and what tells them apart. */
+  /** The ranked table and its key. */
   readonly table: string;
   readonly key: string;
   readonly by: string;
-  /** Where the rest of a row's keys is found. */
+  /** The table with the other columns of an element. */
   readonly join?: { readonly table: string; readonly on: string };
-  /** The element, key by key: columns of `v` and of the joined `j`. */
+  /** The keys of an element: columns of `v` and of the joined `j`. */
   readonly keys: Readonly<Record<string, string>>;
 };
 
@@ -79,8 +78,8 @@ const RANKINGS: Readonly<Record<string, Ranking>> = {
 const INTEGERS = ["payment_rail", "kind"];
 
 /**
- * The largest rows. Indexes are over the current rows; at an earlier block these are either among the largest current
- * ones that are older than it, or have changed since, which few have.
+ * The largest rows. Indexes are over the current rows; at an earlier block the largest are either among the largest
+ * current ones that are older than it, or have changed since, which few have.
  */
 function largest({ table, key, by }: Ranking, asOf: AsOf): SqlText {
   const order = rawSql(`order by ${by} desc, ${key} desc limit ${ROWS_MAX}`);
@@ -92,14 +91,14 @@ function largest({ table, key, by }: Ranking, asOf: AsOf): SqlText {
   return sql`select * from ((${unchanged}) union all (${changed})) held ${order}`;
 }
 
-// Every cell is a number, an address or a hash, so neither sign is ever part of one. JSON made by the database took it
-// twice as long.
+// Every cell is a number, an address or a hash, so neither separator is ever part of one. Building JSON in the database
+// took twice as long.
 const CELL_END = ",";
 const ROW_END = ";";
 
 function ranked(ranking: Ranking, asOf: AsOf): SqlText {
   const { key, by, join, keys } = ranking;
-  // A cell that is null would be left out, and the next one taken for it.
+  // concat_ws skips nulls, which would shift the columns.
   const cells = Object.values(keys).map((column) => `coalesce(${column}::text, '')`);
   const joining = join
     ? sql` left join ${rawSql(join.table)} j on ${rawSql(join.on)} and ${isValidAt("j", asOf)}`
@@ -108,33 +107,33 @@ function ranked(ranking: Ranking, asOf: AsOf): SqlText {
     from (${largest(ranking, asOf)}) v${joining})`;
 }
 
-type Shown = { readonly key: string; readonly isInteger: boolean };
+type ShownColumn = { readonly key: string; readonly isInteger: boolean };
 
 const LISTS = Object.entries(RANKINGS).map(([name, { keys }]) => ({
   name,
-  shown: Object.keys(keys).map((key): Shown => ({ key, isInteger: INTEGERS.includes(key) })),
+  shown: Object.keys(keys).map((key): ShownColumn => ({ key, isInteger: INTEGERS.includes(key) })),
 }));
 
-function elementOf(row: string, shown: readonly Shown[]): ResultRow {
+function elementOf(row: string, shown: readonly ShownColumn[]): ResultRow {
   const cells = row.split(CELL_END);
   const element: Record<string, string | number | null> = {};
-  for (let at = 0; at < shown.length; at += 1) {
-    const { key, isInteger } = shown[at] as Shown;
-    const cell = cells[at] ?? "";
+  for (const [index, { key, isInteger }] of shown.entries()) {
+    const cell = cells[index] ?? "";
     element[key] = cell === "" ? null : isInteger ? Number(cell) : cell;
   }
   return element;
 }
 
-function assemble(answered: ResultRows): ResultRow | null {
-  const record = toFirstRecord(answered);
+function assemble(rows: ResultRows): ResultRow | null {
+  const record = toFirstRecord(rows);
   if (!record) return null;
-  const answer: Record<string, unknown> = { summary: record.summary };
+  const body: Record<string, unknown> = { summary: record.summary };
   for (const { name, shown } of LISTS) {
-    const rows = record[name];
-    answer[name] = typeof rows === "string" ? rows.split(ROW_END).map((row) => elementOf(row, shown)) : [];
+    const elements = record[name];
+    body[name] =
+      typeof elements === "string" ? elements.split(ROW_END).map((row) => elementOf(row, shown)) : [];
   }
-  return answer;
+  return body;
 }
 
 function statement(asOf: AsOf): SqlText {
@@ -158,7 +157,7 @@ const arraySchemas = Object.fromEntries(
 const commerce: Read = {
   path: "/analytics/commerce",
   operationId: "getCommerceAnalytics",
-  summary: "Commerce in numbers",
+  summary: "Commerce analytics",
   tag: "Commerce",
   parameters: [],
   provenance: false,
@@ -168,7 +167,7 @@ const commerce: Read = {
     ...closedObject({ summary: countsSchema(SUMMARY), ...arraySchemas }),
   },
   notFoundMessage: null,
-  // At an earlier block, every row that has changed since is looked at.
+  // At an earlier block, the statement reads every row that has changed since.
   plan: ({ asOf }) => ({ sql: statement(asOf), cost: asOf === null ? "quick" : "slow", assemble }),
 };
 

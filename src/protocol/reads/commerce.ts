@@ -1,5 +1,4 @@
-// Merchants as answers: /merchants/:id, /merchants, and what their customers and observers made of them.
-
+// Reads of commerce: GET /merchants, /services, /facilitators, /quotes, /receipts, /trust-signals and /disputes.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import {
@@ -29,8 +28,6 @@ import { receipts } from "../domains/receipts.ts";
 import { services } from "../domains/services.ts";
 import { trustSignals } from "../domains/trust-signals.ts";
 
-// Services as answers: /services/:id and /services.
-
 const service = defineRecord({
   name: "Service",
   table: services,
@@ -54,7 +51,7 @@ export const serviceReads = [
     parameter: "id",
     kind: uintParameter(),
     column: "service_numeric_id",
-    notFoundMessage: "There is no service with this id.",
+    notFoundMessage: "No service has this id.",
   }),
   defineList("/services", service, {
     operationId: "listServices",
@@ -63,14 +60,12 @@ export const serviceReads = [
     key: "services",
     order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
     filters: {
-      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Only those of this merchant."),
-      capability_hash: equalsFilter("capability_hash", hashParameter, "Only those with this capability."),
-      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
+      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Filter by merchant."),
+      capability_hash: equalsFilter("capability_hash", hashParameter, "Filter by capability hash."),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
   }),
 ];
-
-// Facilitators as answers: /facilitators.
 
 const facilitator = defineRecord({
   name: "Facilitator",
@@ -85,18 +80,16 @@ const facilitator = defineRecord({
   ]),
 });
 
-export const facilitatorReads = [
+const facilitatorReads = [
   defineList("/facilitators", facilitator, {
     operationId: "listFacilitators",
     summary: "Facilitators, by id",
     tag: "Commerce",
     key: "facilitators",
     order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
-    filters: { active: equalsFilter("active", boolParameter, "Only those that are, or are not, active.") },
+    filters: { active: equalsFilter("active", boolParameter, "Filter by active state.") },
   }),
 ];
-
-// Quotes as answers: /quotes/:quoteHash.
 
 const quote = defineRecord({
   name: "Quote",
@@ -121,7 +114,7 @@ const quote = defineRecord({
   ]),
 });
 
-export const quoteReads = [
+const quoteReads = [
   defineRecordRead("/quotes/:quoteHash", quote, {
     operationId: "getQuote",
     summary: "One quote",
@@ -129,11 +122,9 @@ export const quoteReads = [
     parameter: "quoteHash",
     kind: hashParameter,
     column: "quote_hash",
-    notFoundMessage: "There is no quote with this hash.",
+    notFoundMessage: "No quote has this hash.",
   }),
 ];
-
-// Receipts as answers: /receipts.
 
 const receipt = defineRecord({
   name: "Receipt",
@@ -157,7 +148,7 @@ const receipt = defineRecord({
   ]),
 });
 
-export const receiptReads = [
+const receiptReads = [
   defineList("/receipts", receipt, {
     operationId: "listReceipts",
     summary: "Receipts, newest first",
@@ -165,13 +156,11 @@ export const receiptReads = [
     key: "receipts",
     order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
     filters: {
-      agent: immutableFilter(receipts, "agent", addressParameter, "Only those this agent paid."),
-      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Only those of this merchant."),
+      agent: immutableFilter(receipts, "agent", addressParameter, "Filter by paying agent."),
+      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Filter by merchant."),
     },
   }),
 ];
-
-// Disputes as answers: /disputes.
 
 const dispute = defineRecord({
   name: "Dispute",
@@ -187,7 +176,7 @@ const dispute = defineRecord({
   ]),
 });
 
-export const disputeReads = [
+const disputeReads = [
   defineList("/disputes", dispute, {
     operationId: "listDisputes",
     summary: "Disputes, newest first",
@@ -195,12 +184,10 @@ export const disputeReads = [
     key: "disputes",
     order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
     filters: {
-      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Only those about this receipt."),
+      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Filter by receipt."),
     },
   }),
 ];
-
-// Trust signals as answers: /trust-signals.
 
 const signal = defineRecord({
   name: "TrustSignal",
@@ -220,7 +207,7 @@ const numbered = enumParameter(["0", "1", "2", "3"]);
 const SUBJECT_TYPES = "0 merchants, 1 services, 2 facilitators, 3 agents";
 const KINDS = "0 verification, 1 risk, 2 compliance, 3 fulfillment";
 
-export const trustSignalReads = [
+const trustSignalReads = [
   defineList("/trust-signals", signal, {
     operationId: "listTrustSignals",
     summary: "Trust signals, newest first",
@@ -228,21 +215,20 @@ export const trustSignalReads = [
     key: "trust_signals",
     order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
     filters: {
-      subject_type: immutableFilter(trustSignals, "subject_type", numbered, `Only about: ${SUBJECT_TYPES}.`),
-      subject_id: immutableFilter(
+      subject_type: immutableFilter(
         trustSignals,
-        "subject_id",
-        uintParameter(),
-        "Only about the subject of this id.",
+        "subject_type",
+        numbered,
+        `Filter by subject type: ${SUBJECT_TYPES}.`,
       ),
-      kind: immutableFilter(trustSignals, "kind", numbered, `Only of this kind: ${KINDS}.`),
-      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Only by this reporter."),
+      subject_id: immutableFilter(trustSignals, "subject_id", uintParameter(), "Filter by subject id."),
+      kind: immutableFilter(trustSignals, "kind", numbered, `Filter by kind: ${KINDS}.`),
+      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Filter by reporter."),
     },
   }),
 ];
 
-// Counters as an answer shows them: an object of strings, zero where nothing was counted yet.
-
+/** Counters as an object of strings, zero where nothing is counted yet. */
 export function selectCountsSql(alias: string, keys: readonly string[]): SqlText {
   const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);
   return sql`json_build_object(${rawSql(pairs.join(", "))})`;
@@ -273,13 +259,13 @@ const SIGNALS = {
   items: closedObject({ kind: { type: "integer" }, signals: { type: "string" } }),
 };
 
-// Signals about subjects of type 0, which are merchants.
+// Subjects of type 0 are merchants.
 function signalsByKind(asOf: AsOf): SqlText {
   return sql`(select coalesce(json_agg(json_build_object('kind', s.kind, 'signals', s.signals::text) order by s.signals desc, s.kind), '[]')
     from subject_signal_counts s where s.subject_type = 0 and s.subject_id = t.merchant_id and ${isValidAt("s", asOf)})`;
 }
 
-const standing = {
+const reputationFields = {
   commerce: { sql: () => selectCountsSql("r", COMMERCE), json: countsSchema(COMMERCE) },
   disputes: { sql: () => selectCountsSql("r", DISPUTES), json: countsSchema(DISPUTES) },
   trust_signals_by_kind: { sql: signalsByKind, json: SIGNALS },
@@ -289,7 +275,7 @@ const reputation = defineRecord({
   name: "MerchantReputation",
   table: merchants,
   joins: [{ table: merchantRecords, alias: "r", on: "r.merchant_id = t.merchant_id" }],
-  fields: { ...merchant.fields, ...standing },
+  fields: { ...merchant.fields, ...reputationFields },
 });
 
 const byId = {
@@ -297,13 +283,13 @@ const byId = {
   parameter: "id",
   kind: uintParameter(),
   column: "merchant_id",
-  notFoundMessage: "There is no merchant with this id.",
+  notFoundMessage: "No merchant has this id.",
 };
 
 const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation, {
   ...byId,
   operationId: "getMerchantReputation",
-  summary: "What a merchant has sold and delivered, and what is said of it",
+  summary: "Reputation of a merchant",
 });
 
 const getReputation: Read = {
@@ -312,9 +298,9 @@ const getReputation: Read = {
     title: "MerchantReputation",
     ...closedObject({
       merchant: recordJsonSchema(merchant),
-      commerce: standing.commerce.json,
-      disputes: standing.disputes.json,
-      trust_signals_by_kind: standing.trust_signals_by_kind.json,
+      commerce: reputationFields.commerce.json,
+      disputes: reputationFields.disputes.json,
+      trust_signals_by_kind: reputationFields.trust_signals_by_kind.json,
     }),
   },
   plan(input) {
@@ -322,8 +308,8 @@ const getReputation: Read = {
     return {
       sql: statement,
       cost,
-      assemble(answered) {
-        const row = toFirstRecord(answered);
+      assemble(rows) {
+        const row = toFirstRecord(rows);
         if (!row) return null;
         const { commerce, disputes, trust_signals_by_kind, ...merchant } = row;
         return { merchant, commerce, disputes, trust_signals_by_kind };
@@ -332,7 +318,7 @@ const getReputation: Read = {
   },
 };
 
-export const merchantReads = [
+const merchantReads = [
   defineRecordRead("/merchants/:id", merchant, {
     ...byId,
     operationId: "getMerchant",
@@ -345,9 +331,19 @@ export const merchantReads = [
     key: "merchants",
     order: { direction: "asc", keys: [{ sql: "t.merchant_id", cast: "numeric" }] },
     filters: {
-      owner: immutableFilter(merchants, "owner", addressParameter, "Only those of this owner."),
-      active: equalsFilter("active", boolParameter, "Only those that are, or are not, active."),
+      owner: immutableFilter(merchants, "owner", addressParameter, "Filter by owner."),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
   }),
   getReputation,
+];
+
+export const commerceReads = [
+  ...merchantReads,
+  ...serviceReads,
+  ...facilitatorReads,
+  ...quoteReads,
+  ...receiptReads,
+  ...trustSignalReads,
+  ...disputeReads,
 ];

@@ -1,18 +1,19 @@
-// Intents as answers: /intents/:id and /intents, with their fill, and expired where time has passed.
-
+// Reads: GET /intents, /intents/:id and /intents/:id/bids.
 import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { enumParameter, uintParameter } from "../../schema/parameter.ts";
-import { defineList, type PageRequest } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
   blockTimeAt,
   columnFields,
   computedField,
+  defineDerivedRecord,
   defineRecord,
   defineRecordRead,
+  isValidAt,
 } from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
-import { fills, intents } from "../domains/intents.ts";
+import { bids, fills, intents } from "../domains/intents.ts";
 
 const FILL = closedObject({
   solver: { type: "string" },
@@ -22,7 +23,7 @@ const FILL = closedObject({
   block_number: { type: "string" },
 });
 
-const STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
+const INTENT_STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
 
 const fields = {
   ...columnFields(intents, [
@@ -38,10 +39,10 @@ const fields = {
   slippage_bps: computedField("t.slippage_bps::text", { type: "string" }),
   ...columnFields(intents, ["nonce"]),
   status: {
-    // The contract keeps such an intent open; nothing can be done with it any more.
+    // The contract still stores such an intent as open, but it can no longer be filled.
     sql: (asOf: AsOf) =>
       sql`case when t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)} then 'EXPIRED' else t.status end`,
-    json: { type: "string", enum: STATUSES },
+    json: { type: "string", enum: INTENT_STATUSES },
   },
   ...columnFields(intents, ["block_number"]),
   fill: computedField(
@@ -64,7 +65,7 @@ const METADATA = closedObject({
   updated_at: { type: "string", format: "date-time" },
 });
 
-// What its owner put, or reserved by the intent's hash before it was indexed.
+// Metadata that the owner wrote, or reserved by the intent's hash before it was indexed.
 const metadata = computedField(
   "metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)",
   nullable(METADATA),
@@ -80,20 +81,20 @@ const intentWithMetadata = defineRecord({
   fields: { ...fields, metadata },
 });
 
-const LIVE = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp`;
-// So many ids are found by their deadline, and sorted, faster than a page is found by walking from the newest intent.
-const FEW = 1_000;
+const OPEN_NOW = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp`;
+// Up to this many ids, finding them by deadline and sorting is faster than walking from the newest intent.
+const FEW_OPEN_MAX = 1_000;
 
 /**
- * Where few intents are open in truth, most of those that were never closed have expired: the open ones are found by
- * their deadline. Where many are, a page of them is found by walking from the newest one, and to collect all of them
- * would cost more. Which it is, a count that stops early tells; only that branch is executed.
+ * Where few intents are really open, most of those that were never closed have expired: find the open ones by their
+ * deadline. Where many are open, walking from the newest one finds a page, and collecting all of them would cost more. A
+ * count that stops early decides; only that branch is executed.
  */
-function openNow({ rowCount: rows, after }: PageRequest): SqlText {
-  const isFew = sql`(select count(*) from (select from intents o where ${LIVE} limit ${FEW + 1}) c) <= ${FEW}`;
+function openNow({ rowCount, after }: PageRequest): SqlText {
+  const isFew = sql`(select count(*) from (select from intents o where ${OPEN_NOW} limit ${FEW_OPEN_MAX + 1}) c) <= ${FEW_OPEN_MAX}`;
   const beyond = after === null ? sql`true` : sql`o.intent_id < ${after[0] ?? ""}::numeric`;
-  const few = sql`select o.intent_id from intents o where ${LIVE} and ${isFew}`;
-  const newest = sql`select o.intent_id from intents o where ${LIVE} and not (${isFew}) and ${beyond} order by o.intent_id desc limit ${rows}`;
+  const few = sql`select o.intent_id from intents o where ${OPEN_NOW} and ${isFew}`;
+  const newest = sql`select o.intent_id from intents o where ${OPEN_NOW} and not (${isFew}) and ${beyond} order by o.intent_id desc limit ${rowCount}`;
   return sql`t.intent_id = any(array((${few}) union all (${newest})))`;
 }
 
@@ -115,9 +116,94 @@ const getIntent: Read = {
     parameter: "id",
     kind: uintParameter(),
     column: "intent_id",
-    notFoundMessage: "There is no intent with this id.",
+    notFoundMessage: "No intent has this id.",
   }),
   writableTables: ["intent_metadata", "intent_reservations"],
+};
+
+const BID_STATUSES = ["open", "selected", "rejected", "expired"] as const;
+
+// Bids that can no longer be selected: the bid, or its intent, has expired or ended.
+function expired(alias: SqlText, asOf: AsOf): SqlText {
+  return sql`${alias}.valid_until <= ${blockTimeAt(asOf)} or i.deadline <= ${blockTimeAt(asOf)} or i.status <> 'OPEN'`;
+}
+
+// A selection on chain takes precedence over one off chain; either rejects all other bids (D72).
+const CHOSEN_OFFCHAIN = sql`(select min(c.bid_id) from offchain_bids c where c.intent_id = i.intent_id and c.status = 'SELECTED')`;
+
+function chainBids(asOf: AsOf): SqlText {
+  return sql`select b.intent_id || '-' || b.chain_bid_id as bid_id, b.chain_bid_id, b.intent_id, b.solver, b.amount_in, b.amount_out, b.fee, b.valid_until,
+      jsonb_build_object('execution_hash', b.execution_hash) as execution_plan,
+      case when b.chain_bid_id = i.selected_bid_id then 'SELECTED'
+        when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null then 'REJECTED'
+        when ${expired(sql`b`, asOf)} then 'EXPIRED' else 'OPEN' end as status,
+      to_timestamp(k.timestamp) as created_at, 0 as origin, b.chain_bid_id as place, b.block_number, b.tx_hash, b.log_index
+    from bids b join intents i on i.intent_id = b.intent_id and ${isValidAt("i", asOf)} join blocks k on k.number = b.block_number
+    where ${isValidAt("b", asOf)}`;
+}
+
+// Off-chain bids belong to no block: they are current at every block (D74).
+function offchainBids(asOf: AsOf): SqlText {
+  return sql`select o.bid_id::text, null::numeric, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
+      case when i.selected_bid_id is null and o.bid_id = ${CHOSEN_OFFCHAIN} then 'SELECTED'
+        when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null or o.status = 'REJECTED' then 'REJECTED'
+        when ${expired(sql`o`, asOf)} then 'EXPIRED' else 'OPEN' end,
+      o.created_at, 1, o.bid_id::numeric, null::bigint, null::text, null::integer
+    from offchain_bids o join intents i on i.intent_id = o.intent_id and ${isValidAt("i", asOf)}`;
+}
+
+const bid = defineDerivedRecord({
+  name: "Bid",
+  rows: (asOf) => sql`${chainBids(asOf)} union all ${offchainBids(asOf)}`,
+  fields: {
+    bid_id: computedField("t.bid_id", { type: "string" }),
+    chain_bid_id: computedField("t.chain_bid_id", nullable({ type: "string" })),
+    ...columnFields(bids, ["intent_id", "solver", "amount_in", "amount_out", "fee", "valid_until"]),
+    // The stored size, which may be compressed: plans are short, and this only bounds a page.
+    execution_plan: computedField("t.execution_plan", { type: "object" }, "pg_column_size(t.execution_plan)"),
+    status: computedField("t.status", {
+      type: "string",
+      enum: BID_STATUSES.map((word) => word.toUpperCase()),
+    }),
+    created_at: computedField("iso_time(t.created_at)", { type: "string", format: "date-time" }),
+  },
+});
+
+// Highest output, then lowest input, then lowest fee, then oldest.
+const BEST_FIRST = [
+  "-t.amount_out",
+  "t.amount_in",
+  "t.fee",
+  "(extract(epoch from t.created_at) * 1000000)::bigint",
+  "t.origin",
+  "t.place",
+].map((expression) => ({ sql: expression, cast: "numeric" }));
+
+const listBids: Read = {
+  ...withOwner(
+    {
+      table: intents,
+      column: "intent_id",
+      parameter: "id",
+      notFoundMessage: "No intent has this id.",
+    },
+    defineList("/intents/:id/bids", bid, {
+      operationId: "listBids",
+      summary: "Bids on an intent, best first",
+      tag: "Bids",
+      key: "bids",
+      order: { direction: "asc", keys: BEST_FIRST },
+      pathFilters: { id: equalsFilter("intent_id", uintParameter(), "Intent id.") },
+      filters: {
+        status: {
+          kind: enumParameter(BID_STATUSES),
+          description: "Filter by state; case-insensitive.",
+          where: (value) => sql`t.status = ${String(value).toUpperCase()}`,
+        },
+      },
+    }),
+  ),
+  writableTables: ["offchain_bids"],
 };
 
 export const intentReads = [
@@ -131,11 +217,12 @@ export const intentReads = [
     filters: {
       status: {
         kind: enumParameter(["open", "filled", "cancelled", "expired"]),
-        description: "Only intents in this state, in any case.",
-        // Walks from the newest intent past all that are live, and those may be most of them.
+        description: "Filter by state; case-insensitive.",
+        // Walks from the newest intent past all open ones, which may be most of them.
         isSlow: (value) => value === "expired",
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },
     },
   }),
+  listBids,
 ];

@@ -1,5 +1,4 @@
-// An account's policies as answers: /accounts/:address/policies, each kind with its own keys.
-
+// Reads: GET /accounts/:address/policies, where each type of policy has its own keys.
 import type { JsonSchema } from "../../schema/column.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
@@ -7,7 +6,7 @@ import { columnFields, computedField, defineRecord, recordJsonSchema } from "../
 import type { ResultRow } from "../../schema/reads/result-rows.ts";
 import { policies } from "../domains/policies.ts";
 
-// D83: what stands between policy_type and block_number.
+// The keys between policy_type and block_number (D83).
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   SPEND_LIMIT: ["token", "max_per_day"],
   TARGET_ALLOWLIST: ["target", "allowed"],
@@ -32,8 +31,8 @@ function present({ policy_type, ...row }: ResultRow): ResultRow {
   return { policy_type, ...Object.fromEntries([...own.map((key) => [key, row[key]]), ...shared]) };
 }
 
-// The columns are empty for the other kinds of policy only: a policy's own keys are never null.
-const kinds = Object.entries(KEYS).map(([type, own]) => {
+// The columns are null only for other types of policy: a policy's own keys are never null.
+const typeSchemas = Object.entries(KEYS).map(([type, own]) => {
   const fields = Object.entries(columnFields(policies, [...own, "block_number"])).map(([key, field]) => {
     const [always] = (field.json.anyOf ?? []) as readonly JsonSchema[];
     return [key, { ...field, json: always ?? field.json }] as const;
@@ -47,7 +46,7 @@ const kinds = Object.entries(KEYS).map(([type, own]) => {
 export const policyReads = [
   defineList("/accounts/:address/policies", policy, {
     operationId: "listPolicies",
-    summary: "What an account allows itself, by kind and subject",
+    summary: "Policies of an account",
     tag: "Policies",
     key: "policies",
     order: {
@@ -57,11 +56,11 @@ export const policyReads = [
         { sql: "t.policy_subject", cast: "text" },
       ],
     },
-    pathFilters: { address: equalsFilter("account", addressParameter, "Whose policies.") },
+    pathFilters: { address: equalsFilter("account", addressParameter, "Account address.") },
     filters: {},
     extraFields: ({ address }) => ({ account: address }),
     extraFieldSchemas: { account: { type: "string" } },
     mapRow: present,
-    itemSchema: { title: "Policy", oneOf: kinds },
+    itemSchema: { title: "Policy", oneOf: typeSchemas },
   }),
 ];

@@ -1,9 +1,13 @@
-// Agents as answers: /agents/:agentId and /agents.
-
-import { addressParameter, uintParameter } from "../../schema/parameter.ts";
-import { defineList, immutableFilter } from "../../schema/reads/list.ts";
-import { columnFields, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
+// Reads: GET /agents, /attestations, /solvers and /attestors, each as a list and by id.
+import { nullable } from "../../schema/json-schema.ts";
+import { addressParameter, boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
+import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
+import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { agents } from "../domains/agents.ts";
+import { attestations, attesterActivity } from "../domains/attestations.ts";
+import { attestors } from "../domains/attestors.ts";
+import { solverActivity } from "../domains/intents.ts";
+import { solvers } from "../domains/solvers.ts";
 
 const agent = defineRecord({
   name: "Agent",
@@ -27,14 +31,148 @@ export const agentReads = [
     parameter: "agentId",
     kind: uintParameter(),
     column: "agent_id",
-    notFoundMessage: "There is no agent with this id.",
+    notFoundMessage: "No agent has this id.",
   }),
   defineList("/agents", agent, {
     operationId: "listAgents",
-    summary: "The agents of an owner, by id",
+    summary: "Agents of an owner, by id",
     tag: "Agents",
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
-    filters: { owner: immutableFilter(agents, "owner", addressParameter, "Whose agents.", true) },
+    filters: { owner: immutableFilter(agents, "owner", addressParameter, "Owner address.", true) },
   }),
 ];
+
+const attestation = defineRecord({
+  name: "Attestation",
+  table: attestations,
+  fields: columnFields(attestations, [
+    "attestation_id",
+    "attester",
+    "schema_hash",
+    "subject",
+    "data_hash",
+    "timestamp",
+    "revoked",
+    "block_number",
+  ]),
+});
+
+const attestationReads = [
+  defineRecordRead("/attestations/:id", attestation, {
+    operationId: "getAttestation",
+    summary: "One attestation",
+    tag: "Attestations",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "attestation_id",
+    notFoundMessage: "No attestation has this id.",
+  }),
+  defineList("/attestations", attestation, {
+    operationId: "listAttestations",
+    summary: "Attestations, by id",
+    tag: "Attestations",
+    key: "attestations",
+    order: { direction: "asc", keys: [{ sql: "t.attestation_id", cast: "numeric" }] },
+    filters: {
+      schema: immutableFilter(attestations, "schema_hash", hashParameter, "Filter by schema."),
+      subject: immutableFilter(attestations, "subject", hashParameter, "Filter by subject."),
+      attester: immutableFilter(attestations, "attester", addressParameter, "Filter by attester."),
+    },
+  }),
+];
+
+const COUNT = { type: "string", pattern: "^[0-9]+$" };
+const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" });
+
+/** Rounded once to six decimals (D63). The long factor makes the division exact enough for that. */
+const average = (sum: string) =>
+  computedField(
+    `trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(a.fills, 0), 6))::text`,
+    AVERAGE,
+  );
+
+const solver = defineRecord({
+  name: "Solver",
+  table: solvers,
+  // By address: fills of an operator before it registered count too.
+  joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
+  fields: {
+    ...columnFields(solvers, [
+      "solver_id",
+      "operator",
+      "metadata_uri",
+      "capabilities_hash",
+      "bond",
+      "active",
+    ]),
+    fills: computedField("coalesce(a.fills, 0)", COUNT),
+    // A failing fill reverts without an event: every recorded fill succeeded.
+    successful_fills: computedField("coalesce(a.fills, 0)", COUNT),
+    failed_fills: computedField("'0'", COUNT),
+    avg_latency_blocks: average("a.latency_blocks_total"),
+    avg_surplus_out: average("a.surplus_out_total"),
+    ...columnFields(solvers, ["block_number"]),
+  },
+});
+
+const solverReads = [
+  defineRecordRead("/solvers/:id", solver, {
+    operationId: "getSolver",
+    summary: "One solver",
+    tag: "Solvers",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "solver_id",
+    notFoundMessage: "No solver has this id.",
+  }),
+  defineList("/solvers", solver, {
+    operationId: "listSolvers",
+    summary: "Solvers, by id",
+    tag: "Solvers",
+    key: "solvers",
+    order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },
+    filters: {
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
+      operator: immutableFilter(solvers, "operator", addressParameter, "Filter by operator."),
+    },
+  }),
+];
+
+const attestor = defineRecord({
+  name: "Attestor",
+  table: attestors,
+  // By address: attestations of an operator before it registered count too.
+  joins: [{ table: attesterActivity, alias: "a", on: "a.attester = t.operator" }],
+  fields: {
+    ...columnFields(attestors, ["attestor_id", "operator", "metadata_uri", "schemas_hash", "active"]),
+    attestations: computedField("coalesce(a.attestations, 0)", COUNT),
+    revoked_attestations: computedField("coalesce(a.revoked_attestations, 0)", COUNT),
+    ...columnFields(attestors, ["block_number"]),
+  },
+});
+
+const attestorReads = [
+  defineRecordRead("/attestors/:id", attestor, {
+    operationId: "getAttestor",
+    summary: "One attestor",
+    tag: "Attestors",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "attestor_id",
+    notFoundMessage: "No attestor has this id.",
+  }),
+  defineList("/attestors", attestor, {
+    operationId: "listAttestors",
+    summary: "Attestors, by id",
+    tag: "Attestors",
+    key: "attestors",
+    order: { direction: "asc", keys: [{ sql: "t.attestor_id", cast: "numeric" }] },
+    filters: {
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
+      operator: immutableFilter(attestors, "operator", addressParameter, "Filter by operator."),
+    },
+  }),
+];
+
+export const registryReads = [...attestationReads, ...solverReads, ...attestorReads];

@@ -1,4 +1,4 @@
-// Transactions as answers: /tx/:hash/explain, from the stored logs.
+// Reads: GET /tx/:hash/explain, from the stored logs.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { closedObject } from "../../schema/json-schema.ts";
@@ -11,11 +11,11 @@ import { createLogDecoder, type LogDecoder } from "../decode/logs.ts";
 import type { Deployment } from "../deployment.ts";
 import { explainLogs } from "../explain.ts";
 
-/** The first logs, up to the one that reaches the limit of bytes; an event in JSON is larger than its log. */
+/** The first logs, up to the byte limit; an event in JSON is larger than its log. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
   const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.toString()}::bigint`;
-  const own = sql`octet_length(o.topics) + octet_length(o.data)`;
-  const measured = sql`select o.*, sum(${own}) over (order by o.log_index) - (${own}) as bytes_before, count(*) over () as log_count
+  const logBytes = sql`octet_length(o.topics) + octet_length(o.data)`;
+  const measured = sql`select o.*, sum(${logBytes}) over (order by o.log_index) - (${logBytes}) as bytes_before, count(*) over () as log_count
       from logs o where o.tx_hash = decode(${hash}, 'hex') and o.block_number <= ${upTo}`;
   return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,
       encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts, l.log_count
@@ -44,15 +44,15 @@ function logOf(row: ResultRow, transactionHash: Hex): ChainLog {
   };
 }
 
-// A database holds one deployment, so one decoder is all that is ever needed.
-let known: { readonly contracts: string; readonly decoder: LogDecoder } | null = null;
+// A database holds one deployment, so one decoder is enough.
+let cached: { readonly contracts: string; readonly decoder: LogDecoder } | null = null;
 
 function decoderFor(contracts: string): LogDecoder {
-  if (known?.contracts !== contracts) {
+  if (cached?.contracts !== contracts) {
     const parsed = JSON.parse(contracts) as Deployment["contracts"];
-    known = { contracts, decoder: createLogDecoder({ contracts: parsed }) };
+    cached = { contracts, decoder: createLogDecoder({ contracts: parsed }) };
   }
-  return known.decoder;
+  return cached.decoder;
 }
 
 const EVENT = closedObject({
@@ -64,10 +64,10 @@ const EVENT = closedObject({
 const explainTransaction: Read = {
   path: "/tx/:hash/explain",
   operationId: "explainTransaction",
-  summary: "What a transaction did, in plain words",
+  summary: "Explain a transaction",
   tag: "Transactions",
   parameters: [
-    { name: "hash", in: "path", required: true, kind: hashParameter, description: "Which transaction." },
+    { name: "hash", in: "path", required: true, kind: hashParameter, description: "Transaction hash." },
   ],
   provenance: false,
   responseSchema: {
@@ -84,10 +84,10 @@ const explainTransaction: Read = {
     const hash = values.hash as Hex;
     return {
       sql: statement(hash, asOf),
-      // By an index; the gas of a transaction bounds how many logs there are to measure.
+      // Uses an index; the gas of a transaction bounds its number of logs.
       cost: "quick",
-      assemble: (answered) => {
-        const rows = toRecords(answered);
+      assemble: (resultRows) => {
+        const rows = toRecords(resultRows);
         const [first] = rows;
         if (!first) return null;
         const decoder = decoderFor(String(first.contracts));

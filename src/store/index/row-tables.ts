@@ -4,8 +4,13 @@ import type { Table } from "../../schema/table.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
 import { createIndexesSql, createTableSql } from "./table-sql.ts";
 
-/** What rows depend on: the tables, and the version of the folds that fill them. */
-export type RowDeclaration = { readonly tables: readonly Table[]; readonly foldVersion: number };
+/** What the rows are made from: the tables, and the version of the folds that fill them. */
+export type RowDeclaration = {
+  readonly tables: readonly Table[];
+  readonly foldVersion: number | string;
+  /** Earlier versions that make exactly the same rows. */
+  readonly equivalentFoldVersions?: readonly (number | string)[];
+};
 
 function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
   const statements = tables.flatMap((table) => [
@@ -28,9 +33,13 @@ export async function readRowTablesState(
   const { rows } = await session.query<{ declaration_hash: string }>(
     "select declaration_hash from row_tables",
   );
-  const [stored] = rows;
-  if (!stored) return "absent";
-  return stored.declaration_hash === hashRowDeclaration(declaration) ? "current" : "stale";
+  const [made] = rows;
+  if (!made) return "absent";
+  const { tables, foldVersion, equivalentFoldVersions = [] } = declaration;
+  const isCurrent = [foldVersion, ...equivalentFoldVersions].some(
+    (version) => hashRowDeclaration({ tables, foldVersion: version }) === made.declaration_hash,
+  );
+  return isCurrent ? "current" : "stale";
 }
 
 export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {

@@ -1,11 +1,11 @@
-// Rows the simplest way there is: a whole copy of every table for every block. What the store must agree with.
+// The reference model of the store: a full copy of every table for every block.
 import { formatKey, type Row } from "../../../src/schema/table.ts";
 import { SAMPLE_DECLARATIONS, type SampleChange, sampleTableOf } from "./sample-tables.ts";
 
 /** By table name, then by key text. */
 export type PlainTables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-export type PlainPosition = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
+type PlainPosition = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
 
 export class PlainHistory {
   readonly #states = new Map<number, Map<string, Map<string, Row>>>();
@@ -26,7 +26,7 @@ export class PlainHistory {
     return state;
   }
 
-  /** A new block on top, which begins as the last one ended. */
+  /** Adds a block, which begins as the last one ended. */
   begin(): void {
     const copy = new Map([...this.at(this.#head)].map(([name, rows]) => [name, new Map(rows)]));
     this.#head += 1;
@@ -42,7 +42,7 @@ export class PlainHistory {
     );
   }
 
-  /** Makes the change in the newest block. */
+  /** Applies the change in the newest block. */
   change(act: SampleChange, { tx_hash, log_index }: Omit<PlainPosition, "block">): void {
     const { table, key, values, fields, counts } = sampleTableOf(act);
     const before = this.find(act);
@@ -69,7 +69,7 @@ function sums(before: Row, amounts: Row): Row {
   );
 }
 
-/** A row as the database's driver gives it: text for what JavaScript has no exact type for. */
+/** A row as the database driver returns it: text where JavaScript has no exact type. */
 export function toStoredRow(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]),

@@ -1,4 +1,4 @@
-// An index of sample tables in a real database, beside the plain history it must agree with.
+// An index of sample tables in a real database, beside the plain history it must equal.
 import { randomBytes } from "node:crypto";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
@@ -33,16 +33,16 @@ export type SampleIndex = {
   /** The plain history, as long as only `write` and `rollback` are used. */
   readonly history: PlainHistory;
   readonly finalized: number;
-  /** Writes blocks on top of the head, of which all but the last `unsettled` are final; changes are made possible first. */
+  /** Writes blocks on top of the head, of which all but the last `unsettled` are final; adapts changes to be possible. */
   write(blocks: readonly SampleBlock[], unsettled: number): Promise<void>;
-  /** The same without the plain history: what must fail. */
+  /** The same without the plain history: for writes that must fail. */
   attempt(blocks: readonly SampleBlock[], unsettled: number): Promise<void>;
   rollback(block: number): Promise<void>;
   versions(table: Table): Promise<RowVersion[]>;
   digest(): Promise<Readonly<Record<string, string>>>;
-  /** Makes the rows again from the stored logs. */
+  /** Rebuilds the rows from the stored logs. */
   rebuild(): Promise<void>;
-  /** Empties everything. */
+  /** Deletes everything. */
   reset(): Promise<void>;
   close(): Promise<void>;
 };
@@ -53,7 +53,7 @@ const FIRST_BLOCK = 0;
 export async function openSampleIndex(): Promise<SampleIndex> {
   const { database, drop } = await openTestDatabase();
   const lock = await acquireLock(database, "sample", { waitMs: 0 });
-  if (!lock) throw new Error("nobody else should hold this lock");
+  if (!lock) throw new Error("the lock is taken");
   await lock.transaction(async (session) => {
     await createRowTables(session, SAMPLE_TABLES);
     await createRowIndexes(session, SAMPLE_TABLES);
@@ -80,7 +80,7 @@ export async function openSampleIndex(): Promise<SampleIndex> {
     first: number,
     blocks: readonly SampleBlock[],
     unsettled: number,
-    saw: (row: Row | null) => void,
+    onRow: (row: Row | null) => void,
     write: typeof writeBatch,
   ): Promise<void> => {
     const refs = blocks.map((_, index) => blockRef(first + index));
@@ -94,17 +94,17 @@ export async function openSampleIndex(): Promise<SampleIndex> {
         };
       }),
     );
-    // Final history comes as it does from a backfill: empty blocks are not mentioned, except the last one.
-    const kept = refs.filter(
+    // Final history as a backfill writes it: without empty blocks, except the last one.
+    const stored = refs.filter(
       ({ number }) => unsettled > 0 || number === tip.number || blocks[number - first]?.length !== 0,
     );
     const batch = {
       tip,
-      blocks: kept.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
+      blocks: stored.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
       logs,
       finalized: tip.number - unsettled,
     };
-    await write(store, batch, createSampleFold(saw));
+    await write(store, batch, createSampleFold(onRow));
     finalized = Math.max(finalized, Math.min(tip.number, tip.number - unsettled));
   };
 
@@ -197,21 +197,21 @@ function sorted(row: Row): Row {
   return Object.fromEntries(Object.entries(toStoredRow(row)).sort(([a], [b]) => a.localeCompare(b)));
 }
 
-/** The rows that hold at a block, by key: how everybody reads versions. */
+/** The rows as of a block, by key. */
 export function rowsAt(table: Table, versions: readonly RowVersion[], block: number): Map<string, Row> {
   const valid = versions.filter(({ from, to }) => from <= block && (to === null || block < to));
   return new Map(valid.map(({ row }) => [formatKey(table.key, row), row]));
 }
 
-/** The plain rows of one table in the form the database gives them. */
+/** The plain rows of one table in the form of the database. */
 export function toPlainRows(table: Table, rows: PlainTables): Map<string, Row> {
   return new Map([...(rows.get(table.name) ?? [])].map(([key, row]) => [key, toStoredRow(row)]));
 }
 
-/** The change as it is possible where the history stands: an insert of what is there becomes a replacement, and so on. */
+/** Adapts the change to the current history: an insert of an existing row becomes a replacement, and so on. */
 function possible(act: SampleChange, before: Row | null): SampleChange {
   if (sampleTableOf(act).counts) {
-    // Counters count things: they never go below zero, on any branch.
+    // Counters never go below zero, on any branch.
     const left = ((before?.times ?? 0n) as bigint) + BigInt(act.value % 4);
     return { ...act, verb: "add", value: left < 0n ? -act.value : act.value };
   }
@@ -227,7 +227,7 @@ export async function writeBatch(store: IndexStore, batch: IndexBatch, fold: Fol
   await folded.write();
 }
 
-/** Final history as a backfill writes it: cut into two batches, the second folded before the first is written. */
+/** Final history as a backfill writes it: two batches, the second folded before the first is written. */
 async function writeInParts(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
   const cut = batch.blocks[(batch.blocks.length - 1) >> 1];
   if (!cut || cut.number === batch.tip.number || batch.finalized < batch.tip.number) {

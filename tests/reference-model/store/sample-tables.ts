@@ -1,4 +1,4 @@
-// Tables of every kind with changes that travel in logs: what the store is tested with instead of a protocol.
+// Tables of every kind with changes encoded in logs, to test the store without the protocol.
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
 import { addAmounts, type Change, insert, update, upsert } from "../../../src/schema/change.ts";
@@ -19,28 +19,28 @@ import type { Fold } from "../../../src/store/index/store.ts";
 
 export type SampleVerb = "insert" | "put" | "update" | "add";
 
-/** One change of one row: which table, which of its few keys, and a number its values are made from. */
+/** One change of one row: its table, one of a few keys, and a number that its values derive from. */
 export type SampleChange = {
   readonly table: number;
   readonly verb: SampleVerb;
   readonly key: number;
   readonly value: number;
-  /** Whether the fold looks at the row first. */
+  /** Whether the fold reads the row first. */
   readonly looks: boolean;
 };
 
-export type SampleTable = {
+type SampleTable = {
   readonly table: Table;
   readonly counts: boolean;
   readonly key: (key: number) => Row;
-  /** All columns besides the key; for a table that counts, the amounts to add. */
+  /** All columns except the key; for a rollup, the amounts to add. */
   readonly values: (value: number) => Row;
   /** Some of them, for an update. */
   readonly fields: (value: number) => Row;
 };
 
 const UINT256_MAX = 2n ** 256n - 1n;
-// What COPY, arrays and text columns could trip over.
+// Values that are hard for COPY, arrays and text columns.
 const NAMES = [
   "",
   "plain",
@@ -80,7 +80,7 @@ const tallyColumns = { who: unboundedText, day: uint63, times: uint63, volume: i
 
 const accountKey = (key: number): Row => ({ id: key === 0 ? UINT256_MAX : BigInt(key) });
 
-/** Full and recent history, keys of one and of several columns, columns that may be null, counters. */
+/** Full and recent history, keys of one and of several columns, nullable columns, counters. */
 export const SAMPLE_DECLARATIONS: readonly SampleTable[] = [
   {
     table: defineTable("accounts", accountColumns, { key: ["id"], index: [["open", "id"]] }),
@@ -145,7 +145,7 @@ function changeOf(act: SampleChange): Change {
   return making[act.verb]();
 }
 
-/** A log that says what is to be done, so that the rows can be made again from the stored logs. */
+/** A log that encodes the change, so that the rows can be rebuilt from the stored logs. */
 export function encodeSampleLog(
   act: SampleChange,
   place: { readonly block: number; readonly blockHash: Hex; readonly index: number },
@@ -167,8 +167,8 @@ function actOf(log: ChainLog): SampleChange {
   return JSON.parse(Buffer.from(log.data.slice(2), "hex").toString("utf8")) as SampleChange;
 }
 
-/** Makes the changes that the logs carry; `saw` is told of every row looked at, before it changes. */
-export function createSampleFold(saw: (row: Row | null) => void = () => undefined): Fold {
+/** Applies the changes in the logs; calls `onRow` with every row that is read, before it changes. */
+export function createSampleFold(onRow: (row: Row | null) => void = () => undefined): Fold {
   return async (logs, rows) => {
     const acts = logs.map(({ log }) => ({ log, act: actOf(log) }));
     const looking = acts.filter(({ act }) => act.looks);
@@ -177,7 +177,7 @@ export function createSampleFold(saw: (row: Row | null) => void = () => undefine
     );
     for (const { log, act } of acts) {
       const { table: target, key } = sampleTableOf(act);
-      if (act.looks) saw(rows.find(target, formatKey(target.key, key(act.key))));
+      if (act.looks) onRow(rows.find(target, formatKey(target.key, key(act.key))));
       rows.change(changeOf(act), {
         block_number: BigInt(log.blockNumber),
         tx_hash: log.transactionHash,

@@ -1,4 +1,4 @@
-// An economy on a local chain, indexed, with everything that auditing it takes.
+// A simulated chain, indexed, with everything needed to audit it.
 
 import { type DeployedChain, startDeployedChain } from "@sextant/simulator/deployed-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
@@ -20,9 +20,9 @@ export type AuditedIndex = {
   readonly database: Database;
   readonly rpc: Rpc;
   readonly head: number;
-  /** Audits everything at the head, unless told otherwise. */
+  /** Audits everything at the head by default. */
   audit(options?: Partial<RunAuditOptions>): ReturnType<typeof runAudit>;
-  /** What the audit of one table tells, shortened to what is wrong where. */
+  /** The differences of one table, as "key column". */
   auditTable(table: string, options?: Partial<RunAuditOptions>): Promise<string[]>;
   close(): Promise<void>;
 };
@@ -38,8 +38,8 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
   const stage = await startDeployedChain();
   const { chain, world } = stage;
   const deployment = toDeployment(stage.deployment);
-  for (const [place, behaviour] of FAKE_ACCOUNT_KINDS.entries()) {
-    const data = fakeAccountCode(behaviour, world.actors.agent.address, 2_000_000_000 + place);
+  for (const [offset, behaviour] of FAKE_ACCOUNT_KINDS.entries()) {
+    const data = fakeAccountCode(behaviour, world.actors.agent.address, 2_000_000_000 + offset);
     await world.actors.agent.send({ data });
   }
   await runSimulator({ world, seed, steps: STEPS });
@@ -78,8 +78,8 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
       });
       const [result] = results;
       if (!result) throw new Error(`there is no table ${name}`);
-      expect(result.differences).toBe(result.first.length);
-      return result.first.map(({ key, column }) => `${key} ${column}`);
+      expect(result.differences).toBe(result.firstDifferences.length);
+      return result.firstDifferences.map(({ key, column }) => `${key} ${column}`);
     },
     async close() {
       rpc.close();
@@ -90,6 +90,6 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
 }
 
 /** A test database as DATABASE_URL names it. */
-export function databaseUrlOf({ target: place }: Database): string {
-  return formatConnectionUrl(connectionTo(inject("postgres"), place.database));
+export function databaseUrlOf({ target }: Database): string {
+  return formatConnectionUrl(connectionTo(inject("postgres"), target.database));
 }

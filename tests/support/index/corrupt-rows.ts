@@ -1,4 +1,4 @@
-// Damage to indexed rows, made by SQL behind the indexer's back and undone afterwards.
+// Damages indexed rows by SQL and restores them afterwards.
 import { tables } from "../../../src/protocol/domains.ts";
 import type { Column } from "../../../src/schema/column.ts";
 import { formatKey, PROVENANCE_COLUMNS, type Row, type Table } from "../../../src/schema/table.ts";
@@ -11,13 +11,13 @@ export function findTable(name: string): Table {
   return found;
 }
 
-/** Columns that can be changed without making it another row. */
+/** Columns outside the key and the provenance. */
 export function corruptibleColumns(table: Table): string[] {
   const key: readonly string[] = table.key;
   return Object.keys(table.columns).filter((name) => !key.includes(name) && !(name in PROVENANCE_COLUMNS));
 }
 
-/** The current row in the middle of a table, by the order of its keys. */
+/** The current row in the middle of a table, in key order. */
 export async function pickRow(database: Database, table: Table, where = "true"): Promise<Row> {
   const { rows } = await database.query<Record<string, NonNullable<unknown> | null>>(
     `select * from ${table.name} where valid_to is null and ${where} order by ${table.key.join(", ")}`,
@@ -27,7 +27,7 @@ export async function pickRow(database: Database, table: Table, where = "true"):
   return decodeStoredRow(table, row);
 }
 
-/** Gives columns of a current row other values while `work` runs. */
+/** Changes columns of a current row while `work` runs. */
 export async function withCorruptRow<T>(
   database: Database,
   table: Table,
@@ -56,7 +56,7 @@ function sqlOf(table: Table, name: string, value: unknown): string | null {
   return value === null || value === undefined ? null : (table.columns[name]?.toSql(value) ?? null);
 }
 
-/** A value of the same kind that nobody has; numbers move by different steps, so that no sum stays what it was. */
+/** An unused value of the same kind; numbers change by different steps, so that every sum changes. */
 function another(column: Column<unknown> | undefined, value: unknown, step: bigint): unknown {
   if (value === null || value === undefined) return ofKind(column?.sql ?? "");
   if (typeof value === "boolean") return !value;

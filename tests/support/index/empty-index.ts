@@ -1,4 +1,4 @@
-// An index of a chain on which nothing has happened: every list is empty and every record missing.
+// An index of a chain without events: every list is empty and every record missing.
 
 import { tables } from "../../../src/protocol/domains.ts";
 import { createRowTables } from "../../../src/store/index/row-tables.ts";
@@ -11,7 +11,7 @@ import { silentLog } from "../quiet-log.ts";
 
 export type EmptyIndex = {
   readonly database: Database;
-  /** For whoever wants a way of his own to the same database. */
+  /** For tests that open their own connection. */
   readonly connection: DatabaseConnection;
   drop(): Promise<void>;
 };

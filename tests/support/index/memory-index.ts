@@ -1,12 +1,12 @@
-// The protocol's folds without a chain or a database: logs are made by hand, rows are kept in memory.
-
+// The folds without a chain or a database: logs encoded by hand, rows in memory.
 import { type EventSource, PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Deployment } from "../../../src/protocol/deployment.ts";
 import type { DetailReads } from "../../../src/protocol/details/chain-reads.ts";
+import { createAddDetails } from "../../../src/protocol/details/read-details.ts";
 import { tables } from "../../../src/protocol/domains.ts";
-import { createProtocol, type FoldRows } from "../../../src/protocol/fold.ts";
+import { createFold, type FoldRows } from "../../../src/protocol/fold.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 
@@ -32,7 +32,7 @@ export const MEMORY_DEPLOYMENT: Deployment = {
   },
 };
 
-/** An account that somebody deployed; the deployment does not know it. */
+/** An account outside the deployment. */
 export const MEMORY_ACCOUNT = repeatAddressByte("ac");
 
 export type MemoryLogPosition = {
@@ -53,12 +53,12 @@ function eventOf(contract: EventSource, name: string): AbiEvent {
   return item;
 }
 
-/** A log as the contract would emit it. Without a place, it stands alone in block 1. */
+/** A log as the contract would emit it; by default alone in block 1. */
 export function encodeProtocolLog(
   contract: EventSource,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  place: MemoryLogPosition = {},
+  position: MemoryLogPosition = {},
 ): ChainLog {
   const event = eventOf(contract, name);
   const plain = event.inputs.filter(({ indexed }) => !indexed);
@@ -67,22 +67,22 @@ export function encodeProtocolLog(
     plain,
     plain.map((input) => args[input.name ?? ""]),
   );
-  const { block = 1, index = 0 } = place;
+  const { block = 1, index = 0 } = position;
   const address = contract === "PolicyAccount" ? MEMORY_ACCOUNT : MEMORY_DEPLOYMENT.contracts[contract];
   return {
-    address: place.emitter ?? address,
+    address: position.emitter ?? address,
     topics: topics.map((topic) => topic.toLowerCase() as Hex),
-    data: place.data ?? data,
+    data: position.data ?? data,
     blockNumber: block,
     blockHash: `0x${block.toString(16).padStart(64, "b")}`,
-    blockTimestamp: place.timestamp ?? GENESIS + block,
-    transactionHash: place.tx ?? `0x${(block * 1_000 + index).toString(16).padStart(64, "e")}`,
+    blockTimestamp: position.timestamp ?? GENESIS + block,
+    transactionHash: position.tx ?? `0x${(block * 1_000 + index).toString(16).padStart(64, "e")}`,
     transactionIndex: 0,
     logIndex: index,
   };
 }
 
-/** Events one after another, each in the next block unless it is placed. */
+/** A sequence of events, each in the next block unless positioned. */
 export class LogSequence {
   readonly logs: ChainLog[] = [];
 
@@ -90,12 +90,12 @@ export class LogSequence {
     contract: EventSource,
     name: string,
     args: Readonly<Record<string, unknown>>,
-    place: MemoryLogPosition = {},
+    position: MemoryLogPosition = {},
   ): this {
     const last = this.logs.at(-1);
-    const block = place.block ?? (last?.blockNumber ?? 0) + 1;
+    const block = position.block ?? (last?.blockNumber ?? 0) + 1;
     const index = last?.blockNumber === block ? last.logIndex + 1 : 0;
-    this.logs.push(encodeProtocolLog(contract, name, args, { index, ...place, block }));
+    this.logs.push(encodeProtocolLog(contract, name, args, { index, ...position, block }));
     return this;
   }
 
@@ -106,20 +106,20 @@ export class LogSequence {
 
 export type MemoryChain = {
   readonly transactions?: Readonly<Record<Hex, { to: Hex | null; input: Hex }>>;
-  /** Responses of view calls at the event's block by the called data; what is not here reverts, or was pruned. */
+  /** Results of view calls at the event's block by calldata; a missing one reverts, or was pruned. */
   readonly state?: Readonly<Record<Hex, Hex>>;
   /** The same at a later block; without it, as at the block. */
   readonly laterState?: Readonly<Record<Hex, Hex>>;
-  /** Whether records changed since; without it no node says. */
+  /** Whether records changed since; without it no node knows. */
   readonly changed?: boolean;
   readonly traces?: Readonly<Record<Hex, readonly { to: Hex; input: Hex }[]>>;
 };
 
-export type RequestedReads = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
+type RequestedReads = { transactions: Hex[]; calls: Hex[]; laterCalls: Hex[]; traces: Hex[] };
 
-/** The reads of a chain that is written down, and what was asked of it. */
-export function createMemoryReads(chain: MemoryChain): DetailReads & { asked: RequestedReads } {
-  const asked: RequestedReads = { transactions: [], calls: [], laterCalls: [], traces: [] };
+/** Reads of a fixed chain, which record what was requested. */
+export function createMemoryReads(chain: MemoryChain): DetailReads & { requested: RequestedReads } {
+  const requested: RequestedReads = { transactions: [], calls: [], laterCalls: [], traces: [] };
   const known = <T>(from: Readonly<Record<Hex, T>> | undefined, hashes: readonly Hex[]) =>
     new Map(
       hashes.flatMap((hash) => {
@@ -128,17 +128,17 @@ export function createMemoryReads(chain: MemoryChain): DetailReads & { asked: Re
       }),
     );
   return {
-    asked,
+    requested,
     async readTransactions(hashes) {
-      asked.transactions.push(...hashes);
+      requested.transactions.push(...hashes);
       return known(chain.transactions, hashes);
     },
     async callAtBlocks(calls) {
-      asked.calls.push(...calls.map(({ data }) => data));
+      requested.calls.push(...calls.map(({ data }) => data));
       return calls.map(({ data }) => chain.state?.[data] ?? null);
     },
     async callAtLaterBlock(calls) {
-      asked.laterCalls.push(...calls.map(({ data }) => data));
+      requested.laterCalls.push(...calls.map(({ data }) => data));
       const results = calls.map(({ data }) => (chain.laterState ?? chain.state)?.[data] ?? null);
       return { at: { number: 1_000_000, hash: repeatHashByte("1a") }, results };
     },
@@ -146,20 +146,21 @@ export function createMemoryReads(chain: MemoryChain): DetailReads & { asked: Re
       return queries.map(() => chain.changed ?? null);
     },
     async traceCalls(hashes) {
-      asked.traces.push(...hashes);
+      requested.traces.push(...hashes);
       return known(chain.traces, hashes);
     },
   };
 }
 
-/** The rows after these logs, by table and key: folded all at once, which must give what one by one gives. */
+/** The rows after these logs: folded at once, which must equal folding one by one. */
 async function rowsAfter(logs: readonly ChainLog[], chain: MemoryChain = {}): Promise<MemoryRows> {
   const together = new MemoryRows();
   const oneByOne = new MemoryRows();
-  const protocol = createProtocol(MEMORY_DEPLOYMENT, createMemoryReads(chain));
-  const detailed = await protocol.addDetails(logs, new AbortController().signal);
-  await protocol.fold(detailed, together.batch());
-  for (const each of detailed) await protocol.fold([each], oneByOne.batch());
+  const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads(chain));
+  const fold = createFold(MEMORY_DEPLOYMENT);
+  const detailed = await addDetails(logs, new AbortController().signal);
+  await fold(detailed, together.batch());
+  for (const each of detailed) await fold([each], oneByOne.batch());
   const [left, right] = [together.toString(), oneByOne.toString()];
   if (left !== right) throw new Error(`one batch gives ${left}, but many give ${right}`);
   return together;
@@ -168,7 +169,7 @@ async function rowsAfter(logs: readonly ChainLog[], chain: MemoryChain = {}): Pr
 export class MemoryRows {
   readonly #tables = new Map<string, Map<string, Row>>(tables.map(({ name }) => [name, new Map()]));
 
-  /** All rows of a table, in the order they came to be. */
+  /** All rows of a table, in order of creation. */
   of(table: { readonly name: string }): Row[] {
     return [...this.#rows(table).values()];
   }
@@ -180,7 +181,7 @@ export class MemoryRows {
     return row;
   }
 
-  /** As a batch of the store: only rows that were asked for can be looked at. */
+  /** As a batch of the store: `find` sees only loaded rows. */
   batch(): FoldRows {
     const loaded = new Set<string>();
     return {
@@ -188,14 +189,14 @@ export class MemoryRows {
         for (const need of needs) loaded.add(`${need.table.name} ${need.keyText}`);
       },
       find: (table, key) => {
-        if (!loaded.has(`${table.name} ${key}`)) throw new Error(`${table.name} ${key} was not asked for`);
+        if (!loaded.has(`${table.name} ${key}`)) throw new Error(`${table.name} ${key} was not loaded`);
         return this.#rows(table).get(key) ?? null;
       },
       change: (change, origin) => {
         const rows = this.#rows(change.table);
         const after = change.apply(rows.get(change.keyText) ?? null, origin);
         if (formatKey(change.table.key, after) !== change.keyText) throw new Error("a change moved a row");
-        refuseUnfit(change.table, after);
+        assertStorable(change.table, after);
         rows.set(change.keyText, after);
       },
     };
@@ -216,14 +217,14 @@ export class MemoryRows {
   }
 }
 
-/** What the database would refuse: a column without a value, or a value that is not of its kind. */
-function refuseUnfit(table: Table, row: Row): void {
+/** Throws for what the database would reject: a missing value, or one that the column cannot hold. */
+function assertStorable(table: Table, row: Row): void {
   for (const [name, column] of Object.entries(table.columns)) {
     const value = row[name];
     if (value === null && column.nullable) continue;
     if (value === undefined || value === null) throw new Error(`${table.name}.${name} has no value`);
     const back = column.fromSql(typeof value === "boolean" ? value : column.toSql(value));
-    if (back !== value) throw new Error(`${table.name}.${name} can not hold ${String(value)}`);
+    if (back !== value) throw new Error(`${table.name}.${name} cannot hold ${String(value)}`);
     const { pattern } = column.json;
     const fits = typeof pattern !== "string" || new RegExp(pattern).test(String(value));
     if (!fits) throw new Error(`${table.name}.${name} is not as declared: ${String(value)}`);

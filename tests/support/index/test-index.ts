@@ -1,4 +1,4 @@
-// An index of a local chain in a test database, put together as the indexer's door does it.
+// An index of a local chain in a test database, composed as in the indexer command.
 
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcLimits } from "../../../src/chain/rpc/types.ts";
@@ -19,17 +19,17 @@ import { silentLog } from "../quiet-log.ts";
 export type TestIndex = {
   readonly database: Database;
   readonly status: IndexerStatus;
-  /** Waits until the index has the chain's head, by number and hash. */
+  /** Waits until the index has the head, by number and hash. */
   waitUntilIndexed(head: { readonly number: number; readonly hash: string }): Promise<void>;
   digest(finalized?: number): Promise<Readonly<Record<string, string>>>;
-  /** What ended the indexer, if something did. */
+  /** The error that ended the indexer, if any. */
   failure(): unknown;
   /** Stops the indexer and leaves the database open. */
   stopIndexing(): Promise<void>;
   close(): Promise<void>;
 };
 
-// A busy machine and a faulty node together are slow; what never arrives is told all the same.
+// Enough for a busy machine with a faulty node.
 const REACH_MS_MAX = 150_000;
 const LOOK_MS = 20;
 
@@ -64,7 +64,7 @@ export async function startTestIndex(options: {
   readonly deployment: Deployment;
   readonly logRangeMax?: number;
   readonly rpcLimits?: Partial<RpcLimits>;
-  /** Time between two samples of the indexer's own audit; none without it. */
+  /** Time between two self-audit samples; none without it. */
   readonly auditMs?: number;
 }): Promise<TestIndex> {
   const { database, drop } = await openTestDatabase();
