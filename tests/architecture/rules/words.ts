@@ -1,5 +1,5 @@
 // Plain English and the field's own words: texts and identifiers use the established term.
-import type { Rule } from "../repository.ts";
+import type { RepositoryRule } from "../repository.ts";
 
 /** What is not written, and what to write instead. Identifiers are split into their words before they are compared. */
 const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
@@ -23,7 +23,7 @@ const LEFT_OUT = /^(docs\/specification\/|contracts\/generated\/|contracts\/src\
 /** A line that has to use the word: a persisted value, a metric label, a quotation. It says so itself. */
 const EXEMPT = /\bwords: /;
 
-export const words: Rule = (repository) =>
+export const words: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => CHECKED.test(file) && !LEFT_OUT.test(file))
     .flatMap((file) =>
