@@ -60,7 +60,7 @@ describe("requests that fail on our side", () => {
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       expect(line).toMatchObject({ code: "INTERNAL", level: ERROR, err: { type: "TypeError" } });
-      expect(JSON.stringify(line.err)).toContain("fault-log.test.ts");
+      expect(JSON.stringify(line.err)).toContain("error-log.test.ts");
     }
   });
 

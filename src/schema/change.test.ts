@@ -23,7 +23,7 @@ const stored = { ...row, ...origin };
 describe("insert", () => {
   it("makes a row with its origin", () => {
     const change = insert(things, row);
-    expect(change).toMatchObject({ keyText: "1", before: "absent" });
+    expect(change).toMatchObject({ keyText: "1", priorRow: "absent" });
     expect(change.apply(null, origin)).toEqual(stored);
   });
 

@@ -15,14 +15,14 @@ describe("a table", () => {
       key: ["id"],
       indexes: [["owner", "id"]],
       history: "full",
-      provenance: true,
+      hasProvenance: true,
     });
   });
 
   it("of counters carries only what it counts, and by default only the recent past", () => {
     const counts = defineRollup("counts", { who: address, times: uint63 }, { key: ["who"] });
     expect(Object.keys(counts.columns)).toEqual(["who", "times"]);
-    expect(counts).toMatchObject({ indexes: [], history: "recent", provenance: false });
+    expect(counts).toMatchObject({ indexes: [], history: "recent", hasProvenance: false });
     expect(defineRollup("counts", { who: address }, { key: ["who"], history: "full" }).history).toBe("full");
   });
 });

@@ -5,7 +5,7 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { readPageScript, readPageStyle } from "./page.ts";
 
-const FOLDER = fileURLToPath(new URL("../faces/pay-page/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("./pay-page/", import.meta.url));
 
 describe("the page's script", () => {
   it("is one module that needs no other, with every file in it", () => {

@@ -8,7 +8,7 @@ import { cspSourceHash, escapeHtml } from "../lib/html.ts";
 const MODULES = [
   "payment.js",
   "wallet.js",
-  "purchase.js",
+  "paid-request.js",
   "amounts.js",
   "elements.js",
   "allocation.js",

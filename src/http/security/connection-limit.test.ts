@@ -82,11 +82,11 @@ describe("connections", () => {
 
 const CHILD = `
   import { createLog } from "./src/lib/log.ts";
-  import { createServer } from "./src/http/server.ts";
+  import { createHttpServer } from "./src/http/server.ts";
   const log = createLog({ level: "warn", terminal: false, name: "test" });
   const ready = async () => ({ ready: true });
-  const server = createServer({ log, bodyBytesMax: 1024, requestMsMax: 5000, ready });
-  console.log(await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }));
+  const server = createHttpServer({ log, bodyBytesMax: 1024, requestMsMax: 5000, checkReadiness: ready });
+  console.log(await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }));
 `;
 
 function nextLine(child: ChildProcess, stream: "stdout" | "stderr"): Promise<string> {
