@@ -1,5 +1,5 @@
 // Whether the rows can be trusted, as far as a process can tell that only reads them.
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/status-routes.ts";
 import { describeSelfAuditDifferences, selfAuditDetails } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
 import { publicMessage, toFault } from "../lib/fault.ts";

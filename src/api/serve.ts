@@ -1,6 +1,6 @@
 // The indexing API put together: reads over a pipelined reader, kept as bytes until the database tells of a change.
 import { readVersion } from "../config/version.ts";
-import { createResponseCache } from "../http/cache/response-cache.ts";
+import { ResponseCache } from "../http/cache/response-cache.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../http/routes/documents.ts";
@@ -51,7 +51,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const { database, log } = options;
   const leaving = new AbortController();
   const reads = [...protocolReads, ...(options.writes ? writeReads : [])];
-  const cache = createResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
+  const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
   const read: typeof index.read = (statement, use) =>
@@ -67,7 +67,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   };
   const watching = watchChanges(database, {
     onChange: (tables) => (tables === null ? cache.invalidateAll() : dropMadeFrom(tables)),
-    onDisconnect: cache.disable,
+    onDisconnect: () => cache.disable(),
     log,
     signal: leaving.signal,
   });

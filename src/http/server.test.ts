@@ -3,7 +3,8 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { createHttpServer, type HttpServer, type Readiness } from "./server.ts";
+import { createHttpServer, type HttpServer } from "./server.ts";
+import type { Readiness } from "./status-routes.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const open: HttpServer[] = [];

@@ -139,7 +139,7 @@ describe("the limit per client", () => {
     const refused = await client.call("/intents");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
     expect(refused.headers.get("x-error-code")).toBe("RATE_LIMITED");
-    expect(refused.body).toEqual({ error: "There is a limit of 6 requests per client and minute." });
+    expect(refused.body).toEqual({ error: "At most 6 requests per minute per client." });
     expect((await client.call("/nothing")).status).toBe(429);
     expect((await client.call("/health")).status).toBe(200);
     expect((await client.call("/ready")).status).toBe(200);
@@ -245,7 +245,7 @@ describe("the limit of bytes per client", () => {
     const limited = await post(url, chunked);
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, seconds]);
     expect(await limited.json()).toEqual({
-      error: "There is a limit of 30000 bytes of request bodies per client and minute.",
+      error: "At most 30000 bytes of request bodies per minute per client.",
     });
     // What has no body costs none of it.
     expect((await fetch(`${url}/intents`)).status).toBe(200);

@@ -125,7 +125,7 @@ describe("endpoints", () => {
         expect([path, method, refused.status]).toEqual([path, method, 405]);
         expect(refused.headers.get("allow")).toBe("GET, HEAD");
         expect(refused.headers.get("x-error-code")).toBe("METHOD_NOT_ALLOWED");
-        expect(refused.body).toEqual({ error: "This path answers GET, HEAD only." });
+        expect(refused.body).toEqual({ error: "Method not allowed. Allowed: GET, HEAD." });
       }
       const options = await client.call(path, {
         method: "OPTIONS",

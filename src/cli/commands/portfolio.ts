@@ -10,7 +10,8 @@ import {
   portfolioSettings,
   requestSettings,
 } from "../../config/settings.ts";
-import { createHttpServer, type Readiness } from "../../http/server.ts";
+import { createHttpServer } from "../../http/server.ts";
+import type { Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline } from "../../lib/shutdown.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";

@@ -66,9 +66,7 @@ describe("connections", () => {
     const { port, lines } = await start({ connectionsPerClientMax: 5 });
     const outcomes = await openMany(port, 7);
     expect(outcomes.filter(({ isOpen }) => isOpen)).toHaveLength(5);
-    expect(outcomes.at(-1)?.text).toMatch(
-      /^HTTP\/1\.1 429 .*There is a limit of 5 connections per client\./s,
-    );
+    expect(outcomes.at(-1)?.text).toMatch(/^HTTP\/1\.1 429 .*At most 5 connections per client\./s);
     expect(outcomes.at(-1)?.text).toContain("retry-after: 1\r\n");
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ client: "127.0.0.1", perClientMax: 5 });

@@ -1,7 +1,7 @@
 // The limit per client: a minute's worth at once, then an even trickle; nobody pays for another.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createRateLimiter, toClientId } from "./rate-limit.ts";
+import { createRateLimiter } from "./rate-limit.ts";
 
 function limitAt(perMinute: number, clientsMax?: number) {
   let now = 1_000_000;
@@ -96,34 +96,5 @@ describe("the limit per client", () => {
     expect(take("a")).toBeLessThanOrEqual(30_000);
     wait(60_000);
     expect(take("a")).toBe(0);
-  });
-});
-
-describe("a client", () => {
-  it.each([
-    ["203.0.113.7", "203.0.113.7"],
-    ["::ffff:203.0.113.7", "203.0.113.7"],
-    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
-    ["2001:db8:1:2::", "2001:db8:1:2"],
-    ["2001:0db8:0001:0002:ffff::1", "2001:db8:1:2"],
-    ["2001:db8::1", "2001:db8:0:0"],
-    ["::1", "0:0:0:0"],
-    ["fe80::1%eth0", "fe80:0:0:0"],
-    ["203.0.113.7:51234", "203.0.113.7"],
-    [" 203.0.113.7:1 ", "203.0.113.7"],
-    ["[2001:db8:1:2::9]:443", "2001:db8:1:2"],
-    ["[2001:db8:1:2::9]", "2001:db8:1:2"],
-    ["[::ffff:203.0.113.7]:80", "203.0.113.7"],
-    ["::ffff:cb00:7107", "203.0.113.7"],
-    ["0:0:0:0:0:FFFF:203.0.113.7", "203.0.113.7"],
-    ["64:ff9b::203.0.113.7", "64:ff9b:0:0"],
-    ["", "unknown"],
-    ["unknown", "unknown"],
-    ["203.0.113.7, 203.0.113.8", "unknown"],
-    ["203.0.113.007", "unknown"],
-    ["2001:db8::1::2", "unknown"],
-    ["[2001:db8::1", "unknown"],
-  ])("%s counts as %s", (address, client) => {
-    expect(toClientId(address)).toBe(client);
   });
 });
