@@ -23,6 +23,9 @@ type Entry = {
   readonly urls: string[];
   /** What the entry and its aliases count towards the limit. */
   bytes: number;
+  /** The neighbours in the order of use. */
+  older: Entry | null;
+  newer: Entry | null;
 };
 
 type InFlight = { readonly work: Promise<SerializedResponse>; readonly lifetime: RouteLifetime };
@@ -34,13 +37,16 @@ const URLS_PER_ENTRY_MAX = 8;
 
 export class ResponseCache {
   readonly #bytesMax: number;
-  /** By canonical key, least recently used first. */
+  /** By canonical key. */
   #entries = new Map<string, Entry>();
   #byUrl = new Map<string, Entry>();
   #lifetimes = new Map<string, RouteLifetime>();
   #inFlight = new Map<string, InFlight>();
   /** Increases whenever everything is dropped, so that work started before is neither stored nor shared. */
   #generation = 0;
+  // A linked list in the order of use. The order of a Map would do, but finding its first key after many deletions
+  // takes time proportional to them.
+  #oldest: Entry | null = null;
   #newest: Entry | null = null;
   #bytes = 0;
   #enabled = false;
@@ -120,6 +126,7 @@ export class ResponseCache {
     this.#lifetimes = new Map();
     this.#inFlight = new Map();
     this.#generation += 1;
+    this.#oldest = null;
     this.#newest = null;
     this.#bytes = 0;
   }
@@ -174,11 +181,11 @@ export class ResponseCache {
     const bytes = response.body.length + key.length + ENTRY_BYTES;
     if (bytes > this.#bytesMax) return null;
     this.#evictUntilFree(bytes);
-    const entry: Entry = { key, response, lifetime, urls: [], bytes };
+    const entry: Entry = { key, response, lifetime, urls: [], bytes, older: null, newer: null };
     this.#entries.set(key, entry);
     lifetime.entries.add(entry);
     this.#bytes += bytes;
-    this.#newest = entry;
+    this.#linkNewest(entry);
     return entry;
   }
 
@@ -206,16 +213,27 @@ export class ResponseCache {
   /** For the entry that was used last, which a popular one usually is, this is one comparison. */
   #touch(entry: Entry): void {
     if (entry === this.#newest) return;
-    this.#entries.delete(entry.key);
-    this.#entries.set(entry.key, entry);
+    this.#unlink(entry);
+    this.#linkNewest(entry);
+  }
+
+  #linkNewest(entry: Entry): void {
+    entry.older = this.#newest;
+    entry.newer = null;
+    if (this.#newest) this.#newest.newer = entry;
+    else this.#oldest = entry;
     this.#newest = entry;
   }
 
+  #unlink({ older, newer }: Entry): void {
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+  }
+
   #evictUntilFree(bytes: number): void {
-    for (const oldest of this.#entries.values()) {
-      if (this.#bytes + bytes <= this.#bytesMax) return;
-      this.#remove(oldest);
-    }
+    while (this.#oldest && this.#bytes + bytes > this.#bytesMax) this.#remove(this.#oldest);
   }
 
   #remove(entry: Entry): void {
@@ -223,6 +241,6 @@ export class ResponseCache {
     entry.lifetime.entries.delete(entry);
     for (const url of entry.urls) this.#byUrl.delete(url);
     this.#bytes -= entry.bytes;
-    if (entry === this.#newest) this.#newest = null;
+    this.#unlink(entry);
   }
 }
