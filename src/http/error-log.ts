@@ -4,7 +4,7 @@ import type { Log, LogThrottle } from "../lib/log.ts";
 
 export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 
-// Enough to tell defects apart; messages may quote what a client sent.
+// Enough to distinguish defects; messages may quote what a client sent.
 const KEY_LENGTH_MAX = 200;
 const CAUSES_MAX = 4;
 

@@ -21,7 +21,7 @@ export function createRequestMetrics(registry: Registry): ObserveRequest {
   const routes = new Map<string, RouteStats>();
   new Counter({
     name: "sextant_http_requests_total",
-    help: "Requests answered, by route and status; unknown paths count as route none.",
+    help: "HTTP requests, by route and status; unknown paths count as route none.",
     labelNames: ["route", "status"],
     registers: [registry],
     collect() {

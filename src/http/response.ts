@@ -52,7 +52,7 @@ function toBytes(body: unknown): Buffer {
 
 export type WriteOptions = {
   readonly requestId: string;
-  /** Asks the client to open another connection, because this process is shutting down. */
+  /** Set while the process shuts down, so that the client opens another connection. */
   readonly closeConnection: boolean;
 };
 

@@ -44,7 +44,7 @@ export type HttpServerOptions = {
   /** How many proxies in front of us set X-Forwarded-For; 0 or absent trusts none. */
   readonly trustedProxies?: number;
   readonly clock?: Clock;
-  /** Receives the request metrics; without it none are kept. */
+  /** Receives the request metrics; absent means no metrics. */
   readonly registry?: Registry;
   readonly checkReadiness: () => Promise<Readiness>;
 };

@@ -89,7 +89,7 @@ function findUsableDescriptors(): number | null {
   return Number(soft) - Math.min(DESCRIPTORS_RESERVED, Math.floor(Number(soft) / 4));
 }
 
-// Node does not declare the handle of a socket; -1 if there is none.
+// Node does not declare the handle of a socket; -1 without one.
 function descriptorOf(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly fd?: number } | null };
   return handle?.fd ?? -1;
