@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
-import type { Read } from "../../src/schema/reads/read.ts";
-import { type SqlText, sql } from "../../src/schema/sql.ts";
+import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
+import { type SqlText, type SqlValue, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
@@ -85,7 +85,7 @@ const PATH_VALUES: Readonly<Record<string, string>> = {
   quoteHash: HASH,
   hash: HASH,
 };
-const FILTER_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries(
     ["owner", "operator", "attester", "agent", "reporter"].map((name) => [name, [ADDRESS]]),
   ),
@@ -99,12 +99,12 @@ const FILTER_VALUES: Readonly<Record<string, readonly unknown[]>> = {
 const PAGING = ["limit", "offset", "cursor"];
 const NEVER: SqlText = sql`select 1 / 0`;
 
-function pathValues({ parameters }: Read): Record<string, unknown> {
+function pathValues({ parameters }: Read): ReadInput["values"] {
   const own = parameters.filter(({ in: place }) => place === "path");
   return Object.fromEntries(own.map(({ name }) => [name, PATH_VALUES[name]]));
 }
 
-function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
+function casesOf(read: Read): [string, Read, ReadInput["values"]][] {
   const base = pathValues(read);
   const filters = read.parameters.filter(
     ({ name, in: place }) => place === "query" && !PAGING.includes(name),
@@ -139,7 +139,7 @@ describe("a read of today", () => {
 describe("open intents", () => {
   const read = indexReads.find(({ path }) => path === "/intents");
   const LIVE = `${NOW} + 1000`;
-  const open = (values: Record<string, unknown> = {}) =>
+  const open = (values: ReadInput["values"] = {}) =>
     read?.plan({ ...input, values: { status: "open", ...values } }).sql ?? NEVER;
 
   async function idsOf({ text, values }: SqlText): Promise<unknown[]> {
@@ -203,7 +203,7 @@ describe("a page deep in a list", () => {
     },
   );
 
-  async function deepCursor(read: Read, values: Record<string, unknown>): Promise<readonly string[]> {
+  async function deepCursor(read: Read, values: ReadInput["values"]): Promise<readonly string[]> {
     const { sql } = read.plan({ ...input, values: { ...values, limit: 100_000 } });
     const counted = await opened.database.query<{ count: string }>({
       text: `select count(*) from (${wrapReadStatement(sql.text)}) every`,

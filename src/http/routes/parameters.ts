@@ -2,7 +2,8 @@
 
 import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
-import type { Parameter } from "../../schema/parameter.ts";
+import type { Parameter, ParameterValues } from "../../schema/parameter.ts";
+import type { SqlValue } from "../../schema/sql.ts";
 
 // More than any route has.
 const KEYS_MAX = 50;
@@ -42,9 +43,9 @@ export function readParameters(
   parameters: readonly Parameter[],
   request: FastifyRequest,
   query: ReadonlyMap<string, string>,
-): Readonly<Record<string, unknown>> {
+): ParameterValues {
   const path = request.params as Readonly<Record<string, string>>;
-  const values: Record<string, unknown> = {};
+  const values: Record<string, SqlValue> = {};
   for (const { name, in: location, required, kind } of parameters) {
     if (location === "header") continue;
     const text = location === "path" ? path[name] : query.get(name);
