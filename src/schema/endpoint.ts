@@ -17,7 +17,7 @@ export type EndpointRequest = {
 
 /** A request before its parameters and body are parsed. */
 export type RequestHead = Pick<EndpointRequest, "headers"> & {
-  /** As sent, without the question mark; empty without one. */
+  /** As sent, without the leading `?`; empty without a query. */
   readonly query: string;
 };
 
